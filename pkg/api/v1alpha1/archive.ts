@@ -146,3 +146,13 @@ export function locationOf(
     parent?.metadata.name ?? parentRefOf(version)?.name,
   )
 }
+
+/** The format that CLIs are told: by the file's ending, otherwise by the module's config. */
+export function archiveFormat(
+  fileName: string,
+  fileFormat: 'zip' | 'tar' | undefined,
+): 'zip' | 'tar.gz' {
+  if (/\.zip$/i.test(fileName)) return 'zip'
+  if (/\.(tar\.gz|tgz)$/i.test(fileName)) return 'tar.gz'
+  return fileFormat === 'tar' ? 'tar.gz' : 'zip'
+}

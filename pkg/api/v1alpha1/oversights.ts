@@ -15,6 +15,20 @@ export function publicLabelIssue(
   }
 }
 
+/** A public label without effect, because its namespace lacks it. */
+export function hiddenLabelIssue(
+  { kind, metadata: { labels, namespace } }: Resource,
+  apiGroup: string,
+  isPublic: (namespace: string) => boolean,
+): FieldIssue | undefined {
+  const label = `${apiGroup}/public`
+  if (labels[label] !== 'true' || kind === 'Namespace' || isPublic(namespace)) return undefined
+  return {
+    path: ['metadata', 'labels', label],
+    message: `the label ${label} makes nothing public, because Namespace ${namespace} does not have it: label that too`,
+  }
+}
+
 /** A GroupBinding in a namespace where none is read. @param namespace the one whose GroupBindings count */
 export function ignoredBindingIssue(
   { kind, metadata }: Resource,

@@ -17,6 +17,7 @@ import type { Version } from './version.ts'
 
 export {
   type ArchiveLocation,
+  archiveFormat,
   archiveSizeOf,
   checksumOf,
   configOfParent,
@@ -40,7 +41,7 @@ export { JsonReader } from './json-reader.ts'
 export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
 export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
-export { ignoredBindingIssue, nameIssue, publicLabelIssue } from './oversights.ts'
+export { hiddenLabelIssue, ignoredBindingIssue, nameIssue, publicLabelIssue } from './oversights.ts'
 export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export { isRecord } from './record.ts'

@@ -3,6 +3,7 @@
  * not changed. Nothing is ever unpacked under a name from an archive.
  */
 export { ArchiveError } from './archive-error.ts'
+export { inspectModule } from './inspect-module.ts'
 export { inspectProvider } from './inspect-provider.ts'
 export { type ArchiveLimits, defaultLimits, type LimitsByKind } from './limits.ts'
 export { withModuleFiles } from './module-files.ts'
@@ -11,5 +12,6 @@ export {
   normaliseModule,
   normaliserVersion,
 } from './normalise-module.ts'
+export { providerFileName } from './provider-file-name.ts'
 export { readmeOf } from './readme.ts'
 export { storedName } from './stored-name.ts'

@@ -87,10 +87,16 @@ export function moduleFiles(files: readonly TreeFile[], path: string | undefined
 }
 
 function withoutWrapper(files: readonly TreeFile[]): TreeFile[] {
+  const wrapper = wrapperOf(files)
+  return wrapper === undefined ? [...files] : below(files, wrapper)
+}
+
+/** The directory that all files are in; undefined if there is none. */
+export function wrapperOf(files: readonly TreeFile[]): string | undefined {
   const [first] = files
-  const wrapper = first?.path.includes('/') ? (first.path.split('/')[0] ?? '') : ''
-  const wrapped = wrapper !== '' && files.every((file) => file.path.startsWith(`${wrapper}/`))
-  return wrapped ? below(files, wrapper) : [...files]
+  const wrapper = first?.path.includes('/') ? first.path.split('/')[0] : undefined
+  if (wrapper === undefined || wrapper === '') return undefined
+  return files.every((file) => file.path.startsWith(`${wrapper}/`)) ? wrapper : undefined
 }
 
 const below = (files: readonly TreeFile[], directory: string): TreeFile[] =>
@@ -98,7 +104,8 @@ const below = (files: readonly TreeFile[], directory: string): TreeFile[] =>
     .filter((file) => file.path.startsWith(`${directory}/`))
     .map((file) => ({ ...file, path: file.path.slice(directory.length + 1) }))
 
-const isConfiguration = (name: string): boolean => /^[^/]+\.(?:tf|tofu)(?:\.json)?$/.test(name)
+export const isConfiguration = (name: string): boolean =>
+  /^[^/]+\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
 function adviceFor(files: readonly TreeFile[]): string {
   const directories = files

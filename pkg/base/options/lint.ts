@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { fetchingOptions } from './fetching.ts'
 import { outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
@@ -19,6 +20,7 @@ const options = {
       .meta({ title: 'FORMAT' }),
     meaning: 'Output format: text, json or sarif (for the code scanning of a Git host).',
   },
+  upstreamHosts: fetchingOptions.upstreamHosts,
   partial: {
     flag: 'partial',
     value: onOff,
@@ -30,7 +32,7 @@ const options = {
     ...archivesOption,
     otherwise: 'archives are not checked',
     meaning:
-      'Root folder of archives on the file system. Each archive must exist there, with the digest of its Version.',
+      'Root folder of archives on the file system. Each archive must exist there, with the digest of its Version, and CLIs must be able to use it.',
   },
 } satisfies OptionTable
 
@@ -39,7 +41,7 @@ export const lintCommand = {
   program: 'depot lint',
   operands: 'PATH…',
   summary:
-    'Checks manifests: fields, values, references, conflicts, expressions. Exit status: 1 if it finds an error.',
+    'Checks manifests: fields, values, references, sources, conflicts, expressions. Exit status: 1 if it finds an error.',
   examples: ['depot lint registry', 'depot lint registry --archives archives -o sarif'],
   options,
   secrets: {},

@@ -1,13 +1,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import semver from 'semver'
+import { providerFileName } from '../../archives/archive/archive.ts'
 import type { FoundItems, ImportItem } from './item.ts'
 
 /** A name as it may appear between the slashes of an address. */
 const namePattern = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/
 const modulePattern = /^(?<version>.+)\.(?:zip|tar|tgz|tar\.gz)$/
-const providerPattern =
-  /^terraform-provider-(?<type>[a-z0-9-]+)_(?<version>[^_]+)_(?<os>[a-z0-9]+)_(?<arch>[a-z0-9]+)\.zip$/
 
 const expected =
   'expected NAMESPACE/NAME/SYSTEM/VERSION.tar.gz (or zip, tgz, tar), or terraform-provider-TYPE_VERSION_OS_ARCH.zip'
@@ -41,8 +40,9 @@ export async function folderItems(
 }
 
 function providerItem(folder: string, path: string, namespace?: string): ImportItem | undefined {
-  const { type, version, os, arch } = providerPattern.exec(basename(path))?.groups ?? {}
-  if (!type || !version || !os || !arch || semver.valid(version) === null) return undefined
+  const named = providerFileName(basename(path))
+  if (named === undefined) return undefined
+  const { type, version, os, arch } = named
   const above = dirname(path).split('/')
   const own = above.at(-1) === type ? above.at(-2) : undefined
   const file = join(folder, path)

@@ -1,6 +1,10 @@
-import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import {
+  type ArchiveLocation,
+  archiveFormat,
   backendOf,
   checksumOf,
   configOfVersion,
@@ -8,6 +12,7 @@ import {
   sha256Hex,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import { ArchiveError, inspectModule, inspectProvider } from '../../archives/archive/archive.ts'
 import {
   type ArchivePlace,
   type ArchiveStore,
@@ -15,7 +20,7 @@ import {
 } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { about, type LintFinding, type PlacedObject } from './finding.ts'
-import type { ManifestParents } from './parents.ts'
+import type { ManifestParents, PlacedParent } from './parents.ts'
 
 /** Archives of the filesystem, read as the server reads them: an archive that it would not serve does not exist. */
 export interface ArchiveMount {
@@ -27,7 +32,7 @@ export function openMount(mountPath: string): ArchiveMount {
   return { mountPath, store: openArchiveStore({ filesystemMountPath: mountPath }) }
 }
 
-/** Checks that the archive of a Version on the filesystem exists and has the Version's digest. */
+/** Checks that the archive of a Version on the filesystem exists, has the Version's digest, and is of use to CLIs. */
 export async function inArchive(
   version: PlacedObject<Version>,
   parents: ManifestParents,
@@ -42,6 +47,7 @@ export async function inArchive(
   const location = locationOf(version.resource, parent?.resource)
   if (location === undefined || backendOf(location.storage) !== 'filesystem') return undefined
   const { storage, configName, fileName } = location
+  const fileField = { path: ['spec', 'fileName'] }
   let path = join(storage.fileSystem?.directoryPath ?? '', configName, fileName)
   let digest: string
   try {
@@ -49,15 +55,49 @@ export async function inArchive(
     path = join(mountPath, object(fileName))
     digest = await digestOf(driver, object(fileName))
   } catch (error) {
-    return about(version, 'no-archive', `the archive ${path}: ${problemOf(error)}`)
+    return about(version, 'no-archive', problemOf(error, path), fileField)
   }
   const wanted = checksumOf(version.resource)
-  if (wanted === undefined || sha256Hex(wanted) === digest) return undefined
-  return about(
-    version,
-    'wrong-digest',
-    `the archive ${path} has the SHA-256 ${digest}, not ${wanted}: put the right archive there, or publish it as a new version`,
-  )
+  if (wanted !== undefined && sha256Hex(wanted) !== digest) {
+    return about(
+      version,
+      'wrong-digest',
+      `the archive ${path} has the SHA-256 ${digest}, not ${wanted}: put the right archive there, or publish it as a new version`,
+      fileField,
+    )
+  }
+  const problem = await unusable(version.resource, path, location, parent)
+  if (problem === undefined) return undefined
+  const { message, ...more } = problem
+  return about(version, 'bad-archive', `the archive ${path}: ${message}`, { ...fileField, ...more })
+}
+
+/** Reads an archive as import and sync do before they store one. The server serves any bytes with the right digest. */
+async function unusable(
+  { spec }: Version,
+  file: string,
+  { configName, fileName }: ArchiveLocation,
+  parent: PlacedParent | undefined,
+): Promise<Pick<LintFinding, 'message' | 'reason' | 'level'> | undefined> {
+  try {
+    if (spec.type === 'Provider') {
+      await inspectProvider({ file, type: configName })
+      return undefined
+    }
+    const config =
+      parent?.resource.kind === 'Module' ? parent.resource.spec.moduleConfig : undefined
+    const format = archiveFormat(fileName, config?.fileFormat)
+    const scratch = join(tmpdir(), `depot-lint-${randomUUID()}`)
+    if (await inspectModule({ file, format, scratch })) return undefined
+    const message =
+      'only its directories below modules/ can be used: there is no *.tf file at its root'
+    return { message, level: 'warning', reason: 'NoModuleAtRoot' }
+  } catch (error) {
+    // Limits are for archives that Depot fetches.
+    if (!(error instanceof ArchiveError) || error.reason === 'ArchiveTooLarge') return undefined
+    const level = error.reason === 'UnsafeArchive' ? 'warning' : 'error'
+    return { message: error.message, reason: error.reason, level }
+  }
 }
 
 /** @returns lower-case hexadecimal @throws RegistryError of the driver */
@@ -74,8 +114,13 @@ async function digestOf(driver: ArchivePlace['driver'], object: string): Promise
   }
 }
 
-/** The file system's own error, which callers of the registry never see. */
-function problemOf(error: unknown): string {
+/** Shows the file system's own error, which callers of the registry never see. */
+function problemOf(error: unknown, path: string): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : messageOf(cause)
+  if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') {
+    return `the archive ${path}: ${messageOf(cause)}`
+  }
+  const folder = dirname(path)
+  if (existsSync(folder)) return `the archive ${path}: does not exist`
+  return `the folder ${folder} does not exist: correct directoryPath, or --archives`
 }

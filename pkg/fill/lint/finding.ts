@@ -1,5 +1,11 @@
-import type { ObjectKey, Resource } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  type FieldIssue,
+  formatPath,
+  type ObjectKey,
+  type Resource,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import type { Reason } from '../../base/errors/errors.ts'
+import type { Written } from '../../records/folder/folder.ts'
 
 /** Every check, with a description for SARIF. The names are stable. */
 export const checks = {
@@ -12,28 +18,44 @@ export const checks = {
   'no-storage': 'No storageConfig names the place of an archive.',
   'no-file-name': 'A Version does not name the file of its archive.',
   'no-archive': 'The archive of a Version does not exist.',
+  'bad-archive': 'CLIs cannot use an archive.',
+  'other-archive':
+    'The name of an archive says that it is of another provider, version or platform.',
   'wrong-digest': 'An archive does not have the digest of its Version.',
   'not-semver': 'A version is not a semantic version.',
   'duplicate-version': 'Two Versions have the same parent, version and platform.',
   'address-conflict': 'Two modules or providers claim the same address.',
+  constraint: 'A version constraint cannot be read.',
+  source: 'A source cannot be fetched.',
   expression: 'A GroupBinding cannot be evaluated.',
   'ignored-binding': 'A GroupBinding is in a namespace where GroupBindings are ignored.',
+  'no-match': 'A name or pattern of a GroupBinding matches nothing.',
   'public-label': 'A label does not make anything public.',
+  'no-namespace': 'An object names no namespace, and others do.',
+  'nothing-found': 'A file or folder has no object of Depot.',
 } as const
 export type Check = keyof typeof checks
 
-/** Reasons that a server gives for the same mistakes. */
-export const reasons: Readonly<Partial<Record<Check, Reason>>> = {
+/** Reasons that servers and the controller give for the same mistakes. */
+const reasons: Readonly<Partial<Record<Check, Reason>>> = {
   syntax: 'InvalidSyntax',
   schema: 'Invalid',
   'duplicate-object': 'Duplicate',
   'no-parent': 'ParentMissing',
   'no-storage': 'NoStorage',
   'no-file-name': 'NoFileName',
+  'wrong-digest': 'ChecksumMismatch',
+  constraint: 'InvalidConstraint',
+  source: 'InvalidSpec',
+  expression: 'InvalidExpression',
   'not-semver': 'NotSemver',
   'duplicate-version': 'Duplicate',
   'address-conflict': 'AddressTaken',
 }
+
+/** The reason of a finding: its own, otherwise that of its check. */
+export const reasonOf = ({ check, reason = reasons[check] }: LintFinding): Reason | undefined =>
+  reason
 
 /** A mistake in a set of manifests. */
 export interface LintFinding {
@@ -46,6 +68,8 @@ export interface LintFinding {
   readonly object: ObjectKey | undefined
   /** The field, such as `spec.fileName`. */
   readonly field?: string | undefined
+  /** The name that programs of Depot have for the mistake, if they report it. */
+  readonly reason?: Reason | undefined
   /** Names the mistake and its correction. */
   readonly message: string
 }
@@ -56,18 +80,35 @@ export interface PlacedObject<R extends Resource = Resource> {
   readonly line: number | undefined
   readonly key: ObjectKey
   readonly resource: R
+  readonly written: Written | undefined
 }
 
-type Place = Omit<PlacedObject, 'resource'>
+type Place = Omit<PlacedObject, 'resource' | 'written'>
 
-/** Creates a finding about an object. */
+/** Creates a finding about an object, or about a field of it. */
 export function about(
-  { file, line, key }: Place,
+  { file, line, key, written }: Place & { readonly written?: Written | undefined },
   check: Check,
   message: string,
-  more: Partial<Pick<LintFinding, 'level' | 'field'>> = {},
+  { path = [], ...more }: Partial<Pick<LintFinding, 'level' | 'reason'> & FieldIssue> = {},
 ): LintFinding {
-  return { check, level: 'error', file, line, object: key, message, ...more }
+  const field = path.length === 0 ? undefined : formatPath(path)
+  const at = (path.length === 0 ? undefined : written?.lineOf(path)) ?? line
+  return { check, level: 'error', file, line: at, object: key, field, message, ...more }
+}
+
+/** One finding for items with the same cause: about the first, with the number of the others. */
+export function* oncePerCause<T>(
+  items: readonly T[],
+  causeOf: (item: T) => string | undefined,
+  findingOf: (first: T) => LintFinding,
+): Generator<LintFinding> {
+  for (const [first, ...others] of groupBy(items, causeOf).values()) {
+    if (first === undefined) continue
+    const found = findingOf(first)
+    const more = others.length === 0 ? '' : ` (${others.length} more like it)`
+    yield { ...found, message: `${found.message}${more}` }
+  }
 }
 
 export function isOf<K extends Resource['kind']>(kind: K) {

@@ -4,13 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import { compileBinding } from '../../registry/access/access.ts'
 import { asJson, asSarif, asText, checks, type LintOptions, lint } from './lint.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-lint-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-const digest = createHash('sha256').update('content').digest('hex')
+const moduleZip = await zipOf([{ path: 'main.tf', content: '# network\n' }])
+const digest = createHash('sha256').update(moduleZip).digest('hex')
 const module = (name: string, config: string) =>
   `apiVersion: depot.internal/v1alpha1
 kind: Module
@@ -46,6 +48,7 @@ async function findingsIn(
     paths: [folder],
     apiGroup: 'depot.internal',
     namespace: 'depot-system',
+    upstreamHosts: ['registry.opentofu.org'],
     partial: false,
     ...options,
   })
@@ -81,7 +84,7 @@ describe('finds', () => {
     [
       'a value that cannot work',
       [network, version('v', good.replace('n-1.0.0.zip', '../n.zip'))],
-      [/^error \| value \| line 6 \| spec\.fileName \| must be the name of a file/],
+      [/^error \| value \| line 9 \| spec\.fileName \| must be the name of a file/],
     ],
     [
       'a name that no cluster takes',
@@ -101,7 +104,7 @@ describe('finds', () => {
     [
       'a parent that is not there',
       [version('v', good)],
-      [/no-parent \| .*there is no Module team\/network/, /no-storage/],
+      [/no-parent \| line 4 \| spec\.moduleConfigRef \| there is no Module team\/network/],
     ],
     [
       'a module without storage',
@@ -116,7 +119,7 @@ describe('finds', () => {
     [
       'a version that is not semantic',
       [network, version('v', good.replace('version: 1.0.0', 'version: "1.0"'))],
-      [/^error \| not-semver .*write three numbers/],
+      [/^error \| not-semver \| line 9 \| .*write three numbers/],
     ],
     [
       'one version twice',
@@ -135,12 +138,12 @@ describe('finds', () => {
     [
       'an expression that does not compile',
       [binding(`expression: 'groups['`)],
-      [/^error \| expression \| line 1/],
+      [/^error \| expression \| line 4/],
     ],
     [
       'a pattern for module names that does not compile',
       [binding(`expression: 'true', moduleResources: ['a[']`)],
-      [/^error \| expression \| line 1 \| moduleResources "a\["/],
+      [/^error \| expression \| line 4 \| moduleResources "a\["/],
     ],
     [
       'a binding that is never read',
@@ -155,7 +158,7 @@ describe('finds', () => {
           'namespace: team, labels: {depot.internal/public: "True"}}',
         ),
       ],
-      [/^warning \| public-label .*write "true"/],
+      [/^warning \| public-label \| line 3 \| .*write "true"/],
     ],
   ])('%s', async (_, documents, found) => {
     const findings = await findingsIn(documents)
@@ -165,10 +168,7 @@ describe('finds', () => {
 
 it('only warns about objects that may be elsewhere with partial', async () => {
   const findings = await findingsIn([version('v', good)], { partial: true })
-  expect(findings.map((text) => text.split(' | ', 2).join(' '))).toEqual([
-    'warning no-parent',
-    'warning no-storage',
-  ])
+  expect(findings.map((text) => text.split(' | ', 2).join(' '))).toEqual(['warning no-parent'])
 })
 
 it('distinguishes modules of one name with different systems', async () => {
@@ -181,7 +181,7 @@ it('distinguishes modules of one name with different systems', async () => {
 it('checks archives if a mount is given', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
-  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
+  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), moduleZip)
   const options = { archives: mount }
   const uploaded = (sha256: string) => version('v', `${good}, upload: {sha256: "${sha256}"}`)
   expect(await findingsIn([network, uploaded(digest)], options)).toEqual([])
@@ -215,7 +215,7 @@ it('does not check the archive of a Version without parent, unless the parent ma
 it('looks for an archive in the place that the registry serves: the name in the Version comes first', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
-  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
+  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), moduleZip)
   const renamed = module('network', `name: shared, provider: aws, ${storage}`)
   const options = { archives: mount }
   expect(await findingsIn([renamed, version('v', good)], options)).toEqual([])
@@ -224,7 +224,7 @@ it('looks for an archive in the place that the registry serves: the name in the 
 it('looks for an archive in an absolute directory', async () => {
   const mount = join(dir, 'archives')
   mkdirSync(join(mount, 'modules/network'), { recursive: true })
-  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), 'content')
+  writeFileSync(join(mount, 'modules/network/n-1.0.0.zip'), moduleZip)
   const at = (directory: string) =>
     findingsIn(
       [
@@ -341,7 +341,12 @@ status: ${text}
   const unnamed = good.replace('fileName: n-1.0.0.zip, ', '')
   writeFileSync(join(folder, 'all.yaml'), [network, version('one', unnamed)].join('---\n'))
   const findings = async () => {
-    const options = { apiGroup: 'depot.internal', namespace: 'depot-system', partial: false }
+    const options = {
+      apiGroup: 'depot.internal',
+      namespace: 'depot-system',
+      upstreamHosts: [],
+      partial: false,
+    }
     const result = await lint({ compileBinding, paths: [folder], ...options })
     return result.findings.map(({ check, field }) => [check, field])
   }

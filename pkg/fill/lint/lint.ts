@@ -1,25 +1,37 @@
 /** Finds mistakes in manifests before anything serves them, and prints the findings. It changes no file. */
 
 import {
-  formatPath,
   type GroupBinding,
+  hiddenLabelIssue,
   ignoredBindingIssue,
+  isRecord,
   mistakesIn,
   nameIssue,
+  type ObjectKey,
   publicLabelIssue,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../../records/folder/folder.ts'
 import { inArchive, openMount } from './archives.ts'
-import { about, isOf, type LintFinding, type PlacedObject, placeOf, repeats } from './finding.ts'
+import { type CompiledBinding, parentNames, unmatchedNames } from './bindings.ts'
+import {
+  about,
+  isOf,
+  type LintFinding,
+  oncePerCause,
+  type PlacedObject,
+  placeOf,
+  repeats,
+} from './finding.ts'
 import { addressConflicts, ManifestParents } from './parents.ts'
-import { duplicateVersions, inVersion } from './versions.ts'
+import { inSources, type SourceOptions } from './sources.ts'
+import { duplicateVersions, inVersion, unplacedVersions } from './versions.ts'
 
 export { checks } from './finding.ts'
 export { asJson, asSarif, asText } from './report.ts'
 
-export interface LintOptions {
+export interface LintOptions extends SourceOptions {
   /** Compiles a binding's expression and globs as the server does. */
-  readonly compileBinding: (binding: GroupBinding) => { readonly problem: string | undefined }
+  readonly compileBinding: (binding: GroupBinding) => CompiledBinding
   /** Files and folders, checked together as one registry. */
   readonly paths: readonly string[]
   readonly apiGroup: string
@@ -38,15 +50,17 @@ export interface LintResult {
 }
 
 /**
- * Checks manifests: syntax, fields, values, references, conflicts, expressions, and archives if a mount is given.
+ * Checks manifests: syntax, fields, values, references, sources, conflicts, expressions, and archives if a mount is given.
  *
  * @returns findings by file and line
  * @throws the error of the file system if a path does not exist
  */
 export async function lint(options: LintOptions): Promise<LintResult> {
-  const { paths, apiGroup, archives } = options
-  const read = (await Promise.all(paths.map((path) => readManifests(path, apiGroup)))).flat()
-  const { findings, objects } = findingsOf(read)
+  const { paths, apiGroup, archives, partial } = options
+  const sets = await Promise.all(paths.map((path) => readManifests(path, apiGroup)))
+  const read = sets.flat()
+  const { findings, objects, rejected } = findingsOf(read)
+  findings.push(...unrecognised(sets, options))
   const duplicates = new Set<PlacedObject>()
   for (const [first, other] of repeats(objects, identityOf)) {
     const message = `is defined in ${placeOf(first)} already: delete one of them`
@@ -55,40 +69,73 @@ export async function lint(options: LintOptions): Promise<LintResult> {
   }
   const distinct = objects.filter((object) => !duplicates.has(object))
   for (const object of distinct) findings.push(...inObject(object, options))
+  if (!partial) findings.push(...betweenObjects(distinct, options))
 
-  const parents = new ManifestParents(distinct)
+  const parents = new ManifestParents(distinct, rejected)
   findings.push(...addressConflicts(parents))
   const versions = distinct.filter(isOf('Version'))
+  const surroundings = { parents, partial }
+  findings.push(...unplacedVersions(versions, surroundings))
   const mount = archives === undefined ? undefined : openMount(archives)
+  const ofArchives: LintFinding[] = []
   for (const version of versions) {
-    findings.push(...inVersion(version, parents, options))
+    findings.push(...inVersion(version, surroundings))
     const finding = mount && (await inArchive(version, parents, mount, options))
-    if (finding !== undefined) findings.push(finding)
+    if (finding !== undefined) ofArchives.push(finding)
   }
+  // A folder that does not exist is one mistake, however many archives should be in it.
+  findings.push(
+    ...oncePerCause(
+      ofArchives,
+      ({ message }) => message,
+      (finding) => finding,
+    ),
+  )
   findings.push(...duplicateVersions(versions, parents))
   return { findings: findings.toSorted(byPlace), files: read.length, objects: objects.length }
+}
+
+/** Finds paths without any object of ours: an error if there is none at all. */
+function* unrecognised(
+  sets: readonly Awaited<ReturnType<typeof readManifests>>[],
+  { paths, apiGroup }: LintOptions,
+): Generator<LintFinding> {
+  const isEmpty = (set: (typeof sets)[number]) =>
+    set.every(({ entries, rejections }) => entries.length + rejections.length === 0)
+  const level = sets.every(isEmpty) ? 'error' : 'warning'
+  for (const [index, set] of sets.entries()) {
+    if (!isEmpty(set)) continue
+    const message = `nothing here has apiVersion ${apiGroup}/v1alpha1, in ${set.length} files that end in .yaml, .yml or .json: correct the path, the apiVersion or --api-group`
+    const place = { file: paths[index] ?? '', line: undefined, object: undefined }
+    yield { check: 'nothing-found', level, ...place, message }
+  }
 }
 
 /** Collects the objects of files, and the mistakes of reading them. */
 function findingsOf(read: Awaited<ReturnType<typeof readManifests>>) {
   const findings: LintFinding[] = []
   const objects: PlacedObject[] = []
+  const rejected: ObjectKey[] = []
   for (const { file, entries, rejections } of read) {
     for (const { reason, line, object, field, message, others = [] } of rejections) {
       const check = reason === 'Invalid' || reason === 'Duplicate' ? 'schema' : 'syntax'
-      for (const text of [message, ...others]) {
-        findings.push({ check, level: 'error', file, line, object, field, message: text })
-      }
+      const place = { check, level: 'error', file, line, object } as const
+      findings.push({ ...place, field, message })
+      for (const text of others) findings.push({ ...place, message: text })
     }
-    for (const { key, line, object: resource, unknown = [] } of entries) {
-      if (resource !== undefined) objects.push({ file, line, key, resource })
+    for (const { key, line, object: resource, written, unknown = [] } of entries) {
+      if (resource === undefined) {
+        rejected.push(key)
+        continue
+      }
+      const placed = { file, line, key, resource, written }
+      objects.push(placed)
       for (const { path, message } of unknown) {
-        const field = formatPath(path)
-        findings.push(about({ file, line, key }, 'unknown-field', message, { field }))
+        findings.push(about(placed, 'unknown-field', message, { path }))
       }
     }
   }
-  return { findings, objects }
+  return { findings, objects, rejected }
 }
 
 const identityOf = ({ key }: PlacedObject): string => `${key.kind} ${key.namespace} ${key.name}`
@@ -97,25 +144,71 @@ const byPlace = (a: LintFinding, b: LintFinding): number =>
   a.file === b.file ? (a.line ?? 0) - (b.line ?? 0) : a.file < b.file ? -1 : 1
 
 /** Checks one object by itself. */
-function* inObject(
-  object: PlacedObject,
-  { namespace, apiGroup, compileBinding }: LintOptions,
-): Generator<LintFinding> {
+function* inObject(object: PlacedObject, options: LintOptions): Generator<LintFinding> {
   const { resource } = object
   const named = nameIssue(resource)
   for (const { path, message } of [...(named ? [named] : []), ...mistakesIn(resource)]) {
-    yield about(object, 'value', message, { field: formatPath(path) })
+    yield about(object, 'value', message, { path })
   }
-  const label = publicLabelIssue(resource, apiGroup)
+  yield* inSources(object, options)
+  const label = publicLabelIssue(resource, options.apiGroup)
   if (label !== undefined) {
-    const field = `metadata.labels["${apiGroup}/public"]`
-    yield about(object, 'public-label', label.message, { level: 'warning', field })
+    yield about(object, 'public-label', label.message, { level: 'warning', path: label.path })
   }
   if (resource.kind !== 'GroupBinding') return
-  const { problem } = compileBinding(resource)
-  if (problem !== undefined) yield about(object, 'expression', problem)
-  const ignored = ignoredBindingIssue(resource, namespace)
-  if (ignored !== undefined) {
-    yield about(object, 'ignored-binding', ignored.message, { level: 'warning' })
+  const { problem } = options.compileBinding(resource)
+  if (problem !== undefined) {
+    const field = problem.startsWith('moduleResources') ? 'moduleResources' : 'expression'
+    const line = object.written?.lineOf(['spec', field]) ?? object.line
+    yield about({ ...object, line }, 'expression', problem)
   }
+  const ignored = ignoredBindingIssue(resource, options.namespace)
+  if (ignored !== undefined) {
+    yield about(object, 'ignored-binding', ignored.message, {
+      level: 'warning',
+      path: ignored.path,
+    })
+  }
+}
+
+/** Checks what objects say of each other, unless some of them are elsewhere. */
+function* betweenObjects(
+  objects: readonly PlacedObject[],
+  { apiGroup, compileBinding }: LintOptions,
+): Generator<LintFinding> {
+  const names = parentNames(objects)
+  for (const binding of objects.filter(isOf('GroupBinding'))) {
+    const compiled = compileBinding(binding.resource)
+    if (compiled.problem === undefined) yield* unmatchedNames(binding, compiled, names)
+  }
+  const publicNamespaces = new Set(
+    objects
+      .filter(({ resource: { metadata } }) => metadata.labels[`${apiGroup}/public`] === 'true')
+      .flatMap(({ key }) => (key.kind === 'Namespace' ? [key.name] : [])),
+  )
+  const hidden = objects.flatMap((object) => {
+    const issue = hiddenLabelIssue(object.resource, apiGroup, (name) => publicNamespaces.has(name))
+    return issue === undefined ? [] : [{ object, issue }]
+  })
+  yield* oncePerCause(
+    hidden,
+    ({ object }) => object.key.namespace,
+    ({ object, issue: { path, message } }) =>
+      about(object, 'public-label', message, { level: 'warning', path }),
+  )
+  const unnamed = (object: PlacedObject) => writtenNamespace(object) === undefined
+  const spaced = objects.filter(({ key }) => key.kind !== 'Namespace')
+  if (spaced.every(unnamed)) return
+  for (const object of spaced.filter(unnamed)) {
+    const message = 'is required: without it, the object is in namespace default'
+    yield about(object, 'no-namespace', message, {
+      level: 'warning',
+      path: ['metadata', 'namespace'],
+    })
+  }
+}
+
+function writtenNamespace({ written }: PlacedObject): unknown {
+  const metadata = written?.value['metadata']
+  return isRecord(metadata) ? metadata['namespace'] : undefined
 }

@@ -204,7 +204,12 @@ beforeAll(async () => {
     return { ...rest, metadata: { ...metadata, name: nameOf(index) } }
   })
   writeFileSync(join(dir, 'all.json'), JSON.stringify({ kind: 'List', items: [...good, ...wrong] }))
-  const options = { apiGroup: 'depot.internal', namespace: 'depot-system', partial: false }
+  const options = {
+    apiGroup: 'depot.internal',
+    namespace: 'depot-system',
+    upstreamHosts: [],
+    partial: false,
+  }
   ;({ findings } = await lint({ compileBinding, paths: [dir], ...options }))
 })
 

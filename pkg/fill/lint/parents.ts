@@ -1,6 +1,7 @@
 import {
   configOfParent,
   type Module,
+  type ObjectKey,
   type Provider,
   parentOf,
   parentRefOf,
@@ -18,7 +19,7 @@ import {
 
 export type PlacedParent = PlacedObject<Module> | PlacedObject<Provider>
 
-const configNameOf = ({ resource }: PlacedParent): string =>
+export const configNameOf = ({ resource }: PlacedParent): string =>
   configOfParent(resource).name ?? resource.metadata.name
 
 const systemOf = ({ resource }: PlacedParent): string | undefined =>
@@ -29,26 +30,39 @@ const traits = {
   uid: ({ resource }: PlacedParent) => resource.metadata.uid ?? '',
 }
 
+const textOf = ({ kind, namespace, name }: ObjectKey): string => `${kind} ${namespace} ${name}`
+
 /** The modules and providers of the manifests. */
 export class ManifestParents {
   readonly all: readonly PlacedParent[]
   readonly #byName: Map<string | undefined, PlacedParent[]>
   readonly #byConfigName: Map<string | undefined, PlacedParent[]>
 
-  constructor(objects: readonly PlacedObject[]) {
+  readonly #rejected: ReadonlySet<string>
+
+  /** @param rejected objects that could not be read */
+  constructor(objects: readonly PlacedObject[], rejected: readonly ObjectKey[]) {
+    this.#rejected = new Set(rejected.map(textOf))
     this.all = [...objects.filter(isOf('Module')), ...objects.filter(isOf('Provider'))]
-    this.#byName = groupBy(this.all, ({ key }) => `${key.kind} ${key.namespace} ${key.name}`)
+    this.#byName = groupBy(this.all, ({ key }) => textOf(key))
     this.#byConfigName = groupBy(
       this.all,
       (parent) => `${parent.key.kind} ${parent.key.namespace} ${configNameOf(parent)}`,
     )
   }
 
+  /** Tells whether a Version names a parent that could not be read. */
+  isRejected({ resource }: PlacedObject<Version>): boolean {
+    const ref = parentRefOf(resource)
+    const { namespace } = resource.metadata
+    return ref !== undefined && this.#rejected.has(textOf({ ...ref, namespace }))
+  }
+
   /** Finds the parent of a Version as the registry does. */
   of({ resource }: PlacedObject<Version>): PlacedParent | undefined {
     const ref = parentRefOf(resource)
     if (ref === undefined) return undefined
-    const key = `${ref.kind} ${resource.metadata.namespace} ${ref.name}`
+    const key = textOf({ ...ref, namespace: resource.metadata.namespace })
     const wanted = {
       ownerUid: ref.owned ? ref.uid : undefined,
       system: resource.spec.moduleConfigRef?.provider,

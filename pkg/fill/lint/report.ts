@@ -1,4 +1,4 @@
-import { checks, type LintFinding, reasons } from './finding.ts'
+import { checks, type LintFinding, reasonOf } from './finding.ts'
 import type { LintResult } from './lint.ts'
 
 const subjectOf = ({ object, field }: LintFinding): string =>
@@ -12,7 +12,7 @@ export function asText({ findings, files, objects }: LintResult): string {
     const { file, line, level, check, message } = finding
     const place = line === undefined ? file : `${file}:${line}`
     const subject = subjectOf(finding)
-    const rule = [check, reasons[check]].filter(Boolean).join(', ')
+    const rule = [check, reasonOf(finding)].filter(Boolean).join(', ')
     return `${place}: ${level}: ${subject === '' ? '' : `${subject}: `}${oneLine(message)} [${rule}]`
   })
   const errors = findings.filter(({ level }) => level === 'error').length
@@ -25,7 +25,7 @@ const oneLine = (message: string): string => message.replaceAll(/\s*\n\s*/g, ' '
 
 /** The findings, for programs. */
 export function asJson({ findings, files, objects }: LintResult): string {
-  const told = findings.map((finding) => ({ ...finding, reason: reasons[finding.check] }))
+  const told = findings.map((finding) => ({ ...finding, reason: reasonOf(finding) }))
   return `${JSON.stringify({ files, objects, findings: told }, undefined, 2)}\n`
 }
 
@@ -34,12 +34,13 @@ export function asSarif({ findings }: LintResult, version: string): string {
   const rules = Object.entries(checks).map(([id, text]) => ({ id, shortDescription: { text } }))
   const results = findings.map((finding) => {
     const { check, level, file, line, message } = finding
+    const reason = reasonOf(finding)
     const subject = subjectOf(finding)
     const artifactLocation = { uri: encodeURI(file.replaceAll('\\', '/')) }
     return {
       ruleId: check,
       level,
-      ...(reasons[check] && { properties: { reason: reasons[check] } }),
+      ...(reason && { properties: { reason } }),
       message: { text: subject === '' ? message : `${subject}: ${message}` },
       locations: [
         {

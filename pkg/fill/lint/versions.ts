@@ -4,51 +4,112 @@ import {
   configOfVersion,
   fileNameOf,
   normalizeVersion,
+  parentRefOf,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { about, type LintFinding, type PlacedObject, placeOf, repeats } from './finding.ts'
-import type { ManifestParents } from './parents.ts'
+import { providerFileName } from '../../archives/archive/archive.ts'
+import {
+  about,
+  type LintFinding,
+  oncePerCause,
+  type PlacedObject,
+  placeOf,
+  repeats,
+} from './finding.ts'
+import { configNameOf, type ManifestParents } from './parents.ts'
 
-/**
- * Checks a Version together with its module or provider.
- *
- * @param partial whether other objects may be elsewhere: then a missing object is a warning
- */
+/** Other objects, which may be elsewhere: then a missing one is a warning. */
+interface Surroundings {
+  readonly parents: ManifestParents
+  readonly partial: boolean
+}
+
+/** Checks a Version by itself. */
 export function* inVersion(
   version: PlacedObject<Version>,
-  parents: ManifestParents,
-  { partial }: { readonly partial: boolean },
+  { parents, partial }: Surroundings,
 ): Generator<LintFinding> {
-  const { spec } = version.resource
-  const missing = { level: partial ? ('warning' as const) : ('error' as const) }
+  const { resource } = version
+  const { spec } = resource
   if (semver.parse(normalizeVersion(spec.version)) === null) {
     yield about(
       version,
       'not-semver',
       `${JSON.stringify(spec.version)} is not a semantic version, so it is never served: write three numbers, such as 1.2.0`,
-      { field: 'spec.version' },
+      { path: ['spec', 'version'] },
     )
   }
-  if (fileNameOf(version.resource) === undefined) {
+  const fileName = fileNameOf(resource)
+  if (fileName === undefined) {
     const message = 'is required to serve the archive: write its name, such as network-1.2.0.zip'
-    yield about(version, 'no-file-name', message, { field: 'spec.fileName', ...missing })
+    yield about(version, 'no-file-name', message, {
+      path: ['spec', 'fileName'],
+      ...missing(partial),
+    })
+    return
   }
-  const parent = parents.of(version)
-  if (parent === undefined) yield about(version, 'no-parent', withoutParent(version), missing)
-  const storage =
-    configOfVersion(version.resource)?.storageConfig ??
-    (parent && configOfParent(parent.resource).storageConfig)
-  if (storage === undefined) {
-    const message = `neither the Version nor its ${spec.type} has a storageConfig: add one that names the place of the archive`
-    yield about(version, 'no-storage', message, missing)
-  }
+  const named = spec.type === 'Provider' ? providerFileName(fileName) : undefined
+  const other = named && differenceOf(version, named, parents)
+  if (other === undefined) return
+  const message = `${fileName} is the archive of ${other}: name the file of this version and platform, or correct the Version`
+  yield about(version, 'other-archive', message, { path: ['spec', 'fileName'] })
 }
 
-function withoutParent({ resource: { spec, metadata } }: PlacedObject<Version>): string {
-  const field = spec.type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef'
-  const owner = metadata.ownerReferences.find(({ kind }) => kind === spec.type)
-  const name =
-    owner?.name ?? (spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef)?.name
+/** Names the provider, version or platform of a file name, if its Version has another one. */
+function differenceOf(
+  version: PlacedObject<Version>,
+  { type, version: number, os, arch }: NonNullable<ReturnType<typeof providerFileName>>,
+  parents: ManifestParents,
+): string | undefined {
+  const { spec } = version.resource
+  const parent = parents.of(version)
+  const config = configOfVersion(version.resource)?.name
+  const names = parent === undefined ? [config] : [config, configNameOf(parent)]
+  if (names.some(Boolean) && !names.includes(type)) return `provider ${type}`
+  if (normalizeVersion(spec.version) !== normalizeVersion(number)) return `version ${number}`
+  if (spec.operatingSystem !== os || spec.architecture !== arch) return `${os}_${arch}`
+  return undefined
+}
+
+const missing = (partial: boolean) => ({ level: partial ? 'warning' : 'error' }) as const
+
+/** Finds Versions without parent, and those whose archive has no place: one finding for each cause. */
+export function* unplacedVersions(
+  versions: readonly PlacedObject<Version>[],
+  { parents, partial }: Surroundings,
+): Generator<LintFinding> {
+  const orphans = versions.filter((version) => parents.of(version) === undefined)
+  // A parent that is rejected is a finding already.
+  const unknown = orphans.filter((version) => !parents.isRejected(version))
+  const causeOf = ({ key, resource }: PlacedObject<Version>) => {
+    const ref = parentRefOf(resource)
+    return JSON.stringify(ref === undefined ? [key] : [ref, key.namespace])
+  }
+  yield* oncePerCause(unknown, causeOf, (version) =>
+    about(version, 'no-parent', withoutParent(version), {
+      path: ['spec', refFieldOf(version)],
+      ...missing(partial),
+    }),
+  )
+  const homeless = versions.filter((version) => {
+    const parent = parents.of(version)
+    const own = configOfVersion(version.resource)?.storageConfig
+    return parent !== undefined && !own && !configOfParent(parent.resource).storageConfig
+  })
+  const parentKey = (version: PlacedObject<Version>) => JSON.stringify(parents.of(version)?.key)
+  yield* oncePerCause(homeless, parentKey, (version) => {
+    const message = `neither the Version nor its ${version.resource.spec.type} has a storageConfig: add one that names the place of the archive`
+    return about(version, 'no-storage', message, { path: ['spec'], ...missing(partial) })
+  })
+}
+
+const refFieldOf = ({ resource }: PlacedObject<Version>) =>
+  resource.spec.type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef'
+
+function withoutParent(version: PlacedObject<Version>): string {
+  const { spec, metadata } = version.resource
+  const field = refFieldOf(version)
+  const name = parentRefOf(version.resource)?.name
   if (name === undefined) {
     return `has no ${spec.type}: name it in spec.${field}.name, or in an owner reference`
   }

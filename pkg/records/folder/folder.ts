@@ -24,6 +24,7 @@ export {
   parseYaml,
 } from './documents.ts'
 export type { Keeper } from './keeper.ts'
+export type { Written } from './manifest-file.ts'
 export { readManifests } from './read-manifests.ts'
 export { objectsIn } from './read-object.ts'
 export { decodeText } from './read-text.ts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { type FieldIssue, formatPath, type ObjectKey } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Turns } from '../../base/pacing/pacing.ts'
-import { type Document, documentsOf, parseJson, parseYaml } from './documents.ts'
+import { type Document, documentsOf, type FieldPath, parseJson, parseYaml } from './documents.ts'
 import type { Keeper } from './keeper.ts'
 import { listItemsOf } from './list-items.ts'
 import {
@@ -28,6 +28,14 @@ export interface Entry<O> {
   readonly unknown?: readonly FieldIssue[] | undefined
   /** A mistake in a valid object: a value that cannot work or has no effect. */
   readonly mistake?: FieldIssue | undefined
+  readonly written?: Written | undefined
+}
+
+/** An object as its file has it. */
+export interface Written {
+  readonly value: Readonly<Record<string, unknown>>
+  /** The line of a field, from 1, or of the innermost thing around it that is there. */
+  lineOf(path: FieldPath): number | undefined
 }
 
 /** The contents of a file. */
@@ -52,6 +60,8 @@ interface Outcome<O, E> extends Partial<Omit<Entry<O>, 'key'>> {
 export interface ParseOptions<O, E> {
   readonly apiGroup: string
   readonly keeper: Keeper<O, E>
+  /** Whether to keep objects as they are written, for messages about their fields. Default: false. */
+  readonly keepWritten?: boolean
   /** Finds a mistake in a valid object. */
   readonly mistakeIn?: (reading: Extract<Reading, { type: 'accepted' }>) => FieldIssue | undefined
   /** The previous contents of the file. */
@@ -78,10 +88,14 @@ export async function parseManifest<O, E>(
   let incomplete = false
 
   const take = (outcomes: readonly Outcome<O, E>[], firstLine: number) => {
-    for (const { line: offset, key, object, extra, rejection, ...rest } of outcomes) {
+    for (const outcome of outcomes) {
+      const { line: offset, key, object, extra, rejection, written, ...rest } = outcome
       if (extra !== undefined) extras.push(extra)
-      const line = offset === undefined ? undefined : firstLine + offset
-      if (key !== undefined) entries.push({ ...rest, key, line, object })
+      const placed = (at: number | undefined) => (at === undefined ? undefined : firstLine + at)
+      const line = placed(offset)
+      const lineOf = (field: FieldPath) => placed(written?.lineOf(field))
+      const own = written && { written: { ...written, lineOf } }
+      if (key !== undefined) entries.push({ ...rest, ...own, key, line, object })
       if (rejection === undefined) continue
       rejections.push({ ...rejection, file: path, line })
       if (key === undefined) incomplete = true
@@ -144,6 +158,12 @@ async function outcomesOf<O, E>(
         object: keeper.object(reading.resource, reading.value),
         unknown: reading.unknown,
         mistake: options.mistakeIn?.(reading),
+        ...(options.keepWritten && {
+          written: {
+            value: reading.value,
+            lineOf: (field: FieldPath) => document.lineOf([...path, ...field]),
+          },
+        }),
       })
     } else if (reading.type === 'status') {
       outcomes.push({ line, key: reading.key, status: reading.status })

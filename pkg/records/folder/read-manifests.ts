@@ -51,6 +51,7 @@ async function read(
     if (text === undefined) throw new Error('changed while it was read')
     const { entries, rejections } = await parseManifest(file, text, {
       ...options,
+      keepWritten: true,
       turns: new Turns(),
     })
     return { file, entries, rejections }

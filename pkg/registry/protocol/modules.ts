@@ -1,5 +1,5 @@
 import type { ModuleVersions } from '../../api/registry/registry.ts'
-import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import { archiveFormat, normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
 import type { Parent, VersionRow } from '../catalog/catalog.ts'
 import { archivePath } from './archive-url.ts'
@@ -80,11 +80,4 @@ function archiveUrlPath(module: Parent, row: VersionRow): string {
   const version = encodeURIComponent(`${row.namespace}/${row.name}`)
   const query = `fileChecksum=${sha256}&version=${version}&archive=${format}&checksum=sha256:${sha256}`
   return `/depot/modules/v1/${archivePath(location)}?${query}`
-}
-
-/** The format by the file's ending, otherwise by the module's config. */
-function archiveFormat(fileName: string, fileFormat: 'zip' | 'tar' | undefined): 'zip' | 'tar.gz' {
-  if (/\.zip$/i.test(fileName)) return 'zip'
-  if (/\.(tar\.gz|tgz)$/i.test(fileName)) return 'tar.gz'
-  return fileFormat === 'tar' ? 'tar.gz' : 'zip'
 }
