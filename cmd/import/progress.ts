@@ -30,6 +30,7 @@ export function createProgress(
   let waitingUntilMs = 0
   let total = 0
   let done = 0
+  let toCorrect = 0
   const clear = () => terminal && output.write('\r\x1b[K')
   const print = (line: string) => {
     clear()
@@ -65,20 +66,24 @@ export function createProgress(
         print(`skipped ${event.what}: ${event.message}`)
         return
       }
-      const { label, outcome, message, sizeBytes } = event
+      const { label, outcome, message, sizeBytes, mayPass } = event
       done += 1
-      if (outcome === 'failed') print(`failed ${label}: ${message ?? ''}`)
-      else if (outcome === 'planned') print(`would import ${label}`)
+      if (outcome === 'failed') {
+        if (mayPass !== true) toCorrect += 1
+        print(`failed ${label}: ${message ?? ''}`)
+      } else if (outcome === 'planned') print(`would import ${label}`)
       else if (!terminal) {
         print(outcome === 'present' ? `present ${label}` : `stored ${label} (${sizeOf(sizeBytes)})`)
       }
       draw(label)
     },
     end({ stored, present, planned, failed }) {
+      const again = 'run the same command again'
+      const remedy = toCorrect > 0 ? `correct what they name, then ${again}` : `${again} to go on`
       const parts = [
         dryRun ? `${planned} to import` : `${stored} stored`,
         `${present} already there`,
-        failed > 0 && `${failed} failed; run the same command again to go on`,
+        failed > 0 && `${failed} failed; ${remedy}`,
       ]
       print(parts.filter((part) => part !== false).join(', '))
     },

@@ -37,7 +37,8 @@ async function seen(columns: number, env: Readonly<Record<string, string>> = {})
 
 const failure =
   'failed acme/broken/aws 1.0.0: this is a web page, not an archive: zip, tar and tar.gz can be read'
-const sum = '2 stored, 0 already there, 1 failed; run the same command again to go on'
+const sum =
+  '2 stored, 0 already there, 1 failed; correct what they name, then run the same command again'
 
 describe('the progress of an import on a terminal', () => {
   it.each([
@@ -74,6 +75,23 @@ describe('the progress of an import on a terminal', () => {
     output.columns = 30
     progress.event({ kind: 'archive', label, outcome: 'stored' })
     expect(written.slice(1).map((text) => text.replace('\r\x1b[K', '').length)).toEqual([99, 29])
+  })
+
+  it('says that the same command helps only if it does', () => {
+    const endOf = (...mayPass: readonly boolean[]) => {
+      const written: string[] = []
+      const output = { write: (text: string) => written.push(text) > 0 }
+      const progress = createProgress(output, { sources: 1, dryRun: false })
+      for (const may of mayPass) {
+        progress.event({ kind: 'archive', label: 'a', outcome: 'failed', mayPass: may })
+      }
+      progress.end({ stored: 0, present: 0, planned: 0, failed: mayPass.length })
+      return written.at(-1)
+    }
+    expect(endOf(true)).toContain('1 failed; run the same command again to go on')
+    expect(endOf(true, false)).toContain(
+      '2 failed; correct what they name, then run the same command again',
+    )
   })
 
   it('removes control characters of an upstream', () => {

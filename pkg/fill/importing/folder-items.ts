@@ -29,14 +29,39 @@ export async function folderItems(
     .toSorted()
   const items: ImportItem[] = []
   const skipped: string[] = []
+  const unusable = unpackedIn(files).map((path) => ({
+    label: join(folder, path),
+    message: `the module is not packed: ${packing(folder, path)}`,
+  }))
   for (const path of files) {
     if (!modulePattern.test(path)) continue
     const item = providerItem(folder, path, namespace) ?? moduleItem(folder, path, namespace)
     if (item === undefined) skipped.push(path)
     else items.push(item)
   }
-  if (items.length > 0 || skipped.length > 0) return { items, skipped, skippedAre: expected }
+  if (items.length + skipped.length + unusable.length > 0) {
+    return { items, skipped, skippedAre: expected, unusable }
+  }
   throw new Error(`the folder holds no archive; ${expected}`)
+}
+
+/** Finds directories with configuration that are in no other such directory. */
+function unpackedIn(files: readonly string[]): string[] {
+  const found: string[] = []
+  const directories = new Set(
+    files.filter((path) => /\.(?:tf|tofu)(?:\.json)?$/.test(path)).map((path) => dirname(path)),
+  )
+  for (const path of [...directories].toSorted()) {
+    if (path.split('/').some((part) => part === '.terraform' || part === '.git')) continue
+    if (!found.some((outer) => outer === '.' || path.startsWith(`${outer}/`))) found.push(path)
+  }
+  return found
+}
+
+function packing(folder: string, path: string): string {
+  const isPlaced = path.split('/').length === 4 && semver.valid(basename(path)) !== null
+  const target = isPlaced ? join(folder, path) : join(folder, 'NAMESPACE/NAME/SYSTEM/VERSION')
+  return `tar -czf ${target}.tar.gz -C ${join(folder, path)} .`
 }
 
 function providerItem(folder: string, path: string, namespace?: string): ImportItem | undefined {

@@ -315,6 +315,21 @@ describe('a folder of archives', () => {
     ])
   })
 
+  it('fails for modules that are not packed, with the command that packs them', async () => {
+    put('acme/vpc/aws/1.0.0.zip', await zipOf([{ path: 'main.tf' }]))
+    put('acme/dns/aws/1.1.0/main.tf', 'locals {}\n')
+    put('acme/dns/aws/1.1.0/modules/zone/main.tf', 'locals {}\n')
+    put('checkout/main.tofu', 'locals {}\n')
+    put('acme/.terraform/modules/other/main.tf', 'locals {}\n')
+    const at = (path: string) => join(dir, 'in', path)
+    const found = await imported([join(dir, 'in')])
+    expect(found).toEqual([
+      `failed ${at('acme/dns/aws/1.1.0')} the module is not packed: tar -czf ${at('acme/dns/aws/1.1.0')}.tar.gz -C ${at('acme/dns/aws/1.1.0')} .`,
+      `failed ${at('checkout')} the module is not packed: tar -czf ${at('NAMESPACE/NAME/SYSTEM/VERSION')}.tar.gz -C ${at('checkout')} .`,
+      'stored platform/vpc/aws 1.0.0',
+    ])
+  })
+
   it('is refused if it holds no archive', async () => {
     put('notes.txt', 'text')
     expect(await imported([join(dir, 'in')])).toEqual([

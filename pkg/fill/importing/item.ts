@@ -39,6 +39,8 @@ export interface FoundItems {
   readonly skipped: readonly string[]
   /** Explains why, after each skipped name. */
   readonly skippedAre: string
+  /** Modules that cannot be imported as they are, with the reason. */
+  readonly unusable?: readonly { readonly label: string; readonly message: string }[]
 }
 
 /** An item as a person reads it. */

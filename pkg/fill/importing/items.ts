@@ -1,7 +1,7 @@
 import type { ModuleUpstream, ProviderUpstream } from '../sources/sources.ts'
 import { type ImportAddress, nameOf } from './address.ts'
 import { folderItems } from './folder-items.ts'
-import type { FoundItems, ImportItem, ImportParent } from './item.ts'
+import type { FoundItems, ImportParent } from './item.ts'
 import type { ImportOptions } from './run.ts'
 
 const namespacePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -10,20 +10,20 @@ const namespacePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 export async function itemsOf(
   address: ImportAddress,
   options: ImportOptions,
-): Promise<readonly ImportItem[]> {
-  const { items: found, skipped, skippedAre } = await itemsAt(address, options)
+): Promise<Required<Pick<FoundItems, 'items' | 'unusable'>>> {
+  const { items: found, skipped, skippedAre, unusable = [] } = await itemsAt(address, options)
   const { onEvent, chosen } = options
   for (const each of skipped) {
     const what = address.from === 'folder' ? each : `${each} of ${nameOf(address)}`
     onEvent({ kind: 'skipped', what, message: skippedAre })
   }
   const items = found.filter(({ version }) => chosen(version))
-  if (items.length === 0 && skipped.length === 0) {
+  if (items.length === 0 && skipped.length === 0 && unusable.length === 0) {
     const message = found.length === 0 ? 'has no versions' : 'has no version that --versions names'
     onEvent({ kind: 'skipped', what: nameOf(address), message })
   }
   const bad = items.find(({ parent }) => !namespacePattern.test(parent.namespace))
-  if (bad === undefined) return items
+  if (bad === undefined) return { items, unusable }
   throw new Error(
     `${JSON.stringify(bad.parent.namespace)} is not a valid name of a namespace: choose another one with --namespace`,
   )

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mayPass, ReasonError } from '../../base/errors/errors.ts'
 import { explained } from '../egress/egress.ts'
 import type { Sources } from '../sources/sources.ts'
 import { type ImportAddress, nameOf } from './address.ts'
@@ -51,6 +52,8 @@ interface ArchiveEvent {
   readonly outcome: 'stored' | 'present' | 'planned' | 'failed'
   readonly sizeBytes?: number
   readonly message?: string
+  /** Whether the same command may succeed later, without a change by a person. */
+  readonly mayPass?: boolean
 }
 
 export type ImportResult = Readonly<Record<ArchiveEvent['outcome'], number>>
@@ -132,8 +135,9 @@ async function* allItems(
   for (const address of addresses) {
     signal.throwIfAborted()
     try {
-      const items = await retrying(() => itemsOf(address, options), retry)
-      onEvent({ kind: 'listed', address, count: items.length })
+      const { items, unusable } = await retrying(() => itemsOf(address, options), retry)
+      onEvent({ kind: 'listed', address, count: items.length + unusable.length })
+      for (const each of unusable) end({ kind: 'archive', outcome: 'failed', ...each })
       yield* items
     } catch (error) {
       signal.throwIfAborted()
@@ -175,4 +179,5 @@ const failedEvent = (label: string, error: unknown): ArchiveEvent => ({
   label,
   outcome: 'failed',
   message: explained(error),
+  mayPass: error instanceof ReasonError && mayPass(error.reason),
 })
