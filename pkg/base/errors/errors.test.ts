@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { messageOf } from './errors.ts'
 
-it('gives the message of anything that was thrown', () => {
+it('gives the message of any thrown value', () => {
   expect(messageOf(new Error('it broke'))).toBe('it broke')
   expect(messageOf('it broke')).toBe('it broke')
   expect(messageOf(new RangeError())).toBe('RangeError')

@@ -12,11 +12,11 @@ export {
   statusOf,
 } from './reasons.ts'
 
-/** An error with a reason of the table. What is thrown for one reason and caught by it needs no class of its own. */
+/** An error with a reason of the table. A reason that callers catch needs no class of its own. */
 export class ReasonError<R extends Reason = Reason> extends Error {
   override readonly name: string = 'ReasonError'
   readonly reason: R
-  /** After how many milliseconds to try again at the earliest; undefined where nobody says. */
+  /** Milliseconds until the earliest retry; undefined if unknown. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -31,9 +31,8 @@ export class ReasonError<R extends Reason = Reason> extends Error {
 }
 
 /**
- * The error that becomes an answer: packages make one of these of their own errors before a caller sees it. Its message is
- * for the caller, so it says what to do next and has no stack and no internal address; those belong in `cause`, which only
- * the log shows.
+ * The error that becomes an answer; packages turn their own errors into it. Its message is for the caller: it says what to
+ * do next. Stacks and internal addresses belong in `cause`, which only the log shows.
  */
 export class RegistryError extends ReasonError<AnswerReason> {
   override readonly name = 'RegistryError'
@@ -67,14 +66,14 @@ export function notFound(message: string, cause?: unknown): RegistryError {
   return new RegistryError('NotFound', message, { cause })
 }
 
-/** For what is likely to work in a moment; the answer says when to come again. */
+/** For requests that are likely to succeed in a moment; the answer has `Retry-After`. */
 export function unavailable(message: string, cause?: unknown): RegistryError {
   return new RegistryError('Unavailable', `${message}; try again in a moment`, { cause })
 }
 
 /**
- * The message of whatever was thrown; some have several lines. Node gives none, but a code, where all addresses of a host
- * refuse.
+ * The message of any thrown value, of one or more lines. If all addresses of a host refuse, Node's error has a code and no
+ * message.
  */
 export function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)

@@ -7,7 +7,7 @@ type Row = readonly [reaction: Status | 'fix' | 'retry' | 'fine', text: string]
 type Rows = Readonly<Record<string, Row>>
 type Status = 400 | 401 | 403 | 404 | 405 | 413 | 416 | 500 | 501 | 502 | 503 | 504
 
-/** All reasons by topic; docs/errors.md is made from them. A name is in one topic, whoever uses it. */
+/** All reasons by topic, from which docs/errors.md is generated. A reason is in one topic, even if several packages use it. */
 export const reasonTopics = {
   /** Errors that become answers of the registry and the explorer. */
   answers: {
@@ -99,7 +99,7 @@ export const reasonTopics = {
     AlreadyExists: ['fix', 'An object of that name exists. Rename one of the two.'],
     NotHeld: ['retry', 'This replica may not write, because it does not hold the lease.'],
   },
-  /** Why an archive or a count of downloads is lost on its way. */
+  /** Why an archive or a download count did not arrive. */
   transfers: {
     ChecksumMismatch: [
       'fix',
@@ -121,7 +121,7 @@ export const reasonTopics = {
     EvaluationFailed: ['fix', 'The expression fails for these groups. The message says where.'],
     WorkExceeded: ['fix', 'The expression takes too much work. Simplify it.'],
   },
-  /** Why an upstream gives nothing. */
+  /** Why an upstream cannot be read. */
   upstreams: {
     EgressRefused: ['fix', 'The host or address is not allowed. Allow it, or name another one.'],
     RateLimited: ['retry', 'The host asks to be left alone. The message says until when.'],
@@ -189,10 +189,10 @@ type Topics = typeof reasonTopics
 /** Stable and greppable: the `reason` of errors, conditions, events, log lines and metrics. */
 export type Reason = { [Topic in keyof Topics]: keyof Topics[Topic] }[keyof Topics]
 
-/** Names some reasons of the table, and refuses one that it does not have. */
+/** A choice of reasons; the compiler refuses names that are not in the table. */
 export type ReasonOf<R extends Reason> = R
 
-/** Reasons of errors that are answered to a client. */
+/** Reasons of errors that become answers to a client. */
 export type AnswerReason = keyof Topics['answers']
 
 /** Reasons for which a caller is refused. */

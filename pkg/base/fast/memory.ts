@@ -22,7 +22,7 @@ export const allocatorEnvironment = {
 } as const
 
 /**
- * Gives V8's garbage collector, which programs have to ask for; it is in contexts that are made afterwards.
+ * Returns V8's garbage collector. It is available only in contexts that are created after the flag is set.
  *
  * @see https://nodejs.org/api/cli.html#--expose-gc
  */
@@ -32,20 +32,20 @@ export function collector(): NodeJS.GCFunction {
 }
 
 /**
- * Collects all garbage, moves what is left together, and returns the memory between to the system. To be called once the
- * catalog is filled, before requests are answered: it takes a second for each GB of heap, in which nothing else runs.
+ * Collects all garbage, compacts the heap, and returns free memory to the system. It blocks the process for a second per GB
+ * of heap, so call it when the catalog is filled, before requests are answered.
  */
 export function giveMemoryBack(): void {
   if (isPlain()) return
   collector()({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
-/** How much the heap may grow between two collections of all of it, in percent; V8's own limit is several times that. */
+/** Growth of the heap between two full collections, in percent. V8's default is several times higher. */
 const growthPercent = 25
 
 /**
- * Bounds the heap of a server whose memory is its catalog. By itself V8 creates objects among the old ones if others of the
- * same code have lived long, and such garbage of requests stays until the whole heap is collected. To be called first of all.
+ * Bounds the heap of a server whose memory is its catalog. V8 allocates objects in the old generation if earlier objects of
+ * the same code lived long. Garbage of requests then stays until a full collection. Call this before anything else.
  */
 export function limitHeap(): void {
   if (isPlain()) return

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http'
 
-/** Fields of Node's own: the head as text, and whether it was handed over. */
+/** Internal fields of Node: the head as text, and whether it was sent. */
 interface Inside {
   _header: string | null
   _headerSent: boolean
 }
 
 /**
- * Sends an answer on a connection that is kept alive. It goes past `writeHead`, which checks and joins the same headers
- * every time, and hands head and body to the kernel in one call.
+ * Sends an answer on a keep-alive connection. It bypasses `writeHead`, which would check and join the same headers each
+ * time, and passes head and body to the kernel in one call.
  *
- * @param head of one byte a character, with the empty line at its end
+ * @param head in Latin-1, including the empty line at its end
  */
 export function sendRaw(response: ServerResponse, head: string, body: Buffer): void {
   const inside = response as unknown as Inside

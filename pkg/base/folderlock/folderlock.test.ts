@@ -28,7 +28,7 @@ beforeEach(() => {
 const lock = (options: Partial<FolderLockOptions> = {}) =>
   lockFolder({ dir, program: 'depot test', onLost: () => undefined, ...options })
 
-/** Another process that has the lock until it is killed. */
+/** Another process that holds the lock until it is killed. */
 async function holder(): Promise<ChildProcess> {
   const program = `
     const { lockFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'folderlock.ts'))})
@@ -48,7 +48,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-it('lets one process in, and the next one when that has ended in order', async () => {
+it('gives the lock to one process, and to the next one after that has ended', async () => {
   const first = await lock()
   await expect(lock()).rejects.toThrow(
     new RegExp(`${dir} is being written to by depot test, process ${process.pid} on .* since 20`),
@@ -58,12 +58,12 @@ it('lets one process in, and the next one when that has ended in order', async (
   await (await lock())[Symbol.asyncDispose]()
 })
 
-it('lets one of many in that come at the same time', async () => {
+it('gives the lock to one of many processes that ask at the same time', async () => {
   const all = await Promise.allSettled(Array.from({ length: 20 }, () => lock()))
   expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-it('keeps others out while the holder runs, and nobody once it was killed', async () => {
+it('refuses others while the holder runs, and nobody once it was killed', async () => {
   const other = await holder()
   await expect(lock()).rejects.toThrow(`depot other, process ${other.pid}`)
   await kill(other)
@@ -72,13 +72,13 @@ it('keeps others out while the holder runs, and nobody once it was killed', asyn
   expect(readFileSync(file(), 'utf8')).toContain(`depot test, process ${process.pid}`)
 })
 
-it('lets one of many follow a holder that was killed', async () => {
+it('gives the lock of a killed holder to one of many', async () => {
   await kill(await holder())
   const all = await Promise.allSettled(Array.from({ length: 20 }, () => lock()))
   expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-it('goes by the lock of the system, whatever the file that names the holder says', async () => {
+it('trusts the lock of the system, not the file that names the holder', async () => {
   writeFileSync(file(), 'depot sync, process 1 on elsewhere since 2020\n')
   await (await lock())[Symbol.asyncDispose]()
   const held = KernelLock.take(dir, '.depot.lock.db')
@@ -100,12 +100,12 @@ it.each([
   expect(existsSync(file()) && readFileSync(file(), 'utf8')).toBe(after)
 })
 
-it.runIf(process.getuid?.() !== 0)('says that a folder may not be written to', async () => {
+it.runIf(process.getuid?.() !== 0)('reports a folder that it may not write to', async () => {
   chmodSync(dir, 0o500)
   await expect(lock()).rejects.toThrow(/cannot be written to: EACCES.*; let this user write there/)
 })
 
-it('says that a folder is missing', async () => {
+it('reports a folder that is missing', async () => {
   await expect(lock({ dir: join(dir, 'none') })).rejects.toThrow(
     /none cannot be written to: ENOENT/,
   )

@@ -1,4 +1,4 @@
-/** Lets one process at a time write to a folder, by a lock that the system takes back from a process that died. */
+/** Lets one process at a time write to a folder, with a lock that the system releases when the process dies. */
 
 import { randomUUID } from 'node:crypto'
 import { accessSync, constants, statSync } from 'node:fs'
@@ -10,30 +10,30 @@ import { KernelLock } from './kernel-lock.ts'
 
 export { KernelLock } from './kernel-lock.ts'
 
-/** Names the holder, for people and for those that are refused. Hidden files are not manifests. */
+/** Names the holder, for people and for refused processes. Hidden files are not manifests. */
 const holderFile = '.depot.lock'
-/** Carries the lock of the system, and stays empty. */
+/** Has the lock of the system, and stays empty. */
 const lockFile = '.depot.lock.db'
 
 export interface FolderLockOptions {
   readonly dir: string
-  /** Named in the refusal of others, such as `depot sync`. */
+  /** Name of this process in the refusals of others, such as `depot sync`. */
   readonly program: string
-  /** Called once, when a person removed the file that names the holder: writing has to end. */
+  /** Called once if a person removed the file that names the holder: writing has to end. */
   readonly onLost: () => void
   /** Interval at which that file is checked, in milliseconds. Default: 5,000. */
   readonly lookMs?: number
 }
 
-/** Disposing of it lets others in. */
+/** Disposing of it releases the lock. */
 export type FolderLock = AsyncDisposable
 
-/** Another process writes to the folder, or this one cannot. */
+/** Another process has the lock, or this one cannot write to the folder. */
 class FolderLockError extends Error {
   override readonly name = 'FolderLockError'
 }
 
-/** @throws FolderLockError saying who writes to the folder, or why this process cannot */
+/** @throws FolderLockError that names the holder, or the reason why this process cannot write */
 export async function lockFolder(options: FolderLockOptions): Promise<FolderLock> {
   const { dir, program, onLost, lookMs = 5_000 } = options
   const path = join(dir, holderFile)
@@ -47,7 +47,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
     lock.release()
     throw notWritable(dir, error)
   }
-  /** Also where the disk cannot be read for a moment, which does not prove that the file is gone. */
+  /** True also if the disk cannot be read for a moment, which does not prove that the file is gone. */
   const isOurs = () =>
     readFile(path, 'utf8').then(
       (found) => found === text,
@@ -77,7 +77,7 @@ function take(dir: string): KernelLock | undefined {
       const before = inodeOf(dir)
       const lock = KernelLock.take(dir, lockFile)
       if (lock === undefined || (before !== undefined && inodeOf(dir) === before)) return lock
-      // The holder before removed its file while this process was opening it: others find another file.
+      // The previous holder removed its file while this process was opening it: others find another file.
       lock.release()
     }
   } catch (error) {

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Keeps a folder to one process. The lock is that of an empty SQLite file, because Node has no other lock that the system
- * takes back from a process that died.
+ * Reserves a folder for one process, with the lock of an empty SQLite file: Node has no other lock that the system releases
+ * when the process dies.
  */
 export class KernelLock {
   readonly #database: DatabaseSync
@@ -18,8 +18,8 @@ export class KernelLock {
   /**
    * Takes the lock, without waiting for it.
    *
-   * @returns undefined where another process has it
-   * @throws Error where the folder cannot be written
+   * @returns undefined if another process has it
+   * @throws Error if the folder cannot be written
    */
   static take(folder: string, fileName: string): KernelLock | undefined {
     const path = join(folder, fileName)
@@ -38,7 +38,7 @@ export class KernelLock {
     this.#database.close()
   }
 
-  /** Releases the lock, and removes its file: who opened that before has to look whether it is still there. */
+  /** Releases the lock and removes its file. A process that opened the file before has to check that it still exists. */
   remove(): void {
     rmSync(this.#path, { force: true })
     this.#database.close()

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import { RegistryError } from '../errors/errors.ts'
 
-/** How many chunks are joined at a time, because each costs more memory than its bytes. */
+/** Number of chunks that are joined at a time, because a chunk takes more memory than its bytes. */
 const joinedPieces = 1024
 
 /**
  * Reads a whole body.
  *
- * @throws RegistryError TooLarge beyond the bound; this closes the connection
+ * @throws RegistryError TooLarge above the limit; this closes the connection
  */
 export async function readBounded(body: Readable, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -60,7 +60,7 @@ describe('a pool', () => {
     expect(ports.size).toBe(1)
   })
 
-  it('is renewed when trust changes, and what runs comes to its end', async () => {
+  it('is renewed when trust changes, and running exchanges end normally', async () => {
     const own = await generate([{ name: 'commonName', value: 'h' }], {
       keyType: 'ec',
       algorithm: 'sha256',
@@ -81,7 +81,7 @@ describe('a pool', () => {
     const shared = pool()
     await expect(shared.send({ origin }, get)).rejects.toThrow(/self-signed/)
     const slow = await shared.send({ origin, trust: { ca: own.cert } }, { ...get, path: '/slow' })
-    // The same trust again is the same pool; another one is not.
+    // The same trust keeps the pool; other trust replaces it.
     discard((await shared.send({ origin, trust: { ca: own.cert } }, get)).body)
     await text((await shared.send({ origin, trust: { rejectUnauthorized: false } }, get)).body)
     expect(new Set(ports).size).toBe(3)
@@ -91,21 +91,21 @@ describe('a pool', () => {
     await expect(shared.send(wrong, get)).rejects.toBeInstanceOf(Error)
   })
 
-  it('waits for a connection without a deadline of the exchange running, and says when it is busy', async () => {
+  it('waits for a connection before the deadline of the exchange starts, and reports when it is busy', async () => {
     const answers: (() => void)[] = []
     const origin = await serve((_incoming, outgoing) => void answers.push(() => outgoing.end('ok')))
     const shared = pool({ connections: 1, totalMs: 400, waiting: { max: 1, ms: 10_000 } })
     const first = shared.send({ origin }, get)
     const second = shared.send({ origin }, get)
     await expect(shared.send({ origin }, get)).rejects.toMatchObject({ reason: 'Unavailable' })
-    // The first runs into its deadline; the second starts only then, with all of its own.
+    // The first reaches its deadline; the second starts only then, with its full deadline.
     await expect(first).rejects.toSatisfy(isTimeout)
     await expect.poll(() => answers.length).toBe(2)
     answers[1]?.()
     expect(await text((await second).body)).toBe('ok')
   })
 
-  it('gives up waiting in time, and when the caller does', async () => {
+  it('stops waiting at its limit, and when the caller aborts', async () => {
     const origin = await serve(() => undefined)
     const shared = pool({ connections: 1, waiting: { max: 9, ms: 50 } })
     const ended = new AbortController()
@@ -132,7 +132,7 @@ describe('a pool', () => {
     await expect(shared.send({ origin: gone }, get)).rejects.not.toSatisfy(isTimeout)
   })
 
-  it('breaks off what runs when it is closed', async () => {
+  it('aborts running exchanges when it is closed', async () => {
     const origin = await serve((_incoming, outgoing) => void outgoing.write('x'))
     const shared = pool()
     const { body } = await shared.send({ origin }, get)
@@ -143,7 +143,7 @@ describe('a pool', () => {
 })
 
 describe('a way through a proxy', () => {
-  it('asks the proxy for https and http alike, with its credentials, but not for exceptions', async () => {
+  it('uses the proxy for https and http, with its credentials, but not for exceptions', async () => {
     const asked: string[] = []
     const proxy = createServer((incoming, outgoing) => {
       asked.push(`${incoming.method} ${incoming.url} ${incoming.headers['proxy-authorization']}`)
@@ -181,7 +181,7 @@ describe('a way through a proxy', () => {
     await expect(shared.send({ origin: 'http://direct.example' }, get)).rejects.toThrow(/direct/)
   })
 
-  it('is an error and not a wait if it refuses', async () => {
+  it('fails at once if the proxy refuses', async () => {
     const proxy = createServer()
     proxy.on('connect', (_incoming, asking) => {
       asking.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')

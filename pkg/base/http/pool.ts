@@ -23,24 +23,24 @@ export interface Trust
 
 /** All times in milliseconds. */
 export interface PoolOptions {
-  /** Connections to one origin at a time. Default: as many as there are requests. */
+  /** Maximum number of connections to one origin. Default: one for each request. */
   readonly connections?: number
-  /** Deadline of a connection, TLS included. */
+  /** Deadline for opening a connection, including TLS. */
   readonly connectMs: number
-  /** Deadline of the head of an answer; 0: none. */
+  /** Deadline of the response headers; 0: none. */
   readonly headersMs: number
-  /** How long a body may be silent; 0: as long as it likes. */
+  /** Maximum pause within a body; 0: no limit. */
   readonly idleMs: number
-  /** Deadline of the whole exchange, from its sending to the last byte. Default: none. */
+  /** Deadline of the whole exchange, from sending the request to the last byte. Default: none. */
   readonly totalMs?: number
   /**
-   * If all `connections` are taken, a request waits for one, and its own deadlines do not run meanwhile. Default: any number
-   * of requests wait for ever.
+   * If all `connections` are taken, a request waits for one; its own deadlines start afterwards. Default: no limit of
+   * waiting requests or of their time.
    */
   readonly waiting?: { readonly max: number; readonly ms: number }
   /** How long an unused connection is kept. Default: 4 s. */
   readonly keepAliveMs?: number
-  /** Proxies for destinations that name none themselves. Default: direct. */
+  /** Proxies for destinations that have none of their own. Default: direct. */
   readonly proxies?: ProxyRules | undefined
   /**
    * Gives the addresses of a host that a direct connection may use; `send` fails with the error that it throws. It is also
@@ -49,7 +49,7 @@ export interface PoolOptions {
   readonly addresses?: (hostname: string) => Promise<readonly ResolvedAddress[]>
 }
 
-/** One of a host, as `dns.lookup` gives it. */
+/** An address of a host, as `dns.lookup` returns it. */
 export interface ResolvedAddress {
   readonly address: string
   readonly family: 4 | 6
@@ -70,9 +70,9 @@ export interface OutgoingRequest {
   readonly headers?: Readonly<Record<string, string>> | readonly string[]
   readonly body?: Readable | string | null
   readonly signal?: AbortSignal | undefined
-  /** Overrides that of the pool. */
+  /** Overrides the value of the pool. */
   readonly idleMs?: number
-  /** How many bytes of the body are read ahead. */
+  /** Number of bytes of the body that are read ahead. */
   readonly highWaterMark?: number
 }
 
@@ -83,7 +83,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** The first header of that name, in lower case. */
   readonly header: (name: string) => string | undefined
-  /** To be read to its end or destroyed. */
+  /** Must be read to its end or destroyed. */
   readonly body: Readable
 }
 
@@ -98,7 +98,7 @@ export interface Pool {
   close(): Promise<void>
 }
 
-/** Connections that are kept for the next request. `send` throws an Error if a certificate cannot be read */
+/** Connections are kept for later requests. `send` throws an Error if a certificate cannot be read */
 export function createPool(options: PoolOptions): Pool {
   return new ConnectionPool(options)
 }
@@ -126,7 +126,7 @@ async function library(): Promise<Library> {
   return loaded
 }
 
-/** A direct one and those of a few proxies; more would be a mistake. */
+/** One direct client and a few for proxies; more would be a mistake. */
 const maxRoutes = 8
 
 class ConnectionPool implements Pool {
@@ -136,7 +136,7 @@ class ConnectionPool implements Pool {
     string,
     { readonly dispatcher: Dispatcher; readonly trust: Trust | undefined }
   >()
-  /** Replaced, with exchanges that still run. */
+  /** Replaced clients whose exchanges still run. */
   readonly #retired = new Set<Dispatcher>()
   readonly #slots: Slots | undefined
   #closed = false
@@ -258,7 +258,7 @@ function lookedUp(
   return { ...options, lookup }
 }
 
-/** Node looks up no hosts that are addresses, so these are approved before connecting. */
+/** Node does not look up hosts that are addresses, so these are approved before connecting. */
 function checked(
   connect: buildConnector.connector,
   addresses: Addresses,
@@ -277,7 +277,7 @@ function checked(
   }
 }
 
-/** The client would ask for the certificate of the host in the Host header, which a reverse proxy keeps from its caller. */
+/** The client would expect a certificate for the Host header, which a reverse proxy takes from its caller. */
 function toDestination(
   connect: buildConnector.connector,
   servername: string | undefined,
@@ -311,7 +311,7 @@ function eitherOf(one?: AbortSignal, other?: AbortSignal): AbortSignal | undefin
   return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other)
 }
 
-/** Pairs of name and value keep headers of one name apart. */
+/** Pairs of name and value, which keep repeated headers. */
 function headersOf(headers: OutgoingRequest['headers']): Record<string, string> | string[] {
   if (headers === undefined) return {}
   return isPairs(headers) ? [...headers] : { ...headers }

@@ -36,12 +36,12 @@ describe('NO_PROXY', () => {
   })
 })
 
-it('each scheme has a proxy of its own', () => {
+it('uses a proxy for each scheme', () => {
   expect(ways('').proxyFor('http://example.com')).toBe('http://plain.example:3128/')
   expect(proxyRules({ HTTPS_PROXY: proxy }).proxyFor('http://example.com')).toBeUndefined()
 })
 
-it('names in small letters count, capitals first, and empty ones not at all', () => {
+it('reads names in lower case after those in capitals, and ignores empty values', () => {
   expect(proxyRules({ https_proxy: 'p.example:1' }).proxyFor('https://h')).toBe(
     'http://p.example:1/',
   )

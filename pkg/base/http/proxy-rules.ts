@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Which proxy leads to an address. */
+/** Chooses the proxy for an address. */
 export interface ProxyRules {
   /** The URL of the proxy, which may hold credentials; undefined for a direct connection. */
   readonly proxyFor: (url: string) => string | undefined
@@ -13,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /**
  * Reads `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in capitals or not, as curl and programs in Go do: `NO_PROXY` lists
  * names (with everything below them), `.names` (only what is below), addresses, networks in CIDR notation, each with a port
- * where only that is meant, or `*`. This machine itself is never asked through a proxy.
+ * if only that is meant, or `*`. Requests to this machine never use a proxy.
  */
 export function proxyRules(env: Environment): ProxyRules {
   const problems: string[] = []

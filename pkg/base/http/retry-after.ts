@@ -1,5 +1,5 @@
 /**
- * How long a server asks to be left alone (RFC 9110, section 10.2.3); undefined where it does not say so.
+ * Milliseconds that a server asks clients to wait (RFC 9110, section 10.2.3); undefined if it does not.
  *
  * @param header seconds, or a date
  * @param nowMs milliseconds since 1970

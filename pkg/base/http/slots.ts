@@ -1,11 +1,11 @@
 import { RegistryError } from '../errors/errors.ts'
 
 export interface SlotsOptions {
-  /** How many may be taken at once. */
+  /** Maximum number that is taken at once. */
   readonly max: number
-  /** How many may wait for one. */
+  /** Maximum number of waiters. */
   readonly maxWaiting: number
-  /** How long each waits, in milliseconds. */
+  /** Maximum wait, in milliseconds. */
   readonly waitMs: number
 }
 

@@ -1,2 +1,2 @@
-/** The used parts of undici. A file of its own, because a bundle that imports a CommonJS package on first use loses its names. */
+/** The used parts of undici, in a file of their own: if a bundle imports a CommonJS package on first use, its names are lost. */
 export { Agent, buildConnector, ProxyAgent } from 'undici'

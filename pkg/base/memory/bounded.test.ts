@@ -11,7 +11,7 @@ describe('a bounded map', () => {
     expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([1, undefined, 3])
   })
 
-  it('forgets until the values fit, and does not keep one that never fits', () => {
+  it('forgets entries until the values fit, and does not keep a value that never fits', () => {
     const map = new Bounded<string>({
       maxEntries: 100,
       maxBytes: 10,
@@ -25,7 +25,7 @@ describe('a bounded map', () => {
     expect({ size: map.size, b: map.get('b') }).toEqual({ size: 1, b: undefined })
   })
 
-  it('gives nothing that has expired, and drops it before what is valid', () => {
+  it('returns no expired value, and drops expired values before valid ones', () => {
     let now = 0
     const map = new Bounded<number>({ maxEntries: 2, clock: () => now })
     map.set('short', 1, 10)

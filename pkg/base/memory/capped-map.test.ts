@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { CappedMap } from './memory.ts'
 
-it('forgets everything when it is full, and nothing when a value is replaced', () => {
+it('forgets everything when it is full, but not when a value is replaced', () => {
   const map = new CappedMap<string, number>(2)
   map.set('a', 1).set('b', 2).set('b', 3)
   expect([...map]).toEqual([

@@ -6,7 +6,7 @@ it.each(['', 'text', 'é界🚀'])('copies %j', (text) => {
   expect(keptText(text)).toBe(text)
 })
 
-it('does not keep the text that it was cut from', () => {
+it('does not keep the text of which it is a slice', () => {
   collectGarbage()
   const before = process.memoryUsage().heapUsed
   const kept = Array.from({ length: 60 }, (_, index) =>

@@ -1,9 +1,9 @@
-/** The most bytes that a UTF-16 code unit takes in UTF-8. */
+/** Maximum number of bytes of a UTF-16 code unit in UTF-8. */
 export const characterBytes = 3
 
 /**
- * A copy in memory of its own, for bytes that are kept for long. `Buffer.from` puts short ones of many owners into one piece
- * of 64 kB, which lives for as long as any of them.
+ * A copy in memory of its own, for long-lived bytes. `Buffer.from` puts short buffers into shared pieces of 64 kB, and a piece
+ * stays in memory as long as any of its buffers.
  */
 export function keptBytes(content: string | Uint8Array): Buffer<ArrayBuffer> {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(content))
@@ -13,7 +13,7 @@ export function keptBytes(content: string | Uint8Array): Buffer<ArrayBuffer> {
 }
 
 /**
- * A copy of a text that is kept for long: a slice of a longer text, such as a part of a URL, keeps all of it in memory. Half
- * a surrogate pair becomes U+FFFD, as it does in a URL.
+ * A copy of a long-lived text: a slice, such as a part of a URL, would keep the whole text in memory. Half a surrogate pair
+ * becomes U+FFFD, as in a URL.
  */
 export const keptText = (text: string): string => Buffer.from(text).toString()

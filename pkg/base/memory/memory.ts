@@ -1,4 +1,4 @@
-/** Maps with a bound, and copies of texts and bytes that keep nothing else in memory. */
+/** Bounded maps, and copies of texts and bytes that keep nothing else in memory. */
 
 export { Bounded } from './bounded.ts'
 export { CappedMap } from './capped-map.ts'

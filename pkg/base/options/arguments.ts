@@ -6,7 +6,7 @@ import { unknownFlag } from './unknown-flag.ts'
 export interface Arguments {
   readonly help: boolean
   readonly version: boolean
-  /** Text by flag: `true` for a bare switch, undefined where the value is missing, which is among the problems. */
+  /** Text by flag: `true` for a bare switch, undefined if the value is missing (a problem reports that). */
   readonly texts: ReadonlyMap<string, string | undefined>
   /** Operands, if the command accepts them. */
   readonly operands: readonly string[]

@@ -71,7 +71,7 @@ compdef _depot depot
 `
 }
 
-/** Words that can be next, by a pattern of: position, command, word before, word so far. The first that fits counts. */
+/** Possible next words, by a pattern of: position, command, previous word, current word. The first match counts. */
 function casesOf(commands: readonly Tables[], first: number) {
   const names = commands.map(nameOf)
   return [
@@ -128,7 +128,7 @@ const nameOf = ({ program }: Tables): string => program.replace(/^depot /, '')
 const flagsOf = ({ flag, short }: Option): string[] =>
   short === undefined ? [`--${flag}`] : [`--${flag}`, `-${short}`]
 
-/** The values of an option that has few. */
+/** The values of an option that is a choice. */
 const choicesOf = ({ value }: Option): string[] =>
   value instanceof z.ZodEnum ? value.options.map(String) : []
 

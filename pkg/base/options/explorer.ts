@@ -8,7 +8,7 @@ import { durationMs, name, onOff, path } from './values.ts'
 
 const { listen, adminListen, shutdownDelayMs, shutdownGracePeriodMs } = serverCommand.options
 
-/** Scheme, host and port: what a path would be appended to is the registry's own. */
+/** Scheme, host and port without a path, because the paths below belong to the registry. */
 const origin = baseUrl
   .refine((text) => new URL(text).pathname === '/', {
     error: 'has a path: write scheme, host and port only',

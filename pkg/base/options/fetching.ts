@@ -2,7 +2,7 @@ import type { Options, OptionTable } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { archivesOption, durationMs, list, name, onOff, path, sizeBytes } from './values.ts'
 
-/** How large archives may be, wherever they come from. */
+/** Limits of archives from any source. */
 export const limitOptions = {
   moduleSizeLimitBytes: {
     flag: 'module-size-limit',
@@ -30,7 +30,7 @@ export const limitOptions = {
   },
 } satisfies OptionTable
 
-/** How archives are fetched, verified and stored, wherever the resources are. */
+/** Options for fetching, verifying and storing archives, for clusters and folders. */
 export const fetchingOptions = {
   archives: {
     ...archivesOption,
@@ -110,7 +110,7 @@ export const fetchingGroups = {
 
 export type FetchingOptions = Options<typeof fetchingOptions>
 
-/** How long archives stay that are not needed any more. */
+/** Options for the removal of archives that no Version needs. */
 export const graceOptions = {
   removalGraceMs: {
     flag: 'removal-grace',
@@ -122,7 +122,7 @@ export const graceOptions = {
   },
 } satisfies OptionTable
 
-/** How often stored archives are looked at, and how long deleted ones stay. */
+/** Options for the verification of stored archives and the removal of others. */
 export const upkeepOptions = {
   verifyIntervalMs: {
     flag: 'verify-interval',

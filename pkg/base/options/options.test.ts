@@ -40,11 +40,11 @@ describe('a value', () => {
     expect(parse([]).options.logLevel).toBe('info')
   })
 
-  it('is not looked at in the environment where the flag wins', () => {
+  it('ignores the environment if the flag is set', () => {
     expect(problemsOf(['--log-level=debug'], { DEPOT_LOG_LEVEL: 'loud' })).toEqual([])
   })
 
-  it('counts as not set where its variable is empty', () => {
+  it('counts as not set if its variable is empty', () => {
     expect(parse([], { DEPOT_LISTEN: '', DEPOT_BASE_URL: '' }).options).toMatchObject({
       listen: { port: 8080 },
       baseUrl: undefined,
@@ -56,7 +56,7 @@ describe('a value', () => {
     expect(parse([], { POD_NAMESPACE: 'a', DEPOT_NAMESPACE: 'b' }).options.namespace).toBe('b')
   })
 
-  it('has nothing to do with the variables that Kubernetes adds for a Service', () => {
+  it('ignores variables that Kubernetes adds for a Service', () => {
     const env = { DEPOT_SERVICE_HOST: '10.0.0.1', DEPOT_PORT: 'tcp://10.0.0.1:80' }
     expect(problemsOf([], env)).toEqual([])
   })
@@ -121,7 +121,7 @@ it.each([
   expect(parse([], { DEPOT_TRUST_PROXY: text }).options.trustProxy).toBe(value)
 })
 
-describe('a bad value is named with what to write instead', () => {
+describe('reports a wrong value with its correction', () => {
   it.each([
     ['--listen=8080', 'is not an address: write :8080, 127.0.0.1:8080'],
     ['--listen=:65536', 'is not an address'],
@@ -157,20 +157,20 @@ describe('a bad value is named with what to write instead', () => {
     )
   })
 
-  it('with its variable where it came from there', () => {
+  it('names the variable that the value came from', () => {
     expect(problemsOf([], { DEPOT_LOG_LEVEL: 'loud' })).toEqual([
       expect.stringContaining('--log-level (set by DEPOT_LOG_LEVEL): "loud" is not a log level'),
     ])
   })
 
-  it('but neither at length nor with the credentials of a URL', () => {
+  it('cuts long values, and hides the credentials of a URL', () => {
     const [problem = ''] = problemsOf([`--base-url=https://me:hunter2@h/${'x'.repeat(5_000)}`])
     expect(problem).not.toContain('hunter2')
     expect(problem.length).toBeLessThan(300)
   })
 })
 
-describe('a command line that cannot be meant', () => {
+describe('a command line with a slip', () => {
   it.each<[argv: string[], problem: string]>([
     [['--lisen', ':80'], '--lisen is unknown: did you mean --listen?'],
     [['--trust_proxy'], '--trust_proxy is unknown: did you mean --trust-proxy?'],
@@ -288,7 +288,7 @@ describe('a secret', () => {
   const empty = `${file}-empty`
   writeFileSync(empty, '\n')
 
-  it('comes from its variable, and is separate from the options, which can be logged', () => {
+  it('comes from its variable, and is not among the options, which may be logged', () => {
     const { options, secrets } = parse([], { DEPOT_GPG_PASSPHRASE: 'hunter2' })
     expect(secrets).toEqual({ gpgPassphrase: 'hunter2', valkeyPassword: undefined })
     expect(JSON.stringify(options)).not.toContain('hunter2')
@@ -375,7 +375,7 @@ describe('the usage', () => {
     expect(usage(lintCommand)).not.toMatch(/without a flag|Secrets/)
   })
 
-  it('is not what --version asks for', () => {
+  it('is not printed by --version', () => {
     expect(parseOptions(serverCommand, ['--version'], {})).toEqual({ kind: 'version' })
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Options of the commands: a table for each command, how its flags and environment variables are read, and the reference
- * that is made of it. What an option does is wired in cmd.
+ * that is generated from it. cmd wires what an option does.
  */
 
 import { readArguments } from './arguments.ts'
@@ -99,7 +99,7 @@ export function parseOptions<T extends OptionTable, S extends SecretTable>(
 /** Origin of the value of an option. */
 interface Setting {
   readonly option: Option
-  /** False where the default holds. */
+  /** False if the default applies. */
   readonly given: boolean
   readonly text: string | undefined
   readonly name: string
@@ -127,7 +127,7 @@ function findSetting(
   }
 }
 
-/** Two names of one variable with two values: neither is the right one. */
+/** Reports a variable that is set under two names with different values. */
 function contradictions(
   options: OptionTable,
   env: Readonly<Record<string, string | undefined>>,
@@ -158,7 +158,7 @@ function brokenRules(
   return rules.map((rule) => rule(facts)).filter((problem) => problem !== undefined)
 }
 
-/** Text as it was written, cut where it is very long, without the credentials of a URL. */
+/** The text as written, without the credentials of a URL; long texts are cut. */
 function quote(text: string): string {
   const shown = text.replace(/\/\/[^/]*@/, '//***@')
   return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 100)}…` : shown)

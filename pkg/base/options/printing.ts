@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import type { OptionTable } from './table.ts'
 
-/** From the most to the least that is logged. */
+/** From the most detailed to the least. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const anyLevel = `${logLevels.slice(0, -1).join(', ')} or ${logLevels.at(-1)}`
 
-/** How a process logs. */
+/** Options for the log of a process. */
 export const logOptions = {
   logLevel: {
     flag: 'log-level',

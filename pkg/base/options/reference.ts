@@ -118,7 +118,7 @@ function defaultOf(option: Option): string {
   return `[${platform}${option.default ?? option.otherwise ?? 'none'}]`
 }
 
-/** A sentence and its rows; nothing where there are none. */
+/** A sentence and its rows; nothing without rows. */
 function paragraph(sentence: string, rows: readonly (readonly string[])[]): string[] {
   return rows.length === 0 ? [] : [sentence, '', ...columns(rows), '']
 }

@@ -20,7 +20,7 @@ export function apart<K extends string>(one: K, other: K, why: string): OptionRu
 /**
  * An option that means nothing unless one of the others is set.
  *
- * @param unless where one of these is set, another rule has more to say
+ * @param unless options for which another rule has a better message
  */
 export function needs<K extends string>(
   one: K,
@@ -33,7 +33,7 @@ export function needs<K extends string>(
   }
 }
 
-/** Two addresses that one process cannot listen on; port 0 is another one each time. */
+/** Reports two equal addresses to listen on; port 0 differs each time. */
 export function distinctAddresses<K extends string>(one: K, other: K): OptionRule<K> {
   return ({ text, name }) => {
     const address = text(one)

@@ -300,7 +300,7 @@ export const serverCommand = {
 
 export type ServerCommandOptions = Options<typeof options>
 
-/** How callers say who they are. OIDC with `anonymousAuth` stays OIDC: callers without a token are its guests. */
+/** The way in which callers are identified. With OIDC and `anonymousAuth`, callers without a token are guests. */
 export function authModeOf({
   anonymousAuth,
   useBearerToken,

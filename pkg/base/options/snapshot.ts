@@ -24,7 +24,7 @@ const options = {
   },
 } satisfies OptionTable
 
-/** Takes what a running process has in memory. */
+/** Takes a heap snapshot of a running process. */
 export const snapshotCommand = {
   program: 'depot snapshot',
   summary: 'Takes a heap snapshot of a running server, controller or explorer, for an analysis.',

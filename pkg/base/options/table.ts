@@ -8,9 +8,9 @@ export interface Option {
   readonly short?: string
   /** An earlier name. It and its variable keep working. */
   readonly formerFlag?: string
-  /** Reads the text. Its `title` stands for the value in the usage; without one the flag is a switch. */
+  /** Parses the text. Its `title` is the placeholder of the value in the usage; without one, the flag is a switch. */
   readonly value: z.ZodType<unknown, string>
-  /** As it would be written after the flag. */
+  /** Text, as it is written after the flag. */
   readonly default?: string
   /** Another name of the environment variable; the two must not differ. */
   readonly alias?: string
@@ -32,19 +32,19 @@ interface Secret {
 
 export type SecretTable = Readonly<Record<string, Secret>>
 
-/** Variables of the environment that no flag stands for, with their meaning. */
+/** Environment variables without a flag, with their meaning. */
 export type VariableTable = Readonly<Record<string, string>>
 
-/** Everything that can be set for one command: what the usage and the reference tell. */
+/** Everything that can be set for one command, for the usage and the reference. */
 export interface Tables<T extends OptionTable = OptionTable, S extends SecretTable = SecretTable> {
   /** How the command is started, such as `depot server`. */
   readonly program: string
   readonly summary: string
   /** Placeholder of operands, such as `PATH…`; undefined if there are none. */
   readonly operands?: string
-  /** Whether the command can do without them. */
+  /** Whether the operands are optional. */
   readonly operandsOptional?: boolean
-  /** Command lines that work as written, in the order of need. */
+  /** Command lines that work as written, the most useful first. */
   readonly examples: readonly string[]
   readonly options: T
   /** Headings of the usage, each before the option of its key. */
@@ -53,12 +53,12 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
   readonly variables?: VariableTable
 }
 
-/** A command, with what must hold between its options. */
+/** A command, with rules for combinations of its options. */
 export interface Command<T extends OptionTable, S extends SecretTable> extends Tables<T, S> {
   readonly rules: readonly OptionRule<keyof T & string>[]
 }
 
-/** The values of a table, parsed. Undefined only where an option without default is not set. */
+/** The values of a table, parsed. Undefined only if an option without default is not set. */
 export type Options<T extends OptionTable> = {
   readonly [K in keyof T]:
     | z.output<T[K]['value']>
@@ -73,11 +73,11 @@ export interface RuleInput<K extends string> {
   readonly given: (key: K) => boolean
   /** The text of the option, its default included. */
   readonly text: (key: K) => string | undefined
-  /** The flag, and the variable where the value came from there. */
+  /** The flag, and the variable if the value came from it. */
   readonly name: (key: K) => string
 }
 
-/** Says what is wrong with a combination of options, and what to write instead. */
+/** Finds a mistake in a combination of options; the text names the correction. */
 export type OptionRule<K extends string> = (facts: RuleInput<K>) => string | undefined
 
 export function variableOf({ flag }: Pick<Option, 'flag'>): string {

@@ -1,6 +1,6 @@
 import { placeholderOf, type Tables } from './table.ts'
 
-/** Says what is probably meant by a flag that does not exist. */
+/** Suggests the flag that an unknown flag probably means. */
 export function unknownFlag({ options, secrets }: Tables, argument: string): string {
   const flag = argument.replace(/=.*/s, '')
   const variable = `DEPOT_${flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase()}`
@@ -23,7 +23,7 @@ export function unknownFlag({ options, secrets }: Tables, argument: string): str
   return `${flag} is unknown: ${hint}`
 }
 
-/** The candidate that a slip of the finger could have turned into `text`, or that `text` begins. */
+/** The candidate that differs from `text` by a typo, or that begins with `text`. */
 export function closest(text: string, candidates: readonly string[]): string | undefined {
   const worded = text.slice(0, 80).toLowerCase()
   const [best] = candidates

@@ -17,7 +17,7 @@ const withoutQuery = httpUrl.refine((text) => !text.includes('?'), {
   abort: true,
 })
 
-/** Used as it is written. */
+/** Is used as written. */
 export const endpointUrl = httpUrl.meta({ title: 'URL' })
 
 /** Paths are appended to it, so a slash at the end is dropped. */
@@ -30,10 +30,10 @@ const encrypted = withoutQuery.refine((text) => isEncryptedOrNear(parseHttpUrl(t
     'would be asked without encryption: write https://, or name this machine or a service of the cluster (localhost, 127.0.0.1, [::1], name, name.namespace.svc)',
 })
 
-/** Kept letter by letter, because tokens name their issuer that way. */
+/** Is kept letter by letter, because tokens contain it. */
 export const issuerUrl = encrypted.meta({ title: 'URL' })
 
-/** Passwords and tokens go there. Paths are appended to it. */
+/** Receives passwords and tokens. Paths are appended to it. */
 export const brokerUrl = encrypted
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
   .meta({ title: 'URL' })

@@ -9,7 +9,7 @@ export interface Address {
   readonly port: number
 }
 
-/** A type of value: `read` gives undefined for text that it cannot read, and `refusal` says what to write instead. */
+/** A type of value: `read` returns undefined for text that is not valid, and `refusal` names the correction. */
 function valueOf<T>(read: (text: string) => T | undefined, refusal: string) {
   return z.string().transform((text, context) => {
     const value = read(text)
@@ -37,7 +37,7 @@ export const archivesOption = {
   value: path,
 } as const
 export const name = text.meta({ title: 'NAME' })
-/** Read by storage, which knows what a place is. */
+/** Parsed by storage, which knows valid locations. */
 export const storageGrants = text.meta({ title: 'NAMESPACE=URL …' })
 
 /** Names, separated by commas. */

@@ -6,14 +6,14 @@ export interface BackoffOptions {
   readonly firstMs: number
   readonly capMs: number
   /**
-   * The random part of a wait, so that clients do not all return at once after an outage. `full`: all of it, which spreads
-   * them best. `equal`: half of it, so that no wait is close to 0.
+   * The random part of a wait, so that clients do not return at the same time after an outage. `full`: the whole wait, which
+   * spreads them best. `equal`: half of it, so that no wait is close to 0.
    */
   readonly jitter: 'full' | 'equal'
   readonly random: Random
 }
 
-/** How long to wait after this many failures in a row, from 1. */
+/** The wait after a number of failures in a row, from 1. */
 export function backoffMs(
   { firstMs, capMs, jitter, random }: BackoffOptions,
   failures: number,
@@ -23,7 +23,7 @@ export function backoffMs(
   return Math.round(jitter === 'full' ? wholeMs * random() : wholeMs * (0.5 + random() / 2))
 }
 
-/** Counts failures in a row, and says how long to wait after each. */
+/** Counts failures in a row, and returns the wait after each. */
 export class Backoff {
   readonly #options: BackoffOptions
   #failures = 0

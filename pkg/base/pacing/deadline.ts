@@ -4,7 +4,7 @@ import { unavailable } from '../errors/errors.ts'
  * Waits a limited time for work that cannot be cancelled, such as a read from a dead network file system.
  *
  * @param message for the client: `the archive storage does not answer`
- * @param late is called with a result that comes after that
+ * @param late is called with a result that comes too late
  * @throws RegistryError Unavailable
  */
 export async function withDeadline<T>(

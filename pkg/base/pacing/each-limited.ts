@@ -1,4 +1,4 @@
-/** Does `work` for every item, at most `limit` at a time. Rejects with the first error; no item is begun after it. */
+/** Does `work` for every item, at most `limit` at a time. Rejects with the first error, and begins no item after it. */
 export async function eachLimited<T>(
   items: Iterable<T>,
   limit: number,

@@ -4,8 +4,8 @@ import { unavailable } from '../errors/errors.ts'
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * @param options.parallel how much runs at once
- * @param options.waiting how many may wait
+ * @param options.parallel maximum that runs at once
+ * @param options.waiting maximum that waits
  * @param options.busy the message (Unavailable) if no more may wait
  */
 export function createLimiter({
@@ -44,10 +44,10 @@ interface Waiting {
 }
 
 /**
- * Like {@link createLimiter}, but work of one key never delays that of another: the last slot is for a key that runs nothing.
+ * Like {@link createLimiter}, but one key never blocks another: the last slot is for a key without running work.
  *
- * @param options.perKey how much of one key runs at once
- * @param options.waitingPerKey how much of one key may wait
+ * @param options.perKey maximum of one key that runs at once
+ * @param options.waitingPerKey maximum of one key that waits
  * @param options.busy the message (Unavailable) if no more of its key may wait
  */
 export function createFairLimiter(options: {

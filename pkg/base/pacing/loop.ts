@@ -1,5 +1,5 @@
 /**
- * Runs a task again and again, never twice at a time. The task says how long to wait for the next run, in milliseconds,
+ * Repeats a task, never twice at a time. The task returns the wait until the next run, in milliseconds,
  * and handles its own errors.
  */
 export class Loop {

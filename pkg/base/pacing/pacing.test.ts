@@ -47,7 +47,7 @@ describe('a pause', () => {
     expect(performance.now() - startMs).toBeLessThan(30_000)
   })
 
-  it('ends early when it is woken, and gives back what wakes it', async () => {
+  it('ends early when it is woken, and forgets its waker', async () => {
     let forgotten = 0
     await pause(60_000, new AbortController().signal, (wake) => {
       setImmediate(wake)
@@ -100,7 +100,7 @@ describe('work on many items', () => {
 })
 
 describe('a loop', () => {
-  it('runs once for many requests, again for one that comes meanwhile, and not after its end', async () => {
+  it('runs once for many requests, again for one that comes during the run, and not after its end', async () => {
     let runs = 0
     const hold = Promise.withResolvers<void>()
     const loop = new Loop(async () => {
@@ -123,7 +123,7 @@ describe('a loop', () => {
 })
 
 describe('concurrent requests', () => {
-  it('is done once, and again later', async () => {
+  it('share one run, and later ones start another', async () => {
     let starts = 0
     const flight = new SingleFlight<number>({ max: 2, overload: () => new Error('busy') })
     const start = async () => {
@@ -135,7 +135,7 @@ describe('concurrent requests', () => {
     expect(await flight.run('a', start)).toBe(2)
   })
 
-  it('is refused beyond a number of different ones', async () => {
+  it('are refused beyond a number of different keys', async () => {
     const flight = new SingleFlight<void>({ max: 1, overload: () => new Error('busy') })
     const first = flight.run('a', () => new Promise((resolve) => setImmediate(resolve)))
     await expect(flight.run('b', async () => undefined)).rejects.toThrow('busy')
@@ -145,7 +145,7 @@ describe('concurrent requests', () => {
 })
 
 describe('work that takes too long', () => {
-  it('is given up, and what it comes up with goes elsewhere', async () => {
+  it('is abandoned, and its late result goes to a function', async () => {
     const work = Promise.withResolvers<string>()
     const late: string[] = []
     const waiting = withDeadline(work.promise, 1, 'nothing comes', (value) => void late.push(value))
@@ -157,7 +157,7 @@ describe('work that takes too long', () => {
     await vi.waitFor(() => expect(late).toEqual(['at last']))
   })
 
-  it('is waited for no longer, and may fail after that', async () => {
+  it('is abandoned, and may fail afterwards', async () => {
     const work = Promise.withResolvers<void>()
     expect(await endsWithin(work.promise, 1)).toBe(false)
     work.reject(new Error('too late'))
@@ -166,8 +166,8 @@ describe('work that takes too long', () => {
   })
 })
 
-describe('work with few places', () => {
-  it('waits in line, up to a number of waiters, and starts also after one that failed', async () => {
+describe('work with a limit', () => {
+  it('waits in line, up to a number of waiters, and starts after a failure too', async () => {
     const limited = createLimiter({ parallel: 1, waiting: 1, busy: 'too many' })
     const first = Promise.withResolvers<void>()
     const failing = limited(() => first.promise)
@@ -178,7 +178,7 @@ describe('work with few places', () => {
     expect(await second).toBe('second')
   })
 
-  it('has one free for a second key, however many the first one asks for', async () => {
+  it('keeps a slot for a second key, however much the first one asks for', async () => {
     const limited = createFairLimiter({
       parallel: 2,
       perKey: 1,
@@ -194,7 +194,7 @@ describe('work with few places', () => {
     await Promise.all([one, two])
   })
 
-  it('keeps the last slot for a key that runs nothing', async () => {
+  it('keeps the last slot for a key without running work', async () => {
     const limited = createFairLimiter({
       parallel: 4,
       perKey: 2,

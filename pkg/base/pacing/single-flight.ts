@@ -5,8 +5,8 @@ export class SingleFlight<V> {
   readonly #overload: () => Error
 
   /**
-   * @param max how many different keys may run
-   * @param overload makes the error for a further one
+   * @param max maximum of different keys that run
+   * @param overload creates the error for one more
    */
   constructor({ max, overload }: { readonly max: number; readonly overload: () => Error }) {
     this.#max = max

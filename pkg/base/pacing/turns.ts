@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 /** The default length of a turn. A request waits for one turn at most. */
 const defaultMs = 5
 
-/** Long work on the event loop, cut into turns between which requests are answered and timers run. */
+/** Cuts long work on the event loop into turns; requests are answered and timers run between them. */
 export class Turns {
   readonly #maxMs: number
   #startedMs = performance.now()
@@ -17,12 +17,12 @@ export class Turns {
     return performance.now() - this.#startedMs >= this.#maxMs
   }
 
-  /** Gives way where it is time to. */
+  /** Yields if the turn has taken long enough. */
   async yieldIfDue(): Promise<void> {
     if (this.due) await this.yield()
   }
 
-  /** Lets everything that is waiting run, then begins the next turn. */
+  /** Lets waiting work run, then begins the next turn. */
   async yield(): Promise<void> {
     await setImmediate()
     this.#startedMs = performance.now()

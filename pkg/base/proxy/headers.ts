@@ -1,4 +1,4 @@
-/** Headers of one connection (RFC 9110, section 7.6.1), and `expect`, which has been answered already. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and `expect`, which is answered already. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -12,12 +12,12 @@ const hopByHop: ReadonlySet<string> = new Set([
   'expect',
 ])
 
-/** This process sets them on every answer: another id would not be found in its log. */
+/** This process sets them on every answer, because its log has no other ids. */
 const ownHeaders = ['x-request-id', 'x-content-type-options']
 
 /**
- * Headers that servers believe if a proxy sends them: the origin of a request, its path, its user. Those of a client are
- * unchecked claims. Underscores count as hyphens, because some servers read them so.
+ * Headers that servers trust from a proxy: the origin of a request, its path, its user. From a client they are unchecked
+ * claims. Underscores count as hyphens, because some servers read them that way.
  */
 const claims =
   /^(?:forwarded|via|x-forwarded(?:-.*)?|x-(?:original|rewrite|remote|auth-request|authenticated|ssl|client|envoy|amzn-oidc|goog-authenticated|ms-client|webauth)-.*|x-(?:real|true-client|cluster-client)-ip|x-(?:user|username|email|groups|roles|http-method-override|method-override|http-method)|(?:true-client|cf-connecting|fastly-client)-ip|(?:remote|ssl|client)-.*)$/
@@ -75,7 +75,7 @@ export function returnedHeaders(
   return returned
 }
 
-/** The headers that a connection names as its own. */
+/** The headers that `Connection` names. */
 function connectionOptions(connection: string | null): string[] {
   return (connection ?? '').split(',').map((name) => name.trim().toLowerCase())
 }

@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors/errors.ts'
 
-/** How often a path is decoded before it is refused: no server decodes more than twice. */
+/** Maximum number of decodings of a path: no server decodes more than twice. */
 const maxDecodings = 4
 /** `.`, `/` and `\` written with more bytes than they need, which some servers accept. */
 const overlong: readonly (readonly [RegExp, string])[] = [
@@ -10,7 +10,7 @@ const overlong: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * Makes sure that the other server reads a path as this one does: no way up in any spelling, and no control characters.
+ * Refuses paths that the other server could read differently: `..` in any spelling, and control characters.
  *
  * @param path with or without a query, which is not checked
  * @throws RegistryError BadRequest
@@ -41,7 +41,7 @@ function checkReading(text: string): void {
   }
 }
 
-/** Byte by byte; text that is not an escape stays. */
+/** Decodes byte by byte; text that is not an escape stays. */
 function decodedOnce(text: string): string {
   const decoded = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),

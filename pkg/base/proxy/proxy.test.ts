@@ -114,13 +114,13 @@ describe('paths that the other server may read differently', () => {
     expect(seen[0]?.url).toBe(path)
   })
 
-  it('ways up are gone before they are passed on', async () => {
+  it('resolves .. before it passes a path on', async () => {
     expect(await statusOf('/a/../../b/%2e%2E/c')).toBe(200)
     expect(seen[0]?.url).toBe('/c')
   })
 })
 
-describe('headers of a stranger that other servers believe', () => {
+describe('headers of a client that other servers trust', () => {
   const claims = {
     'X-Forwarded-User': 'root',
     'X-Forwarded-Email': 'root@example.com',
@@ -143,7 +143,7 @@ describe('headers of a stranger that other servers believe', () => {
     'X-HTTP-Method-Override': 'DELETE',
   }
   it.each([false, true])(
-    'none passes with trust %s but the forwarding ones',
+    'pass with trust %s only if they are forwarding headers',
     async (trustProxy) => {
       open({ trustProxy })
       expect(await statusOf('/a', { ...claims, 'X-Own': 'mine' })).toBe(200)
@@ -169,7 +169,7 @@ describe('headers of a stranger that other servers believe', () => {
 })
 
 describe('bodies', () => {
-  it('are passed on while they arrive, both ways', async () => {
+  it('are streamed in both directions', async () => {
     answer = (incoming, outgoing) => incoming.pipe(outgoing)
     const { asking, response } = ask('/echo', { 'transfer-encoding': 'chunked' }, 'POST')
     asking.write('first')
@@ -183,7 +183,7 @@ describe('bodies', () => {
     expect(chunks).toEqual(['first', 'last'])
   })
 
-  it('pass at any length, no faster than they are read', async () => {
+  it('have any length, and are read no faster than the client reads', async () => {
     const total = 64 * 1024 * 1024
     const chunk = Buffer.alloc(1024 * 1024)
     let sent = 0
@@ -214,7 +214,7 @@ describe('bodies', () => {
     expect(received).toBe(total)
   })
 
-  it('an answer that is too large is cut off, or refused where it says so', async () => {
+  it('cuts an answer that is too large, or refuses it if its length says so', async () => {
     open({ maxResponseBytes: 1000 })
     answer = (_incoming, outgoing) => outgoing.writeHead(200, { 'content-length': 2000 }).end()
     expect(await statusOf('/a')).toBe(502)
@@ -228,7 +228,7 @@ describe('bodies', () => {
     await expect(whole).rejects.toThrow(/aborted|hang up/)
   })
 
-  it('aborts the request at the other server when the client leaves', async () => {
+  it('aborts the request to the other server when the client leaves', async () => {
     const gone = Promise.withResolvers<void>()
     answer = (_incoming, outgoing) => {
       outgoing.write('x')
@@ -241,7 +241,7 @@ describe('bodies', () => {
     await expect(gone.promise).resolves.toBeUndefined()
   })
 
-  it('more requests than places wait for one, and are refused when there is none', async () => {
+  it('queues requests beyond the limit, and refuses them when the queue is full', async () => {
     open({ connections: 2 })
     const held: ServerResponse[] = []
     answer = (_incoming, outgoing) => void held.push(outgoing)
@@ -262,7 +262,7 @@ describe('bodies', () => {
   })
 })
 
-it('a method that no browser sends is refused', async () => {
+it('refuses a method that no browser sends', async () => {
   const { asking, response } = ask('/a', {}, 'PROPFIND')
   asking.end()
   expect((await response).resume().statusCode).toBe(405)

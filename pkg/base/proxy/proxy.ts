@@ -18,24 +18,24 @@ import { checkPath } from './paths.ts'
 export interface ProxyOptions {
   /** The other server: scheme, host and port. */
   readonly to: string
-  /** Authorities of its certificate, asked for with each request. Default: those that this machine trusts. */
+  /** Authorities of its certificate, read for each request. Default: those that this machine trusts. */
   readonly trust?: (() => Trust | undefined) | undefined
   /** Its name in errors, such as `the identity broker`. */
   readonly name: string
-  /** Keep `X-Forwarded-*` of a proxy in front, and add to it. */
+  /** Keeps `X-Forwarded-*` of a proxy in front, and appends to them. */
   readonly trustProxy: boolean
   /** The URL by which clients know this server, if it is configured: its scheme and host are passed on. */
   readonly baseUrl?: string | undefined
   readonly maxRequestBytes: number
   /** Default: no bound. */
   readonly maxResponseBytes?: number
-  /** How long a connection may take, in milliseconds. Default 5000, or `timeoutMs` where that is shorter. */
+  /** Deadline for opening a connection, in milliseconds. Default: 5000, or `timeoutMs` if that is shorter. */
   readonly connectMs?: number
-  /** How long the head of an answer may take, and a body may be silent, in milliseconds. */
+  /** Deadline of the response headers, and maximum pause within a body, in milliseconds. */
   readonly timeoutMs: number
-  /** For a whole exchange, in milliseconds. Default: no bound. */
+  /** Deadline of a whole exchange, in milliseconds. Default: none. */
   readonly totalMs?: number
-  /** How many requests run at the same time. Default 64. */
+  /** Maximum number of running requests. Default: 64. */
   readonly connections?: number
   /** Default: direct. */
   readonly proxies?: ProxyRules | undefined
@@ -62,9 +62,9 @@ interface Connection {
 }
 
 export interface Forwarding {
-  /** Path and query at the other server. Default: as they came. */
+  /** Path and query for the other server. Default: those of the client. */
   readonly path?: string
-  /** Replace those of the client, by names in lower case; undefined removes one. */
+  /** Replacements for headers of the client, by names in lower case; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>
 }
 
@@ -182,7 +182,7 @@ function answerTooLarge(maxBytes: number): RegistryError {
   return new RegistryError('BadGateway', `the answer is larger than ${maxBytes} bytes`)
 }
 
-/** The body of a request, up to a bound, and the error that ended it. */
+/** The body of a request, up to a limit, and the error that ended it. */
 class RequestBody {
   readonly stream: Readable
   error: unknown

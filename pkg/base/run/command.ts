@@ -11,13 +11,13 @@ import {
 import { flushLogs } from '../telemetry/telemetry.ts'
 import { withSecretSources } from './secret-sources.ts'
 
-/** How long the exit waits for a slow reader of the output, in milliseconds. */
+/** Maximum wait of the exit for a slow reader of the output, in milliseconds. */
 const flushMs = 1000
 
 /** A command and its work. */
 export interface CommandRun<T extends OptionTable, S extends SecretTable> {
   readonly command: Command<T, S>
-  /** Without the words that led to the command. */
+  /** Arguments after the name of the command. */
   readonly args: readonly string[]
   /** Output of `--version`. */
   readonly version: string
@@ -56,7 +56,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   } catch (error) {
     const mistaken = asOptionsError(error)
     const problems = [...mistaken.problems, ...((await alsoWrong?.(mistaken.readable)) ?? [])]
-    // Set by the chart, for mistakes in Secrets.
+    // The chart sets it, so that mistakes in Secrets can be named.
     const sources = process.env['DEPOT_SECRET_SOURCES']
     const mistakes = problems.map((problem) => `depot: ${withSecretSources(problem, sources)}\n`)
     process.stderr.write(
@@ -70,7 +70,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   process.stdout.write('', () => process.exit(status))
 }
 
-/** @throws every error that other options would not mend */
+/** @throws every error that options cannot correct */
 function asOptionsError(error: unknown): OptionsError {
   if (error instanceof OptionsError) return error
   if (error instanceof RegistryError && error.reason === 'NotConfigured') {

@@ -1,7 +1,7 @@
 import { endsWithin } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 
-/** Waits for work that was told to end, at most for the grace period; the exit of the process cuts off the rest. */
+/** Waits for work that was told to end, up to the grace period. The exit of the process ends the rest. */
 export async function endWithin(
   ending: Promise<void>,
   graceMs: number,

@@ -9,7 +9,7 @@ beforeAll(() => writeFileSync(join(dir, 'file'), ''))
 afterAll(() => rmSync(dir, { recursive: true }))
 
 describe('a folder that an option names', () => {
-  it('is made with the folders above it, and may be there', () => {
+  it('is created with its parents, and may exist', () => {
     expect(madeFolderProblem('--archives', join(dir, 'a/b/c/'))).toBeUndefined()
     expect(madeFolderProblem('--archives', join(dir, 'a/b/c'))).toBeUndefined()
     expect(readdirSync(join(dir, 'a/b'))).toEqual(['c'])
@@ -34,7 +34,7 @@ describe('a folder that an option names', () => {
   })
 })
 
-it('a folder for temporary files is of this user alone', () => {
+it('a folder for temporary files belongs to this user alone', () => {
   const name = `depot-test-${process.pid}`
   const path = temporaryFolder('--spool-dir', name)
   onTestFinished(() => rmSync(path, { recursive: true }))

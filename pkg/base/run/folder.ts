@@ -66,7 +66,7 @@ function reasonOf(error: unknown, path: string): string {
 /**
  * A folder of this user below the shared folder for temporary files.
  *
- * @param flag names another folder
+ * @param flag the flag that names another folder
  * @throws OptionsError if another user could change its files
  */
 export function temporaryFolder(flag: string, name: string): string {

@@ -14,7 +14,7 @@ interface Port {
 }
 
 export interface HttpPartOptions<P extends OpenPorts> {
-  /** The address of the options. */
+  /** The address from the options. */
   readonly listen: Port
   readonly adminListen: Port
   readonly open: () => Promise<P>
@@ -22,7 +22,7 @@ export interface HttpPartOptions<P extends OpenPorts> {
   readonly onListening: (ports: Pick<P, 'url' | 'adminUrl'>) => void
 }
 
-/** The ports of a process as a part of it. If a port cannot be opened, the error names the flag to correct. */
+/** A part of a process that opens its ports. If a port cannot be opened, the error names the flag to correct. */
 export function httpPart<P extends OpenPorts>(options: HttpPartOptions<P>): Runnable {
   let ports: P | undefined
   return {

@@ -2,11 +2,11 @@ import type { Runnable } from './run.ts'
 
 /** A part that is opened when the process starts, and closed when it stops. */
 export interface Opened<T> extends Runnable {
-  /** @throws Error before it is opened */
+  /** @throws Error if it is not open yet */
   readonly part: T
 }
 
-/** @param close is called with what `open` gave */
+/** @param close is called with the result of `open` */
 export function opened<T>(
   name: string,
   open: () => T | Promise<T>,

@@ -34,7 +34,7 @@ async function outputOf(second: string, stopAfter: string): Promise<string[]> {
   return output.trim().split('\n')
 }
 
-it('starts group after group and stops them the other way round', async () => {
+it('starts groups in order and stops them in reverse order', async () => {
   expect(await outputOf('undefined', 'start d')).toEqual([
     'start a',
     'start b',
@@ -49,7 +49,7 @@ it('starts group after group and stops them the other way round', async () => {
   ])
 })
 
-it('stops what has started, at once, when a part cannot start', async () => {
+it('stops the started parts at once when another part cannot start', async () => {
   const fails = `() => { throw new Error('no port') }`
   expect(await outputOf(fails, 'nothing')).toEqual([
     'start a',

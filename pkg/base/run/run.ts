@@ -12,21 +12,21 @@ export { readTextFile } from './text-file.ts'
 
 /** A part of a process that is started and stopped. */
 export interface Runnable {
-  /** For the log, such as `http`. */
+  /** Name in the log, such as `http`. */
   readonly name: string
   /**
-   * Resolves when the part does its work; the next group is started then.
+   * Resolves when the part works; then the next group starts.
    *
    * @param signal aborted when the process is to stop before everything has started
-   * @throws if the part cannot start: the process ends then
+   * @throws if the part cannot start, which ends the process
    */
   start(signal: AbortSignal): void | Promise<void>
-  /** @param graceMs how long running work may take before it is cut off */
+  /** @param graceMs time for running work before it is aborted */
   stop?(graceMs: number): void | Promise<void>
 }
 
 export interface RunOptions {
-  /** Groups are started one after the other, the parts of a group at once, and stopped the other way round. */
+  /** Groups start in order, the parts of a group at the same time; they stop in reverse order. */
   readonly groups: readonly (readonly Runnable[])[]
   readonly log: Logger
   /** The grace period of each part when a signal stops the process, in milliseconds. */
@@ -76,7 +76,7 @@ async function startAll(
   }
 }
 
-/** A part that fails to stop does not keep the others from stopping. */
+/** Stops every part, even if one of them fails. */
 async function stopAll(started: Runnable[][], graceMs: number, log: Logger): Promise<void> {
   for (const group of started) {
     await Promise.all(

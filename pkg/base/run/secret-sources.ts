@@ -1,6 +1,5 @@
 /**
- * Adds to a message which key of which Secret each file or variable in it comes from, for the reader of a pod's log who
- * wrote the Secret.
+ * Adds Secret and key to each file or variable in a message, for people who wrote the Secret and read the log of a pod.
  *
  * @param sources `NAME SECRET KEY` with commas between, where NAME is a variable or a path; without KEY it is a folder that
  *   has a file for each key

@@ -56,7 +56,7 @@ const said = ['msg', 'request']
 const everything = [...own, ...Object.entries(caller), ...asked, ...Object.entries(subject), said]
 
 it.each(ways)(
-  'tells who asked for what, in an order that is always the same: DEPOT_PLAIN=%s',
+  'writes who asked for what, with the fields in the same order each time: DEPOT_PLAIN=%s',
   (plain) => {
     vi.stubEnv('DEPOT_PLAIN', plain)
     const facts = { ...caller, ...subject, subject: 'somebody' }
@@ -64,7 +64,7 @@ it.each(ways)(
   },
 )
 
-it('tells the same of a ready answer, the first time and again', () => {
+it('writes the same for a ready answer, the first time and later', () => {
   const answer = new ReadyAnswer('{}', {}, subject)
   for (let times = 0; times < 3; times += 1) {
     expect(fieldsOf((log) => log({ ...request, facts: caller }, answer))).toEqual(everything)

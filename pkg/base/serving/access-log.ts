@@ -21,7 +21,7 @@ export interface LoggedRequest {
   readonly userAgent: string | undefined
   readonly terraformVersion: string | undefined
   readonly traceparent: string | undefined
-  /** Undefined if the connection broke. */
+  /** Undefined if the connection was cut. */
   readonly remoteAddress: string | undefined
   readonly facts: RequestFacts
 }
@@ -42,8 +42,8 @@ export function observed(write: AccessLog, onRequest: OnRequest | undefined): Ac
 }
 
 /**
- * Lines are put together here and go straight to the output of the logger, because there is one for every request. If
- * that is unknown, and in plain mode, the logger writes them.
+ * Lines are formatted here and go straight to the output of the logger, because every request has one. If the output is
+ * unknown, and in plain mode, the logger writes them.
  */
 export function accessLog(log: Logger): AccessLog {
   const bindings = { component: 'http' }
@@ -100,7 +100,7 @@ function askedFields({ method, url, status, facts }: LoggedRequest, answer?: Rea
   }
 }
 
-/** The same of a ready answer, most of which are asked for by one URL. */
+/** The same fields for a ready answer; most have one URL. */
 function knownFields(request: LoggedRequest, answer: ReadyAnswer): string {
   const { url, status } = request
   const { logged } = answer
@@ -113,9 +113,9 @@ function knownFields(request: LoggedRequest, answer: ReadyAnswer): string {
 /** @see https://www.w3.org/TR/trace-context/#traceparent-header */
 const isTraceparent = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/
 
-/** Clients may write as much as they like; a log line must not. */
+/** Maximum length of a field, because clients choose the text. */
 const longestField = 256
-/** Fields of longer URLs are not kept, because kept answers are counted by their size. */
+/** Maximum length of a URL whose fields are cached, because cached answers are counted by their size. */
 const longestKeptUrl = 1024
 const longestMessage = 1024
 
@@ -128,7 +128,7 @@ export function pathOf(url: string): string {
   return (end === -1 ? url : url.slice(0, end)).slice(0, 1024)
 }
 
-/** Terraform and OpenTofu say who they are in one of these. */
+/** Headers in which Terraform and OpenTofu name themselves. */
 function terraformVersionOf({ terraformVersion, userAgent }: LoggedRequest): string | undefined {
   if (terraformVersion !== undefined) return terraformVersion.slice(0, 32)
   if (userAgent === undefined) return undefined

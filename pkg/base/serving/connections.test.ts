@@ -9,7 +9,7 @@ const keepAliveMs = 400
 const anyPort = { host: '127.0.0.1', port: 0 }
 const ready = new ReadyAnswer('ready', {}, { route: '/ready' })
 
-/** A server with a ready answer and others that take their time, and how one connects to it. */
+/** A server with a ready answer and slow ones, and a way to connect to it. */
 async function start(limits: { readonly keepAliveMs: number; readonly idleMs: number }) {
   const server = await serve({
     async fetch(request) {
@@ -37,7 +37,7 @@ async function start(limits: { readonly keepAliveMs: number; readonly idleMs: nu
 
 const requestOf = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: depot.test\r\n\r\n`
 
-it('closes a connection that asks for nothing any more, and not before its time', async () => {
+it('closes an idle connection at its deadline, and not earlier', async () => {
   const send = await start({ keepAliveMs, idleMs: 60_000 })
   const started = performance.now()
   const socket = await send(requestOf('/ready'))
@@ -45,7 +45,7 @@ it('closes a connection that asks for nothing any more, and not before its time'
   expect(performance.now() - started).toBeGreaterThanOrEqual(keepAliveMs)
 })
 
-it('keeps a connection that asks again and again', async () => {
+it('keeps a connection with new requests', async () => {
   const send = await start({ keepAliveMs, idleMs: 60_000 })
   const socket = await send(requestOf('/ready'))
   const started = performance.now()
@@ -61,7 +61,7 @@ it('keeps a connection that asks again and again', async () => {
   expect(answers).toBeGreaterThan(1)
 })
 
-it('keeps a connection whose request waits for its answer, and closes it when that is over', async () => {
+it('keeps a connection whose request waits for its answer, and closes it afterwards', async () => {
   const send = await start({ keepAliveMs, idleMs: 60_000 })
   const socket = await send(requestOf('/late'))
   let received = ''

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long an idle connection is given to send one more request, in milliseconds. */
+/** Time for an idle connection to send one more request, in milliseconds. */
 const lingerMs = 1000
 const pollMs = 50
 
@@ -18,10 +18,10 @@ export function connectionsOf(server: Server): ReadonlySet<Socket> {
 }
 
 /**
- * Ends a server without dropping a request. A request under way is answered to the end; a client that is just
- * sending on a connection kept alive is answered too, and asked to close it. What is left after the grace period is cut.
+ * Ends a server without dropping a request. Running requests are answered. A client that is just sending on a keep-alive
+ * connection gets its answer, and is asked to close the connection. Requests that outlast the grace period are aborted.
  *
- * `server.close()` is not enough: it destroys idle connections at once, and with them requests that are on their way.
+ * `server.close()` is not enough: it destroys idle connections at once, including requests that are in transit.
  */
 export async function drain(
   server: Server,

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 
-/** Passed along with each request by the listener; tests that call an app directly pass nothing. */
+/** The listener passes it with each request; tests that call an app directly pass nothing. */
 export interface ServingEnv {
   Bindings: ServingBindings
 }

@@ -25,8 +25,8 @@ export function errorResponse(error: RegistryError): Response {
 const allowedMethods = 'GET, HEAD'
 
 /**
- * The one place of an app that turns errors into answers: those that handlers throw, unknown routes (404), and methods
- * other than GET and HEAD on a known route (405).
+ * Turns every error of an app into an answer: errors that handlers throw, unknown routes (404), and methods other than GET
+ * and HEAD on a known route (405).
  *
  * @param hint ends the message of a 404 and says where to look
  */

@@ -22,7 +22,7 @@ const readyAnswers = new Map([
   ['/known', known],
 ])
 
-/** A server of which `/slow` waits, and `/never` has no answer. */
+/** A server whose `/slow` waits and whose `/never` does not answer. */
 function start(slow: Promise<void>, lines: Line[], idleMs?: number) {
   const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line) as Line) })
   return serve({
@@ -48,7 +48,7 @@ const server = await start(Promise.resolve(), [], idleMs)
 const patient = await start(Promise.resolve(), [])
 afterAll(() => Promise.all([server.stop(0), patient.stop(0)]))
 
-it('counts the bytes of each answer once, also where requests come before the answers to others', async () => {
+it('counts the bytes of each answer once, also for pipelined requests', async () => {
   const lines: Line[] = []
   const slow = Promise.withResolvers<void>()
   const waiting = await start(slow.promise, lines)

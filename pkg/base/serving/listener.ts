@@ -25,7 +25,7 @@ export interface ListenerOptions {
   readonly metrics: Metrics
   /** Called with every request when it is over, in addition to the access log. */
   readonly onRequest?: OnRequest | undefined
-  /** How long idle connections stay open, as clients are told, in milliseconds. */
+  /** Lifetime of idle connections that clients are told, in milliseconds. */
   readonly keepAliveMs: number
   /** Becomes true when the server is about to stop: answers then ask the client to close the connection. */
   readonly draining: { readonly isOn: boolean }
@@ -37,7 +37,7 @@ interface Shared {
   readonly logRequest: AccessLog
 }
 
-/** A request on its way to an answer. */
+/** A request that is not answered yet. */
 interface Running {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -54,7 +54,7 @@ const badRequest = new RegistryError(
   'the request line or the Host header is malformed',
 )
 
-/** RFC 9112, section 3.2: a proxy between client and server may have read another one of them. */
+/** Refuses repeated Host headers (RFC 9112, section 3.2): a proxy may have read another one of them. */
 const severalHosts = new RegistryError(
   'BadRequest',
   'the request has more than one Host header: send one',
@@ -94,7 +94,7 @@ export function createListener(options: ListenerOptions): Listener {
   }
 }
 
-/** Sends ready answers past Node's own heads, with the line of the log at once: the kernel has the answer by then. */
+/** Sends ready answers without Node's own heads, and logs at once, because the kernel has the answer by then. */
 function createRawAnswers(keepAliveMs: number, { metrics, logRequest }: Shared) {
   const endOfHead = createHeadEnds(keepAliveMs)
   return (running: Running, plain: PlainRequest, answer: ReadyAnswer): void => {
@@ -117,7 +117,7 @@ const statusLine = (status: 200 | 304): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: `
 const statusLines = { 200: statusLine(200), 304: statusLine(304) }
 
-/** Gives the end of a head, with the date of RFC 9110 (section 5.6.7); made once a second. */
+/** Returns the end of a head, with the date of RFC 9110 (section 5.6.7), which is formatted once a second. */
 function createHeadEnds(keepAliveMs: number): () => string {
   const connection = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1000)}\r\n`
   let end: string | undefined
@@ -132,7 +132,7 @@ function createHeadEnds(keepAliveMs: number): () => string {
   }
 }
 
-/** Sends a ready answer the way that Node documents. */
+/** Sends a ready answer through Node's documented functions. */
 function sendPlain({ response, facts }: Running, plain: PlainRequest, answer: ReadyAnswer): void {
   const isKnown = answer.isKnownBy(plain.ifNoneMatch)
   Object.assign(facts, { ...answer.facts, ...facts })
@@ -140,9 +140,9 @@ function sendPlain({ response, facts }: Running, plain: PlainRequest, answer: Re
   response.end(isKnown ? undefined : answer.body)
 }
 
-/** Has the app answer requests. */
+/** Lets the app answer requests. */
 function createAppAnswers(fetch: Fetch): (running: Running) => void {
-  /** The request being handed over: the adapter calls the app before it returns. */
+  /** The request that the adapter is passing on: it calls the app before it returns. */
   let current: Running
   const answer = getRequestListener(
     (asked) => {
@@ -166,7 +166,7 @@ function createAppAnswers(fetch: Fetch): (running: Running) => void {
   }
 }
 
-/** Writes log and metrics when the response is over, whole or not. */
+/** Writes log and metrics when the response is over, complete or not. */
 function follow(running: Running, { metrics, logRequest }: Shared): void {
   const { request, response, requestId, start, facts } = running
   response.setHeader('X-Request-Id', requestId)
@@ -209,7 +209,7 @@ function loggedOf(
   }
 }
 
-/** Node gives the first alone in `headers`. */
+/** `headers` of Node has only the first. */
 function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length > 1
 }

@@ -7,18 +7,18 @@ const answers: Readonly<Record<string, readonly [status: number, message: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long to arrive'],
 }
 
-/** True while an answer is being sent; Node's own handler asks the same. */
+/** True while an answer is being sent; Node's own handler checks the same. */
 const isAnswering = (socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean =>
   socket._httpMessage?.headersSent === true
 
 /**
  * Answers input that is not an HTTP request, if the connection still takes an answer.
  *
- * @param closeAfterMs how long a client has to close its side afterwards, whatever it sends. Default 5000
+ * @param closeAfterMs time for the client to close its side afterwards, whatever it sends. Default: 5000
  */
 export function refuseMalformed(log: Logger, closeAfterMs = 5_000) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
-    // In the middle of an answer, clients would take it for a part of that.
+    // In the middle of an answer, clients would read it as a part of that answer.
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
       socket.destroy()
       return

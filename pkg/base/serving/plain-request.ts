@@ -6,7 +6,7 @@ import type { ReadyAnswer } from './ready-answer.ts'
 
 /** A GET without a body, as far as ready answers depend on it. */
 export interface PlainRequest {
-  /** As it came: a path, perhaps with a query. */
+  /** Path and query as the client sent them. */
   readonly url: string
   /** `http://depot.test:8080`, from the Host header. */
   readonly origin: string
@@ -22,15 +22,15 @@ export interface PlainRequest {
 /** Finds a ready answer without waiting, or leaves the request to the app. */
 export type Hot = (request: PlainRequest) => ReadyAnswer | undefined
 
-/** Only the app knows what to do with these. */
+/** Headers that only the app can handle. */
 const forApp = ['range', 'content-length', 'transfer-encoding', 'expect', 'upgrade'] as const
 
-/** @returns a function to undefined for requests that only the app can judge */
+/** @returns a function that returns undefined for requests that only the app can judge */
 export function createPlainReader(scheme: 'http' | 'https') {
   const originOf = createOriginReader(scheme)
   return ({ method, url = '', headers, rawHeaders }: IncomingMessage): PlainRequest | undefined => {
     if (method !== 'GET' || url[0] !== '/') return undefined
-    // Otherwise a header came twice, and Node has dropped or joined it.
+    // Otherwise a header was repeated, and Node has dropped or joined it.
     if (Object.keys(headers).length * 2 !== rawHeaders.length) return undefined
     for (const name of forApp) if (headers[name] !== undefined) return undefined
     const origin = originOf(headers.host)
@@ -47,7 +47,7 @@ export function createPlainReader(scheme: 'http' | 'https') {
   }
 }
 
-/** Clients name a handful of hosts; an attacker may name many. */
+/** Limit of known hosts: clients use a few, an attacker may use many. */
 const maxHosts = 64
 
 /** Remembers valid hosts. */
@@ -69,8 +69,8 @@ const isOrigin = (url: string): boolean => URL.canParse(url) && new URL(url).ori
 const safeId = /^[\w.:-]{1,64}$/
 
 /**
- * Names requests: by the client's own id if it is harmless, otherwise by a new one. New ones share a random beginning that
- * no other process has, and are counted from there.
+ * Chooses the id of a request: the client's own if it is harmless, otherwise a new one. New ids have a random prefix that no
+ * other process has, and a counter.
  */
 export function createRequestIds(): (own: string | undefined) => string {
   const prefix = randomBytes(9).toString('base64url')

@@ -1,4 +1,4 @@
-/** Paths that mean the same to every parser of URLs: no escapes, nothing empty, no dots that lead elsewhere. */
+/** Paths that every URL parser reads the same: no escapes, no empty parts, no dots that lead elsewhere. */
 const plainPath = /^(?:\/(?!\.\.?(?:\/|$))[\w.~+-]+)+$/
 
 export type RouteParameters = Readonly<Record<string, string>>
@@ -12,7 +12,7 @@ export interface PlainRoute<T> {
 export class PlainRoutes<T> {
   readonly #routes: readonly { readonly words: readonly string[]; readonly target: T }[]
 
-  /** @param targets by the pattern of their route, in which `:name` is a parameter */
+  /** @param targets by the pattern of their route, where `:name` is a parameter */
   constructor(targets: Iterable<readonly [pattern: string, target: T]>) {
     this.#routes = Array.from(targets, ([pattern, target]) => ({
       words: pattern.split('/'),

@@ -3,8 +3,7 @@ import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { matchesEtag } from './routes.ts'
 
 /**
- * A complete answer with status 200, sent as it is until the records behind it change. Its owner knows when it is out of
- * date.
+ * A complete answer with status 200, which is sent until its records change. Its owner knows when it is out of date.
  */
 export class ReadyAnswer {
   readonly body: Buffer<ArrayBuffer>
@@ -19,7 +18,7 @@ export class ReadyAnswer {
 
   /**
    * @param content text is copied; bytes are not, and must stay as they are
-   * @param headers all but `ETag` and `Content-Length`; many answers may share one object
+   * @param headers except `ETag` and `Content-Length`; answers may share one object
    */
   constructor(
     content: string | Uint8Array<ArrayBuffer>,

@@ -12,12 +12,12 @@ interface Labels {
 /** The durations of the requests with some labels. */
 interface Series {
   readonly labels: Labels
-  /** Counts of each bucket alone; the last one is for values above all bounds. */
+  /** Count of each bucket, not cumulative; the last one is for values above all bounds. */
   readonly counts: number[]
   sum: number
 }
 
-/** Kept in plain numbers, because every request changes them, and handed over at a scrape. */
+/** Plain numbers, because every request changes them; a scrape reads them. */
 interface RouteTotals {
   inFlight: number
   unreportedBytes: number
@@ -65,19 +65,19 @@ export class RequestMetrics {
     )
   }
 
-  /** A request has found its route. */
+  /** Counts a request that has found its route. */
   started(route: string): void {
     this.#totals(route).inFlight += 1
   }
 
-  /** A GET was answered at once. */
+  /** Counts a GET with a ready answer. */
   answered(route: string, code: number, durationMs: number, bytes: number): void {
     const totals = this.#totals(route)
     totals.unreportedBytes += bytes
     observe(totals, { method: 'GET', route, code }, durationMs / 1000)
   }
 
-  /** The answer is over, whole or not. */
+  /** Counts an answer that is over, complete or not. */
   closed(entry: {
     readonly method: string
     readonly route: string

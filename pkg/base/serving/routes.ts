@@ -20,10 +20,10 @@ export function get<P extends string>(
   })
 }
 
-/** Kubernetes allows names of 253 characters; a path may have more. */
+/** Maximum length of a name in Kubernetes; a path may be longer. */
 const longestFact = 256
 
-/** Tells the access log and the audit log what a request is about. Texts are cut, because they come from its path. */
+/** Passes the subject of a request to the access log and the audit log. Texts are cut, because they come from its path. */
 export function note(c: Context<ServingEnv>, facts: RequestFacts): void {
   const known = c.env?.facts
   if (known === undefined) return

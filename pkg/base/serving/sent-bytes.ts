@@ -2,12 +2,11 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Counts the bytes of one response, headers included. A client that does not wait for answers gets several on one
- * connection: a response's bytes are those between the moment it gets the connection and the moment all of it is handed
- * over, when the next one gets the connection.
+ * Counts the bytes of one response, including headers. With pipelining, several responses share a connection. The bytes of a
+ * response are those between the moment when it gets the connection and the moment when all of it is sent.
  *
  * @param response nothing of it is sent yet
- * @returns a function to be called when the response is over, whole or not
+ * @returns a function to call when the response is over, complete or not
  */
 export function countSentBytes(response: ServerResponse): () => number {
   let socket: Socket | undefined

@@ -90,11 +90,11 @@ describe('If-None-Match', () => {
 })
 
 describe('after', () => {
-  it('goes on at once where nothing has to be waited for', () => {
+  it('continues synchronously with a plain value', () => {
     expect(after(1, (value) => value + 1)).toBe(2)
   })
 
-  it('goes on when a promise is kept, and fails where it is broken', async () => {
+  it('continues when a promise resolves, and fails when it rejects', async () => {
     await expect(after(Promise.resolve(1), (value) => value + 1)).resolves.toBe(2)
     await expect(after(Promise.reject(new Error('no')), String)).rejects.toThrow('no')
   })

@@ -48,16 +48,16 @@ export interface ServeOptions {
   readonly metrics: Metrics
   /** Called with every request when it is over, in addition to the access log. */
   readonly onRequest?: OnRequest | undefined
-  /** How long a connection with a request under way may go without a byte, in milliseconds. Default 120000. */
+  /** Maximum pause of a connection with a running request, in milliseconds. Default: 120000. */
   readonly idleMs?: number
-  /** How long a connection may wait for its next request, in milliseconds. Default 65000. */
+  /** Maximum wait of a connection for its next request, in milliseconds. Default: 65000. */
   readonly keepAliveMs?: number
   /**
-   * How long a stopping process still takes requests although its probes say that it is not ready: load balancers need a
-   * while to notice. Default 0.
+   * Time in which a stopping process still accepts requests although its probes fail, because load balancers need a while
+   * to notice. Default: 0.
    */
   readonly shutdownDelayMs?: number
-  /** Things that the process still waits for, in words; empty once it is ready. */
+  /** Conditions that the process still waits for, in words; empty once it is ready. */
   readonly waitingFor: () => readonly string[]
   /** Problems of a process that is ready, in words. Default: none. */
   readonly impaired?: (() => readonly string[]) | undefined
@@ -67,7 +67,7 @@ export interface RunningServer {
   /** `http://127.0.0.1:8080`, with the actual port. */
   readonly url: string
   readonly adminUrl: string
-  /** Drops no request; those that still run after the grace period are cut off. */
+  /** Drops no request; those that still run after the grace period are aborted. */
   stop(graceMs: number): Promise<void>
 }
 
@@ -77,9 +77,9 @@ const limits = {
   requestTimeout: 30_000,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
-  // The app answers requests without one in its own words.
+  // The app itself answers requests without a Host header.
   requireHostHeader: false,
-  // Requests without a body are the rule: this saves making a stream of none.
+  // Most requests have no body; this avoids a stream for them.
   optimizeEmptyRequests: true,
 }
 

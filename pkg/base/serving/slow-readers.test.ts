@@ -7,12 +7,12 @@ import { ReadyAnswer, serve } from './serving.ts'
 
 const anyPort = { host: '127.0.0.1', port: 0 }
 const letters = ['a', 'b', 'c'] as const
-/** Sent in one piece with their heads, and not. */
+/** Sizes that are sent in one piece with their heads, and one that is not. */
 const sizes = [3000, 20_000, 64_800, 70_000] as const
-/** More than the kernel keeps for a connection, by far. */
+/** Far more than the kernel buffers for a connection. */
 const perClient = 8_000_000
 
-/** A server with an answer of so many bytes for each letter. */
+/** A server with an answer of this size for each letter. */
 async function start(size: number) {
   const answers = new Map(
     letters.map((letter) => [
@@ -38,7 +38,7 @@ async function start(size: number) {
 }
 
 it.each(sizes)(
-  'gives clients that read late their own answers of %i bytes, to the last byte',
+  'gives late readers their own answers of %i bytes, to the last byte',
   async (size) => {
     const { server } = await start(size)
     const count = Math.ceil(perClient / size)
@@ -55,7 +55,7 @@ it.each(sizes)(
 )
 
 it.each(sizes)(
-  'gives clients that read late one and the same answer of %i bytes, each under its own head',
+  'gives late readers the same answer of %i bytes, each with its own head',
   async (size) => {
     const { server } = await start(size)
     const count = Math.ceil(perClient / size)
@@ -70,7 +70,7 @@ it.each(sizes)(
   },
 )
 
-it('gives a client that reads late all of its answer when the server stops', async () => {
+it('gives a late reader its whole answer when the server stops', async () => {
   const { server, asked } = await start(12_000_000)
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
   socket.pause().write('GET /a HTTP/1.1\r\nHost: depot.test\r\n\r\n')
@@ -86,7 +86,7 @@ it('gives a client that reads late all of its answer when the server stops', asy
 /**
  * Sends so many requests in one piece, and one more that ends the connection.
  *
- * @param client what the ids of its requests begin with
+ * @param client prefix of the ids of its requests
  * @returns everything that came back
  */
 async function askAtOnce(

@@ -83,7 +83,7 @@ export function reloadTls(
       log.error({ err: error }, 'certificate not reloaded; the old one stays in use')
     }
   }
-  // The files change one after the other, so they are read once two looks found the same.
+  // The files change one after the other, so they are read once two checks found the same.
   let last = fingerprint
   let looking = false
   const look = async (): Promise<void> => {

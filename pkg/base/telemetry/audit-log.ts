@@ -16,7 +16,7 @@ interface AuditRecord {
   readonly status: number
   /** `sub` of the caller's token; undefined if the registry does not know it. */
   readonly subject: string | undefined
-  /** As in the access log: tells callers apart if there is no subject. */
+  /** Distinguishes callers without a subject, as in the access log. */
   readonly callerHash: string | undefined
   /** The caller's view: `all`, `public`, `binding NAME` or `cluster`. */
   readonly view: string | undefined
@@ -44,7 +44,7 @@ export interface AuditLogOptions {
   readonly metrics: Metrics
 }
 
-/** Not more often than this, in milliseconds: a full disk fails for each line. */
+/** Minimum interval of such reports, in milliseconds: a full disk fails for each line. */
 const complaintMs = 10_000
 
 /**

@@ -35,7 +35,7 @@ export function readableLine(line: string): string {
 const shown = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"]+$/.test(value) ? value : JSON.stringify(value)
 
-/** Clients and upstreams choose parts of a line, which must not control the terminal. */
+/** Escapes control characters, because clients and upstreams choose parts of a line. */
 const printed = (text: string): string =>
   text.replaceAll(
     /[\p{Cc}\p{Cf}]/gu,

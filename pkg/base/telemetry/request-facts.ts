@@ -3,7 +3,7 @@
  * response is over.
  */
 export interface RequestFacts {
-  /** Pattern of the route, the only part of a path that may label a metric. */
+  /** Pattern of the route: no other part of a path may label a metric. */
   route?: string
   namespace?: string
   kind?: 'Module' | 'Provider'
@@ -11,7 +11,7 @@ export interface RequestFacts {
   version?: string
   /** The authentication mode. */
   mode?: string
-  /** Tells callers apart without naming them. */
+  /** Distinguishes callers without naming them. */
   callerHash?: string
   /** `sub` of the caller's token: for the audit log alone, as it says who they are. */
   subject?: string
