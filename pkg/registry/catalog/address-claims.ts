@@ -4,27 +4,27 @@ import type { Parent } from './parent.ts'
 import { isOlder } from './rank.ts'
 import type { ResourceRow } from './resource-row.ts'
 
-/** Those with one name, by system, the oldest first. */
+/** Claims with one name, by system, the oldest first. */
 type Claims = ReadonlyMap<string | undefined, readonly Parent[]>
 
 /**
- * Modules, or providers, by the name in their config, which is the name in their address. Thousands may have the same one: a
- * change looks at those whose address or Versions it may change, and at no others.
+ * Modules or providers by the name in their config, which is the name in their address. Thousands may share a name, so a
+ * change reads only those whose address or Versions it may change.
  */
 export class AddressClaims {
   readonly #claims = new NamedRows<Map<string | undefined, Parent[]>>()
 
-  /** All of a name, in no order. */
+  /** All claims of a name, in no order. */
   of(namespace: string, name: string): readonly Parent[] {
     return [...this.#of(namespace, name).values()].flat()
   }
 
-  /** Those of one system. The oldest first. */
+  /** The claims of one system, the oldest first. */
   ofSystem(namespace: string, name: string, system: string | undefined): readonly Parent[] {
     return this.#of(namespace, name).get(system) ?? []
   }
 
-  /** Those that fit, in no order. @param system undefined: any */
+  /** Matching claims, in no order. @param system undefined: any */
   *fitting(namespace: string, name: string, system: string | undefined): Generator<Parent> {
     const claims = this.#of(namespace, name)
     const lists =
@@ -32,7 +32,7 @@ export class AddressClaims {
     for (const list of lists) yield* list ?? []
   }
 
-  /** The oldest that fits. @param system undefined: any */
+  /** The oldest matching claim. @param system undefined: any */
   oldest(namespace: string, name: string, system: string | undefined): Parent | undefined {
     const claims = this.#of(namespace, name)
     if (system !== undefined) return older(claims.get(system)?.[0], claims.get(undefined)?.[0])
@@ -64,25 +64,25 @@ export class AddressClaims {
     return place === 0
   }
 
-  /** Those that may have Versions by the name in their config, because no other of their system has it. */
+  /** Claims that may have Versions by the name in their config, because no other claim of their system has it. */
   soles(namespace: string, name: string): readonly Parent[] {
     return [...this.#of(namespace, name).values()].filter(isOne).map(([sole]) => sole)
   }
 
-  /** The claims among them that may lose Versions when one of another system comes or goes. */
+  /** Those of them that may lose Versions when a claim of another system is added or removed. */
   solesBeside(namespace: string, name: string, system: string | undefined): readonly Parent[] {
     const claims = this.#of(namespace, name)
     const any = claims.get(undefined)
-    // A claim without a system fits unless there is another one like it.
+    // A claim without a system matches unless there is another one like it.
     if (claims.size === 1 || (system === undefined && any === undefined))
       return this.soles(namespace, name)
     return [claims.get(system) ?? [], any ?? []].filter(isOne).map(([sole]) => sole)
   }
 
   /**
-   * The owner of the address of a claim. A claim without a system has every address that no older one has.
+   * The owner of the address of a claim. A claim without a system owns every address that no older claim owns.
    *
-   * @param named the one whose `metadata.name` it is, which comes first
+   * @param named the claim with this `metadata.name`, which wins
    */
   winnerOf(claim: Parent, named: Parent | undefined): Parent {
     if (claim.resource === undefined) return claim

@@ -82,7 +82,7 @@ describe('an address', () => {
     expect(catalog.conflicts.AddressTaken).toBe(0)
   })
 
-  it('need not be the name of an object', () => {
+  it('may differ from the name of the object', () => {
     const catalog = new Catalog()
     upsert(catalog, module('my-module', { name: 'my_module', provider: 'aws' }))
     expect(at(catalog, 'my_module', 'aws')).toBe('my-module')
@@ -90,7 +90,7 @@ describe('an address', () => {
     expect(at(catalog, 'my_module', 'aws')).toBeUndefined()
   })
 
-  it('is that of the older one, in whatever order they come, and of the other once that goes', () => {
+  it('belongs to the older object in any order of arrival, and to the other one once the older is gone', () => {
     const old = module('b', { name: 'net', provider: 'aws' }, created(1))
     const young = module('a', { name: 'net', provider: 'aws' }, created(2))
     const versions = [
@@ -119,7 +119,7 @@ describe('an address', () => {
     }
   })
 
-  it('is that of the one whose name it is; the other is had by its own name', () => {
+  it('belongs to the object with that name; the other one answers to its own name', () => {
     const catalog = new Catalog()
     upsert(catalog, module('other', { name: 'net', provider: 'aws' }, created(1)))
     upsert(catalog, version('other-1', { metadata: owner('other') }))
@@ -129,7 +129,7 @@ describe('an address', () => {
     expect(catalog.conflicts.AddressTaken).toBe(1)
   })
 
-  it('in a folder is that of the one that had it first, though the other is older', () => {
+  it('belongs in a folder to the object that had it first, even if the other one is older', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     upsert(catalog, module('b', { name: 'other', provider: 'aws' }))
     upsert(catalog, module('a', { name: 'net', provider: 'aws' }))
@@ -137,7 +137,7 @@ describe('an address', () => {
     expect(at(catalog, 'net', 'aws')).toBe('a')
   })
 
-  it('without a system answers to all that no older one has', () => {
+  it('without a system includes every system that no older module has', () => {
     const catalog = new Catalog()
     upsert(catalog, module('aws', { name: 'net', provider: 'aws' }, created(1)))
     upsert(catalog, module('any', { name: 'net' }, created(2)))
@@ -152,7 +152,7 @@ describe('an address', () => {
 })
 
 describe('the parent of a Version', () => {
-  it('is its owner, known by its uid', () => {
+  it('is its owner, identified by uid', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc', {}, { uid: 'one' }))
     upsert(catalog, version('same', { metadata: owner('vpc', 'one') }))
@@ -166,7 +166,7 @@ describe('the parent of a Version', () => {
     expect(names.map((name) => parentOf(catalog, name))).toEqual([undefined, 'vpc', 'vpc'])
   })
 
-  it('is the one of its name and system, otherwise the only one with its config name and system', () => {
+  it('is the module of its name and system, otherwise the only one with that config name and system', () => {
     const catalog = new Catalog()
     upsert(catalog, version('aws', { config: { name: 'net', provider: 'aws' } }))
     upsert(catalog, version('azurerm', { config: { name: 'net', provider: 'azurerm' } }))
@@ -185,7 +185,7 @@ describe('the parent of a Version', () => {
     expect(parents()).toEqual(['net-aws', undefined, 'net-aws'])
   })
 
-  it('is never guessed, and a Version without one is not served', () => {
+  it('is never guessed, and a Version without a parent is not served', () => {
     const catalog = new Catalog()
     upsert(catalog, module('a', { name: 'net' }), module('b', { name: 'net' }))
     upsert(catalog, version('x', { config: { name: 'net' } }), version('y'))
@@ -202,7 +202,7 @@ describe('two Versions of one version', () => {
   const one = version('one', { metadata: { ...owner('vpc'), ...created(1) }, digit: 'a' })
   const two = version('two', { metadata: { ...owner('vpc'), ...created(2) }, digit: 'b' })
 
-  it('are served by the one created first, in whatever order they come', () => {
+  it('are answered by the one created first, in any order of arrival', () => {
     for (const order of orders([module('vpc'), one, two])) {
       const catalog = new Catalog()
       upsert(catalog, ...order)
@@ -219,7 +219,7 @@ describe('two Versions of one version', () => {
     }
   })
 
-  it('in a folder are served by the one that came first, whatever time it claims', () => {
+  it('are answered in a folder by the one that came first, whatever time it claims', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     upsert(catalog, module('vpc'), two, one)
     expect(served(catalog, 'vpc')).toEqual(['two'])
@@ -227,7 +227,7 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc')).toEqual(['two'])
   })
 
-  it('in a folder are served by the one that was that version first, though the other is older', () => {
+  it('are answered in a folder by the one that had that version first, even if the other one is older', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     const other = version('one', { metadata: owner('vpc'), version: '0.9.0' })
     upsert(catalog, module('vpc'), other, two)
@@ -239,7 +239,7 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc')).toEqual(['one'])
   })
 
-  it('in a folder are served by the one that was of that module first, though the other had its number', () => {
+  it('are answered in a folder by the one that was in that module first, even if the other one had the number first', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     const of = (name: string, provider: string) =>
       version(name, { config: { name: 'vpc', provider } })
@@ -258,7 +258,7 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc', '1.0.0+b')).toEqual(['three'])
   })
 
-  it('are all reported where they are many, and each change costs little', async () => {
+  it('are all reported if there are many, and each change is cheap', async () => {
     const conflicts: Conflict[] = []
     const catalog = new Catalog({ onConflict: (conflict) => conflicts.push(conflict) })
     upsert(catalog, module('vpc'), one)
@@ -276,7 +276,7 @@ describe('two Versions of one version', () => {
   })
 })
 
-it('takes many Versions over at once when their parent comes, goes or is called otherwise', () => {
+it('moves many Versions at once when their parent is added, removed or renamed', () => {
   const catalog = new Catalog()
   const numbers = Array.from({ length: 3000 }, (_, index) => `1.${index % 50}.${index}`)
   for (const [index, number] of numbers.entries()) {
@@ -304,7 +304,7 @@ it.each<[string, (index: number) => object]>([
   for (let index = 0; index < 20_000; index += 1) {
     upsert(catalog, module(`m${String(index).padStart(5, '0')}`, config(index)))
   }
-  // A look at all of them for each took 75 seconds on a quiet machine; this takes one or two.
+  // Reading all of them for each change took 75 seconds on a quiet machine; this takes one or two.
   expect(cpuTimeMs() - before).toBeLessThan(20_000)
   expect(catalog.parentAt('Module', 'team', 'net')?.name).toBe('m00000')
 })

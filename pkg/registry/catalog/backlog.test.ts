@@ -8,7 +8,7 @@ interface Job {
   left: number
 }
 
-/** Jobs of so many units each, done 10 units a slice. */
+/** Jobs with these numbers of units, of which a slice does 10. */
 function backlogOf(...units: number[]) {
   const worked: string[] = []
   const backlog = new Backlog<Job>({
@@ -33,7 +33,7 @@ describe('a backlog', () => {
     expect(backlog.size).toBe(0)
   })
 
-  it('counts what it began, and can be asked to go on with it', async () => {
+  it('counts the item in progress, and continues it on request', async () => {
     const { backlog, jobs, worked } = backlogOf(35)
     backlog.advance()
     expect(backlog.size).toBe(1)
@@ -46,7 +46,7 @@ describe('a backlog', () => {
     await backlog.empty
   })
 
-  it('lets others go first where what it began changes meanwhile', () => {
+  it('lets others go first if the item in progress changes', () => {
     const { backlog, jobs, worked } = backlogOf(15, 10)
     backlog.advance()
     backlog.add(jobs[0])
@@ -74,7 +74,7 @@ class Registry {
     return this
   }
 
-  /** So many of each module, one after the other. */
+  /** This number of Versions for each module, one after the other. */
   putVersions(modules: number, each: number): this {
     for (let index = 0; index < modules * each; index += 1) {
       const name = `m${Math.floor(index / each)}`
@@ -85,7 +85,7 @@ class Registry {
     return this
   }
 
-  /** How many slices of work it takes until nothing is left, up to a limit. */
+  /** Number of slices until nothing is left, up to a limit. */
   slices(limit: number): number {
     const { model } = this.#catalog
     let slices = 0
@@ -93,7 +93,7 @@ class Registry {
     return slices
   }
 
-  /** Versions that are counted so far; asked as a scrape of metrics does. */
+  /** Versions that are counted so far, as a scrape of metrics reads them. */
   get counted(): number {
     const { synced, unsynced, failed, unservable } = this.#catalog.versionStates().Module
     return synced + unsynced + failed + unservable
@@ -116,7 +116,7 @@ describe('the sums of many large parents', () => {
     expect(registry.slices(2 * most)).toBeLessThanOrEqual(most)
   })
 
-  it('come to an end again after a change of every parent', () => {
+  it('are complete again after a change of every parent', () => {
     const registry = new Registry().putModules(20).putVersions(20, 1500)
     const most = (20 * 1500) / rowsPerSlice + 20
     expect(registry.slices(2 * most)).toBeLessThanOrEqual(most)
@@ -124,7 +124,7 @@ describe('the sums of many large parents', () => {
     expect(registry.slices(2 * most)).toBeLessThanOrEqual(most)
   })
 
-  it('are not hurried by those who count them, unless few are waiting', () => {
+  it('are not completed by a reader who counts them, unless little work is pending', () => {
     const registry = new Registry().putModules(20).putVersions(20, 10)
     expect([registry.counted, registry.counted]).toEqual([0, 0])
     registry.slices(10)

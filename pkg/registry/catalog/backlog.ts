@@ -1,26 +1,26 @@
-/** How long a burst of changes is left alone before work on it begins, in milliseconds. */
+/** Delay between a burst of changes and the work on it, in milliseconds. */
 const delayMs = 20
 
 export interface Worked {
-  /** Its cost. */
+  /** The cost of the work that was done. */
   readonly units: number
   /** True if nothing is left to do. */
   readonly isDone: boolean
 }
 
 export interface BacklogOptions<T> {
-  /** Works on one item until it is done, or for about so many units of the caller's choice. */
+  /** Works on one item until it is done, or for about this number of units. */
   readonly work: (item: T, maxUnits: number) => Worked
-  /** Units that are done without giving way to others. */
+  /** Units that are done before other work gets its turn. */
   readonly sliceUnits: number
 }
 
 /**
- * Work that changes leave behind. A reader does a slice of it first, which for a few changes is all of it; what a
- * burst leaves is done in slices between other events, so that neither the burst nor the reader stalls the process.
+ * Pending work after changes. A reader does a slice of it first; after a few changes, that is all of it. After a burst, it is
+ * done in slices between other events, so that neither the burst nor a reader stalls the process.
  *
- * An unfinished item comes before all others, so that there is at most one, however many are waiting; unless it changes
- * meanwhile: one that never stops changing must not hold up the others.
+ * An unfinished item comes before all others, so that at most one is unfinished. If it changes meanwhile, it goes to the end:
+ * an item that never stops changing must not delay the others.
  */
 export class Backlog<T extends object> {
   readonly #items = new Set<T>()

@@ -12,7 +12,7 @@ function bitsOf(given: Iterable<number>): Bits {
 
 const sorted = (set: Iterable<number>) => [...set].toSorted((a, b) => a - b)
 
-it('does what a set of numbers does', () => {
+it('behaves like a Set of numbers', () => {
   fc.assert(
     fc.property(numbers, numbers, (first, second) => {
       const [a, b] = [new Set(first), new Set(second)]
@@ -32,7 +32,7 @@ it('does what a set of numbers does', () => {
   )
 })
 
-it('copies so that neither sees what happens to the other', () => {
+it('copies into an independent set', () => {
   const bits = bitsOf([1, 40])
   const copy = bits.copy()
   bits.add(2)
@@ -40,7 +40,7 @@ it('copies so that neither sees what happens to the other', () => {
   expect([[...bits], [...copy]]).toEqual([[1, 2, 40], [1]])
 })
 
-it('knows nothing of numbers far outside', () => {
+it('does not have numbers far above its size', () => {
   const bits = bitsOf([3])
   bits.delete(1_000_000)
   expect(bits.has(1_000_000)).toBe(false)

@@ -1,4 +1,4 @@
-/** A set of small whole numbers, one bit each: what two sets share is found 32 numbers at a time. */
+/** A set of small whole numbers, with a bit for each: sets are intersected 32 numbers at a time. */
 export class Bits {
   #words: Uint32Array<ArrayBuffer>
 
@@ -40,7 +40,7 @@ export class Bits {
     return new Bits(this.#words.slice())
   }
 
-  /** Drops what does not pass. */
+  /** Removes the numbers that do not pass. */
   filter(passes: (number: number) => boolean): void {
     for (let index = 0; index < this.#words.length; index += 1) {
       for (let word = this.#words[index] ?? 0; word !== 0; word &= word - 1) {
@@ -50,7 +50,7 @@ export class Bits {
     }
   }
 
-  /** Drops what the other set does not have. */
+  /** Removes the numbers that the other set lacks. */
   keep(other: Bits): this {
     const [words, others] = [this.#words, other.#words]
     for (let index = 0; index < words.length; index += 1) {
@@ -59,7 +59,7 @@ export class Bits {
     return this
   }
 
-  /** Adds what the other set has. */
+  /** Adds the numbers of the other set. */
   merge(other: Bits): this {
     const others = other.#words
     if (others.length > this.#words.length) this.#grow(others.length)

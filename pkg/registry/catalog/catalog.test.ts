@@ -48,7 +48,7 @@ const numbers = (catalog: Catalog, name = 'vpc') =>
     ?.versions.map((row) => row.version)
 
 describe('versions of a parent', () => {
-  it('are sorted newest first by semver precedence, whatever order they came in', () => {
+  it('are sorted newest first by semver precedence, in any order of arrival', () => {
     const catalog = new Catalog()
     const given = ['1.10.0', '1.2.0', 'v2.0.0-rc.1', '2.0.0', '1.9.0', '2.0.0-rc.2', '0.1.0+b']
     upsert(catalog, module('vpc'), ...given.map((number, index) => version(`x${index}`, number)))
@@ -101,7 +101,7 @@ describe('versions of a parent', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('outlive their parent and find it again', () => {
+  it('remain without their parent and find it again', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('x', '1.0.0'))
     catalog.apply({ type: 'delete', kind: 'Module', namespace: 'platform', name: 'vpc' })
@@ -141,7 +141,7 @@ describe('the parent of a version', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('is found by its config name where that differs from its own, in either order', () => {
+  it('is found by its config name if that differs from its own, in either order', () => {
     const catalog = new Catalog()
     upsert(catalog, byConfig('early', 'my_vpc'), module('vpc', { name: 'my_vpc' }))
     upsert(catalog, byConfig('late', 'my_vpc'))
@@ -167,7 +167,7 @@ describe('the parent of a version', () => {
     expect(numbers(catalog, 'vpc')).toEqual(['1.0.0'])
   })
 
-  it('gives its storage to a version that has none of its own, and takes effect when it changes', () => {
+  it('provides the storage of a version without its own, also after a change', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc', { storageConfig: undefined }), version('x', '1.0.0'))
     const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
@@ -221,7 +221,7 @@ describe('findings', () => {
       status: { sourceScan: { scannedAt: '2026-01-01T00:00:00Z', findings } },
     })
 
-  it('are kept once, and dropped with the last version that has them', () => {
+  it('are stored once, and dropped with the last version that has them', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), scanned('a', [finding('1'), finding('2')]))
     upsert(catalog, scanned('b', [finding('2'), finding('3'), finding('2', 'worse')]))
@@ -232,7 +232,7 @@ describe('findings', () => {
     expect(catalog.findings.size).toBe(0)
   })
 
-  it('come back as they were, in their order', () => {
+  it('are returned as they were, in their order', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), scanned('a', [finding('2'), finding('1'), finding('2')]))
     const list = catalog.modules.get('platform')?.get('vpc')?.versions[0]?.sourceFindings ?? 0
@@ -240,7 +240,7 @@ describe('findings', () => {
     expect(held.map((one) => one.vulnerabilityID)).toEqual(['2', '1', '2'])
   })
 
-  it('survive being replaced in every order', () => {
+  it('are right after replacements in every order', () => {
     const catalog = new Catalog()
     const ids = Array.from({ length: 30 }, (_, index) => String(index % 7))
     upsert(catalog, module('vpc'))
@@ -289,7 +289,7 @@ async function replace(catalog: Catalog, kind: Kind, resources: Iterable<Resourc
   await replacement.commit()
 }
 
-it('takes a Version whose digest comes from its upload for in sync', () => {
+it('regards a Version with an upload digest as in sync', () => {
   const catalog = new Catalog()
   const upload = { sha256: 'b'.repeat(64) }
   const status = { checksum: undefined, synced: undefined }
@@ -313,7 +313,7 @@ describe('revisions', () => {
     expect(numbers(catalog)).toEqual([expected])
   })
 
-  it('may go back in a fresh list: the cluster was restored', async () => {
+  it('may be lower in a fresh list, because the cluster was restored', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), at('100', '1.0.0'))
     await replace(catalog, 'Version', [at('50', '0.9.0')])
@@ -330,7 +330,7 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['3.0.0', '2.0.0'])
   })
 
-  it('serves the old content until it is committed', async () => {
+  it('serves the previous content until it is committed', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('a', '1.0.0'))
     const replacement = catalog.beginReplace('Version')
@@ -340,7 +340,7 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['2.0.0'])
   })
 
-  it('keeps what was changed while it ran', async () => {
+  it('keeps changes that arrive while it runs', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'))
     const replacement = catalog.beginReplace('Version')
@@ -349,7 +349,7 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('keeps an object that the list has in a state that is not valid', async () => {
+  it('keeps an object that is not valid in the list', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('a', '1.0.0'), version('b', '2.0.0'))
     const replacement = catalog.beginReplace('Version')
@@ -358,7 +358,7 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('takes other content for a change, whatever its revision: after a restore, numbers are used again', async () => {
+  it('regards other content as a change at any revision, because a restore reuses numbers', async () => {
     const catalog = new Catalog()
     const at = (uid: string, number: string) =>
       version('a', number, { metadata: { resourceVersion: '7', uid } })
@@ -371,7 +371,7 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['3.0.0'])
   })
 
-  it('tells in which state an object is held', () => {
+  it('returns the state of a known object', () => {
     const catalog = new Catalog()
     const key = { kind: 'Version', namespace: 'platform', name: 'a' } as const
     upsert(catalog, version('a', '1.0.0', { metadata: { resourceVersion: '7', uid: 'first' } }))
@@ -405,7 +405,7 @@ describe('replace', () => {
   })
 })
 
-it('does not remember the versions that clients make up', () => {
+it('does not remember versions that clients invent', () => {
   const catalog = new Catalog()
   upsert(catalog, module('vpc'), version('a', '1.0.0'))
   const before = process.memoryUsage().heapUsed
@@ -420,7 +420,7 @@ it('does not remember the versions that clients make up', () => {
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(60e6)
 })
 
-it('takes names of prototype properties for names', () => {
+it('accepts names of prototype properties', () => {
   const catalog = new Catalog()
   for (const name of ['__proto__', 'constructor', 'toString']) {
     expect(catalog.modules.get(name)?.get(name)).toBeUndefined()

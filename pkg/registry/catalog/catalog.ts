@@ -1,6 +1,6 @@
 /**
- * The indexed store that every answer comes from: rows of all resources in memory, the order among them, and the read model
- * of the API for browsing. It reads no source and holds no archive.
+ * The indexed store behind every answer: rows of all resources in memory, their orders, and the read model of the browse API.
+ * It reads no source and contains no archive.
  */
 
 import {
@@ -68,32 +68,31 @@ type Row = VersionRow | ResourceRow | OtherRow
 export interface CatalogOptions {
   /** Called with each Version that is left out because its version is not semver. */
   readonly onLeftOut?: (row: VersionRow) => void
-  /** Called with where the READMEs of modules are, so that they can be had ready. */
+  /** Called with the places of the READMEs of modules, so that they can be fetched in advance. */
   readonly onReadme?: ReadmeListener
-  /** Called with what others have taken the place of, with the reason; it may be gone again in a moment. */
+  /** Called with each object that lost to another one, with the reason; the conflict may end a moment later. */
   readonly onConflict?: (conflict: Conflict) => void
   /** API group of the resources and of the public label, default `depot.internal`. */
   readonly apiGroup?: string
   /**
-   * Which of two came first: what was created first, as a cluster says it, or what arrived first, where anybody may write
-   * a time into a file. Default: what was created first.
+   * The order of age: by creation, as a cluster records it, or by arrival, because anyone may write a time into a file.
+   * Default: by creation.
    */
   readonly firstBy?: 'creation' | 'arrival'
 }
 
-/** A Version, or a Module or Provider, that is not served because another one is. */
+/** A Version, Module or Provider that is not served because another one has its place. */
 export interface Conflict {
   readonly kind: Kind
   readonly namespace: string
   readonly name: string
-  /** Why; undefined once it is over. */
+  /** The reason; undefined once the conflict is over. */
   readonly unserved: () => Pick<Unserved, 'reason' | 'message'> | undefined
 }
 
 /**
- * Every resource, in memory, indexed for the questions that requests ask. Writing costs what the change costs, not what
- * the catalog holds; reading never waits. Nothing in it is ever older than what a caller saw before, as far as the source
- * numbers its revisions.
+ * Every resource in memory, indexed for the questions of requests. The cost of a write depends on the change, not on the size
+ * of the catalog; a read never waits. If the source numbers its revisions, a caller never sees an older state than before.
  */
 export class Catalog implements ComparableSink {
   readonly findings = new FindingTable()
@@ -133,7 +132,7 @@ export class Catalog implements ComparableSink {
     })
   }
 
-  /** Takes one change over. An upsert that is older than what is known is ignored. */
+  /** Applies a change. An upsert that is older than the known state is ignored. */
   apply(change: Change): void {
     if (change.type === 'delete') this.#delete(change)
     else if (this.#isNews(change.resource)) this.#upsert(change.resource)
@@ -159,7 +158,7 @@ export class Catalog implements ComparableSink {
     }
   }
 
-  /** Replaces what is known of the archives that are named. */
+  /** Replaces the download counts of the named archives. */
   setDownloads(counts: Iterable<CountedDownload>): void {
     for (const one of counts) {
       this.downloads.set(one)
@@ -168,7 +167,7 @@ export class Catalog implements ComparableSink {
   }
 
   /**
-   * The module or provider that an address means.
+   * The module or provider with an address.
    *
    * @param system of a module
    */
@@ -182,7 +181,7 @@ export class Catalog implements ComparableSink {
     return row instanceof VersionRow ? row : undefined
   }
 
-  /** How much is not served because of others: parents without their address, duplicates, Versions without a parent. */
+  /** Numbers of conflicts: parents without their address, duplicates, Versions without a parent. */
   get conflicts(): Readonly<
     Record<ReasonOf<'AddressTaken' | 'Duplicate' | 'ParentMissing'>, number>
   > {
@@ -195,12 +194,12 @@ export class Catalog implements ComparableSink {
     }
   }
 
-  /** Why a Module or Provider does not have its address; undefined where it has. */
+  /** The reason why a Module or Provider lacks its address; undefined if it has it. */
   conflictOf(parent: Parent): Unserved | undefined {
     return this.#parents[parent.kind].conflictOf(parent)
   }
 
-  /** Modules or Providers that ask for an address, the one that has it included. */
+  /** Modules or Providers that claim an address, including its owner. */
   claiming(kind: ParentKind, namespace: string, name: string, system?: string): Iterable<Parent> {
     return this.#parents[kind].claiming(namespace, name, system)
   }
@@ -225,7 +224,7 @@ export class Catalog implements ComparableSink {
     return this.#byDigest.oldest(sha256, isMeant, limit)
   }
 
-  /** The places of storage that an administrator granted to a namespace, as its annotation says them. */
+  /** The storage locations that an administrator granted to a namespace, as written in its annotation. */
   storageGrants(namespace: string): string | undefined {
     const row = this.#rowsOf('Namespace').get('', namespace)
     if (!(row instanceof OtherRow) || row.resource.kind !== 'Namespace') return undefined
@@ -245,9 +244,9 @@ export class Catalog implements ComparableSink {
     return this.#rowsOf(kind).size
   }
 
-  /** Number of Versions by the kind of their parent and by state, duplicates among the unservable ones. */
+  /** Number of Versions by kind of parent and by state; duplicates count as unservable. */
   versionStates(): Record<VersionRow['kind'], Record<VersionRow['state'], number>> {
-    // Asking works changes in, so that is done once.
+    // The call applies pending changes, so it is made once.
     const all = this.model.states
     const statesOf = (kind: VersionRow['kind']) => {
       const { synced, unsynced, failed, unservable } = all[kind]
@@ -303,7 +302,7 @@ export class Catalog implements ComparableSink {
     return this.#rows.get(kind) as NamedRows<Row>
   }
 
-  /** Tells whether a change is neither older than what is known nor the same. */
+  /** Tells whether a change is newer than the known state. */
   #isNews({ kind, metadata }: Resource): boolean {
     const known = this.#rowsOf(kind).get(metadata.namespace, metadata.name)
     if (known === undefined) return true

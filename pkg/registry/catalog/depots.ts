@@ -10,11 +10,11 @@ import { compareAddress } from './orders.ts'
 import { compareText } from './semver-order.ts'
 import type { View } from './views.ts'
 
-/** A Depot with what of it one view shows. */
+/** A Depot with the part of it that one view shows. */
 export interface ShownDepot {
   readonly namespace: string
   readonly name: string
-  /** Undefined where the Depot names no storage. */
+  /** Undefined if the Depot names no storage. */
   readonly storageBackend: Backend | undefined
   /** 0: never. */
   readonly pollingIntervalMinutes: number
@@ -25,13 +25,13 @@ export interface ShownDepot {
 export interface DepotQuery {
   readonly view: View
   readonly isPublic: (depot: Depot) => boolean
-  /** Namespace of the Depot; it may manage resources of others. */
+  /** Namespace of the Depot, which may manage resources in others. */
   readonly namespace?: string | undefined
 }
 
 type FindEntry = (kind: ParentKind, namespace: string, name: string) => Listed | undefined
 
-/** The Depots, and what of the registry each of them manages. */
+/** The Depots, and the resources that each of them manages. */
 export class Depots {
   readonly #depots = new NamedRows<Depot>()
   readonly #managed = new Map<Depot, readonly Listed[]>()
@@ -47,12 +47,12 @@ export class Depots {
     else this.#depots.set(namespace, name, depot)
   }
 
-  /** To be called when an entry comes or goes: a Depot may have named it all along. */
+  /** Call it when an entry is added or removed, because a Depot may name it already. */
   forgetManaged(): void {
     this.#managed.clear()
   }
 
-  /** Those that a view shows, by namespace and name. */
+  /** The Depots that a view shows, by namespace and name. */
   shown({ view, isPublic, namespace }: DepotQuery): ShownDepot[] {
     return Array.from(this.#depots.entries(), ([, , depot]) => depot)
       .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
@@ -93,7 +93,7 @@ function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
   return [...found].toSorted((a, b) => compareAddress(a.summary, b.summary))
 }
 
-/** The value for everything; otherwise the first that is set. */
+/** The global value, otherwise the first one that is set. */
 function storageBackendOf({ spec }: Depot): Backend | undefined {
   const own = [spec.global, spec.global?.moduleConfig]
   const configs = [...own, ...(spec.moduleConfigs ?? []), ...(spec.providerConfigs ?? [])]

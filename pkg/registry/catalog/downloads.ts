@@ -12,11 +12,11 @@ interface Downloads {
   readonly lastAt: number
 }
 
-/** The counts of one resource; deleted archives stay in its sum. */
+/** The counts of one resource; its sum includes deleted archives. */
 export interface ResourceDownloads extends Downloads {
   /** The count of each archive of a version, by {@link platformOf}. */
   ofVersion(version: string): ReadonlyMap<string, Downloads> | undefined
-  /** Versions, the most downloaded first, all their platforms together, whether or not they still exist. */
+  /** Versions with the sum of their platforms, the most downloaded first, including deleted versions. */
   readonly ranking: readonly Ranked[]
   /** The count of one archive. */
   of(archive: Archive): Downloads | undefined
@@ -60,16 +60,16 @@ class Tally implements ResourceDownloads {
   }
 }
 
-/** Changes that are worked in one by one; more are sorted with all others. */
+/** Maximum number of changes that are applied one by one; more are sorted with all others. */
 const fewChanges = 100
 
 const mostFirst = (a: Ranked, b: Ranked): number =>
   b.count - a.count || compareText(a.version, b.version)
 
-/** Versions by their downloads. Sorted when they are asked for, and no more than what changed. */
+/** Versions by their downloads. They are sorted when they are read, and only the changed ones. */
 class Ranking {
   readonly #counts = new Map<string, number>()
-  /** Counts at the last sorting of those that changed since; undefined: none changed. */
+  /** Counts at the last sorting, of the versions that changed since; undefined if none changed. */
   readonly #changed = new Map<string, number | undefined>()
   #sorted: Ranked[] = []
 
@@ -100,8 +100,8 @@ class Ranking {
 }
 
 /**
- * The versions of a parent with the most downloads of archives that it still has, most first. Of those with as many as the
- * last one, all.
+ * The most downloaded versions of a parent, most first; only archives that still exist count. Includes all that tie with the
+ * last one.
  */
 function mostDownloadedOf(
   parent: Parent,
@@ -122,7 +122,7 @@ function mostDownloadedOf(
   return found
 }
 
-/** Downloads of one version, all its platforms together. */
+/** Downloads of one version, summed over its platforms. */
 export interface MostDownloaded {
   readonly entry: Listed
   readonly version: string
@@ -134,7 +134,7 @@ export interface MostDownloaded {
 /**
  * The most downloaded versions of some entries, most first; ties by namespace, kind, name, then newest first.
  *
- * @param best the `limit` entries with the most downloaded versions: others cannot have one among the first
+ * @param best the `limit` entries with the most downloaded versions, because no other entry can be in the result
  */
 export function mostDownloaded(
   best: readonly Listed[],
@@ -156,7 +156,7 @@ export function mostDownloaded(
     .slice(0, limit)
 }
 
-/** The downloads of the version that has the most. Versions with as many as others are not looked at. */
+/** The downloads of the most downloaded version. Ties are not read. */
 export function bestDownloadsOf(parent: Parent, known: ResourceDownloads | undefined): number {
   let best = 0
   for (const { version, count: most } of known?.ranking ?? []) {
@@ -185,7 +185,7 @@ function downloadsOfVersion(
   return { count, lastAt }
 }
 
-/** Download counts by resource and archive. They are kept whether or not the resource exists just now. */
+/** Download counts by resource and archive. They are kept even if the resource does not exist. */
 export class DownloadTable {
   readonly #tallies = { Module: new NamedRows<Tally>(), Provider: new NamedRows<Tally>() }
 
@@ -193,7 +193,7 @@ export class DownloadTable {
     return this.#tallies[kind].get(namespace, name)
   }
 
-  /** Replaces what is known. */
+  /** Replaces all counts. */
   set(whole: CountedDownload): void {
     const { kind, namespace, name } = whole
     this.#tallies[kind].getOrSet(namespace, name, () => new Tally()).put(whole)

@@ -20,18 +20,18 @@ const scan = (from: number) =>
   Array.from({ length: 9_000 }, (_, i) => finding({ pkgName: `p${from * 9_000 + i}` }))
 
 describe('findings that share one vulnerability id', () => {
-  it('are held and released in time that follows their number', () => {
+  it('are stored and released in linear time', () => {
     const table = new FindingTable()
     const startMs = cpuTimeMs()
     const lists = Array.from({ length: 8 }, (_, i) => table.hold(scan(i)))
     expect(table.size).toBe(72_000)
     for (const list of lists) table.release(list)
     expect(table.size).toBe(0)
-    // A walk along all of them took a minute on a quiet machine.
+    // Reading all of them took a minute on a quiet machine.
     expect(cpuTimeMs() - startMs).toBeLessThan(15_000)
   })
 
-  it('are kept once however they were found, and forgotten with the last list', () => {
+  it('are stored once for both scans, and forgotten with the last list', () => {
     const table = new FindingTable()
     const first = table.hold(scan(0))
     const second = table.hold(scan(0).toReversed())
@@ -44,7 +44,7 @@ describe('findings that share one vulnerability id', () => {
     expect(table.size).toBe(0)
   })
 
-  it('count once where package and version are the same, as the worse, whatever was there before', () => {
+  it('count once for each package and version, with the worse severity, in any order', () => {
     const table = new FindingTable()
     const crowd = table.hold(scan(0))
     const mild = table.hold([finding({ pkgName: 'late' })])
@@ -59,7 +59,7 @@ describe('findings that share one vulnerability id', () => {
     expect(table.distinct([])).toEqual([])
   })
 
-  it('differ by every field, also where text contains what separates fields', () => {
+  it('differ by every field, also if a text contains the separator', () => {
     const table = new FindingTable()
     const crowd = scan(0)
     const alike = [
@@ -73,7 +73,7 @@ describe('findings that share one vulnerability id', () => {
   })
 })
 
-it('a finding that remembers its place is found by what it says wherever it is not there', () => {
+it('finds a finding by its content if its remembered place has another one', () => {
   const [table, other] = [new FindingTable(), new FindingTable()]
   const [first, second, equal] = ['a', 'b', 'b'].map(
     (pkgName) => new CheckedFinding(finding({ pkgName })),
@@ -87,7 +87,7 @@ it('a finding that remembers its place is found by what it says wherever it is n
   table.release(list)
   table.release(again)
   expect(table.size).toBe(0)
-  // Both places are taken by others now.
+  // Both places have others now.
   const swapped = table.hold([equal, first])
   expect(findingsIn(table, swapped)).toEqual([finding({ pkgName: 'b' }), finding({ pkgName: 'a' })])
   expect(findingsIn(other, other.hold([second, first]))).toEqual([

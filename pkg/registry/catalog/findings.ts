@@ -16,15 +16,15 @@ function rankOf(severity: string): number {
 export type FindingList = ListHandle
 
 /**
- * Every distinct finding once. Most of a registry's data is findings, and most of them repeat: the same vulnerability of
- * the same package is in hundreds of Versions. Rows keep lists of ids; a finding that no list holds any more is dropped.
+ * Stores every distinct finding once. Most data of a registry is findings, and most of them repeat: the same vulnerability of
+ * the same package is in hundreds of Versions. Rows have lists of ids; a finding in no list is dropped.
  */
 export class FindingTable {
   readonly #lists = new IdLists()
   readonly #findings: (SecurityFinding | undefined)[] = []
   readonly #uses: number[] = []
   readonly #free: number[] = []
-  /** Ids, by everything that a finding says. */
+  /** Ids by all fields of a finding. */
   readonly #ids = new Map<string, number>()
   /** Findings of one vulnerability in one package and version share a subject. */
   readonly #subjects: number[] = []
@@ -32,12 +32,12 @@ export class FindingTable {
   readonly #ranks: number[] = []
   readonly #freeSubjects: number[] = []
   #subjectCount = 0
-  /** By subject: the last walk of {@link distinct} that met it, and its place in the result. */
+  /** By subject: the last run of {@link distinct} that found it, and its place in the result. */
   readonly #walks: number[] = []
   readonly #places: number[] = []
   #walk = 0
 
-  /** Number of distinct findings; for tests, which see by it that none stays behind. */
+  /** Number of distinct findings, with which tests check that none is left over. */
   get size(): number {
     return this.#findings.length - this.#free.length
   }
@@ -67,8 +67,8 @@ export class FindingTable {
   }
 
   /**
-   * Ids of the findings of some lists, in their order. Of two that tell of the same vulnerability in the same package and
-   * version only one: the worse, because the milder one may be out of date.
+   * Ids of the findings of some lists, in their order. If two findings have the same vulnerability, package and version, only
+   * the worse one is returned, because the milder one may be out of date.
    */
   distinct(lists: readonly FindingList[]): number[] {
     const [subjects, walks, places, ranks] = [
@@ -97,7 +97,7 @@ export class FindingTable {
     return found
   }
 
-  /** How many of the distinct findings of some lists have each severity, in the order of `severities`. */
+  /** Number of distinct findings of some lists by severity, in the order of `severities`. */
   countByRank(lists: readonly FindingList[]): readonly number[] {
     const counts = severities.map(() => 0)
     for (const id of this.distinct(lists)) {
@@ -107,7 +107,7 @@ export class FindingTable {
     return counts
   }
 
-  /** As {@link countByRank}, for lists that come one after the other: keeps the worst rank of each subject. */
+  /** Like {@link countByRank}, but list by list: keeps the worst rank of each subject. */
   keepWorst(worst: Map<number, number>, lists: readonly FindingList[]): void {
     for (const list of lists) {
       for (const id of this.#lists.get(list)) {
@@ -175,7 +175,7 @@ export class FindingTable {
   }
 }
 
-/** Lengths first, so that no two subjects run together into one text. */
+/** Begins with lengths, so that two subjects never give the same text. */
 function subjectKeyOf({ vulnerabilityID, pkgName, installedVersion }: SecurityFinding): string {
   return `${vulnerabilityID.length} ${pkgName.length} ${vulnerabilityID}${pkgName}${installedVersion}`
 }
@@ -194,7 +194,7 @@ function isScanned(row: VersionRow): boolean {
   return row.sourceScannedAt !== undefined || row.binaryScannedAt !== undefined
 }
 
-/** Counts over the source and binary scans of some rows; undefined where none was scanned. */
+/** Counts over the source and binary scans of some rows; undefined if none was scanned. */
 export function scanCounts(
   table: FindingTable,
   rows: readonly VersionRow[],

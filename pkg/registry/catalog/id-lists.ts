@@ -5,8 +5,8 @@ export type ListHandle = number
 const segmentLength = 2 ** 20
 
 /**
- * Millions of short lists of numbers in a few large typed arrays: four bytes an element and no object a list. A list is
- * its length, then its elements; a dropped one leaves a hole that the next list of that length fills.
+ * Millions of short lists of numbers in a few large typed arrays: four bytes for each element, and no object for a list. A
+ * list is its length, then its elements; the next list of that length fills the hole of a dropped one.
  */
 export class IdLists {
   readonly #segments: Uint32Array[] = []

@@ -3,13 +3,13 @@ import { Interner } from './row-context.ts'
 
 const make = () => ({})
 
-it('equal keys have one value', () => {
+it('returns one value for equal keys', () => {
   const interner = new Interner<object>()
   expect(interner.get('a', make)).toBe(interner.get('a', make))
   expect(interner.get('a', make)).not.toBe(interner.get('b', make))
 })
 
-it('everything is forgotten when it is full', () => {
+it('forgets everything when it is full', () => {
   const interner = new Interner<object>(2)
   const first = interner.get('a', make)
   interner.get('b', make)
@@ -18,7 +18,7 @@ it('everything is forgotten when it is full', () => {
   expect(interner.get('a', make)).not.toBe(first)
 })
 
-it('a long key is not kept', () => {
+it('does not keep a long key', () => {
   const interner = new Interner<object>()
   const key = 'x'.repeat(1_001)
   expect(interner.get(key, make)).not.toBe(interner.get(key, make))

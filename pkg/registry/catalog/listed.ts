@@ -1,7 +1,7 @@
 import type { Parent } from './parent.ts'
 import type { Summary } from './summary.ts'
 
-/** A module or provider that exists, under the number by which sets know it. */
+/** An existing module or provider, with the number that sets use for it. */
 export class Listed {
   readonly number: number
   readonly parent: Parent
@@ -27,7 +27,7 @@ export class Listed {
     this.#memo = undefined
   }
 
-  /** Remembers a piece of text until the entry changes, so that it is put together once a change. */
+  /** Remembers a text until the entry changes, so that it is formatted once per change. */
   memo(key: string, compose: (entry: Listed) => string): string {
     this.#memo ??= new Map()
     const known = this.#memo.get(key)

@@ -69,7 +69,7 @@ it('finds a resource by its name and by the name in configurations', () => {
   expect(find('/-/r/hashicorp/provider/aws-mirror')).toEqual(['hashicorp/aws-mirror'])
 })
 
-it('follows an address that changes, and forgets what is gone', () => {
+it('follows a changed address, and forgets a removed one', () => {
   const search = new NameSearch()
   const [entry] = entries as [Listed]
   const has = (text: string): boolean => {

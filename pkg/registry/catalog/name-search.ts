@@ -6,8 +6,8 @@ import { compareText } from './semver-order.ts'
 const noEntries = new Bits()
 
 /**
- * Finds the entries that have every word of a text somewhere in their addresses, in any case. The addresses that have all
- * pairs of neighbouring characters of a word are found by intersection; only those few are looked at.
+ * Finds the entries whose addresses contain every word of a text, in any case. An intersection finds the addresses that have
+ * all pairs of neighbouring characters of a word; only these few are compared.
  */
 export class NameSearch {
   /** By one character, and by two. */
@@ -37,7 +37,7 @@ export class NameSearch {
     this.#texts[number] = ''
   }
 
-  /** Drops from a set what lacks a word of the text. */
+  /** Removes entries from a set that lack a word of the text. */
   narrow(set: Bits, text: string): void {
     for (const word of wordsOf(text)) {
       for (const gram of pairsOf(word)) set.keep(this.#grams.get(gram) ?? noEntries)
@@ -69,7 +69,7 @@ function addressesOf({ summary: { namespace, name, address } }: Listed): string[
   return all.map((one) => one.toLowerCase())
 }
 
-/** Sorts entries by how well they fit a text, then by downloads and name. */
+/** Sorts entries by relevance, then by downloads and name. */
 export function sortByRelevance(entries: readonly Listed[], text: string): Listed[] {
   const words = wordsOf(text)
   const ranks = new Map(entries.map((entry) => [entry, rankOf(entry, words)]))
@@ -82,7 +82,7 @@ export function sortByRelevance(entries: readonly Listed[], text: string): Liste
   )
 }
 
-/** Rank of the word that fits best. 0: equals the name, 1: begins it, 2: begins a word of the address, 3: is within one. */
+/** Rank of the best match. 0: equals the name, 1: begins the name, 2: begins a word of the address, 3: is within one. */
 function rankOf(entry: Listed, words: readonly string[]): number {
   const addresses = addressesOf(entry)
   const name = entry.summary.name.toLowerCase()

@@ -1,9 +1,9 @@
-/** A map by namespace and name. Two levels, so that no key has to be put together or kept. */
+/** A map by namespace and name, with two levels, so that no combined key is needed. */
 export class NamedRows<R> {
   readonly #namespaces = new Map<string, Map<string, R>>()
   #size = 0
 
-  /** The same to look at: rows by namespace, then by name. */
+  /** The same, read-only: rows by namespace, then by name. */
   get byNamespace(): ReadonlyMap<string, ReadonlyMap<string, R>> {
     return this.#namespaces
   }

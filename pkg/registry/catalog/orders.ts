@@ -5,9 +5,9 @@ import { comparePrecedence, compareText } from './semver-order.ts'
 import type { Summary } from './summary.ts'
 
 interface SortKey {
-  /** Ascending, of two that have the key. */
+  /** Compares two entries that have the key, ascending. */
   readonly compare: (a: Summary, b: Summary) => number
-  /** True if there is nothing to compare: those come last in both directions. */
+  /** True if the key is missing; such entries come last in both directions. */
   readonly isMissing?: (summary: Summary) => boolean
 }
 
@@ -46,17 +46,17 @@ export type SortBy = keyof typeof sortKeys
 /** By the most downloaded version, for the list of those. */
 export const bestDownloads: SortKey = amount((summary) => summary.bestDownloads || undefined)
 
-/** Every entry, sorted by one key and kept so. Ties are ascending by namespace, kind and name. */
+/** Every entry, kept sorted by one key. Ties are ascending by namespace, kind and name. */
 export class SortOrder {
   readonly #key: SortKey
   readonly #entries: readonly (Listed | undefined)[]
-  /** Numbers of entries: moving thousands of them to make room is a matter of microseconds. */
+  /** Numbers of entries; moving thousands of them takes microseconds. */
   #numbers = new Uint32Array(16)
   #length = 0
-  /** How many of the entries have the key; the others follow. */
+  /** Number of entries with the key; the others follow. */
   #present = 0
 
-  /** @param entries by number; one must be there for as long as it is in the order */
+  /** @param entries by number; they must exist as long as they are in the order */
   constructor(key: SortKey, entries: readonly (Listed | undefined)[]) {
     this.#key = key
     this.#entries = entries
@@ -75,7 +75,7 @@ export class SortOrder {
     if (!this.#isMissing(entry.summary)) this.#present += 1
   }
 
-  /** To be called while the entry still has the summary that it was inserted with. */
+  /** Call it while the entry still has the summary with which it was inserted. */
   remove(entry: Listed): void {
     const position = this.#positionOf(entry.summary)
     if (position >= this.#length || this.#numbers[position] !== entry.number) return
@@ -89,7 +89,7 @@ export class SortOrder {
     return this.#compare(a, b) === 0
   }
 
-  /** Up to `limit` entries of a set, after `offset` of them were passed over. */
+  /** Up to `limit` entries of a set, after the first `offset`. */
   page(set: Bits, descending: boolean, offset: number, limit: number): Listed[] {
     const page: Listed[] = []
     let left = offset
@@ -102,7 +102,7 @@ export class SortOrder {
     return page
   }
 
-  /** The first few of a set, largest first; only what has the key. */
+  /** The first entries of a set, largest first; only those with the key. */
   largest(set: Bits, limit: number): Listed[] {
     const largest: Listed[] = []
     for (const index of this.#descending()) {
@@ -117,7 +117,7 @@ export class SortOrder {
     for (let index = 0; index < this.#length; index += 1) yield index
   }
 
-  /** Largest first, but ties and what is missing as ever. */
+  /** Largest first; ties and missing keys as in the ascending order. */
   *#descending(): Generator<number> {
     for (let end = this.#present; end > 0; ) {
       const start = this.#startOfTie(end - 1)
@@ -127,7 +127,7 @@ export class SortOrder {
     for (let index = this.#present; index < this.#length; index += 1) yield index
   }
 
-  /** Index of the first entry that ties with the one at `index`: most have none, some have half of all. */
+  /** Index of the first entry that ties with the one at `index`. Most have no ties; some tie with half of all. */
   #startOfTie(index: number): number {
     const summary = this.#summaryAt(index)
     const ties = (at: number): boolean =>

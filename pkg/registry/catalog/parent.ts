@@ -9,9 +9,9 @@ export class Parent extends VersionList {
   /** `metadata.name` */
   readonly name: string
   resource: ResourceRow | undefined
-  /** Name of the older one that has the same address; then the Versions of this one cannot be had. */
+  /** Name of the older parent with the same address; then the Versions of this one are not served. */
   displacedBy: string | undefined
-  /** True if its address has the name in its config, and not only its `metadata.name`. */
+  /** True if it answers to the name in its config, and not only to its `metadata.name`. */
   hasAddress = true
   #memo: Map<string, unknown> | undefined
 
@@ -22,14 +22,14 @@ export class Parent extends VersionList {
     this.name = name
   }
 
-  /** Remembers what was computed from this parent until it, or one of its Versions, changes. */
+  /** Remembers a computed value until the parent or one of its Versions changes. */
   memo<T>(key: string, compute: () => T): T {
     this.#memo ??= new Map()
     if (!this.#memo.has(key)) this.#memo.set(key, compute())
     return this.#memo.get(key) as T
   }
 
-  /** To be called after each change. */
+  /** Call it after each change. */
   forgetMemo(): void {
     this.#memo = undefined
   }

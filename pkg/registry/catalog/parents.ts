@@ -17,9 +17,9 @@ export interface ParentsOptions {
 }
 
 /**
- * All Modules, or all Providers, with their Versions: who belongs to whom, and who answers to which address.
+ * All Modules, or all Providers, with their Versions: the parent of each Version, and the owner of each address.
  *
- * A Version whose parent cannot be found, as `parentOf` says, waits and is not served.
+ * A Version for which `parentOf` finds no parent waits and is not served.
  */
 export class Parents {
   readonly #options: ParentsOptions
@@ -27,7 +27,7 @@ export class Parents {
   readonly #claims = new AddressClaims()
   /** Versions without a parent, by the name that they refer to. */
   readonly #waiting = new NamedRows<VersionList>()
-  /** Resources that lost their address, and to which other. */
+  /** Resources without their address, with the one that has it. */
   readonly #conflicts = new Map<Parent, Parent>()
   #waitingRevision = 0
 
@@ -42,7 +42,7 @@ export class Parents {
     return count
   }
 
-  /** Parents whose address is another's. */
+  /** Parents whose address belongs to another one. */
   get conflictCount(): number {
     return this.#conflicts.size
   }
@@ -73,7 +73,7 @@ export class Parents {
     for (const [, , { versions }] of this.#waiting.entries()) yield* versions
   }
 
-  /** Why a parent has lost its address; undefined where it has not. */
+  /** The reason why a parent lacks its address; undefined if it has it. */
   conflictOf(parent: Parent): Unserved | undefined {
     const winner = this.#conflicts.get(parent)
     if (winner === undefined || parent.resource === undefined) return undefined
@@ -90,7 +90,7 @@ export class Parents {
     }
   }
 
-  /** Everything that asks for an address, or has it by its name. @param system of a module; default: any */
+  /** Everything that claims an address, or has it by its name. @param system of a module; default: any */
   claiming(namespace: string, name: string, system?: string): ReadonlySet<Parent> {
     const claims = new Set(this.#claims.fitting(namespace, name, system))
     const named = this.#byName.get(namespace, name)
@@ -139,7 +139,7 @@ export class Parents {
     this.#settle(this.#claims.of(namespace, name), namespace, name)
   }
 
-  /** Others that may lose Versions by a change of one with that `metadata.name`. */
+  /** Other parents that may lose Versions when the one with that `metadata.name` changes. */
   #soles(own: string, ...rows: readonly (ResourceRow | undefined)[]): ReadonlySet<Parent> {
     const soles = new Set<Parent>()
     for (const row of rows) {
@@ -159,7 +159,7 @@ export class Parents {
     return parentOf(row, named, configured, traits)
   }
 
-  /** Finds the parent of every Version whose parent may be another one now. */
+  /** Finds the parent again for every Version whose parent may have changed. */
   #review(namespace: string, names: ReadonlySet<string>, changed: readonly Parent[]): void {
     const lists = new Set<VersionList>(changed)
     for (const name of names) {
@@ -180,7 +180,7 @@ export class Parents {
     for (const name of names) this.#dropEmpty(namespace, name)
   }
 
-  /** Finds the places of Versions. References that many of them share are resolved once. */
+  /** Finds the lists of Versions. References that many of them share are resolved once. */
   #homes(): (row: VersionRow) => VersionList {
     const known = new Map<VersionRow['common'], VersionList>()
     return (row) => {
@@ -190,7 +190,7 @@ export class Parents {
     }
   }
 
-  /** The place of a Version: with its parent, or among those that wait for one of that name. */
+  /** The list of a Version: that of its parent, or the list that waits for a parent of that name. */
   #homeOf(row: VersionRow): VersionList {
     return this.#resolve(row) ?? this.#waitingAs(row)
   }
@@ -214,7 +214,7 @@ export class Parents {
     if (waiting?.chunks.length === 0) this.#waiting.delete(namespace, name)
   }
 
-  /** After the oldest of a system has changed. */
+  /** Applies a change of the oldest claim of a system. */
   #settleBelow({ namespace, configName, system }: ResourceRow): void {
     const claims =
       system === undefined
@@ -223,13 +223,13 @@ export class Parents {
     this.#settle(claims, namespace, configName)
   }
 
-  /** Finds out who has the addresses that those with a name ask for. */
+  /** Finds the owners of the addresses that parents with a name claim. */
   #settle(claims: readonly Parent[], namespace: string, name: string): void {
     const named = this.#byName.get(namespace, name)
     for (const claim of claims) {
       const winner = this.#claims.winnerOf(claim, named)
       const lost = winner !== claim
-      // The one whose name it is takes the address alone; what lost to it is still had by its own name.
+      // The parent with that name gets the address alone; the others still answer to their own names.
       const displacedBy = lost && winner !== named ? winner.name : undefined
       if (claim.displacedBy !== displacedBy || claim.hasAddress === lost) {
         claim.displacedBy = displacedBy

@@ -9,7 +9,7 @@ export interface Ranked {
   readonly name: string
 }
 
-/** By age, then by name, so that every replica gets the same result. */
+/** Orders by age, then by name, so that every replica gets the same result. */
 export const byAge = (a: Ranked, b: Ranked): number =>
   a.rank - b.rank || compareText(a.name, b.name)
 

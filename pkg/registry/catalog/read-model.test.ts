@@ -50,7 +50,7 @@ class Registry {
 }
 
 describe('the view of a binding', () => {
-  it('follows what comes, goes and becomes public', () => {
+  it('follows resources that are added, removed or made public', () => {
     const registry = new Registry().put(namespace('platform'), module('vpc'), module('db', label))
     const view = registry.model.viewOf(binding('v*'))
     expect(registry.names(view)).toEqual(['vpc'])
@@ -61,7 +61,7 @@ describe('the view of a binding', () => {
     expect(registry.names(view)).toEqual(['vault'])
   })
 
-  it('does not show what takes the place of something that it showed', () => {
+  it('does not show a resource that replaces a visible one', () => {
     const registry = new Registry().put(namespace('platform', label), module('vpc'))
     const view = registry.model.viewOf(binding('vpc'))
     expect(registry.names(view)).toEqual(['vpc'])
@@ -78,7 +78,7 @@ describe('the view of a binding', () => {
     expect(registry.names(view)).toEqual([])
   })
 
-  it('is made again when the binding is', () => {
+  it('is computed again when the binding changes', () => {
     const registry = new Registry().put(module('vpc'), module('db'))
     const before = registry.model.viewOf(binding('vpc'))
     const after = registry.model.viewOf(binding('db'))
@@ -86,7 +86,7 @@ describe('the view of a binding', () => {
     expect(before.key).not.toBe(after.key)
   })
 
-  it('sums up what it shows, from its first question on', () => {
+  it('sums up what it shows, from the first question on', () => {
     const registry = new Registry().put(namespace('platform', label), module('vpc'))
     const view = registry.model.viewOf(binding('vpc'))
     const modules = () => registry.model.stats(view).totals.modules
@@ -117,7 +117,7 @@ describe('the graph', () => {
     expect(revisionAfter(registry, change)).not.toBe(before)
   })
 
-  it('is the same when something is downloaded', () => {
+  it('is unchanged by downloads', () => {
     const registry = new Registry().put(module('vpc'))
     const { graphRevision, revision } = registry.model
     const counted = {
@@ -144,7 +144,7 @@ describe('downloads', () => {
   const summaryOf = ({ model }: Registry) =>
     model.find(model.views.all, 'Module', 'platform', 'vpc')?.summary
 
-  it('are summed over archives, each can be replaced, and the last one is the latest', () => {
+  it('are summed over archives, can be replaced one by one, and include the latest time', () => {
     const registry = new Registry().put(module('vpc'))
     registry.catalog.setDownloads([counted, { ...counted, version: '2.0.0', count: 1, lastAt: 3 }])
     expect(summaryOf(registry)).toMatchObject({ downloads: 3, lastDownloadedAt: 5 })
@@ -152,7 +152,7 @@ describe('downloads', () => {
     expect(summaryOf(registry)).toMatchObject({ downloads: 11, lastDownloadedAt: 9 })
   })
 
-  it('may be known before their resource and outlive it', () => {
+  it('may exist before and after their resource', () => {
     const registry = new Registry()
     registry.catalog.setDownloads([counted])
     registry.put(module('vpc'))
@@ -166,7 +166,7 @@ describe('downloads', () => {
 describe('a burst of changes', () => {
   const burst = Array.from({ length: 2_000 }, (_, index) => module(`m${index}`))
 
-  it('is worked in bit by bit, without anybody asking', async () => {
+  it('is applied in slices, without a reader', async () => {
     const registry = new Registry().put(...burst)
     expect(registry.model.settled).toBe(false)
     const { totalCount } = registry.model.page(registry.model.views.all, {}, byName)
@@ -176,7 +176,7 @@ describe('a burst of changes', () => {
     expect(registry.model.page(registry.model.views.all, {}, byName).totalCount).toBe(burst.length)
   })
 
-  it('does not keep anybody from the newest state of one resource', () => {
+  it('does not delay the newest state of one resource', () => {
     const registry = new Registry().put(module('vpc'))
     const { model } = registry
     expect(registry.names(model.views.all)).toEqual(['vpc'])

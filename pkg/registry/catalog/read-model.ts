@@ -18,16 +18,16 @@ import { addStates, noStates, type VersionStates } from './version-sum.ts'
 import { VersionSums } from './version-sums.ts'
 import { sumOf, type View, Views } from './views.ts'
 
-/** Versions that are looked at in one go, which takes a few milliseconds. */
+/** Number of Versions that are read in one go, which takes a few milliseconds. */
 const sliceVersions = 500
-/** To take over what a parent adds up to costs as much as to look at so many Versions. */
+/** Cost of applying the sum of a parent, in Versions. */
 const versionsPerParent = 10
-/** Work that a few changes have left. */
+/** Pending work after a few changes. */
 const fewParents = 10
 const mostDownloadedLimit = 10
 
 export interface PageRequest {
-  /** By relevance: how well an entry fits the text of the selection; `descending` does not apply. */
+  /** By relevance to the text of the selection; `descending` does not apply. */
   readonly sortBy: SortBy | 'relevance'
   readonly descending: boolean
   readonly offset: number
@@ -64,9 +64,9 @@ export interface ReadModelOptions extends SummarySources {
 }
 
 /**
- * Indexes for browsing, in addition to the rows: every module and provider has a number, and there is a set of numbers for
- * each view and each filter, and an order for each sort key. A page is an intersection of sets and a short walk along an
- * order. Changes are noted as they come and applied before the next question is answered, large bursts in slices.
+ * Indexes for browsing, in addition to the rows. Every module and provider has a number. Each view and each filter has a set of
+ * numbers, and each sort key has an order. A page is an intersection of sets and a short walk along an order. Changes are
+ * queued and applied before the next question is answered, large bursts in slices.
  */
 export class ReadModel {
   readonly views = new Views()
@@ -97,35 +97,35 @@ export class ReadModel {
     this.#sums = new VersionSums(options.findings)
   }
 
-  /** Versions that have a parent, by state. What many changes left is on its way; a count need not hurry it. */
+  /** Versions with a parent, by state. A count does not wait for the pending work of many changes. */
   get states(): Readonly<Record<Parent['kind'], Readonly<VersionStates>>> {
     if (this.#backlog.size <= fewParents) this.#backlog.advance()
     return this.#states
   }
 
-  /** Changes whenever anything does that an answer may hold. */
+  /** Changes with everything that an answer may contain. */
   get revision(): number {
     this.#backlog.advance()
     return this.#revision
   }
 
-  /** As {@link revision}, but for answers that hold no downloads and no versions other than the latest. */
+  /** Like {@link revision}, for answers without downloads and without versions other than the latest. */
   get graphRevision(): number {
     this.#backlog.advance()
     return this.#graphRevision
   }
 
-  /** True if all pending changes are applied; for tests and benchmarks, which count the slices until then. */
+  /** True if all pending changes are applied. Tests and benchmarks count the slices until then. */
   get settled(): boolean {
     return this.#backlog.size === 0
   }
 
-  /** Resolves once everything that was noted has been worked in; where changes never stop, that may never be. */
+  /** Resolves once all queued changes are applied; if changes never stop, possibly never. */
   get whenSettled(): Promise<void> {
     return this.#backlog.empty
   }
 
-  /** Notes that a module or provider, or one of its Versions, has changed. */
+  /** Queues a change of a module or provider, or of one of its Versions. */
   touch(parent: Parent): void {
     this.#backlog.add(parent)
   }
@@ -193,7 +193,7 @@ export class ReadModel {
     return { entries: this.#orders[sortBy].page(set, descending, offset, limit), totalCount }
   }
 
-  /** @param namespace of the Depots, default: all; what they manage may be elsewhere */
+  /** @param namespace of the Depots, default: all; their resources may be in others */
   depots(view: View, namespace?: string): ShownDepot[] {
     this.#backlog.advance()
     return this.#depots.shown({
@@ -226,7 +226,7 @@ export class ReadModel {
     return labels[this.#options.publicLabel] === 'true'
   }
 
-  /** Brings one entry up to date, unless more Versions are new than may be looked at. */
+  /** Updates one entry, unless it has more new Versions than may be read. */
   #refresh(parent: Parent, maxVersions: number): Worked {
     const { resource } = parent
     const known = this.#byParent.get(parent)

@@ -7,7 +7,7 @@ import {
   type StorageConfig,
 } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** A Module or Provider, as far as it is served. */
+/** The served fields of a Module or Provider. */
 export class ResourceRow {
   readonly kind: ParentKind
   readonly namespace: string
@@ -19,14 +19,14 @@ export class ResourceRow {
   /** Name in storage, and the name that Versions without an owner reference may use for their parent. */
   readonly configName: string
   readonly storage: StorageConfig | undefined
-  /** Target system of a module; undefined where any will do, and for providers. */
+  /** Target system of a module; undefined if it has every system, and for providers. */
   readonly system: string | undefined
   /** Plugin protocols of a provider. */
   readonly protocols: readonly string[] | undefined
   /** The format of a module's archives, if their names do not tell. */
   readonly fileFormat: 'zip' | 'tar' | undefined
   readonly labels: Readonly<Record<string, string>>
-  /** URL of the source repository; undefined where it is not known. */
+  /** URL of the source repository; undefined if it is unknown. */
   readonly repoUrl: string | undefined
   /** Claims of the object itself, normalised. */
   readonly latestVersion: string | undefined
@@ -59,14 +59,14 @@ export class ResourceRow {
   }
 }
 
-/** Values that a person wrote win over those that a scan found. */
+/** Values that a person wrote take precedence over those that a scan found. */
 function repoUrlOf(resource: Module | Provider): string | undefined {
   if (resource.kind === 'Module') return resource.spec.moduleConfig.repoUrl
   return resource.spec.providerConfig.sourceRepository ?? resource.status?.resolvedSourceRepository
 }
 
 /**
- * A hash that tells two objects of one name apart, without keeping 36 characters of each.
+ * A hash that distinguishes objects of one name, which is shorter than the uid of 36 characters.
  *
  * @param uid of the object; empty if the source gives none
  */
@@ -77,10 +77,10 @@ export function identityOf(uid: string): number {
 }
 
 /**
- * A resourceVersion as a number, so that two of one kind can be compared. API servers count every write of the cluster,
- * so an object that was deleted and made again has the higher number too.
+ * A resourceVersion as a number, so that two of one kind can be compared. API servers count every write of the cluster, so an
+ * object that was deleted and created again has a higher number.
  *
- * @returns NaN if the source does not number its revisions: it compares as neither older nor equal
+ * @returns NaN if the source does not number its revisions; it is neither older nor equal
  */
 export function revisionOf(resourceVersion: string): number {
   return /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : Number.NaN

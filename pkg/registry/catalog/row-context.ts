@@ -2,7 +2,7 @@ import type { ParentKind, StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
 import type { FindingTable } from './findings.ts'
 
-/** Fields that siblings of the same platform and state have in common: they share one object. */
+/** Fields that are equal for siblings of the same platform and state, which share one object. */
 export interface Common {
   readonly namespace: string
   readonly kind: ParentKind
@@ -20,20 +20,20 @@ export interface Common {
   readonly syncStatus: string
 }
 
-/** Siblings come one after the other in a list, so that few have to be remembered. */
+/** Number of remembered objects; few are enough, because siblings follow each other in a list. */
 const maxCommons = 4096
 
-/** Longer keys hardly ever repeat, and would fill the memory. */
+/** Maximum length of a key; longer ones hardly repeat, and would fill the memory. */
 const maxKeyLength = 1_000
 
 /**
- * Gives equal values one identity, so that a thousand rows that say `linux` share one string. When it is full and forgets
- * them, only sharing is lost.
+ * Returns one object for equal values, so that a thousand rows with `linux` share one string. When it is full, it forgets all;
+ * then only sharing is lost.
  */
 export class Interner<T> {
   readonly #values: CappedMap<string, T>
 
-  /** @param capacity distinct values to remember, default 100,000 */
+  /** @param capacity number of values to remember, default 100,000 */
   constructor(capacity = 100_000) {
     this.#values = new CappedMap(capacity)
   }
@@ -47,7 +47,7 @@ export class Interner<T> {
   }
 }
 
-/** Keeps values that many rows have in common once. */
+/** Stores values once that many rows have. */
 export class RowContext {
   readonly findings: FindingTable
   readonly #strings = new Interner<string>()
@@ -64,7 +64,7 @@ export class RowContext {
     return value === undefined ? undefined : this.#strings.get(value, () => value)
   }
 
-  /** @param known what the row before had, which may be the same */
+  /** @param known the value of the previous row, which may be equal */
   common(common: Common, known: Common | undefined): Common {
     const key = JSON.stringify(common)
     if (known !== undefined && JSON.stringify(known) === key) return known

@@ -8,13 +8,13 @@ export interface Selection {
   /** Any of these. */
   readonly namespaces?: readonly string[] | undefined
   readonly kind?: ParentKind | undefined
-  /** Words that the address has, or an address, in any case. */
+  /** Words of the address, or a whole address, in any case. */
   readonly text?: string | undefined
   readonly synced?: boolean | undefined
-  /** Both of one platform, where both are given; in any case. */
+  /** If both are given, they apply to the same platform; in any case. */
   readonly os?: string | undefined
   readonly arch?: string | undefined
-  /** At or above, in the latest version. */
+  /** Minimum severity, in the latest version. */
   readonly severity?: SeverityLevel | undefined
   readonly publicOnly?: boolean | undefined
 }
@@ -26,7 +26,7 @@ interface Sets {
   readonly names: NameSearch
 }
 
-/** The entries of a selection, of those that are seen: a set that is not to be changed. */
+/** The visible entries of a selection, as a set that must not be changed. */
 export function chosen(selection: Selection, sets: Sets): Bits {
   const { namespaces, kind, text, synced, os, arch, severity, publicOnly } = selection
   const { tags } = sets

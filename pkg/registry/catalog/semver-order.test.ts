@@ -3,7 +3,7 @@ import { SemVer } from 'semver'
 import { expect, it } from 'vitest'
 import { comparePrecedence, isPrerelease, isSemver, newestFirst } from './semver-order.ts'
 
-/** The library that decides; it also takes `v1.2.3` and blanks around it, which no CLI does. */
+/** The reference library; it also accepts `v1.2.3` and surrounding blanks, which no CLI does. */
 function parsed(version: string): SemVer | undefined {
   if (!/^\d/.test(version) || version.trim() !== version) return undefined
   try {
@@ -33,7 +33,7 @@ const version = fc
     return `${core.join('.')}${after}${build === undefined ? '' : `+${build}`}`
   })
 
-it('takes for a version what the library takes', () => {
+it('accepts the same versions as the library', () => {
   fc.assert(
     fc.property(version, (text) => {
       expect(isSemver(text)).toBe(parsed(text) !== undefined)
@@ -58,7 +58,7 @@ it('orders as the library does', () => {
   )
 })
 
-it('puts texts that are not versions last', () => {
+it('sorts texts that are not versions last', () => {
   expect(['x', '1.0.0', '', '2.0.0-rc.1', 'v3.0.0'].toSorted(newestFirst)).toEqual([
     '2.0.0-rc.1',
     '1.0.0',

@@ -5,7 +5,7 @@ export function isSemver(version: string): boolean {
   return rankOf(version) >= 0 || parsed(version) !== null
 }
 
-/** True for `1.2.3-rc.1`, which a CLI installs only where it is asked for by name. */
+/** True for `1.2.3-rc.1`, which a CLI installs only if it is named exactly. */
 export function isPrerelease(version: string): boolean {
   return rankOf(version) < 0 && (parsed(version)?.prerelease.length ?? 0) > 0
 }
@@ -34,13 +34,13 @@ export function compareText(a = '', b = ''): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The library also takes `v1.2.3` and blanks around it, which no CLI does. */
+/** The library also accepts `v1.2.3` and surrounding blanks, which no CLI does. */
 const parsed = (version: string): SemVer | null =>
   /^\d(?:.*\S)?$/.test(version) ? parse(version) : null
 
 const partLimit = 2 ** 17
 
-/** One number for `1.2.3`, of which most versions are, in the order of precedence; -1 for every other. */
+/** One number for versions of the form `1.2.3`, in the order of precedence; -1 for others. */
 function rankOf(version: string): number {
   let rank = 0
   let part = -1

@@ -19,7 +19,7 @@ export interface Summary {
   readonly latestVersion: string | undefined
   /** Counts of the latest version; undefined if that was not scanned. */
   readonly scanCounts: ScanCounts | undefined
-  /** As the resource says it; where it says nothing, whether it has Versions and all of them are in sync. */
+  /** The value of the resource's own status; otherwise, whether it has Versions and all are in sync. */
   readonly synced: boolean
   readonly states: VersionStates
   /** True if any Version is not in sync. */
@@ -27,7 +27,7 @@ export interface Summary {
   /** `linux/amd64`, each once; empty for modules. */
   readonly platforms: readonly string[]
   readonly downloads: number
-  /** In milliseconds since 1970; undefined where there was none. */
+  /** In milliseconds since 1970; undefined if there was none. */
   readonly lastDownloadedAt: number | undefined
   /** Downloads of the most downloaded version that still exists. */
   readonly bestDownloads: number
@@ -44,9 +44,9 @@ export interface SummarySources {
 }
 
 /**
- * Reads a parent that exists.
+ * Sums up an existing parent.
  *
- * @param sum of its Versions
+ * @param sum the sum of its Versions
  */
 export function summaryOf(
   parent: Parent,
@@ -80,7 +80,7 @@ export function summaryOf(
   }
 }
 
-/** A module that names no system answers to any. */
+/** A module without a system has every system. */
 function addressOf(
   { kind, name, hasAddress }: Parent,
   { configName, system }: ResourceRow,
@@ -90,8 +90,8 @@ function addressOf(
 }
 
 /**
- * The version that the resource claims, if it exists; otherwise the highest that a CLI would choose, can install, or could
- * ask for.
+ * The version in the resource's own status, if it exists; otherwise the highest one that a CLI would choose, that it can
+ * install, or that it could request.
  */
 function latestVersionOf(
   parent: Parent,

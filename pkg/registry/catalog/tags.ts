@@ -3,13 +3,13 @@ import { Bits } from './bits.ts'
 import { severities } from './findings.ts'
 import type { Summary } from './summary.ts'
 
-/** The severities that a list can be cut at: what has one of them has all that are milder. */
+/** The severities to filter by: an entry with one of them also has all milder ones. */
 const severityLevels = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
 export type SeverityLevel = (typeof severityLevels)[number]
 
 const noEntries = new Bits()
 
-/** For each thing that a list can be filtered by, the set of entries that have it. */
+/** The set of entries for each value of a filter. */
 export class TagSets {
   readonly #sets = new Map<string, Bits>()
 
@@ -46,7 +46,7 @@ export const tag = {
   kind: (kind: ParentKind) => `kind ${kind}`,
   namespace: (namespace: string) => `namespace ${namespace}`,
   synced: (synced: boolean) => `synced ${synced}`,
-  /** A platform of which both, one or none of the parts matter. */
+  /** A platform of which both parts, one or none count. */
   platform: (os = '', arch = '') => `platform ${os.toLowerCase()}/${arch.toLowerCase()}`,
   severity: (level: SeverityLevel) => `severity ${level}`,
 }

@@ -1,7 +1,7 @@
 import type { ReasonOf } from '../../base/errors/errors.ts'
 import type { VersionRow } from './version-row.ts'
 
-/** Reasons for which an object that is known is not served, or not under its address. */
+/** Reasons why a known object is not served, or not under its address. */
 type UnservedReason = ReasonOf<
   | 'Duplicate'
   | 'AddressTaken'
@@ -15,7 +15,7 @@ type UnservedReason = ReasonOf<
 
 export interface Unserved {
   readonly reason: UnservedReason
-  /** End of a sentence: the fact, and the remedy. */
+  /** End of a sentence, with the fact and the correction. */
   readonly message: string
   /** `metadata.name` of the object that is served, in the same namespace. */
   readonly by?: string | undefined
@@ -30,7 +30,7 @@ export function parentMissing({ kind, parentName = '', ownerUid }: VersionRow): 
   return { reason: 'ParentMissing', message }
 }
 
-/** The reason for a Version of which there is an older one. */
+/** The reason for a Version that duplicates an older one. */
 export function duplicateOf(row: VersionRow, original: VersionRow | undefined): Unserved {
   const isSame = original?.digest !== undefined && original.digest === row.digest
   const rest = isSame ? 'which has the same content: remove it' : 'which was first: remove one'

@@ -2,18 +2,18 @@ import { newestFirst } from './semver-order.ts'
 import { isSameArchive, type VersionRow, versionOrder } from './version-row.ts'
 import type { ChunkSum } from './version-sums.ts'
 
-/** Rows that are summed up in one go take about half a millisecond. */
+/** Maximum number of rows, which are summed up in about half a millisecond. */
 const maxRows = 256
 /** A smaller chunk is merged with its neighbour. */
 const minRows = 64
 
 /**
- * Neighbours in a list of Versions. The rows of one version are in one chunk, however many they are; so what a chunk adds
- * to the sums of its list, and which of its rows are duplicates, is known without looking at others.
+ * Neighbours in a list of Versions. All rows of one version are in the same chunk. So the part of a chunk in the sums of its
+ * list, and its duplicates, are known without reading other chunks.
  */
 export class VersionChunk {
   readonly #rows: VersionRow[]
-  /** The sum over these rows; undefined after each change of them. */
+  /** The sum over the rows; undefined after a change of them. */
   sum: ChunkSum | undefined = undefined
 
   /** @param rows in order, at least one */
@@ -37,7 +37,7 @@ export class VersionChunk {
     this.#changed(index, index + 1)
   }
 
-  /** @returns whether it was there */
+  /** @returns whether it existed */
   remove(row: VersionRow): boolean {
     const index = this.#indexOf(row)
     if (this.#rows[index] !== row) return false
@@ -53,20 +53,20 @@ export class VersionChunk {
     return this.#rows.slice(start, this.#endOf(version))
   }
 
-  /** The one that a duplicate is a duplicate of. */
+  /** The row that a duplicate repeats. */
   originalOf(row: VersionRow): VersionRow | undefined {
     return this.#rows[
       this.#lowerBound((other) => !isSameArchive(other, row) && versionOrder(other, row) < 0)
     ]
   }
 
-  /** Finds out again which rows are duplicates. */
+  /** Finds the duplicates again. */
   markAll(): this {
     for (let index = 0; index < this.#rows.length; index += 1) this.#mark(index)
     return this
   }
 
-  /** Gives the older half to a chunk of its own, where it is too large and has more than one version. */
+  /** Splits off the older half if the chunk is too large and has more than one version. */
   split(): VersionChunk | undefined {
     const { length } = this.#rows
     if (length <= maxRows) return undefined
@@ -78,7 +78,7 @@ export class VersionChunk {
     return new VersionChunk(this.#rows.splice(at))
   }
 
-  /** Takes the rows of the chunk that follows, where both are small. @returns whether it did */
+  /** Merges the next chunk into this one if both are small. @returns whether it did */
   join(next: VersionChunk): boolean {
     const length = this.#rows.length + next.rows.length
     if (Math.min(this.#rows.length, next.rows.length) >= minRows || length > maxRows / 2)
@@ -114,7 +114,7 @@ export class VersionChunk {
   }
 }
 
-/** Index of the first that is not before the place looked for. */
+/** Index of the first row that is not before the position. */
 export function lowerBound<T>(sorted: readonly T[], isBefore: (one: T) => boolean): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

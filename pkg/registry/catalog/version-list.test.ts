@@ -44,7 +44,7 @@ function expectToBe(list: VersionList, rows: readonly VersionRow[]): void {
 }
 
 describe('a list of Versions', () => {
-  it.each([1, 2, 3, 4])('is sorted and knows its duplicates after any changes (%i)', (seed) => {
+  it.each([1, 2, 3, 4])('is sorted and has its duplicates after any changes (%i)', (seed) => {
     const random = chance(seed)
     const list = new VersionList()
     const versions = [2000, 300, 5, 1][seed - 1] ?? 1
@@ -71,7 +71,7 @@ describe('a list of Versions', () => {
     expect([list.versions, list.chunks]).toEqual([[], []])
   })
 
-  it('has the rows of a version in one chunk, and no large chunk with several versions', () => {
+  it('keeps the rows of a version in one chunk, and splits large chunks with several versions', () => {
     const random = chance(9)
     const list = new VersionList()
     for (let rank = 0; rank < 6000; rank += 1) {
@@ -86,7 +86,7 @@ describe('a list of Versions', () => {
     expect(list.chunks.length).toBeLessThan(6000 / 64)
   })
 
-  it('gives up what belongs elsewhere, and takes over what others gave up', () => {
+  it('moves rows to another list and accepts rows of others', () => {
     const random = chance(5)
     const rows = Array.from({ length: 3000 }, (_, rank) => randomRow(random, 700, rank))
     const list = new VersionList()

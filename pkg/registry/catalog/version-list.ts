@@ -6,15 +6,15 @@ import { type VersionRow, versionOrder } from './version-row.ts'
 const noRows: readonly VersionRow[] = []
 
 /**
- * Versions that belong together, newest first, then by platform. Versions that are not semver come last. Of several that are the same
- * version for the same platform the one created first comes first, and the others are duplicates of it.
+ * The Versions of one parent, newest first, then by platform. Versions that are not semver come last. If several have the same
+ * version and platform, the one created first comes first, and the others are its duplicates.
  *
- * They are in chunks, so that a change costs what a chunk costs, however many there are.
+ * They are in chunks, so that the cost of a change depends on the size of a chunk only.
  */
 export class VersionList {
-  /** None is empty. */
+  /** No chunk is empty. */
   #chunks: VersionChunk[] = []
-  /** All rows in one piece, where they are in several. */
+  /** All rows in one array, if there are several chunks. */
   #whole: readonly VersionRow[] | undefined
 
   /** Newest first, then by platform. Versions that are not semver come last. */
@@ -24,7 +24,7 @@ export class VersionList {
     return this.#whole
   }
 
-  /** The same in pieces, each of which holds all rows of its versions. */
+  /** The same in pieces, each with all rows of its versions. */
   get chunks(): readonly VersionChunk[] {
     return this.#chunks
   }
@@ -47,7 +47,7 @@ export class VersionList {
     if (half !== undefined) this.#chunks.splice(index + 1, 0, half)
   }
 
-  /** @returns whether it was there */
+  /** @returns whether it existed */
   remove(row: VersionRow): boolean {
     const index = this.#indexOf(row.version)
     const chunk = this.#chunks[index]
@@ -59,7 +59,7 @@ export class VersionList {
     return true
   }
 
-  /** Gives up all that belong elsewhere now. @returns them, by where that is, in chunks that are in order */
+  /** Removes the rows that belong to other lists now. @returns them by list, in sorted chunks */
   release(homeOf: (row: VersionRow) => VersionList): Map<VersionList, VersionChunk[]> {
     const homes = new Map<VersionList, VersionChunk[]>()
     const give = (home: VersionList, chunk: VersionChunk): void => {
@@ -82,7 +82,7 @@ export class VersionList {
     return homes
   }
 
-  /** Takes chunks over. @param more in order */
+  /** Adds chunks of another list. @param more sorted chunks */
   absorb(more: readonly VersionChunk[]): void {
     const others = more.flatMap(({ rows }) => rows)
     for (const row of others) row.parent = this.parent
@@ -95,12 +95,12 @@ export class VersionList {
     return this.#chunks[this.#indexOf(version)]?.rowsOf(version) ?? noRows
   }
 
-  /** The one that a duplicate is a duplicate of. */
+  /** The row that a duplicate repeats. */
   originalOf(row: VersionRow): VersionRow | undefined {
     return this.#chunks[this.#indexOf(row.version)]?.originalOf(row)
   }
 
-  /** The parent of its Versions; undefined where they have none. */
+  /** The parent of the Versions; undefined if they have none. */
   protected get parent(): Parent | undefined {
     return undefined
   }
@@ -112,7 +112,7 @@ export class VersionList {
     return true
   }
 
-  /** Index of the chunk that has a version if any has; -1: it is newer than all. */
+  /** Index of the chunk for a version; -1 if the version is newer than all. */
   #indexOf(version: string): number {
     return lowerBound(this.#chunks, (chunk) => newestFirst(chunk.version, version) <= 0) - 1
   }

@@ -46,7 +46,7 @@ const nothingRare: Rare = {
   releaseDigests: undefined,
 }
 
-/** A Version: one archive. It has few fields, because there may be 200,000 of it. */
+/** A Version: one archive. It has few fields, because there may be 200,000 rows. */
 export class VersionRow {
   readonly name: string
   readonly revision: number
@@ -58,7 +58,7 @@ export class VersionRow {
   readonly sizeBytes: number | undefined
   readonly sourceScannedAt: string | undefined
   readonly sourceFindings: FindingList
-  /** SHA-256 as 32 bytes, a character each; undefined where there is none or it is malformed. */
+  /** SHA-256 as 32 bytes, a character each; undefined if it is missing or malformed. */
   readonly digest: string | undefined
   readonly common: Common
   readonly #rare: Rare
@@ -69,7 +69,7 @@ export class VersionRow {
   rank = 0
   generation = 0
 
-  /** @param old the row that this one takes the place of */
+  /** @param old the row that this one replaces */
   constructor(version: Version, context: RowContext, old?: VersionRow) {
     const { metadata, spec, status } = version
     this.name = old?.name ?? metadata.name
@@ -100,14 +100,14 @@ export class VersionRow {
   }
 
   /**
-   * The owner's uid, if `parentName` comes from an owner reference and so is the parent's own name, empty where that is
-   * not known.
+   * The uid of the owner if `parentName` comes from an owner reference, so that it is the parent's own name; empty if the uid
+   * is unknown.
    */
   get ownerUid(): string | undefined {
     return this.common.ownerUid
   }
 
-  /** Target system that the Version's copy of its module's config says. */
+  /** Target system in the Version's copy of its module's config. */
   get system(): string | undefined {
     return this.common.system
   }
@@ -146,7 +146,7 @@ export class VersionRow {
     return this.#rare.releaseDigests?.split(' ') ?? []
   }
 
-  /** SHA-256 in hexadecimal; undefined where there is none or it is malformed. */
+  /** SHA-256 in hexadecimal; undefined if it is missing or malformed. */
   get sha256(): string | undefined {
     const { digest } = this
     return digest === undefined ? undefined : Buffer.from(digest, 'latin1').toString('hex')
@@ -160,11 +160,11 @@ export class VersionRow {
 
   /** True if a CLI can install it: checksum, file name and backend are known, and the version is semver. */
   get downloadable(): boolean {
-    // The reason of a duplicate takes a search.
+    // A duplicate needs a search for its reason.
     return !this.isDuplicate && this.unserved === undefined
   }
 
-  /** Why it cannot be downloaded; undefined where it can. */
+  /** The reason why it cannot be downloaded; undefined if it can. */
   get unserved(): Unserved | undefined {
     const { parent } = this
     if (!isSemver(this.version)) {
@@ -212,7 +212,7 @@ export class VersionRow {
     return this.health
   }
 
-  /** How its last synchronisation went, whether or not its archive can be had. */
+  /** Result of its last synchronisation, even if its archive is not served. */
   get health(): 'synced' | 'unsynced' | 'failed' {
     if (/failed|error/i.test(this.syncStatus)) return 'failed'
     return this.common.synced ? 'synced' : 'unsynced'
@@ -258,7 +258,7 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
 /** Upstreams have some 15 platforms. */
 const maxReleaseDigests = 100
 
-/** The same text for every platform of a release, so that it is kept once. */
+/** Stores the text once that is equal for every platform of a release. */
 function releaseDigestsOf(hashes: readonly string[] = []): string | undefined {
   const digests = hashes
     .filter((hash) => /^zh:[0-9a-f]{64}$/.test(hash))
@@ -267,7 +267,7 @@ function releaseDigestsOf(hashes: readonly string[] = []): string | undefined {
   return [...new Set(digests)].toSorted().slice(0, maxReleaseDigests).join(' ')
 }
 
-/** A SHA-256 as {@link VersionRow.digest} has it, which takes half the memory. @param checksum base64 or hexadecimal */
+/** A SHA-256 in the form of {@link VersionRow.digest}, which takes half the memory. @param checksum base64 or hexadecimal */
 export function digestOf(checksum: string): string | undefined {
   return sha256Bytes(checksum)?.toString('latin1')
 }

@@ -31,7 +31,7 @@ export interface VersionSum {
   readonly states: VersionStates
   readonly health: Record<VersionRow['health'], number>
   storageBytes: number
-  /** Number of findings in the order of `severities`: of each version those that are distinct. */
+  /** Number of findings in the order of `severities`; within a version, distinct ones count. */
   readonly findings: number[]
   /** In milliseconds since 1970. */
   lastScannedAt: number | undefined
@@ -39,7 +39,7 @@ export interface VersionSum {
   readonly platforms: Set<string>
   /** Storage of the first row that has one. */
   storage: StorageConfig | undefined
-  /** The newest release, and the newest version of all, among those that a CLI can install. */
+  /** The newest release, and the newest version, of those that a CLI can install. */
   newestRelease: string | undefined
   newest: string | undefined
 }
@@ -75,23 +75,23 @@ export function addUp(sums: readonly VersionSum[]): VersionSum {
   return all
 }
 
-/** Sums up rows, a part at a time: how many there are of one version is not bounded. */
+/** Sums up rows in parts, because the number of rows of one version is not bounded. */
 export class Summing {
   readonly #rows: readonly VersionRow[]
   readonly #table: FindingTable
   readonly #sum = noSum()
   #scannedAt: string | undefined
-  /** Findings of the version that was begun, by their subject. */
+  /** Findings of the version in progress, by subject. */
   #worst: Map<number, number> | undefined
   #isServable = false
 
-  /** @param rows all those of some versions, in order */
+  /** @param rows all rows of some versions, sorted */
   constructor(rows: readonly VersionRow[], table: FindingTable) {
     this.#rows = rows
     this.#table = table
   }
 
-  /** @returns how many rows were looked at, `maxRows` at most */
+  /** @returns the number of rows that were read, at most `maxRows` */
   advance(maxRows: number): number {
     const start = this.#sum.count
     const end = Math.min(start + maxRows, this.#rows.length)
@@ -99,12 +99,12 @@ export class Summing {
     return end - start
   }
 
-  /** Undefined as long as it is not done. */
+  /** Undefined until it is complete. */
   get sum(): VersionSum | undefined {
     return this.#sum.count < this.#rows.length ? undefined : this.#sum
   }
 
-  /** Rows of one version. @param limit where to end at the latest */
+  /** The rows of one version. @param limit last index */
   #addSome(limit: number): void {
     const [rows, sum] = [this.#rows, this.#sum]
     const version = rows[sum.count]?.version ?? ''

@@ -37,7 +37,7 @@ const provider = (revision: number, hasStorage = true) =>
     revision,
   )
 
-/** One of up to 1,200 archives, some of which say the same version and platform. */
+/** One of up to 1,200 archives, some with the same version and platform. */
 function version(place: number, revision: number, random: (below: number) => number): Resource {
   const findings = Array.from({ length: random(4) }, () => ({
     vulnerabilityID: `CVE-${random(9)}`,
@@ -82,7 +82,7 @@ function summaryOf({ model }: Catalog) {
 }
 
 describe('the sums of a parent with many Versions', () => {
-  it.each([1, 2, 3])('are what they were if all had come at once, after changes (%i)', (seed) => {
+  it.each([1, 2, 3])('equal the sums of a fresh catalog after changes (%i)', (seed) => {
     const random = chance(seed)
     const catalog = new Catalog({ firstBy: 'arrival' })
     const now = new Map<string, Resource>()
@@ -90,7 +90,7 @@ describe('the sums of a parent with many Versions', () => {
     let revision = 0
     const put = (resource: Resource) => {
       const key = `${resource.kind} ${resource.metadata.name}`
-      // One that becomes another archive comes after those that are it already.
+      // A row that becomes another archive comes after those that already are that archive.
       if (specOf(now.get(key)) !== specOf(resource)) now.delete(key)
       now.set(key, resource)
       catalog.apply({ type: 'upsert', resource })
@@ -110,7 +110,7 @@ describe('the sums of a parent with many Versions', () => {
       const download = { version: `1.${random(200)}.0`, os: 'linux', arch: `arch${random(5)}` }
       downloaded.push({ ...parent, ...download, count: 1 + random(9), lastAt: round })
       catalog.setDownloads(downloaded.slice(-1))
-      // One slice only, so that a round finds the work of the one before unfinished.
+      // Only one slice, so that a round finds unfinished work of the previous one.
       const read = random(2) === 0 ? () => catalog.model.revision : () => summaryOf(catalog)
       read()
     }
@@ -120,7 +120,7 @@ describe('the sums of a parent with many Versions', () => {
     expect(summaryOf(catalog)).toEqual(summaryOf(fresh))
   })
 
-  /** Costs of each part of the work, in Versions that were looked at. */
+  /** Costs of each part of the work, in Versions that were read. */
   function workOn(catalog: Catalog, kind: ParentKind, maxRows: number): number[] {
     const found = catalog[kind === 'Module' ? 'modules' : 'providers'].get('team')?.get('wide')
     if (found === undefined) throw new Error('there is no such parent')
@@ -170,7 +170,7 @@ describe('the sums of a parent with many Versions', () => {
     },
   )
 
-  it('hold when the parent goes and comes back: no Version is looked at again', () => {
+  it('stay valid when the parent is removed and added again: no Version is read again', () => {
     const catalog = new Catalog()
     const key = { kind: 'Provider', namespace: 'team', name: 'wide' } as const
     catalog.apply({ type: 'upsert', resource: provider(1) })

@@ -3,10 +3,10 @@ import type { Parent } from './parent.ts'
 import type { VersionChunk } from './version-chunk.ts'
 import { addUp, Summing, type VersionSum } from './version-sum.ts'
 
-/** Chunks whose sums are put together for what it costs to look at one Version. */
+/** Number of chunks whose sums can be added at the cost of reading one Version. */
 const chunksPerVersion = 4
 
-/** The fields of the parent that sums depend on: a sum is valid as long as they are the same. */
+/** The fields of the parent on which sums depend: a sum is valid as long as they do not change. */
 interface Basis {
   readonly hasStorage: boolean
   readonly isDisplaced: boolean
@@ -16,8 +16,8 @@ interface Basis {
 export type ChunkSum = Basis & { readonly summing: Summing }
 
 /**
- * The sum over the Versions of a parent. The sum of a chunk is kept as long as the chunk, so that a change costs what a
- * chunk costs, and what many changes leave can be done a part at a time.
+ * The sum over the Versions of a parent. The sum of a chunk is kept as long as the chunk, so that the cost of a change depends
+ * on the size of a chunk, and many changes can be applied in parts.
  */
 export class VersionSums {
   readonly #findings: FindingTable
@@ -27,7 +27,7 @@ export class VersionSums {
   }
 
   /**
-   * @param maxRows how many Versions may be looked at that were not summed up before
+   * @param maxRows maximum number of Versions that are read because they have no sum yet
    * @returns no sum where these were not enough; what was done is kept for the next time. What it cost is in Versions that
    *   were not summed up before.
    */
@@ -52,7 +52,7 @@ export class VersionSums {
       if (sum === undefined) return { sum, cost }
       sums.push(sum)
     }
-    // Others are made again as fast as they are found, and most parents have no others.
+    // Other sums are computed as fast as they are found, and most parents have none.
     if (chunks.length === 1 && chunks[0] !== undefined) chunks[0].sum = undefined
     return { sum: addUp(sums), cost }
   }

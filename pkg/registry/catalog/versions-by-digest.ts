@@ -2,7 +2,7 @@ import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { byAge, isOlder } from './rank.ts'
 import { digestOf, VersionRow } from './version-row.ts'
 
-/** Versions by the digest of their archive. Most have one of their own, so that a set is made for the others alone. */
+/** Versions by the digest of their archive. Most digests have one Version, so only the others need a set. */
 export class VersionsByDigest {
   readonly #rows = new Map<string, VersionRow | Set<VersionRow>>()
 

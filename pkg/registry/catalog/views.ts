@@ -11,11 +11,11 @@ type Allows = (kind: ParentKind, name: string) => boolean
 export type Numbered = readonly (Listed | undefined)[]
 
 /**
- * The visible entries of one kind of caller, as a set of their numbers: `all`, `public`, or that of one GroupBinding,
- * which is what is public and what the binding allows.
+ * The visible entries of one kind of caller, as a set of numbers: `all`, `public`, or the view of a GroupBinding (public
+ * entries and those that the binding allows).
  */
 export class View {
-  /** Unlike that of any other view. */
+  /** Key of the view, which no other view has. */
   readonly key: string
   /** True if Depots without the public label are visible. */
   readonly showsEveryDepot: boolean
@@ -30,12 +30,12 @@ export class View {
     this.#allows = isAllowed
   }
 
-  /** The visible entries; must not be changed by others. */
+  /** The visible entries; others must not change the set. */
   get seen(): Bits {
     return this.#seen
   }
 
-  /** The sum over all that is seen, kept for one revision of the entries. */
+  /** The sum over the visible entries, kept for one revision. */
   totals(entries: Numbered, revision: number): Readonly<Totals> {
     if (this.#totals?.revision !== revision) {
       this.#totals = { revision, sum: sumOf(this.#seen, entries) }
@@ -43,19 +43,19 @@ export class View {
     return this.#totals.sum
   }
 
-  /** Tells whether a name may be seen that is not listed. */
+  /** Tells whether the view shows a name, even if no entry has it. */
   allows(kind: ParentKind, name: string): boolean {
     return this.#allows(kind, name)
   }
 
-  /** Takes an entry in that is new, if it may be seen. */
+  /** Adds a new entry if the view shows it. */
   admit(entry: Listed): void {
     const { kind, name } = entry.summary
     if (this.#allows(kind, name)) this.#allowed.add(entry.number)
     this.review(entry)
   }
 
-  /** Forgets an entry that is gone. */
+  /** Removes an entry that no longer exists. */
   dismiss({ number }: Listed): void {
     this.#allowed.delete(number)
     this.#seen.delete(number)
@@ -82,9 +82,9 @@ export function sumOf(set: Bits, entries: Numbered): Totals {
   return sum
 }
 
-/** All views. That of a binding costs nothing until it is first asked for. */
+/** All views. The view of a binding costs nothing until it is first used. */
 export class Views {
-  /** Numbers the views, so that no two have the same key. */
+  /** Number of the next view, so that no two have the same key. */
   #opened = 0
   readonly all = new View('all', () => true)
   readonly public = new View('public', () => false)
@@ -111,7 +111,7 @@ export class Views {
     for (const view of this.each()) view.reviewAll(isPublic)
   }
 
-  /** Drops the view of a binding that is gone. */
+  /** Removes the view of a deleted binding. */
   forget(bindingName: string): void {
     this.#bindings.delete(bindingName)
   }
