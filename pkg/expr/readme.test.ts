@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { refused } from './builtins.ts'
 import { ExpressionError } from './expr.ts'
 import { compileExpression } from './expression.fixture.ts'
 
@@ -23,4 +24,10 @@ it('the README shows an error as it is', () => {
   const [, shown] = /```\n(unknown name[^`]*)\n```/.exec(text) ?? []
   expect(() => compileExpression('"a" in grups')).toThrow(ExpressionError)
   expect(() => compileExpression('"a" in grups')).toThrow(shown)
+})
+
+it('the page on authentication names every builtin that rules refuse', () => {
+  const page = readFileSync(new URL('../../docs/authentication.md', import.meta.url), 'utf8')
+  const named = new Set([...page.matchAll(/`(\w+)`/g)].map(([, name]) => name))
+  expect([...refused].filter((name) => !named.has(name))).toEqual([])
 })
