@@ -5,7 +5,7 @@ import { type ImportCommandOptions, importCommand } from '../../pkg/base/options
 import { runCommand, temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
-import { importAll } from '../../pkg/fill/importing/importing.ts'
+import { importAll, unsignedRemedy } from '../../pkg/fill/importing/importing.ts'
 import { onlyOne } from '../sync/sync.ts'
 import { readInputs } from './inputs.ts'
 import { createProgress } from './progress.ts'
@@ -64,6 +64,7 @@ async function importFrom(
     mountPath,
     env: process.env,
     secret: async () => (token === undefined ? undefined : { token: Buffer.from(token) }),
+    unsignedRemedy,
     log: createLogger(options.logLevel, logOutput(options.logFormat, 2)),
     metrics: createMetrics({ version: packageJson.version }),
   })

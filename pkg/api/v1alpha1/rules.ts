@@ -156,8 +156,8 @@ export const hostName = plainPattern(
 )
 
 export const trustedKey = plainPattern(
-  '^((0x)?([0-9A-Fa-f]{40}|[0-9A-Fa-f]{64})$|\\s*-----BEGIN PGP PUBLIC KEY BLOCK-----)',
-  'must be the fingerprint of a key in 40 hexadecimal digits (gpg --fingerprint KEY) or an armored public key; a short key id can be forged',
+  '^\\s*((0x)?(([0-9A-Fa-f] {0,2}){40}|([0-9A-Fa-f] {0,2}){64})$|-----BEGIN PGP PUBLIC KEY BLOCK-----)',
+  'must be the fingerprint of a key as gpg --fingerprint KEY prints it (40 or 64 hexadecimal digits) or an armored public key; a short key id can be forged',
 )
 
 /** The fields of a source that must agree. */

@@ -14,6 +14,18 @@ describe('parseResource', () => {
     expect(JSON.stringify(parsed)).not.toContain('later')
   })
 
+  it.each([
+    'ABCD 1234 EF56 7890 ABCD  1234 EF56 7890 ABCD 1234',
+    '      abcd 1234 ef56 7890 abcd  1234 ef56 7890 abcd 1234',
+    '0xabcd1234ef567890abcd1234ef567890abcd1234',
+    'A'.repeat(64),
+    '-----BEGIN PGP PUBLIC KEY BLOCK-----',
+  ])('takes a trusted key as gpg prints it: %s', (key) => {
+    const spec = { providerConfig: { name: 'dns', trustedKeys: [key] } }
+    const metadata = { name: 'dns', namespace: 'team' }
+    expect(parseResource('Provider', { metadata, spec })).toMatchObject({ ok: true })
+  })
+
   it('treats null as absent', () => {
     const parsed = parseResource('Module', {
       metadata: { name: 'vpc', labels: null },

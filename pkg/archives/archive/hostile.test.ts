@@ -456,6 +456,7 @@ describe('archives that only look suspicious', () => {
   it('is refused where it is larger than allowed', async () => {
     const path = file(rawZip([{ ...main, content: randomBytes(3000) }]))
     const limits = {
+      kind: 'module' as const,
       packedBytes: 1000,
       unpackedBytes: 1e9,
       entries: 10,

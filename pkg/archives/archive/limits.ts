@@ -4,6 +4,8 @@ const mebibyte = 1024 * 1024
 
 /** Bounds of an archive. Everything is counted while it is read; sizes in headers can only be a reason to refuse. */
 export interface ArchiveLimits {
+  /** Its options begin with it, such as `--module-size-limit`. */
+  readonly kind: 'module' | 'provider'
   /** Size of the archive itself. */
   readonly packedBytes: number
   /** Size of everything in it, with a copy for every link. */
@@ -26,12 +28,14 @@ const shared = {
 }
 
 export const moduleLimits: ArchiveLimits = {
+  kind: 'module',
   ...shared,
   packedBytes: 100 * mebibyte,
   unpackedBytes: 500 * mebibyte,
 }
 
 export const providerLimits: ArchiveLimits = {
+  kind: 'provider',
   ...shared,
   packedBytes: 2048 * mebibyte,
   unpackedBytes: 4096 * mebibyte,
@@ -48,8 +52,10 @@ export const defaultLimits: LimitsByKind = { module: moduleLimits, provider: pro
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`
 
 /** @throws ArchiveError ArchiveTooLarge */
-export function checkPacked(bytes: number, { packedBytes }: ArchiveLimits): void {
-  if (bytes > packedBytes) throw tooLarge(`the archive has more than ${mebibytes(packedBytes)}`)
+export function checkPacked(bytes: number, { kind, packedBytes }: ArchiveLimits): void {
+  if (bytes > packedBytes) {
+    throw tooLarge(`the archive has more than ${mebibytes(packedBytes)}`, `--${kind}-size-limit`)
+  }
 }
 
 /** @throws ArchiveError ArchiveTooLarge */
@@ -63,17 +69,18 @@ export function checkEntries(count: number, { entries }: ArchiveLimits): void {
  * @throws ArchiveError ArchiveTooLarge
  */
 export function checkUnpacked(unpacked: number, packed: number, limits: ArchiveLimits): void {
-  const { unpackedBytes, ratio, ratioAboveBytes } = limits
+  const { kind, unpackedBytes, ratio, ratioAboveBytes } = limits
   if (unpacked > unpackedBytes) {
-    throw tooLarge(`the archive unpacks to more than ${mebibytes(unpackedBytes)}`)
+    const what = `the archive unpacks to more than ${mebibytes(unpackedBytes)}`
+    throw tooLarge(what, `--${kind}-unpacked-limit`)
   }
   if (unpacked > ratioAboveBytes && unpacked > packed * ratio) {
     throw tooLarge(`the archive unpacks to more than ${ratio} times its size`)
   }
 }
 
-const tooLarge = (what: string): ArchiveError =>
+const tooLarge = (what: string, option?: string): ArchiveError =>
   new ArchiveError(
     'ArchiveTooLarge',
-    `${what}: leave out what the module or provider does not need, or raise the limit`,
+    `${what}: leave out what the module or provider does not need${option === undefined ? '' : `, or raise ${option}`}`,
   )

@@ -228,14 +228,16 @@ describe('a download', () => {
     const into = async () => join(dir, 'named')
     const request = { signal, maxBytes: 9, into, namedByUpstream: true }
     const url = `https://upstream.test:${server.port}/`
-    await expect(open().download(url, request)).rejects.toThrow('address 127.0.0.1 is not public')
+    await expect(open().download(url, request)).rejects.toThrow(
+      'its address 127.0.0.1 is not public (loopback); an operator can allow it with --egress-allow',
+    )
     const policy = {
       hosts: [server.host],
       privateNetworks: ['127.0.0.0/8'],
       publicDownloads: false,
     }
     await expect(open({ policy }).download(url, request)).rejects.toThrow(
-      '--egress-public-downloads is off',
+      'allow it with --egress-allow=upstream.test:',
     )
     expect(server.seen).toEqual([])
   })

@@ -22,10 +22,13 @@ export function hostRules({ hosts, publicDownloads }: EgressPolicy): HostRules {
       if (url.protocol !== 'https:') throw refused(url, 'only https is allowed')
       if (named.has(keyOf(url))) return 'named'
       if (!namedByUpstream) {
-        throw refused(url, 'its host is not in --source-hosts, --upstream-hosts or --egress-allow')
+        throw refused(url, `an operator can allow it with --egress-allow=${url.host}`)
       }
       if (publicDownloads) return 'public'
-      throw refused(url, 'its host is not allowed, and --egress-public-downloads is off')
+      throw refused(
+        url,
+        `an operator can allow it with --egress-allow=${url.host}, or --egress-public-downloads`,
+      )
     },
     labelOf: (url) => (named.has(keyOf(url)) ? url.host : 'other'),
   }

@@ -198,12 +198,25 @@ export class Egress {
       const access = this.#hosts.accessTo(url, namedByUpstream)
       const literal = literalOf(url)
       const why = literal && this.#addresses.refusal(literal, access === 'named')
-      if (why !== undefined) throw refused(url, `its address ${why}`)
+      if (literal !== undefined && why !== undefined) {
+        throw refused(url, `its address ${why}; ${this.#remedyFor(literal, access)}`)
+      }
       return access
     } catch (error) {
       this.#refused(url.host)
       throw error
     }
+  }
+
+  #remedyFor(address: string, access: HostAccess): string {
+    const isInNetworks = this.#addresses.refusal(address, true) === undefined
+    const options = [
+      ...(access === 'named' ? [] : ['--egress-allow']),
+      ...(isInNetworks
+        ? []
+        : [`--egress-private-cidrs=${address}/${isIP(address) === 6 ? 128 : 32}`]),
+    ]
+    return `an operator can allow it with ${options.join(' and ')}`
   }
 
   #refused(host: string): void {
@@ -223,7 +236,7 @@ export class Egress {
       this.#refused(hostname)
       throw new EgressError(
         'EgressRefused',
-        `${printable(hostname)} is refused: its address ${address} ${why}; an operator can allow it with --egress-private-cidrs`,
+        `${printable(hostname)} is refused: its address ${address} ${why}; ${this.#remedyFor(address, access)}`,
       )
     }
     return found.map((address) => ({ address, family: isIP(address) === 6 ? 6 : 4 }))

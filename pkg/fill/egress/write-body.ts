@@ -77,6 +77,10 @@ async function onDisk<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
-    throw new EgressError('DiskFailed', `a spool file cannot be written (${code})`, { cause })
+    throw new EgressError(
+      'DiskFailed',
+      `a file in --spool-dir cannot be written (${code}): free space there, or name another folder`,
+      { cause },
+    )
   }
 }

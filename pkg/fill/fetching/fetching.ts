@@ -27,6 +27,7 @@ interface OpenOptions {
   readonly mountPath: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly secret: Objects['secret']
+  readonly unsignedRemedy?: string
   /** Which places each namespace may use. Default: every place. */
   readonly grants?: StoreGrants | undefined
   readonly log: Logger
@@ -44,7 +45,7 @@ export interface Fetching {
 
 /** @throws OptionsError naming every option that cannot be used */
 export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
-  const { options, mountPath, env, secret, grants, log, metrics } = fetching
+  const { options, mountPath, env, secret, grants, log, metrics, unsignedRemedy } = fetching
   const { spoolDir, spoolSizeBytes, upstreamHosts } = options
   const proxies = proxyRules(env)
   const storage = storageOfEnvironment(env)
@@ -97,6 +98,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
       upstreamHosts,
       githubSecretName,
       githubApiUrl,
+      unsignedRemedy,
       log,
       metrics,
     }),

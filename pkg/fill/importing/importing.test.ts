@@ -20,7 +20,13 @@ import { defaultLimits } from '../../archives/archive/archive.ts'
 import { tarGzOf, zipOf } from '../../archives/archive/packed.fixture.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { type LocalSources, localSources } from '../sources/sources.fixture.ts'
-import { type ImportEvent, type ImportOptions, importAddress, importAll } from './importing.ts'
+import {
+  type ImportEvent,
+  type ImportOptions,
+  importAddress,
+  importAll,
+  unsignedRemedy,
+} from './importing.ts'
 
 const authority = createUpstreamAuthority()
 let registry: UpstreamRegistry
@@ -33,7 +39,7 @@ beforeAll(async () => {
   git = await GitServer.start(authority)
   registry.token = 'sesame'
   const hosts = [registry.host, registry.downloadHost, git.host]
-  local = await localSources(authority, hosts)
+  local = await localSources(authority, hosts, { unsignedRemedy })
   local.secrets.set('platform/import', { token: Buffer.from('sesame') })
   for (const version of ['1.0.0', '1.1.0']) {
     const archive = await tarGzOf([{ path: 'main.tf', content: `# ${version}\n` }])
@@ -213,7 +219,7 @@ describe('another registry', () => {
     const sources = [`${registry.host}/acme/vpc/aws`, join(dir, 'in')]
     const lines = await imported(sources, { secretName: undefined })
     expect(lines).toEqual([
-      expect.stringMatching(/^failed .*\/acme\/vpc\/aws .*401/),
+      expect.stringMatching(/^failed .*\/acme\/vpc\/aws .*401.*the token in DEPOT_IMPORT_TOKEN$/),
       'stored platform/net/aws 3.0.0',
     ])
   })
@@ -221,7 +227,9 @@ describe('another registry', () => {
   it('is refused without signatures if they are required', async () => {
     const lines = await imported([`${registry.host}/acme/dns`], { unsigned: false })
     expect(lines).toHaveLength(2)
-    expect(lines[0]).toMatch(/^failed platform\/dns 2\.0\.0 darwin_arm64 .*is not signed/)
+    expect(lines[0]).toMatch(
+      /^failed platform\/dns 2\.0\.0 darwin_arm64 .*is not signed: add --unsigned to/,
+    )
     expect(existsSync(join(dir, 'manifests'))).toBe(false)
   })
 })

@@ -3,4 +3,10 @@
  * archives and writes the manifests that a registry serves. Existing archives and manifests are left alone.
  */
 export { type ImportAddress, importAddress } from './address.ts'
-export { type ImportEvent, type ImportOptions, type ImportResult, importAll } from './run.ts'
+export {
+  type ImportEvent,
+  type ImportOptions,
+  type ImportResult,
+  importAll,
+  unsignedRemedy,
+} from './run.ts'

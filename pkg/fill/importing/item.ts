@@ -1,4 +1,5 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ArchiveLimits } from '../../archives/archive/archive.ts'
 import type { Platform } from '../sources/sources.ts'
 
 /** A Module or Provider that archives belong to. */
@@ -30,7 +31,7 @@ export interface ImportItem {
   readonly version: string
   /** Providers only. */
   readonly platform?: Platform
-  fetch(signal: AbortSignal, maxBytes: number): Promise<ImportedArchive>
+  fetch(signal: AbortSignal, limits: ArchiveLimits): Promise<ImportedArchive>
 }
 
 export interface FoundItems {

@@ -1,3 +1,4 @@
+import type { ArchiveLimits } from '../../archives/archive/archive.ts'
 import type { ModuleUpstream, ProviderUpstream } from '../sources/sources.ts'
 import { type ImportAddress, nameOf } from './address.ts'
 import { folderItems } from './folder-items.ts'
@@ -81,8 +82,8 @@ async function moduleItems(
   const items = versions.map(({ version }) => ({
     parent,
     version,
-    async fetch(signal: AbortSignal, maxBytes: number) {
-      const options = { signal, urgent: true, maxBytes }
+    async fetch(signal: AbortSignal, limits: ArchiveLimits) {
+      const options = { signal, urgent: true, limits }
       const { file, path } = await source.fetch(await source.resolve(version, options), options)
       return { file: file.path, path, remove: () => file.remove() }
     },
@@ -102,8 +103,8 @@ async function providerItems(
       parent,
       version,
       platform,
-      async fetch(signal: AbortSignal, maxBytes: number) {
-        const options = { signal, urgent: true, maxBytes }
+      async fetch(signal: AbortSignal, limits: ArchiveLimits) {
+        const options = { signal, urgent: true, limits }
         const release = await upstream.release(version, platform, options)
         const { file, sha256 } = await upstream.fetch(release, options)
         const { protocols } = release

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mayPass, ReasonError } from '../../base/errors/errors.ts'
 import { explained } from '../egress/egress.ts'
-import type { Sources } from '../sources/sources.ts'
+import { FillError, type Sources } from '../sources/sources.ts'
 import { type ImportAddress, nameOf } from './address.ts'
 import { type ImportItem, labelOf } from './item.ts'
 import { itemsOf } from './items.ts'
@@ -174,10 +174,19 @@ async function importItem(
   }
 }
 
-const failedEvent = (label: string, error: unknown): ArchiveEvent => ({
-  kind: 'archive',
-  label,
-  outcome: 'failed',
-  message: explained(error),
-  mayPass: error instanceof ReasonError && mayPass(error.reason),
-})
+/** How to accept a provider without a signature, for the sources of an import. */
+export const unsignedRemedy = 'add --unsigned to accept it nevertheless'
+
+const withCredential: ReadonlySet<string> = new Set(['AccessDenied', 'UpstreamNotFound'])
+
+function failedEvent(label: string, error: unknown): ArchiveEvent {
+  const needsToken = error instanceof FillError && withCredential.has(error.reason)
+  const where = needsToken ? '; the credential of an import is the token in DEPOT_IMPORT_TOKEN' : ''
+  return {
+    kind: 'archive',
+    label,
+    outcome: 'failed',
+    message: `${explained(error)}${where}`,
+    mayPass: error instanceof ReasonError && mayPass(error.reason),
+  }
+}

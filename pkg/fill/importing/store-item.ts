@@ -40,7 +40,7 @@ export async function storeItem(
   const { signal, workDir, limits } = context
   const isModule = item.parent.kind === 'Module'
   const into = join(workDir, randomUUID())
-  const fetched = await item.fetch(signal, (isModule ? limits.module : limits.provider).packedBytes)
+  const fetched = await item.fetch(signal, isModule ? limits.module : limits.provider)
   try {
     const { file, stem, extension } = isModule
       ? await moduleFile(item, fetched, into, context)

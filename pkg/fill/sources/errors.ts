@@ -1,3 +1,4 @@
+import type { ArchiveLimits } from '../../archives/archive/archive.ts'
 import { mayPass, type Reason, ReasonError } from '../../base/errors/errors.ts'
 import { printable } from '../egress/egress.ts'
 
@@ -20,4 +21,15 @@ export class FillError extends ReasonError {
   get terminal(): boolean {
     return !mayPass(this.reason)
   }
+}
+
+/** The refusal of an archive that is larger than allowed. */
+export function archiveTooLarge(
+  what: string,
+  { kind, packedBytes }: Pick<ArchiveLimits, 'kind' | 'packedBytes'>,
+  cause?: unknown,
+): FillError {
+  const mebibytes = Math.max(1, Math.round(packedBytes / 1024 / 1024))
+  const message = `${what} is larger than ${mebibytes} MiB: raise --${kind}-size-limit, or make it smaller`
+  return new FillError('ArchiveTooLarge', message, { cause })
 }

@@ -112,7 +112,7 @@ function cannotRun(error: Error): FillError {
     return new FillError('FetchFailed', message, { cause: error })
   }
   const message =
-    'git is not installed where the controller runs: use another source, or an image with git'
+    'git is not installed here: install it, or run the controller with the image whose tag ends in -git'
   return new FillError('GitUnavailable', message, { cause: error })
 }
 
@@ -124,7 +124,7 @@ function failure(output: string, code: number | null): FillError {
   const last = lines.findLast((line) => /^(fatal|error):/.test(line)) ?? `status ${code}`
   const cause = new Error(last)
   if (/Authentication failed|could not read (Username|Password)|error: 40[13]/.test(output)) {
-    const message = `git was refused (${last}): check the Secret of the source`
+    const message = `git was refused (${last}): check that its credential is valid and may read it`
     return new FillError('AccessDenied', message, { cause })
   }
   if (/repository .*not found|couldn't find remote ref|error: 404|not our ref/i.test(output)) {

@@ -115,7 +115,10 @@ describe('a git source', () => {
     )
     server.tag('large', 'v1.0.0', { 'main.tf': random })
     const resolved = await source('large').resolve('1.0.0', { signal })
-    const fetched = source('large').fetch(resolved, { signal, maxBytes: 10_000 })
+    const fetched = source('large').fetch(resolved, {
+      signal,
+      limits: { kind: 'module', packedBytes: 10_000 },
+    })
     await expect(fetched).rejects.toMatchObject({ reason: 'ArchiveTooLarge' })
     expect(local.spool.reservedBytes).toBe(0)
   })

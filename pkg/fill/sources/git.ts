@@ -5,7 +5,7 @@ import { rootCertificates } from 'node:tls'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { isTimeout } from '../../base/http/http.ts'
 import { writeBody } from '../egress/egress.ts'
-import { FillError } from './errors.ts'
+import { archiveTooLarge, FillError } from './errors.ts'
 import { runGit } from './git-process.ts'
 import type { SourceAccess } from './secrets.ts'
 import type { FetchedFile, FetchOptions } from './types.ts'
@@ -31,8 +31,8 @@ interface GitRef extends GitRepository {
 interface Clone {
   readonly path: string
   readonly signal: AbortSignal
-  /** Maximum size of its packs. */
-  readonly maxBytes: number
+  /** Bounds of its packs. */
+  readonly limits: FetchOptions['limits']
 }
 
 type Config = Readonly<Record<string, string>>
@@ -69,13 +69,13 @@ export class Git {
   }
 
   /** Fetches the files of a ref as a tar. @throws FillError */
-  async fetch(wanted: GitRef, { signal, onWaiting, maxBytes }: FetchOptions): Promise<FetchedFile> {
-    const reservedBytes = Math.min(maxBytes * (1 + tarRatio), this.#spool.sizeBytes)
+  async fetch(wanted: GitRef, { signal, onWaiting, limits }: FetchOptions): Promise<FetchedFile> {
+    const reservedBytes = Math.min(limits.packedBytes * (1 + tarRatio), this.#spool.sizeBytes)
     const file = await this.#spool.reserve(reservedBytes, { signal, onWaiting })
     const path = `${file.path}.git`
     try {
       const written = await within(fetchMs, signal, async (limited) => {
-        const clone = { path, signal: limited, maxBytes }
+        const clone = { path, signal: limited, limits }
         await this.#clone(clone, wanted)
         return this.#archive(clone, wanted, file)
       })
@@ -91,12 +91,12 @@ export class Git {
   }
 
   async #clone(clone: Clone, wanted: GitRef): Promise<void> {
-    const { path, signal, maxBytes } = clone
+    const { path, signal, limits } = clone
     await this.#read(['init', '--quiet', '--bare', '--template=', path], signal)
     await this.#connected(wanted, signal, async (config) => {
       const limit = new AbortController()
       const check = async () => {
-        if ((await packedBytes(path)) > maxBytes) limit.abort(tooLarge(maxBytes))
+        if ((await packedBytes(path)) > limits.packedBytes) limit.abort(tooLarge(limits))
       }
       const watch = setInterval(() => void check(), 200)
       const limited = { ...clone, signal: AbortSignal.any([signal, limit.signal]) }
@@ -106,7 +106,7 @@ export class Git {
         clearInterval(watch)
       }
     })
-    if ((await packedBytes(path)) > maxBytes) throw tooLarge(maxBytes)
+    if ((await packedBytes(path)) > limits.packedBytes) throw tooLarge(limits)
   }
 
   /** Tries the tag of a name, then its branch. */
@@ -126,7 +126,7 @@ export class Git {
     }
   }
 
-  async #archive({ path, signal, maxBytes }: Clone, { commit }: GitRef, file: SpoolFile) {
+  async #archive({ path, signal, limits }: Clone, { commit }: GitRef, file: SpoolFile) {
     const place = `--git-dir=${path}`
     const verify = [place, 'rev-parse', '--verify', '--quiet', `${fetchedRef}^{commit}`]
     const found = (await this.#read(verify, signal)).trim()
@@ -137,8 +137,8 @@ export class Git {
     // A tree is archived: for a commit, `$Format:%G?$` in a file would let git run a program to check its signature.
     const args = [place, 'archive', '--format=tar', '--prefix=repository/', `${found}^{tree}`]
     const { stdout, ended } = this.#run(args, signal)
-    const work = writeBody(stdout, file.path, maxBytes * tarRatio)
-    const written = await this.#upstream.translated(work, 'ArchiveTooLarge')
+    const work = writeBody(stdout, file.path, limits.packedBytes * tarRatio)
+    const written = await this.#upstream.translated(work, limits)
     await ended
     return written
   }
@@ -253,6 +253,5 @@ async function packedBytes(repository: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-function tooLarge(maxBytes: number): FillError {
-  return new FillError('ArchiveTooLarge', `the repository packs to more than ${maxBytes} bytes`)
-}
+const tooLarge = (limits: Clone['limits']): FillError =>
+  archiveTooLarge('the pack of the repository', limits)

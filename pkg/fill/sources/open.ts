@@ -30,6 +30,8 @@ export interface SourcesOptions {
   readonly githubApiUrl?: string | undefined
   /** The program. Default: git, on PATH. */
   readonly gitCommand?: string | undefined
+  /** How a person accepts a provider without a signature. Default: a field of the resource. */
+  readonly unsignedRemedy?: string | undefined
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock?: Clock
@@ -45,6 +47,8 @@ export interface Sources {
 export function openSources(options: SourcesOptions): Sources {
   const { egress, spool, secrets, upstreamHosts, metrics, clock = Date.now } = options
   const { githubSecretName = 'depot-github', githubApiUrl = 'https://api.github.com' } = options
+  const { unsignedRemedy = 'set signature: IfPresent in its config to accept it nevertheless' } =
+    options
   const log = options.log.child({ component: 'sources' })
   const upstream = new UpstreamClient(egress, spool, metrics)
   const cache = new ListingCache(options.listingsDir, log, clock)
@@ -86,7 +90,7 @@ export function openSources(options: SourcesOptions): Sources {
       const address = providerAddressOf(origin, upstreamHosts)
       const access = accessFor(origin.secretRef?.name, namespace)
       const shared = { upstream, cache, discovery, documents, access, clock }
-      return new RegistryProvider({ ...shared, ...address, signature, trustedKeys })
+      return new RegistryProvider({ ...shared, ...address, signature, trustedKeys, unsignedRemedy })
     },
   }
 }

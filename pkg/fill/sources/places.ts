@@ -120,6 +120,6 @@ function knownHost(host: string | undefined, upstreamHosts: readonly string[]): 
   if (host !== undefined && upstreamHosts.includes(host)) return host
   throw new FillError(
     'InvalidSpec',
-    `the registry "${printable(host ?? '', 80)}" is not among --upstream-hosts: ${printable(upstreamHosts.join(', '), 100)}`,
+    `the registry "${printable(host ?? '', 80)}" is not among --upstream-hosts: an operator can add it, or use one of ${printable(upstreamHosts.join(', '), 100)}`,
   )
 }

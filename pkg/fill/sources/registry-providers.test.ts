@@ -167,7 +167,11 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
 
   it('is refused without a signature, unless the config allows it', async () => {
     offer('5.0.0', { key: undefined })
-    await expect(release('5.0.0')).rejects.toMatchObject({ reason: 'Unsigned', terminal: true })
+    await expect(release('5.0.0')).rejects.toMatchObject({
+      reason: 'Unsigned',
+      terminal: true,
+      message: expect.stringContaining('set signature: IfPresent in its config'),
+    })
     const taken = await release('5.0.0', { signature: 'IfPresent' })
     expect([taken.signatureState, taken.signer]).toEqual(['Unsigned', undefined])
   })

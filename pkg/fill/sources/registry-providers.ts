@@ -36,6 +36,8 @@ export interface RegistryProviderOptions extends UpstreamRegistryOptions {
   readonly providerType: string
   readonly signature: 'Required' | 'IfPresent'
   readonly trustedKeys: readonly string[]
+  /** How a person accepts a release without a signature. */
+  readonly unsignedRemedy: string
   readonly clock: Clock
 }
 
@@ -188,7 +190,7 @@ export class RegistryProvider implements ProviderUpstream {
       if (this.#options.signature === 'IfPresent') return { signatureState: 'Unsigned' }
       throw new FillError(
         'Unsigned',
-        `${this.identity} is not signed: set signature: IfPresent to accept it nevertheless`,
+        `${this.identity} is not signed: ${this.#options.unsignedRemedy}`,
       )
     }
     const signature = await this.#document(url, offer, options, signatureBytes)

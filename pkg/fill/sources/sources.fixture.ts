@@ -6,7 +6,7 @@ import { defaultLimits } from '../../archives/archive/archive.ts'
 import { openSpool, type Spool } from '../../archives/spool/spool.ts'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { localEgress } from '../egress/egress.fixture.ts'
-import type { Egress } from '../egress/egress.ts'
+import type { Egress, EgressOptions } from '../egress/egress.ts'
 import { type FetchOptions, openSources, type Sources, type SourcesOptions } from './sources.ts'
 
 /** Sources that reach test servers on this machine. */
@@ -23,21 +23,21 @@ export interface LocalSources {
 /** Options for tests in which they do not matter. */
 export const fetching: FetchOptions = {
   signal: new AbortController().signal,
-  maxBytes: defaultLimits.provider.packedBytes,
+  limits: defaultLimits.provider,
 }
 
 export async function localSources(
   authority: Pick<UpstreamAuthority, 'ca'>,
   hosts: readonly string[],
-  options: Partial<SourcesOptions> = {},
+  options: Partial<SourcesOptions> & Pick<Partial<EgressOptions>, 'resolve'> = {},
 ): Promise<LocalSources> {
   const dir = mkdtempSync(join(tmpdir(), 'depot-sources-'))
   const secrets = new Map<string, Record<string, Buffer>>()
   const opened: { egress: Egress; spool: Spool }[] = []
 
   async function open(): Promise<LocalSources> {
-    const { clock = Date.now } = options
-    const egress = localEgress(hosts, authority.ca, { clock })
+    const { clock = Date.now, resolve } = options
+    const egress = localEgress(hosts, authority.ca, { clock, ...(resolve && { resolve }) })
     const spool = await openSpool({ dir: join(dir, 'spool'), sizeBytes: 4 * 1024 ** 3 })
     opened.push({ egress, spool })
     const sources = openSources({

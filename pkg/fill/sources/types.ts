@@ -1,4 +1,5 @@
 import type { ModuleConfig, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ArchiveLimits } from '../../archives/archive/archive.ts'
 import type { SpoolFile } from '../../archives/spool/spool.ts'
 
 /** The part of a module's config that says where the module comes from. */
@@ -55,8 +56,8 @@ export interface FetchOptions {
   readonly urgent?: boolean | undefined
   /** Called once if the spool has no room for the file yet. */
   readonly onWaiting?: (() => void) | undefined
-  /** Maximum size of the packed archive. */
-  readonly maxBytes: number
+  /** Maximum size of the packed archive, and the option that raises it. */
+  readonly limits: Pick<ArchiveLimits, 'kind' | 'packedBytes'>
 }
 
 /** A file in the spool. The caller removes it. */

@@ -13,13 +13,11 @@ import {
   shownUrl,
 } from '../egress/egress.ts'
 import { expectStatus, parseJson, statusError } from './answers.ts'
-import { FillError } from './errors.ts'
+import { archiveTooLarge, FillError } from './errors.ts'
 import type { FetchedFile, FetchOptions, ModuleUpstream } from './types.ts'
 
 const listMs = 60_000
 const fetchMs = 30 * 60_000
-
-type TooLargeReason = 'FetchFailed' | 'ArchiveTooLarge'
 
 /** Requests of sources, with failures as FillErrors. */
 export class UpstreamClient {
@@ -51,7 +49,8 @@ export class UpstreamClient {
     { onWaiting, signal, urgent, ...options }: FetchOptions,
     request: Partial<EgressRequest>,
   ): Promise<FetchedFile> {
-    const maxBytes = Math.min(options.maxBytes, this.#spool.sizeBytes)
+    const { limits } = options
+    const maxBytes = Math.min(limits.packedBytes, this.#spool.sizeBytes)
     let file: SpoolFile | undefined
     const into = async (announced: number | undefined): Promise<string> => {
       file = await this.#spool.reserve(announced ?? maxBytes, { signal, onWaiting })
@@ -67,7 +66,7 @@ export class UpstreamClient {
           into,
           maxBytes,
         }),
-        'ArchiveTooLarge',
+        limits,
       )
       if (file === undefined) throw new FillError('FetchFailed', `${shownUrl(url)} sent no bytes`)
       await requireArchive(file.path, download)
@@ -85,12 +84,12 @@ export class UpstreamClient {
     this.#bytes.inc({ source }, bytes)
   }
 
-  /** @param tooLarge reason of the FillError if more was sent than allowed */
-  async translated<T>(work: Promise<T>, tooLarge: TooLargeReason = 'FetchFailed'): Promise<T> {
+  /** @param limits of an archive; more than that is ArchiveTooLarge */
+  async translated<T>(work: Promise<T>, limits?: FetchOptions['limits']): Promise<T> {
     try {
       return await work
     } catch (error) {
-      throw sourceError(error, tooLarge)
+      throw sourceError(error, limits)
     }
   }
 }
@@ -103,11 +102,14 @@ const createBytesCounter = (metrics: Metrics) =>
   })
 
 /** Translates errors of egress and spool; other errors stay as they are. */
-function sourceError(thrown: unknown, tooLarge: TooLargeReason): unknown {
+function sourceError(thrown: unknown, limits: FetchOptions['limits'] | undefined): unknown {
   if (thrown instanceof EgressError) {
-    const { status, message, retryAfterMs } = thrown
+    const { status, message, retryAfterMs, reason } = thrown
+    if (reason === 'TooLarge' && limits !== undefined) {
+      return archiveTooLarge('the archive of the upstream', limits, thrown)
+    }
     if (status !== undefined) return statusError(status, message, thrown)
-    return new FillError(reasonOf(thrown, tooLarge), message, { cause: thrown, retryAfterMs })
+    return new FillError(reasonOf(thrown), message, { cause: thrown, retryAfterMs })
   }
   if (hasReason(thrown, 'ArchiveTooLarge')) {
     return new FillError('ArchiveTooLarge', messageOf(thrown), { cause: thrown })
@@ -115,9 +117,8 @@ function sourceError(thrown: unknown, tooLarge: TooLargeReason): unknown {
   return thrown
 }
 
-function reasonOf({ reason }: EgressError, tooLarge: TooLargeReason) {
+function reasonOf({ reason }: EgressError) {
   if (reason === 'EgressRefused' || reason === 'RateLimited') return reason
-  if (reason === 'TooLarge') return tooLarge
   if (reason === 'Timeout') return 'UpstreamTimeout'
   return reason === 'DiskFailed' ? 'WaitingForSpool' : 'FetchFailed'
 }

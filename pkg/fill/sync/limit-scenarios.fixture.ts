@@ -20,6 +20,7 @@ export function limitScenarios(scene: () => Scene): void {
         expect(scene().condition('Version', 'large-1-0-0', 'Stalled')).toMatchObject({
           status: 'True',
           reason: 'ArchiveTooLarge',
+          message: expect.stringMatching(/or raise --module-(size|unpacked)-limit$/) as string,
         })
         expect(await scene().stored()).toEqual([])
         await scene().run()

@@ -88,7 +88,7 @@ async function fetch(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timings.fetchMs)]),
       urgent: attempt.request !== undefined,
       onWaiting: progress.waiting,
-      maxBytes: (type === 'Module' ? limits.module : limits.provider).packedBytes,
+      limits: type === 'Module' ? limits.module : limits.provider,
     })
   } finally {
     await progress.end()
