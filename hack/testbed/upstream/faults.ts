@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The fault with which a test server answers. */
-export type Fault =
+/** The fault with which a test server answers. A function gives another answer, or names a fault. */
+export type Fault = NamedFault | ((given: StandInAnswer) => Partial<StandInAnswer> | NamedFault)
+
+type NamedFault =
   /** Too many requests, with Retry-After. */
   | 'limited'
   /** The same, for a second. */
@@ -27,19 +29,21 @@ interface Planned {
 
 /** Faults on demand, by path. */
 export class Faults {
-  readonly #planned: Planned[] = []
+  readonly #planned = new Set<Planned>()
 
-  /** @param times how often; default: always */
-  on(path: RegExp, fault: Fault, times = Infinity): void {
-    this.#planned.push({ path, fault, left: times })
+  /** @param times how often; default: always @returns ends it */
+  on(path: RegExp, fault: Fault, times = Infinity): () => void {
+    const planned = { path, fault, left: times }
+    this.#planned.add(planned)
+    return () => this.#planned.delete(planned)
   }
 
   clear(): void {
-    this.#planned.length = 0
+    this.#planned.clear()
   }
 
   for(url: string): Fault | undefined {
-    const found = this.#planned.find(({ path, left }) => left > 0 && path.test(url))
+    const found = [...this.#planned].find(({ path, left }) => left > 0 && path.test(url))
     if (found !== undefined) found.left -= 1
     return found?.fault
   }
@@ -49,8 +53,14 @@ export class Faults {
 export async function answer(
   outgoing: ServerResponse,
   fault: Fault | undefined,
-  { status = 200, headers = {}, body = Buffer.alloc(0) }: Partial<StandInAnswer>,
+  given: Partial<StandInAnswer>,
 ): Promise<void> {
+  const { status = 200, headers = {}, body = Buffer.alloc(0) } = given
+  if (typeof fault === 'function') {
+    const other = fault({ status, headers, body })
+    const [named, sent] = typeof other === 'string' ? [other, given] : [undefined, other]
+    return answer(outgoing, named, sent)
+  }
   if (fault === 'limited' || fault === 'limitedBriefly') {
     const seconds = fault === 'limited' ? '120' : '1'
     outgoing.writeHead(429, { 'retry-after': seconds }).end('too many requests')

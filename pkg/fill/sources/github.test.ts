@@ -61,6 +61,29 @@ it('lists the tags that are versions, with their commits', async () => {
   expect([skipped, unchanged, versions[0]?.commit?.length]).toEqual([2, false, 40])
 })
 
+it('asks for the whole list after four hours, or for a person after a minute: a damaged one keeps its ETag', async () => {
+  let aheadMs = 0
+  const clock = () => Date.now() + aheadMs
+  const ahead = await localSources(authority, github.hosts, { githubApiUrl: github.apiUrl, clock })
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const damage = () =>
+    github.faults.on(/tags/, (given) => ({ ...given, body: Buffer.from('[]') }), 1)
+  const listed = async (afterMs: number, urgent = false) => {
+    aheadMs += afterMs
+    const from = await ahead.restart()
+    return (await vpc({}, from).list({ signal, urgent })).versions.length
+  }
+  damage()
+  expect(await listed(0)).toBe(0)
+  expect(await listed(3 * 3_600_000)).toBe(0)
+  expect(await listed(3_600_000)).toBe(1)
+  damage()
+  expect(await listed(5 * 3_600_000)).toBe(0)
+  expect(await listed(30_000, true)).toBe(0)
+  expect(await listed(31_000, true)).toBe(1)
+  await ahead.close()
+})
+
 it('sends the ETag of the last list, also after a restart, which costs no quota', async () => {
   for (let patch = 0; patch < 150; patch += 1) github.tag('acme/vpc', `v1.0.${patch}`, files)
   expect((await vpc().list({ signal })).versions.length).toBe(150)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { z } from 'zod'
+import * as z from 'zod'
 import { messageOf } from '../../base/errors/errors.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
@@ -12,6 +12,15 @@ import type { UpstreamOptions } from './types.ts'
 const maxFileBytes = 32 * 1024 * 1024
 /** Lists that nobody asked for in this time are removed at the start. */
 const keepMs = 30 * 24 * 3_600_000
+/**
+ * A list is sent again after so long. It may have been damaged on its way, together with an ETag that the upstream confirms
+ * for ever.
+ */
+const confirmedMs = 4 * 3_600_000
+/** The same if a person waits. The versions of a repository share a list. */
+const confirmedUrgentlyMs = 60_000
+
+const File = z.object({ sentMs: z.number(), value: z.unknown() })
 
 /** A fetched list, with everything that a conditional request needs. */
 interface Kept {
@@ -19,6 +28,8 @@ interface Kept {
   /** Size as JSON, which is close to its size in memory. */
   readonly bytes: number
   readonly atMs: number
+  /** When the upstream sent it, and not only said that it is unchanged. */
+  readonly sentMs: number
 }
 
 interface Loaded<T> {
@@ -56,7 +67,7 @@ export class ListingCache {
   async get<T>(
     key: string,
     schema: z.ZodType<T>,
-    { signal, maxAgeMs = 0 }: UpstreamOptions,
+    { signal, maxAgeMs = 0, urgent }: UpstreamOptions,
     load: (former: T | undefined) => Promise<Loaded<T>>,
   ): Promise<Loaded<T>> {
     const attempt = async (): Promise<Loaded<T>> => {
@@ -67,10 +78,13 @@ export class ListingCache {
         return { value: former, unchanged: true }
       }
       const { value, unchanged } = await this.#flights.run(key, async () => {
-        const loaded = await load(former)
-        const text = JSON.stringify(loaded.value)
         const atMs = this.#clock()
-        this.#memory.set(key, { value: loaded.value, bytes: text.length, atMs })
+        const mayConfirmMs = urgent === true ? confirmedUrgentlyMs : confirmedMs
+        const mayConfirm = kept !== undefined && atMs - kept.sentMs < mayConfirmMs
+        const loaded = await load(mayConfirm ? former : undefined)
+        const sentMs = loaded.unchanged && kept !== undefined ? kept.sentMs : atMs
+        const text = JSON.stringify({ sentMs, value: loaded.value })
+        this.#memory.set(key, { value: loaded.value, bytes: text.length, atMs, sentMs })
         await this.#keep(key, text, loaded.unchanged)
         return loaded
       })
@@ -95,7 +109,8 @@ export class ListingCache {
       const path = this.#path(key)
       const { mtimeMs } = await stat(path)
       const text = await readFile(path, 'utf8')
-      return { value: JSON.parse(text), bytes: text.length, atMs: mtimeMs }
+      const { value, sentMs } = File.parse(JSON.parse(text))
+      return { value, bytes: text.length, atMs: mtimeMs, sentMs }
     } catch {
       return undefined
     }

@@ -24,6 +24,8 @@ interface Known {
 }
 
 const freshMs = 3_600_000
+/** The same if a person waits: a damaged answer must not outlast it. Many requests need it at once. */
+const freshUrgentlyMs = 60_000
 
 /**
  * Finds the services of a registry.
@@ -69,7 +71,8 @@ export class ServiceDiscovery {
   ): Promise<Known> {
     const key = ca === undefined ? host : `${host} ${hash('sha256', ca)}`
     const known = this.#known.get(key)
-    if (known !== undefined && this.#clock() - known.atMs < freshMs) return known
+    const maxAgeMs = urgent === true ? freshUrgentlyMs : freshMs
+    if (known !== undefined && this.#clock() - known.atMs < maxAgeMs) return known
     const base = `https://${host}/.well-known/terraform.json`
     try {
       const services = await this.#upstream.json(base, Services, { ca, signal, urgent })
