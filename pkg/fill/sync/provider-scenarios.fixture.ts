@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -145,6 +146,28 @@ export function providerScenarios(scene: () => Scene): void {
       await write({ trustedKeys: [first, second] }, '1.0.0', '1.1.0')
       await scene().run()
       expect(scene().status('Version', name)).toMatchObject({ synced: true })
+    })
+
+    it('a key is not the first one before a version that it signed is stored', async () => {
+      const offer = (signer: string) =>
+        scene().upstream.provider(provider, { '1.0.0': { platforms: ['linux/amd64'], signer } })
+      offer(second)
+      const fetch = `fetch ${provider} 1.0.0`
+      scene().upstream.faults.set(fetch, new FillError('NotAnArchive', 'the archive is damaged'))
+      await write({}, '1.0.0')
+      await scene().run()
+      const name = 'hello-1-0-0-linux-amd64'
+      expect(scene().condition('Version', name, 'Stalled')).toMatchObject({
+        reason: 'NotAnArchive',
+      })
+      scene().upstream.faults.clear()
+      offer(first)
+      await scene().objects.patch(
+        { kind: 'Version', namespace: scene().namespace, name },
+        { metadata: { annotations: { 'depot.internal/sync-requested-at': 'now' } } },
+      )
+      await eventually(() => expect(scene().status('Version', name).synced).toBe(true))
+      expect(scene().status('Version', name).release?.keyFingerprint).toBe(first)
     })
 
     it('an unsigned release is refused, unless the config allows it', async () => {

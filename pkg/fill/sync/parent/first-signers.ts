@@ -11,18 +11,35 @@ interface SignerFields {
  * memory prevents two concurrent versions from becoming first with different keys.
  */
 export class FirstSigners {
-  readonly #firsts = new Map<string, string>()
+  /** By provider: the key, and the Versions in work that it signed. */
+  readonly #firsts = new Map<string, { readonly key: string; readonly inWork: Set<string> }>()
 
   /**
    * Returns the first signer of a provider; the given key becomes the first signer if there is none.
    *
    * @param versions the Versions of the provider
+   * @param version the one in work
    */
-  of(provider: StoredObject, versions: readonly StoredObject[], fingerprint: string): string {
+  of(
+    provider: StoredObject,
+    versions: readonly StoredObject[],
+    fingerprint: string,
+    version: string,
+  ): string {
+    const known = firstSigner(provider, versions)
+    if (known !== undefined) return known
     const { uid } = provider.metadata
-    const known = firstSigner(provider, versions) ?? this.#firsts.get(uid)
-    if (known === undefined) this.#firsts.set(uid, fingerprint)
-    return known ?? fingerprint
+    const first = this.#firsts.get(uid) ?? { key: fingerprint, inWork: new Set() }
+    this.#firsts.set(uid, first)
+    if (first.key === fingerprint) first.inWork.add(version)
+    return first.key
+  }
+
+  /** Forgets a key once no Version that it signed is in work: what was not stored may have been damaged or forged. */
+  ended(version: string): void {
+    for (const [uid, { inWork }] of this.#firsts) {
+      if (inWork.delete(version) && inWork.size === 0) this.#firsts.delete(uid)
+    }
   }
 }
 

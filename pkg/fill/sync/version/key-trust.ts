@@ -8,6 +8,7 @@ import { ownedBy } from '../parent/children.ts'
  * Requires that the key that signed a release is trusted: it is in trustedKeys, or it signed the first version of the
  * provider.
  *
+ * @param version the key of the Version in work
  * @throws FillError SigningKeyChanged, with the change that accepts the key
  */
 export function requireTrust(
@@ -15,6 +16,7 @@ export function requireTrust(
   { trustedKeys = [], keyPolicy }: ProviderConfig,
   parent: StoredObject | undefined,
   { signer }: ProviderRelease,
+  version: string,
 ): void {
   if (signer === undefined || signer.trusted) return
   const { fingerprint } = signer
@@ -25,7 +27,7 @@ export function requireTrust(
     )
   }
   if (parent === undefined || keyPolicy === 'Follow') return
-  const first = context.signers.of(parent, ownedBy(context, parent), fingerprint)
+  const first = context.signers.of(parent, ownedBy(context, parent), fingerprint, version)
   if (first === fingerprint) return
   throw new FillError(
     'SigningKeyChanged',

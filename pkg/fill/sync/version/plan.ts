@@ -14,7 +14,7 @@ import { normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
-import type { Context } from '../context.ts'
+import { type Context, keyOf } from '../context.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
 import type { Candidate } from './work.ts'
@@ -201,7 +201,7 @@ function providerPlan(
       const release = await upstream.release(placed.version, { os, arch }, options)
       return {
         revision: release.revision,
-        requireTrust: () => requireTrust(context, config, placed.parent, release),
+        requireTrust: () => requireTrust(context, config, placed.parent, release, keyOf(metadata)),
         fetch: async (fetching) => {
           const fetched = await upstream.fetch(release, fetching)
           return fetchProvider(

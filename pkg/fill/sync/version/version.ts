@@ -29,6 +29,7 @@ export async function reconcileVersion(
     return undefined
   } finally {
     context.slots.free(keyOf(ref))
+    context.signers.ended(keyOf(ref))
   }
 }
 
