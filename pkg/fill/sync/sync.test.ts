@@ -115,7 +115,7 @@ it('gives a free slot of a shared host to the waiting namespace, not to the one 
   expect(fetched().length).toBeLessThanOrEqual(4)
 })
 
-it('writes three files for a new version, however long it takes to fetch', async () => {
+it('writes a module before its new version and once more after it, however long the fetch takes', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const file = (name: string) => join(dir, `${name}.yaml`)
   const scene = await Scene.open(
@@ -157,6 +157,8 @@ it('writes three files for a new version, however long it takes to fetch', async
   await eventually(() =>
     expect(written.toSorted()).toEqual([
       'main.status.yaml',
+      // Its spec first, so that a process that is killed leaves no version that its module does not name.
+      'modules/team/vpc.yaml',
       'modules/team/vpc.yaml',
       'versions/team/vpc-1-1-0.yaml',
     ]),

@@ -32,11 +32,24 @@ it('loads documents, lists, JSON and subfolders, and nothing else', async () => 
     '.git/a.yaml': moduleText('no'),
     'a.yaml~': moduleText('no'),
     '4913': moduleText('no'),
-    'empty.json': '',
+    'comment.yaml': '# Nothing yet.\n',
   })
   const modules = ['a1', 'a2', 'b1', 'b2', 'c1'].map((name) => `Module ${name}`)
   expect(source.sink.names).toEqual([...modules, 'Namespace d1'])
   expect(await source.rejected()).toEqual([])
+})
+
+it.each([
+  ['empty', ''],
+  ['full of blanks', '\n \n'],
+  ['full of NUL bytes, as after a power cut', '\0'.repeat(100)],
+])('serves what a file held before it was %s', async (_, text) => {
+  await using source = await startSource({ 'a.yaml': moduleText('a'), 'b.json': text })
+  const empty = (count: number) => [`{kind="unknown",reason="InvalidSyntax"} ${count}`]
+  expect(await source.rejected()).toEqual(empty(1))
+  await source.write('a.yaml', text)
+  await vi.waitFor(async () => expect(await source.rejected()).toEqual(empty(2)), wait)
+  expect(source.sink.names).toEqual(['Module a'])
 })
 
 it('tells that everything was read, and how long changes take', async () => {

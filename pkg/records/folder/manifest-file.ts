@@ -73,6 +73,17 @@ export interface ParseOptions<O, E> {
 /** Files of this name may hold a status without its object. */
 const statusFile = /\.status\.(?:ya?ml|json)$/i
 
+/** Full disks and interrupted writes leave such files, which must not look as if somebody took the objects out. */
+const empty = {
+  problem: 'is empty: write it again, or remove the file if its objects are to go',
+  reason: 'InvalidSyntax',
+  line: undefined,
+} as const
+
+function isEmpty(text: string): boolean {
+  return /^[\s\0]*$/.test(text)
+}
+
 /** Parses a file. */
 export async function parseManifest<O, E>(
   path: string,
@@ -110,8 +121,8 @@ export async function parseManifest<O, E>(
     await turns.yieldIfDue()
   }
 
-  if ('problem' in file) {
-    const { problem: message, reason, line } = file
+  if ('problem' in file || isEmpty(file.text)) {
+    const { problem: message, reason, line } = 'problem' in file ? file : empty
     const rejection = { file: path, line, reason, kind: 'unknown', message } as const
     return { entries, extras, rejections: [rejection], incomplete: true, parts }
   }

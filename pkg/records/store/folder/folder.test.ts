@@ -346,6 +346,25 @@ describe('a created object', () => {
     expect(parse(read('versions/team/a-1-0-0.yaml'))).toMatchObject({ status: { synced: true } })
   })
 
+  it('comes after the new spec of its owner, which a process that starts after a kill has to find', async () => {
+    write('vpc.yaml', moduleText('vpc'))
+    const objects = await open()
+    const own = await objects.apply({
+      kind: 'Module',
+      metadata: { name: 'dns', namespace: 'team' },
+      spec: { moduleConfig: { name: 'dns', provider: 'aws' }, versions: [] },
+    })
+    const listed = await objects.writeStatus(own, { synced: true })
+    const spec = { ...(listed.spec as object), versions: [{ version: '1.0.0' }] }
+    await objects.apply({ kind: 'Module', metadata: { name: 'dns', namespace: 'team' }, spec })
+    expect(read('modules/team/dns.yaml')).not.toContain('1.0.0')
+    const made = await objects.apply(child(own))
+    await objects.writeStatus(made, { synced: true })
+    const next = await open()
+    expect(next.get('Version', 'team', 'dns-1-0-0')).toBeDefined()
+    expect(next.get('Module', 'team', 'dns')?.spec).toEqual(spec)
+  })
+
   it('takes back what it owns when it is applied again after its file was removed', async () => {
     const objects = await open(true)
     const spec = { moduleConfig: { name: 'a', provider: 'aws' } }

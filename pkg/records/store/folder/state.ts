@@ -422,7 +422,10 @@ export class FolderState {
     return isDeepStrictEqual(rest, restBefore)
   }
 
-  /** An object whose owner has no file would be taken for one whose owner is gone. */
+  /**
+   * Writes the owner of an object first. Otherwise a process that starts after a kill finds an object whose owner is absent, or
+   * does not name it.
+   */
   async #writeOwner(value: Fields): Promise<void> {
     const [owner] = identified('Version', value, '').metadata.ownerReferences
     const kind = objectKinds.find((one) => one === owner?.kind)
@@ -430,7 +433,7 @@ export class FolderState {
     const { namespace = 'default' } = record(value['metadata'])
     const ref = { kind, namespace: String(namespace), name: owner.name }
     const id = idOf(ref)
-    if (this.#isNew(id)) await this.#write(ref, this.#values.get(id) ?? {})
+    if (this.#bases.has(id)) await this.#write(ref, this.#values.get(id) ?? {})
   }
 
   async #write(ref: StoredRef, after: Fields): Promise<void> {
