@@ -2,11 +2,12 @@ import { watch } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { folderObjects } from '../../records/store/store.ts'
+import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { syncScenarios } from './scenarios.fixture.ts'
 import { Scene } from './scene.fixture.ts'
@@ -71,6 +72,61 @@ it('removes the archive of a retained Version whose file a person removes', asyn
   scene.aheadMs += 25 * 60 * 60_000
   await scene.run()
   expect(await scene.stored()).toMatchObject([expect.stringContaining('vpc-2.0.0')])
+})
+
+describe('a Depot whose file a person removes', () => {
+  const opened = async (deletionPolicy: string) => {
+    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+    const scene = await Scene.open(folderPlace(dir), 'team')
+    onTestFinished(async () => {
+      await scene.close()
+      await rm(dir, { recursive: true })
+    })
+    scene.upstream.repository(url, { 'v1.0.0': 'first' })
+    const moduleConfigs = [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }]
+    await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
+    await scene.run()
+    const policy = { global: { storageConfig }, moduleConfigs, deletionPolicy }
+    await scene.write('Depot', 'main', policy)
+    await scene.run()
+    return { scene, dir }
+  }
+  const depot = ({ scene }: { scene: Scene }) =>
+    scene.object('Module', 'vpc').metadata.labels[`${apiGroup}/depot`]
+
+  it('takes its modules along with deletionPolicy: Delete, once upstream can be asked', async () => {
+    const { scene } = await opened('Delete')
+    scene.upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
+    await scene.stop()
+    await scene.remove('Depot', 'main')
+    await scene.run()
+    expect(scene.names('Module')).toEqual(['vpc'])
+    expect(scene.names('Version')).toEqual(['vpc-1-0-0'])
+    scene.upstream.faults.clear()
+    await scene.run()
+    await eventually(() => expect(scene.names('Version')).toEqual([]))
+    expect(scene.names('Module')).toEqual([])
+    expect(await scene.stored()).toHaveLength(1)
+    scene.aheadMs += 25 * 60 * 60_000
+    await scene.run()
+    expect(await scene.stored()).toEqual([])
+  })
+
+  it('leaves its modules otherwise', async () => {
+    const { scene } = await opened('Orphan')
+    await scene.remove('Depot', 'main')
+    await eventually(() => expect(depot({ scene })).toBeUndefined())
+    expect(scene.names('Version')).toEqual(['vpc-1-0-0'])
+  })
+
+  it('is still theirs while a file cannot be read, which may be its own', async () => {
+    const { scene, dir } = await opened('Delete')
+    await scene.stop()
+    await writeFile(join(dir, 'depot-main.yaml'), '')
+    await scene.run()
+    expect(depot({ scene })).toBe('main')
+    expect(scene.names('Version')).toEqual(['vpc-1-0-0'])
+  })
 })
 
 it('gives a free slot of a shared host to the waiting namespace, not to the one that had both', async () => {

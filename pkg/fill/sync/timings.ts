@@ -49,6 +49,9 @@ export const defaultTimings: SyncTimings = {
   progressMs: 5 * second,
 }
 
+/** How often to ask upstream about an object whose Depot or owner is missing from the folder. */
+export const absenceMs = 30 * second
+
 /** When to look again at an object that only a change can help. */
 export function stalledWaitMs(
   { stalledMs, secretMs }: SyncTimings,

@@ -8,7 +8,7 @@ import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
 import { type Context, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { ownedBy } from '../parent/children.ts'
-import { appliedAnnotation, depotLabel } from '../parent/depot-label.ts'
+import { appliedAnnotation, depotLabel, policyAnnotation } from '../parent/depot-label.ts'
 import { markGone } from '../parent/gone.ts'
 import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
@@ -103,6 +103,7 @@ async function bring(
     )
   }
   if (!asking.isPoll && object !== undefined && isApplied(context, depot, item, object)) {
+    await writePolicy(context, depot, object)
     const before = itemBefore(depot, item)
     return { isManaged: true, found: before?.found, matched: before?.matched }
   }
@@ -129,6 +130,7 @@ async function bring(
   }).versions
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
   const applied = await apply(context, depot, item, selected)
+  await writePolicy(context, depot, applied)
   if (kind === 'Module') wakeMoved(context, applied, listed)
   else {
     if (!listed.unchanged) context.wake(refOf(applied), 'poll')
@@ -270,6 +272,19 @@ function isApplied(
     isDeepStrictEqual(moduleConfig ?? providerConfig, item.config) &&
     object.metadata.annotations[appliedAnnotation(context.apiGroup)] === digest
   )
+}
+
+/** Tells a resource the policy of a Depot in a file, which can disappear before its policy was followed. */
+async function writePolicy(
+  { apiGroup, objects }: Context,
+  depot: StoredObject,
+  object: StoredObject,
+): Promise<void> {
+  const { deletionPolicy = 'Orphan' } = depot.spec as { readonly deletionPolicy?: string }
+  const name = policyAnnotation(apiGroup)
+  const known = object.metadata.annotations[name] ?? 'Orphan'
+  if (objects.waitsForFinalizers(depot) || known === deletionPolicy) return
+  await objects.patch(refOf(object), { metadata: { annotations: { [name]: deletionPolicy } } })
 }
 
 function digestOf(versions: readonly string[]): string {

@@ -8,8 +8,12 @@ import { isRetained, ownedBy } from './children.ts'
 import { identityOfStored, listedVersions, retention } from './desired.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 
-export function reconcileModule(context: Context, ref: StoredRef): Promise<Reconciled | undefined> {
-  return reconcileParent(context, ref, async (object) => planOf(context, object))
+export function reconcileModule(
+  context: Context,
+  ref: StoredRef,
+  signal: AbortSignal,
+): Promise<Reconciled | undefined> {
+  return reconcileParent(context, ref, async (object) => planOf(context, object), signal)
 }
 
 function planOf(context: Context, object: StoredObject): ParentPlan {

@@ -38,12 +38,12 @@ export function reconcileProvider(
   ref: StoredRef,
   signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
-  return reconcileParent(context, ref, (object, request) =>
-    planOf(context, object, {
-      signal,
-      urgent: request !== undefined,
-      listMs: context.timings.listMs,
-    }),
+  const { listMs } = context.timings
+  return reconcileParent(
+    context,
+    ref,
+    (object, request) => planOf(context, object, { signal, urgent: request !== undefined, listMs }),
+    signal,
   )
 }
 

@@ -7,7 +7,7 @@ import { failureOf, failureText, reportFailure } from '../failure.ts'
 import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '../requests.ts'
 import { type StatusChange, suspend, writeStatus } from '../status.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
-import { orphanOfGone } from './depot-label.ts'
+import { leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
 import { heldCondition } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
@@ -30,10 +30,12 @@ export async function reconcileParent(
   context: Context,
   ref: StoredRef,
   planOf: (object: StoredObject, request: SyncRequest | undefined) => Promise<ParentPlan>,
+  signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
   const object = context.objects.get(ref.kind, ref.namespace, ref.name)
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
-  await orphanOfGone(context, object)
+  const waits = await leaveGoneDepot(context, object, signal)
+  if (waits !== undefined) return waits
   if ((object.spec as { suspend?: boolean }).suspend === true) {
     return suspend(context, object, { syncStatus: 'Suspended' })
   }

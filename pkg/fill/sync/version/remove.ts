@@ -7,7 +7,7 @@ import { type Context, keyOf, msOf, refOf, timeOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
-import { jittered } from '../timings.ts'
+import { absenceMs, jittered } from '../timings.ts'
 import { dropFinalizer, finalizerOf } from './finalizer.ts'
 import { planOf, requireGrant } from './plan.ts'
 import {
@@ -32,8 +32,6 @@ const answers: ReadonlySet<string> = new Set([
   'SignatureInvalid',
   'SigningKeyChanged',
 ])
-/** How often to ask upstream about a Version whose owner is missing from the folder. */
-const absenceMs = 30_000
 
 /** Lets a deleted Version disappear. Its archive stays in storage for a while, or is removed at once without a grace. */
 export async function removeVersion(
