@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { FillError } from '../sources/sources.ts'
+import { heldRemovals } from './parent/removal.ts'
 import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -49,6 +50,19 @@ export function heldScenarios(scene: () => Scene): void {
       expect(held()).toBeUndefined()
       expect(scene().status('Module', 'vpc')).toMatchObject({ synced: true, retained: 0 })
       expect(await scene().stored()).toEqual(stored)
+    })
+
+    it('are counted and reported by an Event', async () => {
+      await fill()
+      expect(heldRemovals(scene().objects)).toBe(0)
+      const event = vi.spyOn(scene().objects, 'event')
+      await write({ versionConstraints: '~> 10.0' })
+      await eventually(() => expect(heldRemovals(scene().objects)).toBe(1))
+      await eventually(() =>
+        expect(event).toHaveBeenCalledWith(
+          expect.objectContaining({ type: 'Warning', reason: 'RemovalHeld' }),
+        ),
+      )
     })
 
     it('stay after a typo even if upstream does not list them any more', async () => {

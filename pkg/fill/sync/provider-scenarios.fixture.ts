@@ -44,6 +44,21 @@ export function providerScenarios(scene: () => Scene): void {
       expect(spec).toMatchObject({ protocols: ['5.0', '6.0'] })
     })
 
+    it('fetches nothing again from another registry that has the same digests', async () => {
+      scene().upstream.provider(provider, { '1.0.0': { platforms, signer: first } })
+      await write({}, '1.0.0')
+      await scene().run()
+      scene().upstream.asked.length = 0
+      await write({ upstreamHost: 'mirror.test' }, '1.0.0')
+      await scene().run()
+      expect(scene().upstream.asked.filter((what) => what.startsWith('fetch'))).toEqual([])
+      expect(scene().status('Provider', 'hello')).toMatchObject({ synced: true })
+      scene().upstream.asked.length = 0
+      await scene().run()
+      const asked = scene().upstream.asked.filter((what) => /^(release|fetch)/.test(what))
+      expect(asked).toEqual([])
+    })
+
     it('keeps platforms and versions that vanish upstream, and marks them until they are back', async () => {
       const both = { platforms: ['linux/amd64', 'darwin/arm64'], signer: first }
       scene().upstream.provider(provider, { '1.0.0': both, '1.1.0': both })

@@ -114,7 +114,7 @@ export class TestUpstream implements Sources {
     const fileNameOf = (version: string, { os, arch }: Platform) =>
       `terraform-provider-${type}_${version}_${os}_${arch}.zip`
     return {
-      identity: `registry ${name}`,
+      identity: `registry ${origin.upstreamHost ?? 'registry.test'}/${name}`,
       type: 'registry',
       host: 'registry.test',
       list: async (_options: UpstreamOptions) => {

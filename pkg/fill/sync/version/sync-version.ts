@@ -69,7 +69,10 @@ export async function syncVersion(
     const refused = request === undefined ? refusedBefore(work) : undefined
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-    if (isKept && offer.revision === artifact.revision) await keep(context, work, plan, stored)
+    // The revision of a provider is the digest of its archive, from whatever registry it comes.
+    const isThere = isKept || (plan.type === 'Provider' && isStored && !isElsewhere && !isLost)
+    const isSameRevision = isThere && request === undefined && offer.revision === artifact?.revision
+    if (isSameRevision) await keep(context, work, plan, stored)
     else await obtain(context, work, { plan, offer, from, isCurrent, isLost })
   }
   return afterwards(context, work, plan, afterMs)
