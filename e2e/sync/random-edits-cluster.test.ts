@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
+import { kindNames, kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { Scene } from '../../pkg/fill/sync/scene.fixture.ts'
+import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import { clusterObjects, type ObjectKind } from '../../pkg/records/store/store.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+import type { Edit } from './edits/edits.fixture.ts'
+import { type EditedRegistry, edits, surviveEdits } from './edits/property.fixture.ts'
+
+const apiGroup = 'depot.internal'
+const namespace = 'team'
+const log = createLogger('silent')
+let plane: ControlPlane
+
+beforeAll(async () => {
+  plane = await startControlPlane()
+  await applyManifests(plane.admin, 'config/crd/bases')
+  await plane.admin.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
+})
+afterAll(() => plane?.stop())
+
+const pathOf = (kind: string, name: string): string => {
+  const { plural } = kinds[kind as keyof typeof kinds]
+  return `/apis/depot.internal/v1alpha1/namespaces/${namespace}/${plural}/${name}`
+}
+const remove = (kind: string, name: string) => plane.admin.request('DELETE', pathOf(kind, name))
+
+const open = () => {
+  const connection = loadConnection({ kubeconfig: plane.kubeconfigFile, env: {} })
+  return openCluster({ connection, apiGroup, log, metrics: createMetrics({ version: 'test' }) })
+}
+
+/** Deletions with kubectl. Nothing in this cluster collects garbage, so Versions are deleted with their Module. */
+const kubectl: readonly Edit[] = [
+  async ({ random, scene }) => {
+    const name = random.pick(scene.names('Version'))
+    await remove('Version', name)
+    return { what: `kubectl delete version ${name}`, ordered: [`versions ${name}`] }
+  },
+  async ({ random, scene }) => {
+    const [kind, name] = random.pick([
+      ...scene.names('Module').map((one) => ['Module', one] as const),
+      ...scene.names('Provider').map((one) => ['Provider', one] as const),
+    ])
+    const { uid } = scene.object(kind, name).metadata
+    const children = scene.objects.list('Version', { namespace, ownerUid: uid })
+    await remove(kind, name)
+    for (const child of children) await remove('Version', child.metadata.name)
+    return { what: `kubectl delete ${kind.toLowerCase()} ${name}`, ordered: [`${kind} ${name}`] }
+  },
+]
+
+async function openRegistry(): Promise<EditedRegistry> {
+  const place = {
+    async open() {
+      const cluster = open()
+      const { client } = cluster
+      const namespaces = [namespace]
+      const notes = { namespace, name: 'depot-removals' }
+      const objects = clusterObjects({
+        cluster,
+        client,
+        apiGroup,
+        namespaces,
+        notes,
+        instance: 'test',
+        log,
+      })
+      const close = async () => {
+        await objects.close()
+        await cluster.close()
+      }
+      return { ...objects, get: objects.get.bind(objects), close }
+    },
+    async write(manifest: { kind: string; metadata: { name: string } }) {
+      const { kind, metadata } = manifest
+      await plane.admin.apply(pathOf(kind, metadata.name), manifest, 'kubectl')
+    },
+    remove: async ({ kind, name }: { kind: ObjectKind; name: string }) => {
+      await remove(kind, name)
+    },
+    writeSecret: async () => undefined,
+    close: async () => undefined,
+  }
+  const scene = await Scene.open(place, namespace)
+  const catalog = new Catalog({ apiGroup })
+  const server = open()
+  const scope = { watchNamespace: namespace, bindingsNamespace: namespace }
+  await server.watch({ kinds: kindNames, scope, sink: catalog }).ready
+  onTestFinished(async () => {
+    await scene.close()
+    await server.close()
+  })
+  const isCurrent = (kind: ObjectKind) => {
+    const all = scene.objects.list(kind, { namespace })
+    return (
+      catalog.count(kind) === all.length &&
+      all.every(({ metadata }) => catalog.holds({ kind, ...metadata }, metadata) === true)
+    )
+  }
+  return {
+    scene,
+    catalog,
+    more: kubectl,
+    settled: () => scene.idle(),
+    async caughtUp() {
+      const all = ['Depot', 'Module', 'Provider', 'Version'] as const
+      await expect.poll(() => all.every(isCurrent), { timeout: 30_000, interval: 20 }).toBe(true)
+    },
+  }
+}
+
+it('after every edit of a cluster, what could be installed before can be installed still', async () => {
+  const [count, seed] = [edits.count(15), edits.seed()]
+  const { history, ...result } = await surviveEdits(await openRegistry(), count, seed)
+  process.stdout.write(
+    `${count} edits of a cluster with the seed ${seed}: ${JSON.stringify(result)}\n`,
+  )
+  expect(history).toHaveLength(count)
+  expect(result.installable).toBeGreaterThan(0)
+}, 3_600_000)
