@@ -149,10 +149,10 @@ const reconcilers: Readonly<
   Version: reconcileVersion,
 }
 
-/** Keeps track of the archive of a Version that disappeared without its deletion, as a file that a person removes. */
+/** Keeps track of the archive of a Version whose file a person removed. A cluster that lost its records keeps all archives. */
 function keepInStorage(context: Context, version: StoredObject): void {
   const { finalizers, deletionTimestamp, ownerAbsent } = version.metadata
-  if (version.kind !== 'Version' || finalizers.length === 0) return
+  if (version.kind !== 'Version' || !context.objects.isFolder || finalizers.length === 0) return
   if (deletionTimestamp !== undefined && ownerAbsent !== true) return
   leave(context, version).catch((err: unknown) => {
     const key = keyOf(version.metadata)

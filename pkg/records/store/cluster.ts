@@ -77,6 +77,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
 
   return {
     namespaces,
+    isFolder: false,
     unreadable: () => undefined,
     waitsForFinalizers: () => true,
     get: (kind, namespace, name) => memory.get(kind, namespace, name),

@@ -99,6 +99,8 @@ export interface Notes {
 export interface Objects {
   /** Namespaces whose objects are in memory; undefined: all. */
   readonly namespaces: readonly string[] | undefined
+  /** Whether the objects are in files: people remove those without waiting for finalizers. */
+  readonly isFolder: boolean
   /** Something that cannot be read now and may contain any object, such as a file with a mistake. */
   unreadable(): string | undefined
   /** Reads from memory, which has the writes of this process at once. */

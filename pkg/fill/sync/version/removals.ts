@@ -22,6 +22,8 @@ export class Removals {
   onAdd: (id: string) => void = () => undefined
   readonly #notes: Notes
   readonly #left = new Map<string, LeftVersion>()
+  /** Namespace, version and platform of each. */
+  readonly #identities = new Map<string, string>()
 
   private constructor(notes: Notes) {
     this.#notes = notes
@@ -34,7 +36,7 @@ export class Removals {
       const left = readNote(id, text)
       if (left === undefined)
         log.warn({ note: id }, 'a note of an archive to be removed is unreadable')
-      else removals.#left.set(id, left)
+      else removals.#remember(left)
     }
     return removals
   }
@@ -49,8 +51,8 @@ export class Removals {
 
   /** Finds Versions that are gone and had the namespace, version and platform of this one. */
   of(object: StoredObject): LeftVersion[] {
-    const wanted = placeInRegistry(object)
-    return this.all.filter((left) => placeInRegistry(left.object) === wanted)
+    const wanted = identityIn(object)
+    return this.all.filter(({ id }) => this.#identities.get(id) === wanted)
   }
 
   /** @param object with the place of its archive in its status. @throws ApiError */
@@ -63,7 +65,7 @@ export class Removals {
     const metadata = { ...object.metadata, finalizers: [], labels: {}, annotations: {} }
     const left = { id, removeAfter, object: { ...object, metadata, status } }
     await this.#notes.put(id, JSON.stringify(left))
-    this.#left.set(id, left)
+    this.#remember(left)
     this.onAdd(id)
   }
 
@@ -71,10 +73,16 @@ export class Removals {
   async drop(id: string): Promise<void> {
     await this.#notes.drop(id)
     this.#left.delete(id)
+    this.#identities.delete(id)
+  }
+
+  #remember(left: LeftVersion): void {
+    this.#left.set(left.id, left)
+    this.#identities.set(left.id, identityIn(left.object))
   }
 }
 
-function placeInRegistry(object: StoredObject): string {
+function identityIn(object: StoredObject): string {
   const { type } = object.spec as { readonly type?: string }
   return `${object.metadata.namespace} ${type} ${identityOfStored(object)}`
 }

@@ -41,6 +41,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
 
   return {
     namespaces: undefined,
+    isFolder: true,
     unreadable: () => state.unreadable(),
     mistakes: () => state.rejections().map(lineOf),
     settled: () => state.settled(),
