@@ -1,5 +1,6 @@
 import type { ArchiveLocation } from '../../../pkg/api/v1alpha1/v1alpha1.ts'
 import type { ArchiveStore } from '../../../pkg/archives/storage/storage.ts'
+import { messageOf } from '../../../pkg/base/errors/errors.ts'
 import type { Catalog } from '../../../pkg/registry/catalog/catalog.ts'
 
 /** An archive that a server hands out: of a Module or Provider, by version and platform. */
@@ -63,8 +64,12 @@ async function problemOf(
   if (unserved !== undefined || location === undefined || sha256 === undefined) return unserved
   const { driver, object } = archives.for(location.storage, location.configName)
   const name = object(location.fileName)
-  const info = await driver.stat(name).catch(() => undefined)
-  if (info === undefined) return `${name} is not in storage`
-  const isWhole = await driver.verify(name, { sizeBytes: info.sizeBytes, sha256 }, { read: true })
-  return isWhole ? undefined : `${name} has another digest`
+  try {
+    const { sizeBytes } = await driver.stat(name)
+    const isWhole = await driver.verify(name, { sizeBytes, sha256 }, { read: true })
+    return isWhole ? undefined : `${name} has another digest`
+  } catch (error) {
+    // A busy disk does not answer in time, and is asked again.
+    return `${name}: ${messageOf(error)}`
+  }
 }
