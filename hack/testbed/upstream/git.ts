@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { answer, Faults, type StandInAnswer } from './faults.ts'
 import { type HttpsServer, serveHttps, type UpstreamAuthority } from './https-server.ts'
 
 /**
@@ -11,6 +13,7 @@ import { type HttpsServer, serveHttps, type UpstreamAuthority } from './https-se
  * Not imitated: pushes, limits, LFS, and what hosts put in front of it.
  */
 export class GitServer {
+  readonly faults = new Faults()
   /** The header that is asked for; none: all may read. */
   authorization: string | undefined
   /** The address that every request is redirected to. */
@@ -126,7 +129,9 @@ export class GitServer {
     })
     backend.stdin.on('error', () => undefined)
     incoming.pipe(backend.stdin)
-    sendCgi(backend.stdout, outgoing)
+    const fault = this.faults.for(url)
+    if (fault === undefined) sendCgi(backend.stdout, outgoing)
+    else void buffer(backend.stdout).then((output) => answer(outgoing, fault, answerIn(output)))
   }
 }
 
@@ -148,14 +153,21 @@ function sendCgi(output: NodeJS.ReadableStream, outgoing: ServerResponse): void 
       return
     }
     head = Buffer.concat([head, chunk])
-    const end = head.indexOf('\r\n\r\n')
-    if (end === -1) return
+    if (!head.includes(endOfHead)) return
     isBody = true
-    const lines = head.subarray(0, end).toString('latin1').split('\r\n')
-    const headers = lines.map((line) => line.split(/:\s*/, 2) as [string, string])
-    const [, status = '200'] = headers.find(([name]) => name === 'Status') ?? []
-    outgoing.writeHead(Number.parseInt(status, 10), Object.fromEntries(headers))
-    outgoing.write(head.subarray(end + 4))
+    const { status, headers, body } = answerIn(head)
+    outgoing.writeHead(status, headers)
+    outgoing.write(body)
   })
   output.on('end', () => outgoing.end())
+}
+
+const endOfHead = '\r\n\r\n'
+
+function answerIn(output: Buffer): StandInAnswer {
+  const end = output.indexOf(endOfHead)
+  const lines = output.subarray(0, end).toString('latin1').split('\r\n')
+  const all = lines.map((line) => line.split(/:\s*/, 2) as [string, string])
+  const { Status: status = '200', ...headers } = Object.fromEntries(all)
+  return { status: Number.parseInt(status, 10), headers, body: output.subarray(end + 4) }
 }

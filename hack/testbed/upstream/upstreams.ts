@@ -19,8 +19,7 @@ export interface Upstreams extends AsyncDisposable {
   provider(address: string, version: string): Promise<void>
 }
 
-export async function startUpstreams(): Promise<Upstreams> {
-  const authority = createUpstreamAuthority()
+export async function startUpstreams(authority = createUpstreamAuthority()): Promise<Upstreams> {
   const keys = openSigningKeys()
   const key = keys.create('Upstream')
   const [github, git, registry] = await Promise.all([

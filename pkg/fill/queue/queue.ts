@@ -48,8 +48,26 @@ export interface QueueOptions {
   readonly metrics: Metrics
   /** Default: Math.random. */
   readonly random?: Random
+  /** Default: the timers of the process. */
+  readonly timers?: Timers
   /** Default: 1 s and 15 min. */
   readonly backoff?: { readonly firstMs: number; readonly capMs: number }
+}
+
+/** Calls back later. */
+export interface Timers {
+  /** In milliseconds, from any start. */
+  readonly now: () => number
+  /** @returns cancels the call */
+  readonly after: (delayMs: number, call: () => void) => () => void
+}
+
+const processTimers: Timers = {
+  now: () => performance.now(),
+  after(delayMs, call) {
+    const timer = setTimeout(call, delayMs)
+    return () => clearTimeout(timer)
+  },
 }
 
 /** `idle` waits for no key that has to wait longer. */
@@ -60,12 +78,13 @@ const longestTimerMs = 2 ** 31 - 1
 
 interface Due {
   readonly atMs: number
-  readonly timer: NodeJS.Timeout
+  readonly cancel: () => void
 }
 
 /** An empty queue that does not work until it is started. */
 export class Queue {
   readonly #options: QueueOptions
+  readonly #timers: Timers
   readonly #metrics: ReturnType<typeof queueMetrics>
   readonly #waiting = new Waiting()
   readonly #due = new Map<string, Due>()
@@ -84,6 +103,7 @@ export class Queue {
 
   constructor(options: QueueOptions) {
     this.#options = options
+    this.#timers = options.timers ?? processTimers
     this.#running = new RunningWork(options, () => this.#work())
     this.#turn = {
       isOpen: (lane) => this.#running.isOpen(lane),
@@ -122,7 +142,7 @@ export class Queue {
   addAfter(key: string, delayMs: number): void {
     if (this.#stop.signal.aborted) return
     const leftMs = Math.max(0, delayMs)
-    const atMs = performance.now() + leftMs
+    const atMs = this.#timers.now() + leftMs
     const known = this.#due.get(key)
     if (known !== undefined && known.atMs <= atMs) return
     this.#forgetDue(key)
@@ -131,7 +151,8 @@ export class Queue {
       if (leftMs > longestTimerMs) this.addAfter(key, leftMs - longestTimerMs)
       else this.add(key, 'poll')
     }
-    this.#due.set(key, { atMs, timer: setTimeout(ring, Math.min(leftMs, longestTimerMs)) })
+    const cancel = this.#timers.after(Math.min(leftMs, longestTimerMs), ring)
+    this.#due.set(key, { atMs, cancel })
   }
 
   /** Resolves when no key waits or is in work; keys that are due later do not count, except failed ones with tries left. */
@@ -156,7 +177,7 @@ export class Queue {
   }
 
   #forgetDue(key: string): void {
-    clearTimeout(this.#due.get(key)?.timer)
+    this.#due.get(key)?.cancel()
     this.#due.delete(key)
   }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { EgressPolicy } from '../egress/egress.ts'
-import type { Priority, Reconciled } from '../queue/queue.ts'
+import type { Priority, Reconciled, Timers } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './parent/first-signers.ts'
@@ -32,6 +32,8 @@ export interface SyncOptions {
   readonly metrics: Metrics
   /** Default: Date.now. */
   readonly clock?: Clock
+  /** When work that is due later begins. Default: the timers of the process. */
+  readonly timers?: Timers
   readonly timings?: Partial<SyncTimings>
   /**
    * Maximum number of objects of a kind in work. Half as many Versions may ask one host. Default: 2 Depots, 4 of every other

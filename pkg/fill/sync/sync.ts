@@ -49,7 +49,7 @@ const defaultWorkers: Readonly<Record<ObjectKind, number>> = {
 
 /** Works until it is stopped. */
 export async function startSync(options: SyncOptions): Promise<Sync> {
-  const { objects, log, metrics, tries = 1 } = options
+  const { objects, log, metrics, timers, tries = 1 } = options
   const timings = { ...defaultTimings, ...options.timings }
   const clock = options.clock ?? Date.now
   const queues = new Map<ObjectKind, Queue>()
@@ -89,7 +89,8 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       return context.slots.take(host, key)
     }
     const workers = workersOf(kind)
-    queues.set(kind, new Queue({ kind, workers, reconcile, acquire, log, metrics, tries }))
+    const rest = { log, metrics, tries, ...(timers && { timers }) }
+    queues.set(kind, new Queue({ kind, workers, reconcile, acquire, ...rest }))
   }
   const leaving = new Queue({
     kind: 'Archive',
