@@ -9,7 +9,7 @@ pages := pkg/explorer/dist/index.html
 
 # A failed build of the pages leaves no file that looks finished.
 .DELETE_ON_ERROR:
-.PHONY: help install tools ui screenshots run run-cluster samples test unit journeys integration e2e e2e-outages image image-lock image-size lint format generate chart-test backup bench bench-sync clean
+.PHONY: help install tools ui screenshots run run-cluster samples test unit journeys integration e2e e2e-outages image image-lock image-size lint format generate chart-test bench bench-sync clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,9 +90,6 @@ generate: $(modules) ## Write the files that come from code or from the chart
 
 chart-test: $(modules) ## Render the chart in both Helms and check what comes out
 	@$(NODE) npx vitest run --config vitest.integration.config.ts hack/chart
-
-backup: $(modules) ## Print a backup of the cluster's records; see docs/operations.md for restoring one
-	@$(NODE) node hack/backup.ts
 
 screenshots: $(modules) $(pages) ## Take the pictures of the explorer for the documentation
 	@$(NODE) node hack/screenshots.ts

@@ -1,10 +1,18 @@
 import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { buildSamples } from '../hack/samples.ts'
 import {
@@ -20,6 +28,9 @@ import {
   customResourceKinds,
   kinds,
 } from '../pkg/api/v1alpha1/v1alpha1.ts'
+import { createLogger, createMetrics } from '../pkg/base/telemetry/telemetry.ts'
+import { lastBackupMs } from '../pkg/records/backup/backup.ts'
+import { loadConnection, openCluster } from '../pkg/records/kube/kube.ts'
 
 const group = 'depot.internal'
 const namespaces = ['platform', 'payments', 'depot-system']
@@ -167,7 +178,7 @@ interface Ended {
 }
 
 async function run(...args: readonly string[]): Promise<Ended> {
-  const all = ['hack/backup.ts', ...args, '--kubeconfig', cluster.kubeconfigFile]
+  const all = ['cmd/depot/main.ts', ...args, '--kubeconfig', cluster.kubeconfigFile]
   try {
     return { code: 0, ...(await promisify(execFile)(process.execPath, all)) }
   } catch (thrown) {
@@ -207,7 +218,7 @@ it('brings back every answer, byte by byte, after the namespaces were deleted', 
     20,
   )
 
-  expect(await run('--output', backup)).toMatchObject({ code: 0 })
+  expect(await run('backup', '--out', backup)).toMatchObject({ code: 0 })
   expect(readFileSync(backup, 'utf8')).not.toMatch(
     /uid: .*\n.*resourceVersion|managedFields|creationTimestamp: "/,
   )
@@ -240,7 +251,7 @@ it('changes nothing if every object exists', async () => {
 })
 
 it('saves only one namespace if asked to', async () => {
-  const { stdout } = await run('--namespace', 'payments')
+  const { stdout } = await run('backup', '--namespaces', 'payments')
   expect(stdout).toContain('namespace: payments')
   expect(stdout).not.toContain('namespace: platform')
 })
@@ -301,6 +312,45 @@ it('names every object that the API server refuses, and restores the others', as
   expect(code).toBe(1)
   expect(stderr).toMatch(/^Version \w+\/[\w.-]+: PATCH .*\n/)
   expect(stdout).toMatch(/^\d+ objects restored/)
+})
+
+it('keeps the newest backups of a folder, notes the time in a Lease, and restores the newest', async () => {
+  const before = await answers()
+  const dir = join(folder, 'new/backups')
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/platform/leases'
+  await cluster.admin.request('POST', leases, { metadata: { name: 'depot-backup' } })
+  const kube = openCluster({
+    connection: loadConnection({ kubeconfig: cluster.kubeconfigFile, env: {} }),
+    apiGroup: group,
+    log: createLogger('silent'),
+    metrics: createMetrics({ version: 'test' }),
+  })
+  onTestFinished(() => kube.close())
+  const noted = () => lastBackupMs(kube.client, { namespace: 'platform', name: 'depot-backup' })
+  const createdMs = await noted()
+  mkdirSync(dir, { recursive: true })
+  const old = ['depot-20250101T000000Z.yaml', 'depot-20250102T000000Z.yaml', 'depot-1.yaml.part']
+  for (const name of [...old, 'mine.yaml']) writeFileSync(join(dir, name), '')
+  const flags = ['--dir', dir, '--keep', '2', '--namespace', 'platform']
+  const saved = await run('backup', ...flags, '--lease-name', 'depot-backup')
+  expect(saved).toMatchObject({ code: 0, stderr: '' })
+  expect(await noted()).toBeGreaterThan(createdMs - 1)
+  expect(Date.now() - (await noted())).toBeLessThan(60_000)
+  const kept = readdirSync(dir)
+  expect(kept).toEqual([old[1], expect.stringMatching(/^depot-\d{8}T\d{6}Z\.yaml$/), 'mine.yaml'])
+  expect(saved.stdout).toBe(`saved ${join(dir, kept[1] ?? '')}\n`)
+
+  await deleteNamespaces()
+  expect(await run('restore', dir)).toMatchObject({ code: 0, stderr: '' })
+  expect(await answers()).toEqual(before)
+})
+
+it('says which Lease is missing, and keeps the backup', async () => {
+  const dir = join(folder, 'no-lease')
+  const { code, stderr } = await run('backup', '--dir', dir, '--lease-name', 'none')
+  expect(code).toBe(2)
+  expect(stderr).toContain('leases/none')
+  expect(readdirSync(dir)).toHaveLength(1)
 })
 
 it('says what to do if the definitions are missing', async () => {

@@ -13,7 +13,7 @@ import { applyAsController, applyManifests } from '../hack/testbed/control-plane
 import { sampleStatus } from '../hack/testbed/control-plane/sample-status.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startAs } from '../hack/testbed/server/server.ts'
-import { inlineCommands, shellBlock } from './documentation.fixture.ts'
+import { folderOfProgram, inlineCommands, shellBlock } from './documentation.fixture.ts'
 
 /* Moves records to another group as docs/migrating.md says, and backs them up and restores them as docs/operations.md says. */
 
@@ -21,21 +21,20 @@ const repository = join(import.meta.dirname, '..')
 const group = 'registry.example.com'
 const run = promisify(execFile)
 const dir = mkdtempSync(join(tmpdir(), 'depot-records-'))
+const bin = folderOfProgram()
 let plane: ControlPlane
 let archives: Registry
 
 const theirs = (text: string): string => text.replaceAll('depot.internal', group)
 
-/** Runs commands in a checkout where files may be written, with the cluster as the current context. */
+/** Runs commands where `config` is and files may be written, with the cluster as the current context. */
 async function type(lines: string): Promise<string> {
-  const env = { PATH: process.env['PATH'], HOME: dir, KUBECONFIG: plane.kubeconfigFile }
+  const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: dir, KUBECONFIG: plane.kubeconfigFile }
   return (await run('sh', ['-ec', lines], { cwd: dir, env })).stdout
 }
 
 beforeAll(async () => {
-  for (const name of ['config', 'hack', 'node_modules', 'package.json', 'pkg']) {
-    symlinkSync(join(repository, name), join(dir, name))
-  }
+  symlinkSync(join(repository, 'config'), join(dir, 'config'))
   archives = await new Registry().sign()
   await buildSamples(archives.archives)
   plane = await startControlPlane()
@@ -43,7 +42,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await plane?.stop()
   archives?.remove()
-  rmSync(dir, { recursive: true, force: true })
+  for (const made of [dir, bin]) rmSync(made, { recursive: true, force: true })
 })
 
 /** The status of a server's answer for the module of the samples. */
@@ -76,7 +75,7 @@ it('moves records of another group, with every status', async () => {
 })
 
 it('backs records up, and restores them', async () => {
-  await type(shellBlock('operations.md', 'hack/backup.ts'))
+  await type(shellBlock('operations.md', 'depot backup --out'))
   const [file = ''] = globSync('depot-*.yaml', { cwd: dir })
   const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
   for (const plural of ['modules', 'providers', 'versions', 'depots', 'groupbindings']) {
@@ -93,7 +92,7 @@ it('backs records up, and restores them', async () => {
   await expect.poll(found, { timeout: 60_000 }).toEqual([])
   const commands = inlineCommands('operations.md', [
     'kubectl apply --server-side -k',
-    'node hack/backup.ts restore',
+    'depot restore',
   ])
   expect(commands).toHaveLength(3)
   for (const command of commands) await type(command.replace('FILE', file))

@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import {
+  backupCommand,
   compareCommand,
   completionCommand,
   completionScript,
@@ -10,6 +11,7 @@ import {
   importCommand,
   keygenCommand,
   lintCommand,
+  restoreCommand,
   serverCommand,
   snapshotCommand,
   syncCommand,
@@ -93,6 +95,28 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         version,
         main: async ({ options, operands }) =>
           (await import('../explain/explain.ts')).explain(options, operands),
+      }),
+  },
+  backup: {
+    heading: 'Operate',
+    tables: backupCommand,
+    run: (args) =>
+      runCommand({
+        command: backupCommand,
+        args,
+        version,
+        main: async ({ options }) => (await import('../backup/backup.ts')).backup(options),
+      }),
+  },
+  restore: {
+    tables: restoreCommand,
+    run: (args) =>
+      runCommand({
+        command: restoreCommand,
+        args,
+        version,
+        main: async ({ options, operands }) =>
+          (await import('../restore/restore.ts')).restore(options, operands),
       }),
   },
   snapshot: {

@@ -21,6 +21,12 @@ import {
   variableOf,
 } from './table.ts'
 
+export {
+  type BackupCommandOptions,
+  backupCommand,
+  type RestoreCommandOptions,
+  restoreCommand,
+} from './backup.ts'
 export { type CompareCommandOptions, compareCommand } from './compare.ts'
 export { completionCommand, completionScript } from './completion.ts'
 export { type ControllerCommandOptions, controllerCommand } from './controller.ts'

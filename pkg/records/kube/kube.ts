@@ -16,6 +16,7 @@ import { ResourceStore, type Store } from './store.ts'
 import { defaultTimings, type Timings } from './timings.ts'
 import { Transport } from './transport.ts'
 
+export { type Api, createApi } from './api.ts'
 export { ApiError } from './api-error.ts'
 export type { JsonPatchOperation, KubeClient } from './client.ts'
 export { type Connection, loadConnection } from './connection.ts'

@@ -7,6 +7,8 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { KubeClient } from '../kube/kube.ts'
 import { LeaseElection } from './election.ts'
 
+export { microTime } from './record.ts'
+
 export interface ElectionOptions {
   readonly client: KubeClient
   readonly namespace: string

@@ -1,5 +1,6 @@
 import { parseAllDocuments } from 'yaml'
-import { type Api, ApiError } from './api.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import { type Api, ApiError } from '../kube/kube.ts'
 import { type BackedUp, collection, isCustom, order, titleOf } from './record.ts'
 
 export interface RestoreOptions {
@@ -79,7 +80,7 @@ function readBackup({ text, apiGroup, mapGroup }: RestoreOptions): BackedUp[] {
   const end = /^# end of backup, (?<count>\d+) objects$/m.exec(text)?.groups?.['count']
   if (end === undefined) {
     throw new Error(
-      'the backup has no end: it was cut short, or it is not a backup of this program',
+      'the backup has no end: it was cut short, or depot backup did not write it: name another one',
     )
   }
   const objects = parseAllDocuments(text, { version: '1.1' }).flatMap(
@@ -144,7 +145,7 @@ function mapped(object: BackedUp, apiGroup: string, mapGroup?: string): BackedUp
 async function untilDefined(api: Api, apiGroup: string): Promise<void> {
   if (await exists(api, `/apis/${apiGroup}/v1alpha1`)) return
   throw new Error(
-    `the cluster has no ${apiGroup}/v1alpha1: apply the definitions first, with kubectl apply --server-side -k config/crd`,
+    `the cluster has no ${apiGroup}/v1alpha1: install the chart first with controller.enabled=false, or apply its definitions with kubectl apply --server-side -k config/crd`,
   )
 }
 
@@ -153,7 +154,7 @@ async function exists(api: Api, path: string): Promise<boolean> {
     await api.request('GET', path)
     return true
   } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.status === 404) return false
+    if (thrown instanceof ApiError && thrown.reason === 'NotFound') return false
     throw thrown
   }
 }
@@ -170,9 +171,7 @@ async function each(
       try {
         await act(object)
       } catch (thrown) {
-        failures.push(
-          `${titleOf(object)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-        )
+        failures.push(`${titleOf(object)}: ${messageOf(thrown)}`)
       }
     }
   }

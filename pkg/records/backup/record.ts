@@ -1,4 +1,4 @@
-import { customResourceKinds, kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { customResourceKinds, kinds } from '../../api/v1alpha1/v1alpha1.ts'
 
 /** An object of a backup. */
 export interface BackedUp {

@@ -1,12 +1,12 @@
 import { stringify } from 'yaml'
-import { customResourceKinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import type { Api } from './api.ts'
+import { customResourceKinds } from '../../api/v1alpha1/v1alpha1.ts'
+import { type Api, ApiError } from '../kube/kube.ts'
 import { type BackedUp, collection } from './record.ts'
 
 export interface SaveOptions {
   readonly api: Api
   readonly apiGroup: string
-  /** Default: all. */
+  /** Empty: all. */
   readonly namespaces: readonly string[]
   /** Time of the backup. */
   readonly now: Date
@@ -24,7 +24,7 @@ const own = new Set([
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** The last line of a backup, by which a truncated one is noticed. */
-export const endOf = (count: number): string => `# end of backup, ${count} objects\n`
+const endOf = (count: number): string => `# end of backup, ${count} objects\n`
 
 /** Every record with its status, the READMEs that records name, and the labels of their namespaces, as YAML. */
 export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Promise<string> {
@@ -74,7 +74,7 @@ async function getOrNone(api: Api, path: string): Promise<unknown[]> {
   try {
     return [await api.request('GET', path)]
   } catch (thrown) {
-    if (thrown instanceof Error && 'status' in thrown && thrown.status === 404) return []
+    if (thrown instanceof ApiError && thrown.reason === 'NotFound') return []
     throw thrown
   }
 }

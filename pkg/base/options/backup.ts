@@ -1,0 +1,107 @@
+import * as z from 'zod'
+import { apart, needs } from './rules.ts'
+import { serverCommand } from './server.ts'
+import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { name, namespaces, onOff, path } from './values.ts'
+
+const { apiGroup, kubeconfig, namespace } = serverCommand.options
+
+const connection = {
+  kubeconfig: { ...kubeconfig, meaning: 'Kubeconfig of the cluster.' },
+  apiGroup,
+}
+
+const backupOptions = {
+  ...connection,
+  namespaces: {
+    flag: 'namespaces',
+    value: namespaces,
+    otherwise: 'all',
+    meaning: 'Save the resources of these namespaces only.',
+  },
+  out: {
+    flag: 'out',
+    value: path,
+    otherwise: 'standard output',
+    meaning: 'File for the backup, which is replaced.',
+  },
+  dir: {
+    flag: 'dir',
+    value: path,
+    meaning: 'Folder for backups whose names have the time, in which old ones are removed.',
+  },
+  keep: {
+    flag: 'keep',
+    value: z
+      .string()
+      .regex(/^[1-9]\d{0,3}$/, 'is not a number: write 1 to 9999')
+      .transform(Number)
+      .meta({ title: 'COUNT' }),
+    default: '14',
+    meaning: 'How many backups to keep in `--dir`.',
+  },
+  leaseName: {
+    flag: 'lease-name',
+    value: name,
+    otherwise: 'none',
+    meaning:
+      'Existing Lease in `--namespace` that gets the time of the backup, for the metric of the controller.',
+  },
+  namespace: { ...namespace, meaning: 'Namespace of the Lease.' },
+} satisfies OptionTable
+
+/** Saves the records of a cluster. */
+export const backupCommand = {
+  program: 'depot backup',
+  summary:
+    'Saves every record of a cluster with its status, the READMEs, and the labels of their namespaces, as YAML. Archives and Secrets are not part of it.',
+  examples: [
+    'depot backup --kubeconfig ~/.kube/config --out backup.yaml',
+    'depot backup --dir backups --keep 30',
+  ],
+  options: backupOptions,
+  secrets: {},
+  rules: [
+    apart('out', 'dir', 'each says where the backup goes'),
+    needs('keep', ['dir']),
+    needs('namespace', ['leaseName']),
+  ],
+} satisfies Command<typeof backupOptions, SecretTable>
+
+export type BackupCommandOptions = Options<typeof backupOptions>
+
+const restoreOptions = {
+  ...connection,
+  dryRun: {
+    flag: 'dry-run',
+    value: onOff,
+    default: 'false',
+    meaning: 'Ask the API server about each object, and change nothing.',
+  },
+  mapGroup: {
+    flag: 'map-group',
+    value: z
+      .string()
+      .regex(/^[^=]+=[^=]+$/, 'is not a pair of API groups: write OLD=NEW')
+      .transform((pair) => pair.split('='))
+      .meta({ title: 'OLD=NEW' }),
+    meaning: 'API group of the backup, and the one that its records get.',
+  },
+} satisfies OptionTable
+
+/** Brings the records of a backup back. */
+export const restoreCommand = {
+  program: 'depot restore',
+  operands: 'FILE',
+  summary:
+    'Restores a backup into a cluster, statuses included. FILE is a backup, a folder of backups, of which the newest counts, or - for standard input. Exit status: 1 if an object failed.',
+  examples: [
+    'depot restore backup.yaml --kubeconfig ~/.kube/config --dry-run',
+    'depot restore backups --map-group old.example.com=depot.internal',
+  ],
+  options: restoreOptions,
+  secrets: {},
+  rules: [],
+} satisfies Command<typeof restoreOptions, SecretTable>
+
+export type RestoreCommandOptions = Options<typeof restoreOptions>

@@ -1,0 +1,32 @@
+import type { Api, KubeClient } from '../kube/kube.ts'
+import { microTime } from '../lease/lease.ts'
+
+/** A Lease whose time of renewal is that of the last backup. */
+export interface BackupLease {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Writes the time of a backup into its Lease. @throws ApiError NotFound if there is no such Lease */
+export async function noteBackup(
+  api: Api,
+  { namespace, name }: BackupLease,
+  now: Date,
+): Promise<void> {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`
+  const patch = { spec: { holderIdentity: 'depot backup', renewTime: microTime(now.getTime()) } }
+  await api.request('PATCH', path, patch, 'application/merge-patch+json')
+}
+
+/**
+ * Reads when the last backup was made, in milliseconds since 1970; before the first one, when the Lease was created.
+ *
+ * @throws ApiError
+ */
+export async function lastBackupMs(client: KubeClient, lease: BackupLease): Promise<number> {
+  const { metadata, spec } = (await client.get({ kind: 'Lease', ...lease })) as unknown as {
+    readonly metadata: { readonly creationTimestamp: string }
+    readonly spec?: { readonly renewTime?: string }
+  }
+  return Date.parse(spec?.renewTime ?? metadata.creationTimestamp)
+}
