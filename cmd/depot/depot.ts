@@ -6,6 +6,7 @@ import {
   completionScript,
   controllerCommand,
   docsCommand,
+  doctorCommand,
   explainCommand,
   explorerCommand,
   importCommand,
@@ -118,6 +119,10 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         main: async ({ options, operands }) =>
           (await import('../restore/restore.ts')).restore(options, operands),
       }),
+  },
+  doctor: {
+    tables: doctorCommand,
+    run: async (args) => (await import('../doctor/doctor.ts')).doctor(args),
   },
   snapshot: {
     tables: snapshotCommand,

@@ -6,6 +6,9 @@ import { explainAddress } from './address.ts'
 import { explainExpression } from './expression.ts'
 import { readRecords } from './records.ts'
 
+// The doctor reads records, too.
+export { type RecordsSource, readInto } from './records.ts'
+
 /**
  * Explains how each GroupBinding evaluates a caller's groups, and which one decides; or, with an address, which object has it.
  *

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fanOut, type Kind } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { type ComparableSink, fanOut, type Kind } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { archiveProbe, createArchives } from '../../pkg/archives/storage/storage.ts'
 import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -10,6 +10,17 @@ import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
 const timeoutMs = 30_000
 
+/** The place of records, and what reading them needs. */
+export type RecordsSource = Pick<
+  ExplainCommandOptions,
+  'manifests' | 'kubeconfig' | 'apiGroup' | 'namespace' | 'archives'
+>
+
+interface Selection {
+  readonly kinds: readonly Kind[]
+  readonly namespace?: string | undefined
+}
+
 /**
  * Reads records once, as a server does.
  *
@@ -17,31 +28,39 @@ const timeoutMs = 30_000
  * @throws OptionsError if they cannot be read
  */
 export async function readRecords(
-  options: ExplainCommandOptions,
-  only: { readonly kinds: readonly Kind[]; readonly namespace?: string | undefined },
+  options: RecordsSource,
+  only: Selection,
 ): Promise<{ readonly bindings: GroupBindings; readonly catalog: Catalog }> {
-  const { manifests, kubeconfig, apiGroup, namespace, archives: filesystemMountPath } = options
+  const { manifests, apiGroup, namespace } = options
   const log = createLogger('silent')
-  const metrics = createMetrics({ version: 'explain' })
-  const bindings = new GroupBindings({ namespace, log, metrics })
+  const bindings = new GroupBindings({ namespace, log, metrics: createMetrics({ version: '' }) })
   const firstBy = manifests === undefined ? 'creation' : 'arrival'
   const catalog = new Catalog({ apiGroup, firstBy })
-  const sink = fanOut(catalog, bindings)
+  await readInto(fanOut(catalog, bindings), options, only)
+  return { bindings, catalog }
+}
+
+/** Reads records once into a sink. @throws OptionsError if they cannot be read */
+export async function readInto(
+  sink: ComparableSink,
+  options: RecordsSource,
+  only: Selection,
+): Promise<void> {
+  const { manifests, kubeconfig, apiGroup, namespace, archives: filesystemMountPath } = options
+  const log = createLogger('silent')
+  const metrics = createMetrics({ version: '' })
   if (manifests !== undefined) {
     const archives = createArchives({ filesystemMountPath, log, metrics })
     const probe = archiveProbe(archives)
     const source = await watchManifests({ dir: manifests, apiGroup, sink, probe, log, metrics })
-    await source.close()
-    return { bindings, catalog }
+    return source.close()
   }
   const connection = loadConnection({ kubeconfig, env: process.env })
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   const scope = { watchNamespace: only.namespace, bindingsNamespace: namespace }
   const { ready } = cluster.watch({ kinds: only.kinds, scope, sink })
   try {
-    if (await Promise.race([ready.then(() => true), sleep(timeoutMs, false)])) {
-      return { bindings, catalog }
-    }
+    if (await Promise.race([ready.then(() => true), sleep(timeoutMs, false)])) return
   } finally {
     await cluster.close()
   }

@@ -32,6 +32,7 @@ import { describe } from './who-am-i.ts'
 
 export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
+export { TokenIssuer } from './issuer.ts'
 export { type AccessNow, type AuthRequest, requestOf } from './known-callers.ts'
 
 export interface OidcAuthOptions extends LoginSettings {

@@ -38,6 +38,19 @@ export interface DownloadsOptions {
   readonly limits?: Partial<DownloadLimits>
 }
 
+/** Asks a Valkey something that only a client with the right password may ask. @throws any Error if it does not answer */
+export async function tryValkey(
+  address: ValkeyAddress,
+  password: string | undefined,
+): Promise<void> {
+  const store = new ValkeyStore({ address, password, clock: Date.now, random: Math.random })
+  try {
+    await store.applied('doctor')
+  } finally {
+    await store.close()
+  }
+}
+
 interface DownloadLimits extends JournalLimits {
   /** Limit of bytes on disk. Beyond it the oldest events are lost. */
   readonly maxQueueBytes: number

@@ -1,0 +1,205 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { writeCertificate } from '../../hack/testbed/server/certificate.ts'
+import { startServer } from '../../hack/testbed/server/server.ts'
+import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
+import { depot } from '../import/import.fixture.ts'
+
+const registry = new Registry()
+const dir = mkdtempSync(join(tmpdir(), 'depot-doctor-'))
+for (const name of ['tmp', 'archives']) mkdirSync(join(dir, name))
+registry.write('module.yaml', [
+  {
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'Module',
+    metadata: { namespace: 'platform', name: 'network' },
+    spec: {
+      moduleConfig: {
+        name: 'network',
+        provider: 'aws',
+        storageConfig: { fileSystem: { directoryPath: 'modules' } },
+      },
+      versions: [],
+    },
+  },
+])
+afterAll(() => {
+  registry.remove()
+  rmSync(dir, { recursive: true })
+})
+
+const folder = ['--manifests', registry.manifests, '--archives', registry.archives]
+const anonymous = [...folder, '--anonymous-auth']
+
+interface Report {
+  readonly status: string
+  readonly checks: readonly {
+    readonly what: string
+    readonly status: string
+    readonly message: string
+    readonly remedy?: string
+  }[]
+}
+
+/** Runs the doctor, and finds its line about something. */
+async function examined(what: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = await depot(dir, ['doctor', ...args, '-o', 'json'])
+  expect(stderr).toBe('')
+  const report = JSON.parse(stdout) as Report
+  expect(status).toBe(report.status === 'failed' ? 1 : 0)
+  return report.checks.find((check) => check.what.startsWith(what))
+}
+
+it('prints a line for each check of a server of a folder, with the remedy, and ends with 0 after warnings', async () => {
+  const { status, stdout } = await depot(dir, ['doctor', 'server', ...anonymous])
+  expect(stdout).toBe(`warning  signing key: none: providers cannot be installed
+         → create one with depot keygen, and name it with --gpg-private-key-path
+ok       storage folder modules: can be read
+`)
+  expect(status).toBe(0)
+})
+
+it('stores, reads and removes an object where depot sync stores archives, and leaves nothing there', async () => {
+  expect(await examined('storage', 'sync', ...folder)).toMatchObject({
+    what: 'storage folder modules',
+    status: 'ok',
+    message: 'can be written, read and deleted',
+  })
+  expect(await examined('git', 'sync', ...folder)).toMatchObject({
+    message: expect.stringMatching(/^(git version|not found)/),
+  })
+  const left = readdirSync(registry.archives, { recursive: true, encoding: 'utf8' })
+  expect(left.filter((path) => path.includes('doctor'))).toEqual([])
+})
+
+it('fails if the archives are missing or a file is in their place', async () => {
+  const missing = ['--manifests', registry.manifests, '--archives', join(dir, 'none')]
+  expect(await examined('storage', 'server', ...missing, '--anonymous-auth')).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('/none does not exist: create it, or name another'),
+  })
+  writeFileSync(join(dir, 'archives/modules'), '')
+  const blocked = ['--manifests', registry.manifests, '--archives', join(dir, 'archives')]
+  expect(await examined('storage', 'sync', ...blocked)).toMatchObject({ status: 'failed' })
+})
+
+it('tries the signing key', async () => {
+  writeFileSync(join(dir, 'no-key.asc'), 'nothing')
+  const key = ['--gpg-private-key-path', join(dir, 'no-key.asc')]
+  expect(await examined('signing key', 'server', ...anonymous, ...key)).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('no-key.asc'),
+  })
+  await registry.sign()
+  const good = ['--gpg-private-key-path', registry.signingKey ?? '']
+  expect(await examined('signing key', 'server', ...anonymous, ...good)).toMatchObject({
+    status: 'ok',
+  })
+})
+
+it('compares the names of the certificate with the base URL', async () => {
+  const { flags } = await writeCertificate(dir, 'depot.example.com', 'other.example.com')
+  const certificate = (...more: readonly string[]) =>
+    examined('certificate', 'server', ...anonymous, ...flags, ...more)
+  expect(await certificate('--base-url', 'https://registry.example.com')).toMatchObject({
+    status: 'failed',
+    message:
+      'it is for depot.example.com, other.example.com, and clients ask for registry.example.com (--base-url)',
+    remedy: expect.stringContaining('get a certificate for registry.example.com'),
+  })
+  expect(await certificate('--base-url', 'https://other.example.com/path')).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('CN=depot.example.com, which is not a public authority'),
+  })
+  expect(await certificate()).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('--base-url does not say which name clients use'),
+  })
+  writeFileSync(join(dir, 'key.pem'), 'nothing')
+  expect(await certificate()).toMatchObject({ status: 'failed' })
+})
+
+it('fetches the keys of the issuer, and compares its clock', async () => {
+  const issuer = await TestIssuer.start()
+  onTestFinished(() => issuer.stop())
+  const oidc = ['server', ...folder, '--oidc-issuer-url', issuer.url, '--oidc-client-id', 'depot']
+  expect(await examined('issuer', ...oidc)).toMatchObject({
+    what: `issuer ${issuer.url}`,
+    status: 'ok',
+    message: 'its 1 keys can be fetched',
+  })
+  expect(await examined('clock', ...oidc)).toMatchObject({ status: 'ok' })
+  issuer.metadata = { issuer: 'https://other.example', jwks_uri: 'https://other.example/keys' }
+  expect(await examined('issuer', ...oidc)).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('calls itself "https://other.example"'),
+  })
+  issuer.unreachable = true
+  expect(await examined('issuer', ...oidc)).toMatchObject({
+    status: 'failed',
+    remedy: expect.stringContaining('--oidc-issuer-url'),
+  })
+})
+
+it('says how far the clocks are apart', async () => {
+  let aheadMs = 0
+  const late = createServer((_, response) => {
+    response.setHeader('Date', new Date(Date.now() + aheadMs).toUTCString())
+    response.end('{}')
+  })
+  await new Promise<void>((done) => {
+    late.listen(0, '127.0.0.1', done)
+  })
+  onTestFinished(() => void late.close())
+  const { port } = late.address() as { port: number }
+  const url = `http://127.0.0.1:${port}`
+  const oidc = ['server', ...folder, '--oidc-issuer-url', url, '--oidc-client-id', 'depot']
+  aheadMs = 300_000
+  expect(await examined('clock', ...oidc)).toMatchObject({
+    status: 'failed',
+    message: expect.stringMatching(/^this machine is (299|300) s behind the issuer$/),
+  })
+  aheadMs = -20_000
+  expect(await examined('clock', ...oidc)).toMatchObject({
+    status: 'warning',
+    message: expect.stringMatching(/^this machine is 2\d s ahead of the issuer$/),
+  })
+})
+
+it('asks a running server, and says why it cannot', async () => {
+  const server = await startServer(registry)
+  onTestFinished(async () => void (await server.stop()))
+  const running = [...anonymous, '--server-url', server.url, '--admin-url', server.adminUrl]
+  expect(await examined('server at', 'server', ...running)).toMatchObject({
+    status: 'ok',
+    message: 'it names the registry',
+  })
+  expect(await examined('readiness', 'server', ...running)).toMatchObject({ status: 'ok' })
+  const wrong = [...anonymous, '--server-url', server.adminUrl, '--admin-url', server.url]
+  expect(await examined('server at', 'server', ...wrong)).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('answered 404'),
+    remedy: expect.stringContaining('/.well-known'),
+  })
+  const gone = [...anonymous, '--server-url', 'http://127.0.0.1:9']
+  expect(await examined('server at', 'server', ...gone)).toMatchObject({
+    status: 'failed',
+    message: expect.stringMatching(/ECONNREFUSED|bad port/),
+  })
+})
+
+it('checks with the options of the command that it names, and says which there are', async () => {
+  const unknown = await depot(dir, ['doctor', 'sync', '--anonymous-auth'])
+  expect(unknown).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('--anonymous-auth is unknown'),
+  })
+  expect(await depot(dir, ['doctor'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('write what to check: depot doctor server, controller or sync'),
+  })
+})

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { createPool, type ProxyRules, readBounded, type Trust } from '../../pkg/base/http/http.ts'
+import type { DoctorCommandOptions } from '../../pkg/base/options/options.ts'
+import { type Examination, failed, ok, type Verdict, warning } from './check.ts'
+
+const timeoutMs = 10_000
+const maxBytes = 1024 * 1024
+
+interface Said {
+  readonly status: number
+  readonly text: string
+  /** By how many seconds the clock of the other machine is ahead; undefined if it names no time. */
+  readonly aheadSeconds: number | undefined
+}
+
+/** Asks one address once. */
+export async function ask(
+  url: string,
+  options: {
+    readonly proxies?: ProxyRules | undefined
+    readonly proxyUrl?: string | undefined
+    readonly trust?: Trust | undefined
+    readonly headers?: Readonly<Record<string, string>>
+  } = {},
+): Promise<Said> {
+  const { proxies, headers = {}, ...to } = options
+  const deadlines = { connectMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs }
+  const pool = createPool({ ...deadlines, proxies })
+  try {
+    const { origin, pathname, search } = new URL(url)
+    const request = { method: 'GET', path: pathname + search, headers } as const
+    const answer = await pool.send({ origin, ...to }, request)
+    const date = Date.parse(answer.header('date') ?? '')
+    // The time was written in whole seconds while it was under way.
+    const ahead = Math.round((date - Date.now()) / 1000)
+    return {
+      status: answer.status,
+      text: String(await readBounded(answer.body, maxBytes)),
+      aheadSeconds: Number.isNaN(ahead) ? undefined : ahead,
+    }
+  } finally {
+    await pool.close()
+  }
+}
+
+/** Tokens may be from 30 seconds ahead, so more than half of that is close. */
+const toleratedSeconds = 30
+
+/** Compares the clock of this machine with another one. */
+export function clockFinding(of: string, aheadSeconds: number | undefined): Verdict {
+  if (aheadSeconds === undefined) return ok(`${of} names no time`)
+  const apart = Math.abs(aheadSeconds)
+  const where = aheadSeconds > 0 ? 'behind' : 'ahead of'
+  const told = `this machine is ${apart} s ${where} ${of}`
+  const remedy = 'synchronise the clocks of both machines (NTP): tokens and signatures have times'
+  if (apart > toleratedSeconds) return failed(told, remedy)
+  return apart > toleratedSeconds / 2 ? warning(told, remedy) : ok(told)
+}
+
+/** Asks a running process what its clients ask. */
+export function runningChecks(
+  options: DoctorCommandOptions & { readonly baseUrl?: string | undefined },
+  proxies: ProxyRules,
+): Examination[] {
+  const { serverUrl, serverCaPath, adminUrl, baseUrl } = options
+  const alternativeName = baseUrl && new URL(baseUrl).hostname
+  const checks: Examination[] = []
+  if (serverUrl !== undefined) {
+    checks.push({
+      what: `server at ${serverUrl}`,
+      remedy: 'see the log of the server, and whether a network policy or a proxy is in between',
+      async run() {
+        const trust = { ca: readCa(serverCaPath), alternativeName }
+        return discovered(await ask(`${serverUrl}/.well-known/terraform.json`, { trust }))
+      },
+    })
+  }
+  if (adminUrl !== undefined) {
+    checks.push({
+      what: `readiness at ${adminUrl}`,
+      remedy: 'see the log of that process',
+      async run() {
+        const { status, text } = await ask(`${adminUrl}/readyz`)
+        const lines = text.trim().replaceAll('\n', '; ')
+        if (status !== 200) return failed(lines, 'see the log of that process')
+        return lines === 'ok' ? ok('it is ready') : warning(lines, 'see the log of that process')
+      },
+    })
+  }
+  if (baseUrl !== undefined) {
+    const address = new URL(baseUrl).origin
+    checks.push({
+      what: `clients' address ${address}`,
+      async run() {
+        try {
+          return discovered(await ask(`${address}/.well-known/terraform.json`, { proxies }))
+        } catch (error) {
+          const { code = '' } = error as NodeJS.ErrnoException
+          const remedy = `run curl ${address}/.well-known/terraform.json where Terraform runs`
+          if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return failed(String(error), remedy)
+          return warning(`not reachable or not trusted from here: ${String(error)}`, remedy)
+        }
+      },
+    })
+  }
+  return checks
+}
+
+function discovered({ status, text }: Said): Verdict {
+  const remedy = 'make the Ingress or proxy pass on /.well-known and /depot to this server'
+  if (status !== 200) return failed(`answered ${status}: ${text.slice(0, 200)}`, remedy)
+  return text.includes('"modules.v1"')
+    ? ok('it names the registry')
+    : failed(`names no module registry: ${text.slice(0, 200)}`, remedy)
+}
+
+/** A Secret without `ca.crt` leaves no file: the authorities of the system are trusted then. */
+function readCa(path: string | undefined): Buffer | undefined {
+  if (path === undefined) return undefined
+  try {
+    const text = readFileSync(path)
+    return text.length === 0 ? undefined : text
+  } catch {
+    return undefined
+  }
+}

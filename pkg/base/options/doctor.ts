@@ -1,0 +1,60 @@
+import { controllerCommand } from './controller.ts'
+import { outputOption } from './printing.ts'
+import { serverCommand } from './server.ts'
+import { syncCommand } from './sync.ts'
+import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { baseUrl } from './urls.ts'
+import { path } from './values.ts'
+
+const options = {
+  serverUrl: {
+    flag: 'server-url',
+    value: baseUrl,
+    otherwise: 'no running server is asked',
+    meaning: 'Address of a running server, which has to name the registry.',
+  },
+  serverCaPath: {
+    flag: 'server-ca-path',
+    value: path,
+    otherwise: 'the authorities of the system',
+    meaning: 'PEM file with the authority of the certificate of `--server-url`.',
+  },
+  adminUrl: {
+    flag: 'admin-url',
+    value: baseUrl,
+    otherwise: 'no running server is asked',
+    meaning: 'Admin address of a running server or controller, which has to be ready.',
+  },
+  output: outputOption,
+} satisfies OptionTable
+
+/** Checks what a server, a controller or `depot sync` needs. */
+export const doctorCommand = {
+  program: 'depot doctor',
+  operands: '[server|controller|sync]',
+  operandsOptional: true,
+  summary:
+    'Checks what a server, a controller or `depot sync` needs: certificate, storage, issuer, clock, permissions, keys. It takes their flags and variables too. In a pod, it has those of the pod without being told. Exit status: 1 if a check failed.',
+  examples: [
+    'depot doctor server -o json',
+    'depot doctor sync',
+    'kubectl exec deployment/depot-server -- depot doctor',
+  ],
+  options,
+  secrets: {},
+  rules: [],
+} satisfies Command<typeof options, SecretTable>
+
+export type DoctorCommandOptions = Options<typeof options>
+
+/** For each command that can be checked: its table, with the options of the doctor. */
+export const doctorTables = {
+  server: { ...serverCommand, ...named('server', serverCommand.options) },
+  controller: { ...controllerCommand, ...named('controller', controllerCommand.options) },
+  sync: { ...syncCommand, ...named('sync', syncCommand.options) },
+}
+
+function named<T extends OptionTable>(name: string, own: T) {
+  const { summary } = doctorCommand
+  return { program: `depot doctor ${name}`, summary, options: { ...own, ...options } }
+}
