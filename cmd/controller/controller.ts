@@ -17,6 +17,7 @@ import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { elect } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/store/store.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
+import { watchLastBackup } from './last-backup.ts'
 import { WorkWhileHeld } from './work.ts'
 
 /** `depot controller`. */
@@ -39,7 +40,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
   const { version } = packageJson
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics({ version })
-  const { apiGroup, namespace, leaseName, watchNamespaces: namespaces } = options
+  const { apiGroup, namespace, leaseName, backupLease, watchNamespaces: namespaces } = options
   const connection = loadConnection({ kubeconfig: options.kubeconfig, env: process.env })
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
@@ -56,6 +57,15 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
     metrics,
   })
 
+  const stopLooking =
+    backupLease === undefined
+      ? undefined
+      : watchLastBackup({
+          client: cluster.client,
+          lease: { namespace, name: backupLease },
+          log,
+          metrics,
+        })
   const sync: Runnable & { close?: () => Promise<void> } = {
     name: 'sync',
     async start() {
@@ -125,6 +135,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       })
     },
     async stop(graceMs) {
+      stopLooking?.()
       await endWithin(work.stop(), graceMs, log)
       await election.release()
       await this.close?.()

@@ -47,6 +47,13 @@ const options = {
     default: 'depot-controller',
     meaning: 'Name of the Lease.',
   },
+  backupLease: {
+    flag: 'backup-lease',
+    value: name,
+    otherwise: 'none',
+    meaning:
+      'Lease in `--namespace` that has the time of the last `depot backup`, for the metric `depot_backup_last_success_timestamp_seconds`.',
+  },
   concurrency: {
     flag: 'concurrency',
     value: z
