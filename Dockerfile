@@ -12,9 +12,10 @@ RUN --mount=type=secret,id=ca \
     if [ -f /run/secrets/ca ]; then export NODE_EXTRA_CA_CERTS=/run/secrets/ca; fi; \
     npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY . .
-COPY --from=runtime /var/lib/dpkg/status.d /packages
+COPY --from=runtime /var/lib/dpkg/status.d /runtime/var/lib/dpkg/status.d
+COPY --from=runtime /nodejs /runtime/nodejs
 ARG SOURCE_DATE_EPOCH=0
-RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /app /packages
+RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /app /runtime
 
 FROM runtime
 # hack/image/image adds where it is from, the revision and the version, as far as they are known.

@@ -58,8 +58,9 @@ e2e-outages: $(modules) ## Lose a node of three, and the API server for minutes 
 	@hack/kind/engine start >/dev/null
 	@WORKERS=2 DEPOT_E2E_CLUSTER=depot-e2e-outages $(NODE) npx vitest run --config vitest.outages.config.ts
 
-image: $(modules) ## Build the image (BASES=local without a registry, PLATFORM=linux/arm64)
+image: $(modules) ## Build both images, without and with git (BASES=local without a registry, PLATFORM=linux/arm64)
 	@$(NODE) hack/image/image
+	@GIT=true $(NODE) hack/image/image
 
 image-lock: $(modules) ## Write the digests that the images' tags have now, and the versions of Debian's packages, where they are used
 	@if command -v mmdebstrap >/dev/null; then \

@@ -18,9 +18,10 @@ async function configOf(archive: string): Promise<{ config: object; rootfs: obje
   return { config, rootfs }
 }
 
-it('the image is within its size limit', async () => {
-  const size = await must(process.execPath, [hack('size.ts'), kind.image.archive])
-  expect(size).toContain('MiB compressed')
+it('both images are within their size limits', async () => {
+  const { archive, gitArchive } = kind.image
+  const size = await must(process.execPath, [hack('size.ts'), archive, gitArchive])
+  expect(size.match(/MiB compressed/g)).toHaveLength(2)
 })
 
 it('names the user, the source and the licence of the image', async () => {
@@ -36,6 +37,7 @@ it('names the user, the source and the licence of the image', async () => {
       'org.opencontainers.image.source': 'https://git.example.com/depot',
     },
   })
+  expect(JSON.stringify(config)).not.toContain('buildah')
 })
 
 it('the bill of materials lists the packages of the bundle and of the system', async () => {
@@ -45,8 +47,11 @@ it('the bill of materials lists the packages of the bundle and of the system', a
   const names = packages.map(({ name }) => name)
   const bundled = Object.keys(packageJson.dependencies)
   expect(bundled).toEqual(expect.arrayContaining(['hono', 'yauzl']))
-  expect(names).toEqual(expect.arrayContaining([...bundled, 'libc6', 'ca-certificates']))
+  expect(names).toEqual(expect.arrayContaining([...bundled, 'node', 'libc6', 'ca-certificates']))
   expect(names).not.toContain('vitest')
+  expect(names).not.toContain('git')
+  const withGit = await must(hack('file'), [kind.image.gitArchive, 'app/sbom.spdx.json'])
+  expect(withGit).toContain('pkg:deb/debian/git@')
   const notices = await fileOf('app/NOTICES')
   expect(bundled.filter((name) => !notices.includes(`${name} `))).toEqual([])
   expect(await fileOf('app/LICENSE')).toContain('Apache License')

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { ProvidedContext } from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { buildSamples } from '../../hack/samples.ts'
 import { freePorts } from '../../hack/testbed/ports.ts'
@@ -23,6 +24,8 @@ declare module 'vitest' {
       /** The image under test. */
       readonly image: {
         readonly archive: string
+        /** The same with git. */
+        readonly gitArchive: string
         /** The variables that it was built with. */
         readonly settings: Readonly<Record<string, string>>
       }
@@ -60,6 +63,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   const nodeImage = await output(hack('kind/node-image'), [], { DOCKER_HOST: dockerHost })
   const image = {
     archive: join(repository, '.depot/image/e2e.tar'),
+    gitArchive: join(repository, '.depot/image/e2e-git.tar'),
     settings: {
       TAG: 'docker.io/depot/depot:e2e',
       BASES: nodeImage === '' ? '' : 'local',
@@ -92,19 +96,25 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
 
 type Cluster = { readonly folder: string; readonly ports: readonly number[] }
 
-async function newCluster(
-  image: { readonly archive: string; readonly settings: Readonly<Record<string, string>> },
-  say: (what: string) => void,
-): Promise<Cluster> {
+type Image = ProvidedContext['kind']['image']
+
+/** Builds the image without git, then the one with git, which has most steps in common. */
+async function buildImages({ archive, gitArchive, settings }: Image): Promise<void> {
+  await output(hack('image/image'), [], { ...settings, ARCHIVE: archive })
+  await output(hack('image/image'), [], { ...settings, ARCHIVE: gitArchive, GIT: 'true' })
+}
+
+async function newCluster(image: Image, say: (what: string) => void): Promise<Cluster> {
   await output(hack('kind/cluster'), ['delete', name])
   const ports = await freePorts(4)
   const [folder, workloads] = await Promise.all([
     output(hack('kind/cluster'), ['create', name, ...ports.map(String)]),
     output(hack('kind/workloads'), []),
-    output(hack('image/image'), [], { ...image.settings, ARCHIVE: image.archive }),
+    buildImages(image),
   ])
   say('a cluster and all images')
-  await output(hack('kind/cluster'), ['load', name, image.archive, ...workloads.split('\n')])
+  const archives = [image.archive, image.gitArchive, ...workloads.split('\n')]
+  await output(hack('kind/cluster'), ['load', name, ...archives])
   say('images in the cluster')
   return { folder, ports }
 }

@@ -125,6 +125,20 @@ it.each(['terraform', 'tofu'] as const)(
   },
 )
 
+it('the controller has git, which reaches the upstream', async () => {
+  const source = { type: 'git', url: `https://${registryHost}/none.git` }
+  const storageConfig = { fileSystem: { directoryPath: team } }
+  const spec = { moduleConfig: { provider: 'aws', source, storageConfig } }
+  const metadata = { name: 'none', namespace: team }
+  await apply([{ apiVersion: 'depot.internal/v1alpha1', kind: 'Module', metadata, spec }])
+  const seen = await until(
+    () => kubectl(...here, 'get', 'modules.depot.internal/none', '-o', 'json'),
+    (text) => text.includes('"reason": "Upstream'),
+  )
+  expect(seen).toContain('git found nothing')
+  await kubectl(...here, 'delete', 'modules.depot.internal/none')
+})
+
 it('one replica holds the Lease, and another one takes over', async () => {
   const held = async (pods: readonly string[]) =>
     Promise.all(pods.map((pod) => metricOf(pod, 'lease_held')))

@@ -7,17 +7,17 @@ import { notices } from './notices.ts'
 import { packagesOfImage } from './packages.ts'
 import { bundlePage } from './page.ts'
 import { sbom } from './sbom.ts'
-import { systemPackages } from './system-packages.ts'
+import { nodeOf, systemPackages } from './system-packages.ts'
 
 /*
- * The folder /app of the image: `node hack/image/app.ts FOLDER PACKAGES`. PACKAGES is the folder in which the base lists its Debian
- * packages. The time of the commit comes from SOURCE_DATE_EPOCH.
+ * The folder /app of the image: `node hack/image/app.ts FOLDER RUNTIME`. RUNTIME has Node and the list of Debian packages as the
+ * runtime base has them. The time of the commit comes from SOURCE_DATE_EPOCH.
  */
 
 const repository = resolve(import.meta.dirname, '../..')
-const [folder, systemFolder] = process.argv.slice(2)
-if (folder === undefined || systemFolder === undefined) {
-  console.error('usage: node hack/image/app.ts FOLDER PACKAGES')
+const [folder, runtime] = process.argv.slice(2)
+if (folder === undefined || runtime === undefined) {
+  console.error('usage: node hack/image/app.ts FOLDER RUNTIME')
   process.exit(2)
 }
 
@@ -35,8 +35,9 @@ if (refused.length > 0) {
   process.exit(1)
 }
 
-const system = systemPackages(systemFolder)
-writeFileSync(join(folder, 'NOTICES'), notices(repository, packages, system))
+const system = systemPackages(join(runtime, 'var/lib/dpkg/status.d'))
+const node = nodeOf(join(runtime, 'nodejs/bin/node'))
+writeFileSync(join(folder, 'NOTICES'), notices(repository, packages, system, node))
 writeFileSync(
   join(folder, 'sbom.spdx.json'),
   sbom({
@@ -45,6 +46,7 @@ writeFileSync(
     epoch: Number(process.env['SOURCE_DATE_EPOCH'] ?? 0),
     packages,
     system,
+    node,
   }),
 )
 if (existsSync(join(repository, 'LICENSE')))

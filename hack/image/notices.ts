@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SpdxPackage } from './packages.ts'
-import type { SystemPackage } from './system-packages.ts'
+import type { NodeBinary, SystemPackage } from './system-packages.ts'
 
 /*
  * NOTICES: the licence texts of all packages in the image. A text that several packages share is printed once, below all
@@ -22,6 +22,7 @@ export function notices(
   root: string,
   packages: readonly SpdxPackage[],
   system: readonly SystemPackage[],
+  node: NodeBinary,
 ): string {
   const titlesByText = new Map<string, string[]>()
   for (const { name, versionInfo, licenseDeclared, packageFileName } of packages) {
@@ -33,5 +34,5 @@ export function notices(
   const sections = [...titlesByText].map(([text, titles]) => `${titles.join('\n')}\n\n${text}\n`)
   const systemList = system.map(({ name, version }) => `${name} ${version}\n`).join('')
   const line = `\n${'-'.repeat(80)}\n\n`
-  return `Depot contains the following packages of the npm registry.${line}${sections.join(line)}${line}Packages of the base image; their licences are in /usr/share/doc/NAME/copyright.\n\n${systemList}Node.js: see https://github.com/nodejs/node/blob/main/LICENSE\n`
+  return `Depot contains the following packages of the npm registry.${line}${sections.join(line)}${line}Packages of the base image; their licences are in /usr/share/doc/NAME/copyright.\n\n${systemList}Node.js ${node.version}: see https://github.com/nodejs/node/blob/v${node.version}/LICENSE\n`
 }

@@ -5,7 +5,7 @@ import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { notices } from './notices.ts'
 import { packagesOfImage } from './packages.ts'
 import { sbom } from './sbom.ts'
-import { systemPackages } from './system-packages.ts'
+import { nodeOf, systemPackages } from './system-packages.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-sbom-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -20,8 +20,9 @@ const packageOf = (name: string, license: string) => ({
 
 const packages = [packageOf('one', 'MIT'), packageOf('two', 'MIT'), packageOf('three', 'ISC')]
 const system = [{ name: 'libstdc++6', version: '1:12.2+b1', architecture: 'amd64' }]
+const node = { version: '24.21.0', sha256: 'a'.repeat(64) }
 const document = (epoch: number) =>
-  sbom({ name: 'depot', version: '1.2.3', epoch, packages, system })
+  sbom({ name: 'depot', version: '1.2.3', epoch, packages, system, node })
 
 it('the bill of materials names every package, and the same inputs give the same file', () => {
   const parsed = JSON.parse(document(1_700_000_000))
@@ -30,13 +31,19 @@ it('the bill of materials names every package, and the same inputs give the same
     'one',
     'two',
     'three',
+    'node',
     'libstdc++6',
   ])
   expect(parsed.creationInfo.created).toBe('2023-11-14T22:13:20Z')
-  expect(parsed.packages[4].externalRefs[0].referenceLocator).toBe(
+  expect(parsed.packages[4]).toMatchObject({
+    versionInfo: '24.21.0',
+    licenseDeclared: 'MIT',
+    checksums: [{ algorithm: 'SHA256', checksumValue: node.sha256 }],
+  })
+  expect(parsed.packages[5].externalRefs[0].referenceLocator).toBe(
     'pkg:deb/debian/libstdc%2B%2B6@1%3A12.2%2Bb1?arch=amd64',
   )
-  expect(parsed.relationships).toHaveLength(4)
+  expect(parsed.relationships).toHaveLength(5)
   expect(document(1_700_000_000)).toBe(document(1_700_000_000))
 })
 
@@ -52,15 +59,25 @@ it('the system packages are those of status.d, without checksums', () => {
   expect(systemPackages(join(dir, 'missing'))).toEqual([])
 })
 
+it('reads the version of a Node binary from the binary', () => {
+  const { version, sha256 } = nodeOf(process.execPath)
+  expect(version).toBe(process.versions.node)
+  expect(sha256).toMatch(/^[0-9a-f]{64}$/)
+  const other = join(dir, 'other')
+  writeFileSync(other, 'x')
+  expect(() => nodeOf(other)).toThrow('other is not a release of Node')
+})
+
 it('notices print a text once for all packages that share it', () => {
   for (const name of ['one', 'two']) {
     mkdirSync(join(dir, 'node_modules', name), { recursive: true })
     writeFileSync(join(dir, 'node_modules', name, 'LICENSE'), 'The same words.\r\n')
   }
-  const text = notices(dir, packages, system)
+  const text = notices(dir, packages, system, node)
   expect(text).toContain('one 1.0.0 (MIT)\ntwo 1.0.0 (MIT)\n\nThe same words.\n')
   expect(text).toContain('three 1.0.0 (ISC)\n\nLicense: ISC\n')
   expect(text).toContain('libstdc++6 1:12.2+b1\n')
+  expect(text).toContain('Node.js 24.21.0: see https://github.com/nodejs/node/blob/v24.21.0/')
 })
 
 it('includes everything that the bundler includes, even after Vite has set the environment to production', async () => {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { SpdxPackage } from './packages.ts'
-import type { SystemPackage } from './system-packages.ts'
+import type { NodeBinary, SystemPackage } from './system-packages.ts'
 
 /*
- * The software bill of materials as SPDX 2.3. A scanner that looks at the image sees only Node and Debian's packages,
- * because a bundle hides its parts.
+ * The software bill of materials as SPDX 2.3: everything in the image. A scanner that looks at the image sees only Debian's
+ * packages, because a bundle hides its parts.
  */
 
 export type Sbom = {
@@ -14,7 +14,31 @@ export type Sbom = {
   readonly epoch: number
   readonly packages: readonly SpdxPackage[]
   readonly system: readonly SystemPackage[]
+  readonly node: NodeBinary
 }
+
+const nodeEntry = ({ version, sha256 }: NodeBinary) => ({
+  name: 'node',
+  SPDXID: 'SPDXRef-Node',
+  versionInfo: version,
+  packageFileName: '/nodejs/bin/node',
+  downloadLocation: `https://nodejs.org/download/release/v${version}/`,
+  filesAnalyzed: false,
+  checksums: [{ algorithm: 'SHA256', checksumValue: sha256 }],
+  licenseDeclared: 'MIT',
+  externalRefs: [
+    {
+      referenceCategory: 'PACKAGE-MANAGER',
+      referenceType: 'purl',
+      referenceLocator: `pkg:generic/node@${version}`,
+    },
+    {
+      referenceCategory: 'SECURITY',
+      referenceType: 'cpe23Type',
+      referenceLocator: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+    },
+  ],
+})
 
 function systemEntry({ name, version, architecture }: SystemPackage) {
   return {
@@ -34,7 +58,7 @@ function systemEntry({ name, version, architecture }: SystemPackage) {
   }
 }
 
-export function sbom({ name, version, epoch, packages, system }: Sbom): string {
+export function sbom({ name, version, epoch, packages, system, node }: Sbom): string {
   const root = {
     name,
     SPDXID: 'SPDXRef-Image',
@@ -44,7 +68,7 @@ export function sbom({ name, version, epoch, packages, system }: Sbom): string {
     filesAnalyzed: false,
     licenseDeclared: 'Apache-2.0',
   }
-  const contents = [...packages, ...system.map(systemEntry)]
+  const contents = [...packages, nodeEntry(node), ...system.map(systemEntry)]
   const digest = createHash('sha256').update(JSON.stringify(contents)).digest('hex')
   const document = {
     spdxVersion: 'SPDX-2.3',

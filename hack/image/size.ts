@@ -1,16 +1,19 @@
 import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 
 /*
  * `node hack/image/size.ts ARCHIVE...`: fails if an image exceeds its size limit. Node itself is 51 MiB compressed
- * and 127 MiB unpacked.
+ * and 127 MiB unpacked. An archive with `-git` in its name may have git and its libraries too.
  */
 
 const mib = 2 ** 20
-const mostCompressed = 60 * mib
-const mostUnpacked = 160 * mib
+const limitsOf = (archive: string) =>
+  basename(archive).includes('-git')
+    ? { compressed: 70 * mib, unpacked: 190 * mib }
+    : { compressed: 60 * mib, unpacked: 160 * mib }
 
 /** Adds up the layers of an archive as `docker save` writes it. */
 async function sizesOf(archive: string): Promise<{ compressed: number; unpacked: number }> {
@@ -41,9 +44,10 @@ for (const archive of archives) {
   const { compressed, unpacked } = await sizesOf(archive)
   const sizes = `${(compressed / mib).toFixed(1)} MiB compressed, ${(unpacked / mib).toFixed(1)} MiB unpacked`
   console.log(`${archive}: ${sizes}`)
-  if (compressed > mostCompressed || unpacked > mostUnpacked) {
+  const limits = limitsOf(archive)
+  if (compressed > limits.compressed || unpacked > limits.unpacked) {
     console.error(
-      `depot: ${archive} is too large; at most ${mostCompressed / mib} MiB compressed and ${mostUnpacked / mib} MiB unpacked`,
+      `depot: ${archive} is too large; at most ${limits.compressed / mib} MiB compressed and ${limits.unpacked / mib} MiB unpacked`,
     )
     process.exitCode = 1
   }

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/* The Debian packages of a base without a package manager, which lists them in /var/lib/dpkg/status.d. */
+/* The contents of a base without a package manager: Node, and Debian packages, which it lists in /var/lib/dpkg/status.d. */
 
 export type SystemPackage = {
   readonly name: string
@@ -25,4 +26,17 @@ export function systemPackages(folder: string): SystemPackage[] {
       const architecture = field(text, 'Architecture')
       return name && version && architecture ? [{ name, version, architecture }] : []
     })
+}
+
+/** Node of a base, which may be for another platform than this one. */
+export type NodeBinary = { readonly version: string; readonly sha256: string }
+
+/** Reads the version from the address of the release that every build of Node contains. */
+export function nodeOf(file: string): NodeBinary {
+  const bytes = readFileSync(file)
+  const release = 'https://nodejs.org/download/release/v'
+  const begin = bytes.indexOf(release) + release.length
+  const [version] = /^\d+\.\d+\.\d+(?=\/)/.exec(bytes.toString('latin1', begin, begin + 20)) ?? []
+  if (version === undefined) throw new Error(`${file} is not a release of Node`)
+  return { version, sha256: createHash('sha256').update(bytes).digest('hex') }
 }

@@ -132,7 +132,10 @@ export const reasonTopics = {
     InvalidSpec: ['fix', 'The spec cannot work. The message names the field.'],
     InvalidConstraint: ['fix', 'versionConstraints cannot be read. The message says where.'],
     SecretInvalid: ['fix', 'A Secret is missing or lacks a key. Create or complete it.'],
-    GitUnavailable: ['fix', 'The git program is missing. Use an image that has it.'],
+    GitUnavailable: [
+      'fix',
+      'The git program is missing. Install it, or use the image whose tag ends in `-git`.',
+    ],
     NoListing: ['fix', 'This kind of source has no list of versions. List them in the spec.'],
     AccessDenied: ['retry', 'The upstream refuses the credential. Renew it or give it the right.'],
     UpstreamNotFound: ['retry', 'Upstream lacks the repository, tag or platform. Check its name.'],
