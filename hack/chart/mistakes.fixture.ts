@@ -268,6 +268,16 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V23 storage.filesystem.accessMode=ReadOnlyMany does not let the controller store archives; use ReadWriteMany or controller.enabled=false',
   ],
   [
+    'V23 one claim of several servers',
+    {
+      server: {
+        replicaCount: 2,
+        stats: { persistence: { enabled: true, existingClaim: 'counts' } },
+      },
+    },
+    'V23 server.stats.persistence.existingClaim is one claim and cannot be shared by 2 servers; use one replica, or claims of the chart',
+  ],
+  [
     'V23 two places',
     filesystem({ hostPath: '/srv', existingClaim: 'c' }),
     'V23 set only one of hostPath and existingClaim',
@@ -293,6 +303,20 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V24 server.tls.certPath and server.tls.keyPath must be in the same folder, "/etc/tls/tls.crt" and "/etc/keys/tls.key" are not',
   ],
   [
+    'V24 no folder',
+    {
+      server: {
+        tls: { enabled: true, secretName: 's', certPath: '/tls.crt', keyPath: '/tls.key' },
+      },
+    },
+    'V24 server.tls.certPath=/tls.crt must be in a folder of its own, such as /etc/tls',
+  ],
+  [
+    'V24 renewal',
+    { server: { tls: { certManager: { duration: '24h', renewBefore: '36h' } } } },
+    'V24 server.tls.certManager.renewBefore=36h must be shorter than the duration, 24h',
+  ],
+  [
     'V25 variable',
     { server: { extraEnv: [{ name: 'NODE_OPTIONS', value: 'x' }] } },
     'V25 server.extraEnv sets NODE_OPTIONS, which the chart sets from server.resources.limits.memory',
@@ -316,6 +340,56 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V25 path',
     { server: { extraVolumeMounts: [{ name: 'x', mountPath: '/var/lib/depot' }] } },
     'V25 server.extraVolumeMounts sets /var/lib/depot, which the chart sets from server.stats.persistence.enabled',
+  ],
+  [
+    'V25 folder of the chart',
+    filesystem({ mountPath: '/tmp' }),
+    'V25 storage.filesystem.mountPath sets /tmp, which the chart sets from the read-only root file system',
+  ],
+  [
+    'V25 folder of a certificate',
+    {
+      server: {
+        tls: { enabled: true, secretName: 's', certPath: '/tmp/tls.crt', keyPath: '/tmp/tls.key' },
+      },
+    },
+    'V25 server.tls.certPath sets /tmp, which the chart sets from the read-only root file system',
+  ],
+  [
+    'V25 no volume',
+    { controller: { extraVolumeMounts: [{ name: 'cache', mountPath: '/cache' }] } },
+    'V25 controller.extraVolumeMounts names the volume cache, which is not in controller.extraVolumes',
+  ],
+  ...(
+    [
+      ['extraEnv', { name: 'A', value: 'b' }, 'A'],
+      ['extraVolumes', { name: 'a', emptyDir: {} }, 'a'],
+      ['extraVolumeMounts', { name: 'a', mountPath: '/a' }, '/a'],
+      ['extraContainers', { name: 'a', image: 'a' }, 'a'],
+      ['extraPorts', { containerPort: 9000 }, '9000'],
+    ] as const
+  ).map(
+    ([key, item, shown]) =>
+      [
+        `V25 ${key} twice`,
+        { server: { [key]: [item, item] } },
+        `V25 server.${key} lists ${shown} twice`,
+      ] as const,
+  ),
+  [
+    'V25 container',
+    { broker: { enabled: true, initContainers: [{ name: 'broker', image: 'a' }] } },
+    'V25 broker.initContainers sets broker, which the chart sets from the main container',
+  ],
+  [
+    'V25 port',
+    { ui: { enabled: true, extraPorts: [{ name: 'web', containerPort: 3000 }] } },
+    'V25 ui.extraPorts sets 3000, which the chart sets from its own port',
+  ],
+  [
+    'V25 name of a port',
+    { controller: { extraPorts: [{ name: 'admin', containerPort: 3000 }] } },
+    'V25 controller.extraPorts sets admin, which the chart sets from the name of its own port',
   ],
   [
     'V26 both',
@@ -424,6 +498,29 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V32 ui.service.nodePort=8080 is outside of 30000 to 32767, the ports of nodes',
   ],
   [
+    'V32 range of a load balancer',
+    { server: { service: { type: 'LoadBalancer', nodePort: 80 } } },
+    'V32 server.service.nodePort=80 is outside of 30000 to 32767, the ports of nodes',
+  ],
+  [
+    'V32 one port of two Services',
+    {
+      server: { service: { type: 'NodePort', nodePort: 30_080 } },
+      ui: { enabled: true, service: { type: 'NodePort', nodePort: 30_080 } },
+    },
+    'V32 server.service.nodePort and ui.service.nodePort are both 30080; each Service needs a port of its own',
+  ],
+  [
+    'V32 traffic policy',
+    { ui: { service: { externalTrafficPolicy: 'Local' } } },
+    'V32 ui.service.externalTrafficPolicy needs ui.service.type=NodePort or LoadBalancer',
+  ],
+  [
+    'V32 families',
+    { server: { service: { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4', 'IPv6'] } } },
+    'V32 server.service.ipFamilyPolicy=SingleStack takes one of server.service.ipFamilies, not two',
+  ],
+  [
     'V32 ports',
     { server: { adminPort: 8080 } },
     'V32 server.service.targetPort and server.adminPort are both 8080; the server needs two ports',
@@ -452,9 +549,54 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V33 controller.terminationGracePeriodSeconds=40 ends the pod before it has finished its requests; set 41 or more',
   ],
   [
-    'V34 timeout',
-    { monitoring: { serviceMonitor: { enabled: true, interval: '10s', scrapeTimeout: '1m' } } },
-    'V34 monitoring.serviceMonitor.scrapeTimeout=1m is longer than the interval, 10s',
+    'V33 name servers',
+    { valkey: { dnsPolicy: 'None' } },
+    'V33 valkey.dnsPolicy=None needs valkey.dnsConfig.nameservers',
+  ],
+  [
+    'V33 strategy of a StatefulSet',
+    { server: { updateStrategy: { type: 'OnDelete' } } },
+    'V33 server.updateStrategy.type=OnDelete is not one of a Deployment, which the server is with server.stats.persistence.enabled=false',
+  ],
+  [
+    'V33 strategy of a Deployment',
+    {
+      server: {
+        updateStrategy: { type: 'Recreate' },
+        stats: { persistence: { enabled: true } },
+      },
+    },
+    'V33 server.updateStrategy.type=Recreate is not one of a StatefulSet, which the server is with server.stats.persistence.enabled=true',
+  ],
+  [
+    'V33 no rolling update',
+    { server: { updateStrategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } } },
+    'V33 server.updateStrategy.rollingUpdate needs server.updateStrategy.type=RollingUpdate',
+  ],
+  [
+    'V33 no pod',
+    {
+      server: {
+        updateStrategy: {
+          type: 'RollingUpdate',
+          rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' },
+        },
+      },
+    },
+    'V33 server.updateStrategy.rollingUpdate has no pod to add or to remove: maxSurge or maxUnavailable must be above 0',
+  ],
+  ...['serviceMonitor', 'podMonitor'].map(
+    (name) =>
+      [
+        `V34 timeout of ${name}`,
+        { monitoring: { [name]: { enabled: true, interval: '10s', scrapeTimeout: '1m' } } },
+        `V34 monitoring.${name}.scrapeTimeout=1m is longer than the interval, 10s`,
+      ] as const,
+  ),
+  [
+    'V34 both monitors',
+    { monitoring: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } },
+    'V34 monitoring.serviceMonitor and monitoring.podMonitor scrape the same pods; enable one of them',
   ],
   [
     'V34 alert',
@@ -502,8 +644,8 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   ],
   [
     'V36 load balancer',
-    { server: { service: { loadBalancerClass: 'x' } } },
-    'V36 server.service.loadBalancerClass and loadBalancerSourceRanges have no effect, because server.service.type is ClusterIP',
+    { ui: { service: { loadBalancerClass: 'x', loadBalancerIP: '10.0.0.1', type: 'NodePort' } } },
+    'V36 ui.service.loadBalancerIP and ui.service.loadBalancerClass have no effect, because ui.service.type is NodePort',
   ],
 ]
 
@@ -528,4 +670,47 @@ export const malformed: readonly (readonly [values: Values, path: string])[] = [
   [{ server: { gpg: { secretName: 'other/gpg' } } }, 'secretName'],
   [{ fullnameOverride: 'x'.repeat(44) }, 'fullnameOverride'],
   [{ storage: { filesystem: { mountPath: 'data' } } }, 'mountPath'],
+  [{ storage: { filesystem: { mountPath: '/' } } }, 'mountPath'],
+  [{ storage: { filesystem: { size: '10Gib' } } }, 'size'],
+  [{ storage: { filesystem: { size: '0Gi' } } }, 'size'],
+  [{ storage: { filesystem: { storageClassName: 'Fast' } } }, 'storageClassName'],
+  [{ valkey: { dataStorage: { requestedSize: '' } } }, 'requestedSize'],
+  [{ valkey: { dataStorage: { accessModes: [] } } }, 'accessModes'],
+  [{ valkey: { auth: { aclUsers: { 'a b': { permissions: '+@all' } } } } }, 'aclUsers'],
+  [{ valkey: { auth: { aclUsers: { a: '+@all' } } } }, 'aclUsers/a'],
+  [{ server: { resources: { limits: { memory: '512m' } } } }, 'limits/memory'],
+  [{ server: { resources: { requests: { mem: '512Mi' } } } }, 'requests'],
+  [{ server: { gpg: { privateKeyKey: 'keys/private' } } }, 'privateKeyKey'],
+  [{ server: { ingress: { className: 'Nginx' } } }, 'className'],
+  [{ ui: { ingress: { hosts: [{ host: '*' }] } } }, 'hosts/0/host'],
+  [{ ui: { ingress: { tls: [{ secretName: 'a b' }] } } }, 'secretName'],
+  [{ server: { route: { parentRefs: [{ namespace: 'gateways' }] } } }, 'parentRefs/0'],
+  [{ ui: { route: { filters: [{ type: 'Header' }] } } }, 'filters/0/type'],
+  [{ server: { tls: { certManager: { privateKey: { algorithm: 'rsa' } } } } }, 'algorithm'],
+  [{ server: { service: { loadBalancerClass: 'a b' } } }, 'loadBalancerClass'],
+  [{ server: { service: { ipFamilies: ['IPv4', 'IPv4'] } } }, 'ipFamilies'],
+  [{ server: { service: { annotations: { 'a b': 'c' } } } }, 'annotations'],
+  [{ server: { nodeSelector: { 'a/b/c': 'd' } } }, 'nodeSelector'],
+  [{ server: { tolerations: [{ key: 'a', operator: 'Exist' }] } }, 'operator'],
+  [{ server: { topologySpreadConstraints: [{ topologyKey: 'zone' }] } }, 'SpreadConstraints'],
+  [{ server: { probes: { liveness: { periodSeconds: 0 } } } }, 'periodSeconds'],
+  [{ server: { updateStrategy: { type: 'Rolling' } } }, 'type'],
+  [{ server: { podDisruptionBudget: { minAvailable: '150%' } } }, 'minAvailable'],
+  [{ server: { extraArgs: [5] } }, 'extraArgs/0'],
+  [{ server: { extraEnvFrom: [{ secret: { name: 'a' } }] } }, 'extraEnvFrom/0'],
+  [{ server: { extraVolumes: [{ name: 'A' }] } }, 'extraVolumes/0/name'],
+  [{ server: { extraVolumeMounts: [{ name: 'a' }] } }, 'extraVolumeMounts/0'],
+  [{ server: { extraPorts: [{ name: 'debugging-of-node', containerPort: 1 }] } }, 'name'],
+  [{ server: { hostAliases: [{ ip: 'localhost' }] } }, 'ip'],
+  [{ server: { dnsConfig: { nameservers: ['1', '2', '3', '4'] } } }, 'nameservers'],
+  [{ global: { image: { tag: 'v 1' } } }, 'tag'],
+  [{ server: { image: { repository: 'https://ghcr.io/depot' } } }, 'repository'],
+  [{ controller: { secretNamespaces: ['a', 'a'] } }, 'secretNamespaces'],
+  [{ controller: { secretNames: ['my_secret'] } }, 'secretNames/0'],
+  [{ networkPolicy: { ingressFrom: [{ ipBlock: { cidr: '10.0.0.0' } }] } }, 'cidr'],
+  [{ monitoring: { serviceMonitor: { interval: '1.5s' } } }, 'interval'],
+  [
+    { monitoring: { podMonitor: { relabelings: [{ source_labels: ['a'] }] } } },
+    'podMonitor/relabelings/0',
+  ],
 ]

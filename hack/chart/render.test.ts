@@ -123,6 +123,35 @@ describe('the rendered chart', () => {
     for (const image of images) expect(image).toMatch(/@sha256:[0-9a-f]{64}$/)
   })
 
+  it('runs the controller with the image that has git, unless another one is named', () => {
+    const imagesOf = (values: Values) =>
+      Object.fromEntries(
+        podsOf(render({ ...withoutDefinitions, ...values })).map(({ name, spec }) => [
+          name,
+          spec.containers[0]?.image,
+        ]),
+      )
+    expect(imagesOf({})).toMatchObject({
+      'depot-server': 'ghcr.io/depot/depot:0.1.0',
+      'depot-controller': 'ghcr.io/depot/depot:0.1.0-git',
+      'depot-selftest': 'ghcr.io/depot/depot:0.1.0',
+    })
+    expect(
+      imagesOf({ global: { image: { registry: 'docker.io', tag: 'dev' } } })['depot-controller'],
+    ).toBe('docker.io/depot/depot:dev-git')
+    expect(imagesOf({ controller: { image: { tag: '0.1.0' } } })['depot-controller']).toBe(
+      'ghcr.io/depot/depot:0.1.0',
+    )
+    const digest = `sha256:${'a'.repeat(64)}`
+    const git = `sha256:${'b'.repeat(64)}`
+    const pinned = { global: { image: { digest } } }
+    expect(imagesOf(pinned)['depot-controller']).toBe(`ghcr.io/depot/depot@${digest}`)
+    expect(imagesOf({ ...pinned, controller: { image: { digest: git } } })).toMatchObject({
+      'depot-server': `ghcr.io/depot/depot@${digest}`,
+      'depot-controller': `ghcr.io/depot/depot@${git}`,
+    })
+  })
+
   it('pins the images of others by digest, as long as their tags are those of the chart', () => {
     const imageOf = (broker: object) =>
       podsOf(render({ ...withoutDefinitions, ...brokerWith(broker) }))

@@ -22,10 +22,16 @@ const row =
     meaning,
   })
 
+const amount = '[0-9]+(\\.[0-9]+)?'
 /** A quantity of Kubernetes: `500m`, `1Gi`, 2. */
-const quantitySchema: Schema = {
+export const quantitySchema: Schema = {
   type: ['string', 'number'],
-  pattern: '^([0-9]+(\\.[0-9]+)?([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?)?$',
+  pattern: `^(${amount}([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?)?$`,
+}
+/** Bytes: `500m` would be half of one. */
+export const bytesSchema: Schema = {
+  type: ['string', 'number'],
+  pattern: `^${amount}([kMGTPE]|[KMGTPE]i|[eE][0-9]+)?$`,
 }
 
 export const bool = row({ type: 'boolean' })
@@ -33,14 +39,20 @@ export const text = row({ type: 'string' })
 export const list = row({ type: 'array' })
 /** Keys are the user's: annotations, labels, node selectors. */
 export const map = row({ type: 'object' })
-/** The API server refuses numbers and switches in annotations. */
-export const strings = row({ type: 'object', additionalProperties: { type: 'string' } })
-const label = '([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?'
-export const labels = row({
+const prefix = '([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?'
+/** Name of a label, an annotation or a class: `team`, `example.com/team`. */
+export const qualifiedName = `${prefix}[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?`
+const named = (of: Schema): Schema => ({
   type: 'object',
-  additionalProperties: { type: 'string', pattern: `^${label}$` },
+  patternProperties: { [`^${qualifiedName}$`]: of },
+  additionalProperties: false,
 })
-export const quantity = row(quantitySchema)
+/** The API server refuses numbers and switches in annotations. */
+export const strings = row(named({ type: 'string' }))
+const label = '([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?'
+export const labels = row(named({ type: 'string', pattern: `^${label}$` }))
+/** Size of a volume or a limit. */
+export const size = row({ ...bytesSchema, not: { pattern: '^[0.]+([^0-9.]|$)' } })
 export const texts = row({ type: 'array', items: { type: 'string' } })
 const listOf = (pattern: string) => row({ type: 'array', items: { type: 'string', pattern } })
 
@@ -49,6 +61,20 @@ export const objectName = row({
   type: 'string',
   pattern: '^([a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)?$',
 })
+/** Names of objects, or `*`, each once. */
+export const names = row({
+  type: 'array',
+  items: { type: 'string', pattern: '^(\\*|[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)$' },
+  uniqueItems: true,
+})
+/** Name of an object, `-` for none, or nothing. */
+export const className = row({
+  type: 'string',
+  pattern: '^(-|[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)?$',
+})
+export const secretKeyPattern = '^[-._a-zA-Z0-9]+$'
+/** Key of a Secret. */
+export const secretKey = row({ type: 'string', pattern: secretKeyPattern })
 /** Host name without scheme and port, with a wildcard as its first part or without. */
 export const hostPattern =
   '^(\\*|(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?$'
@@ -59,7 +85,8 @@ export const networks = listOf(
   `^((${byte}\\.){3}${byte}/(3[0-2]|[12]?[0-9])|[0-9a-fA-F]*:[0-9a-fA-F:.]*/(12[0-8]|1[01][0-9]|[0-9]?[0-9]))$`,
 )
 export const storageGrants = listOf('^[^=:/\\s]+=(\\*|(s3|azure|gs)://[^/\\s]|file:///)')
-export const folder = row({ type: 'string', pattern: '^/' })
+/** Path in a container, below a folder of its own. */
+export const folder = row({ type: 'string', pattern: '^/[^/:][^:]*$' })
 
 export const integer = (
   name: string,
@@ -73,13 +100,19 @@ export const boolOrAuto = row({ enum: [true, false, 'auto'] })
 /** A share such as `50%`, a number of pods, or nothing. */
 export const share = row({
   type: ['string', 'integer'],
-  pattern: '^([0-9]+%?)?$',
+  pattern: '^([0-9]+|(100|[0-9]{1,2})%)?$',
   minimum: 0,
 })
 /** A duration that Go and the options of Depot both accept: `10s`, `1h30m`, `0`. */
 export const duration = row({
   type: 'string',
   pattern: '^(0|([0-9]+(\\.[0-9]+)?(ms|s|m|h))+)?$',
+})
+
+/** A duration as the Prometheus operator accepts it: `30s`, `1m30s`. */
+export const interval = row({
+  type: 'string',
+  pattern: '^(0|([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?)$',
 })
 
 export const choice = (

@@ -31,7 +31,7 @@ const bases: readonly Values[] = [
     ...withoutDefinitions,
     server: { service: { type: 'LoadBalancer' } },
     ui: { enabled: true, sessionPasswordSecretName: 's', service: { type: 'NodePort' } },
-    monitoring: { prometheusRule: { enabled: true } },
+    monitoring: { prometheusRule: { enabled: true }, podMonitor: { enabled: true } },
   },
 ]
 

@@ -63,7 +63,7 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{- /* A component without its own image uses the global one. */ -}}
+{{- /* A component without its own image uses the global one, which has git under another tag. */ -}}
 {{- define "depot.image" -}}
 {{- $own := (index .root.Values .component).image -}}
 {{- $all := .root.Values.global.image -}}
@@ -73,7 +73,7 @@ annotations:
 {{- if $digest -}}
 {{ $repository }}@{{ $digest }}
 {{- else -}}
-{{ $repository }}:{{ $own.tag | default $all.tag | default .root.Chart.AppVersion }}
+{{ $repository }}:{{ $own.tag | default (print ($all.tag | default .root.Chart.AppVersion) (ternary "-git" "" (eq .component "controller"))) }}
 {{- end -}}
 {{- end }}
 

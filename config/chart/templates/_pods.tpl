@@ -72,6 +72,19 @@ topologySpreadConstraints:
 {{- with $c.priorityClassName }}
 priorityClassName: {{ . | quote }}
 {{- end }}
+{{- with $c.runtimeClassName }}
+runtimeClassName: {{ . | quote }}
+{{- end }}
+{{- with $c.schedulerName }}
+schedulerName: {{ . | quote }}
+{{- end }}
+{{- if ne $c.dnsPolicy "ClusterFirst" }}
+dnsPolicy: {{ $c.dnsPolicy }}
+{{- end }}
+{{- with $c.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with $c.hostAliases }}
 hostAliases:
   {{- toYaml . | nindent 2 }}
@@ -127,6 +140,18 @@ lifecycle:
     # Services send connections for a moment after a pod was asked to end.
     sleep:
       seconds: 5
+{{- end }}
+{{- end }}
+
+{{- define "depot.probes" -}}
+{{- range $probe, $path := dict "startup" "/livez" "liveness" "/livez" "readiness" "/readyz" }}
+{{ $probe }}Probe:
+  httpGet:
+    path: {{ $path }}
+    port: admin
+  {{- with index $.root.Values $.component "probes" $probe }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 {{- end }}
 

@@ -9,6 +9,36 @@
 {{- end }}
 {{- end }}
 
+{{- /* The Service of server or explorer. */ -}}
+{{- define "depot.service" -}}
+{{- $s := (index .root.Values .component).service -}}
+apiVersion: v1
+kind: Service
+metadata:
+  {{- include "depot.metadata" (merge (dict "annotations" $s.annotations "labels" $s.labels) .) | nindent 2 }}
+spec:
+  type: {{ $s.type }}
+  {{- range $key := ternary (list "loadBalancerIP" "loadBalancerClass" "loadBalancerSourceRanges") list (eq $s.type "LoadBalancer") }}
+  {{- with index $s $key }}
+  {{ $key }}: {{ toJson . }}
+  {{- end }}
+  {{- end }}
+  {{- range $key := list "externalTrafficPolicy" "ipFamilyPolicy" "ipFamilies" }}
+  {{- with index $s $key }}
+  {{ $key }}: {{ toJson . }}
+  {{- end }}
+  {{- end }}
+  selector:
+    {{- include "depot.selector" . | nindent 4 }}
+  ports:
+    - name: {{ include "depot.portName" . | quote }}
+      port: {{ int $s.port }}
+      targetPort: http
+      {{- with int $s.nodePort }}
+      nodePort: {{ . }}
+      {{- end }}
+{{- end }}
+
 {{- define "depot.ingressBackend" -}}
 backend:
   service:
@@ -80,6 +110,10 @@ spec:
             type: PathPrefix
             value: {{ . }}
         {{- end }}
+      {{- with $c.route.filters }}
+      filters:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       # Archives may take as long as they take.
       timeouts:
         request: 0s
@@ -90,6 +124,10 @@ spec:
         - path:
             type: PathPrefix
             value: /
+      {{- with $c.route.filters }}
+      filters:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       timeouts:
         request: 0s
       backendRefs:

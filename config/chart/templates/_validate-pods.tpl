@@ -11,6 +11,10 @@
   (and (ne (toString $limit) "") (gt (include "depot.milli" $request | int64) (include "depot.milli" $limit | int64)))
 )) -}}
 {{- end -}}
+{{- include "depot.check" (dict "found" $found "wrong" (dict
+(printf "V33 %s.dnsPolicy=None needs %s.dnsConfig.nameservers" $c $c)
+  (and (eq $values.dnsPolicy "None") (not $values.dnsConfig.nameservers))
+)) -}}
 {{- $drain := 0 -}}
 {{- if not (or $values.lifecycle (eq $c "controller")) -}}{{- $drain = 5 -}}{{- end -}}
 {{- range list $values.shutdownDelay $values.shutdownGracePeriod -}}
@@ -22,6 +26,22 @@
 )) -}}
 {{- end -}}
 {{- end -}}
+{{- end }}
+
+{{- define "depot.validate.update" -}}
+{{- $c := .v.server -}}
+{{- $u := $c.updateStrategy -}}
+{{- $kind := ternary "StatefulSet" "Deployment" $c.stats.persistence.enabled -}}
+{{- $rolling := $u.rollingUpdate | default dict -}}
+{{- $still := has (toString $rolling.maxSurge) (list "0" "0%") | and (has (toString $rolling.maxUnavailable) (list "0" "0%")) -}}
+{{- include "depot.check" (dict "found" .found "wrong" (dict
+(printf "V33 server.updateStrategy.type=%v is not one of a %s, which the server is with server.stats.persistence.enabled=%v" $u.type $kind $c.stats.persistence.enabled)
+  (eq (toString $u.type) (ternary "Recreate" "OnDelete" $c.stats.persistence.enabled))
+"V33 server.updateStrategy.rollingUpdate needs server.updateStrategy.type=RollingUpdate"
+  (and $u.rollingUpdate $u.type (ne $u.type "RollingUpdate"))
+"V33 server.updateStrategy.rollingUpdate has no pod to add or to remove: maxSurge or maxUnavailable must be above 0"
+  $still
+)) -}}
 {{- end }}
 
 {{- /* Seconds of a duration such as 1h30m, or 0. */ -}}
@@ -65,10 +85,16 @@
 {{- define "depot.validate.monitoring" -}}
 {{- $found := .found -}}
 {{- $m := .v.monitoring -}}
-{{- $s := $m.serviceMonitor -}}
+{{- range $name := list "serviceMonitor" "podMonitor" -}}
+{{- $s := index $m $name -}}
 {{- include "depot.check" (dict "found" $found "wrong" (dict
-(printf "V34 monitoring.serviceMonitor.scrapeTimeout=%s is longer than the interval, %s" $s.scrapeTimeout $s.interval)
+(printf "V34 monitoring.%s.scrapeTimeout=%s is longer than the interval, %s" $name $s.scrapeTimeout $s.interval)
   (and $s.enabled $s.interval (gt (include "depot.seconds" $s.scrapeTimeout | float64) (include "depot.seconds" $s.interval | float64)))
+)) -}}
+{{- end -}}
+{{- include "depot.check" (dict "found" $found "wrong" (dict
+"V34 monitoring.serviceMonitor and monitoring.podMonitor scrape the same pods; enable one of them"
+  (and $m.serviceMonitor.enabled $m.podMonitor.enabled)
 )) -}}
 {{- $alerts := list -}}
 {{- range regexFindAll "alert: \\w+" (.root.Files.Get "files/alerts.yaml") -1 -}}{{- $alerts = append $alerts (trimPrefix "alert: " .) -}}{{- end -}}

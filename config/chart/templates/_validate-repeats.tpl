@@ -17,7 +17,7 @@
 {{- range include (printf "depot.%s.volumes" $c) $in.root | fromYamlArray -}}{{- $_ := set $volumes .name .from -}}{{- end -}}
 {{- $mounts := dict -}}
 {{- range include (printf "depot.%s.mounts" $c) $in.root | fromYamlArray -}}
-{{- $_ := set $mounts .mountPath .from -}}
+{{- include "depot.repeats" (dict "in" $in "list" .from "what" .mountPath "set" $mounts) -}}
 {{- $_ := set $volumes .name (get $volumes .name | default .from) -}}
 {{- end -}}
 {{- range $values.extraEnv -}}
@@ -31,15 +31,45 @@
 {{- end -}}
 {{- range $values.extraVolumeMounts -}}
 {{- include "depot.repeats" (dict "in" $in "list" (printf "%s.extraVolumeMounts" $c) "what" .mountPath "set" $mounts) -}}
+{{- include "depot.check" (dict "found" $in.found "wrong" (dict
+(printf "V25 %s.extraVolumeMounts names the volume %s, which is not in %s.extraVolumes" $c .name $c)
+  (not (hasKey $volumes .name))
+)) -}}
+{{- end -}}
+{{- $names := dict $c "the main container" -}}
+{{- range $list := list "initContainers" "extraContainers" -}}
+{{- range index $values $list -}}
+{{- include "depot.repeats" (dict "in" $in "list" (printf "%s.%s" $c $list) "what" .name "set" $names) -}}
+{{- end -}}
+{{- end -}}
+{{- $ports := dict -}}
+{{- range $name, $port := get (include "depot.ports" $in.root | fromYaml) $c -}}
+{{- $_ := set $ports $name "the name of its own port" -}}
+{{- $_ := set $ports (toString $port) "its own port" -}}
+{{- end -}}
+{{- range $values.extraPorts -}}
+{{- range list .name (toString (int .containerPort)) | compact -}}
+{{- include "depot.repeats" (dict "in" $in "list" (printf "%s.extraPorts" $c) "what" . "set" $ports) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "depot.ports" -}}
+server: {http: {{ int .Values.server.service.targetPort }}, admin: {{ int .Values.server.adminPort }}}
+ui: {http: 3000, admin: 9091}
+controller: {admin: {{ int .Values.controller.adminPort }}}
+broker: {http: 5556, telemetry: 5558}
 {{- end }}
 
 {{- define "depot.repeats" -}}
 {{- $name := toString .what -}}
 {{- include "depot.check" (dict "found" .in.found "wrong" (dict
 (printf "V25 %s sets %s, which the chart sets from %s" .list $name (get .set $name))
-  (hasKey .set $name)
+  (and (hasKey .set $name) (ne .list (get .set $name)))
+(printf "V25 %s lists %s twice" .list $name)
+  (eq .list (get .set $name))
 )) -}}
+{{- if and .list (not (hasKey .set $name)) -}}{{- $_ := set .set $name .list -}}{{- end -}}
 {{- end }}

@@ -5,8 +5,6 @@
 {{- include "depot.check" (dict "found" .found "wrong" (dict
 "V36 scanning has no effect, because this version does not scan archives: remove it, or set scanning.enabled=false"
   (and (hasKey $v "scanning") (ne (toString (dig "enabled" "" ($v.scanning | default dict))) "false"))
-(printf "V36 server.service.loadBalancerClass and loadBalancerSourceRanges have no effect, because server.service.type is %s" $v.server.service.type)
-  (and (ne $v.server.service.type "LoadBalancer") (or $v.server.service.loadBalancerClass $v.server.service.loadBalancerSourceRanges))
 (printf "V36 controller.secretNamespaces can only name %s, because rbac.scopeToNamespace=true reads no other namespace" $own)
   (and $v.rbac.scopeToNamespace (without $v.controller.secretNamespaces $own))
 )) -}}

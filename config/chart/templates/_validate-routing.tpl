@@ -84,17 +84,35 @@
 {{- range $c := list "server" "ui" -}}
 {{- $s := (index $.v $c).service -}}
 {{- $port := int $s.nodePort -}}
+{{- $balancer := list -}}
+{{- range list "loadBalancerIP" "loadBalancerClass" "loadBalancerSourceRanges" -}}
+{{- if index $s . -}}{{- $balancer = append $balancer (printf "%s.service.%s" $c .) -}}{{- end -}}
+{{- end -}}
 {{- include "depot.check" (dict "found" $found "wrong" (dict
 (printf "V32 %s.service.nodePort=%d needs %s.service.type=NodePort or LoadBalancer" $c $port $c)
   (and $port (eq $s.type "ClusterIP"))
 (printf "V32 %s.service.nodePort=%d is outside of 30000 to 32767, the ports of nodes" $c $port)
   (and $port (or (lt $port 30000) (gt $port 32767)))
+(printf "V32 %s.service.externalTrafficPolicy needs %s.service.type=NodePort or LoadBalancer" $c $c)
+  (and $s.externalTrafficPolicy (eq $s.type "ClusterIP"))
+(printf "V32 %s.service.ipFamilyPolicy=SingleStack takes one of %s.service.ipFamilies, not two" $c $c)
+  (and (eq $s.ipFamilyPolicy "SingleStack") (gt (len $s.ipFamilies) 1))
+(printf "V36 %s %s no effect, because %s.service.type is %s" (join " and " $balancer) (ternary "has" "have" (eq (len $balancer) 1)) $c $s.type)
+  (and $balancer (ne $s.type "LoadBalancer"))
 )) -}}
 {{- end -}}
 {{- $tls := .v.server.tls -}}
+{{- $cert := $tls.certManager -}}
+{{- $ports := list (int .v.server.service.nodePort) (int .v.ui.service.nodePort) -}}
 {{- include "depot.check" (dict "found" $found "wrong" (dict
 (printf "V32 server.service.targetPort and server.adminPort are both %d; the server needs two ports" (int .v.server.adminPort))
   (eq (int .v.server.service.targetPort) (int .v.server.adminPort))
+(printf "V32 server.service.nodePort and ui.service.nodePort are both %d; each Service needs a port of its own" (first $ports))
+  (and .v.ui.enabled (first $ports) (eq (first $ports) (last $ports)))
+(printf "V24 server.tls.certPath=%s must be in a folder of its own, such as /etc/tls" $tls.certPath)
+  (and $tls.enabled (eq (dir $tls.certPath) "/"))
+(printf "V24 server.tls.certManager.renewBefore=%s must be shorter than the duration, %s" $cert.renewBefore $cert.duration)
+  (and $cert.renewBefore $cert.duration (ge (include "depot.seconds" $cert.renewBefore | float64) (include "depot.seconds" $cert.duration | float64)))
 "V24 server.tls.secretName is required (Secret of type kubernetes.io/tls), or enable server.tls.certManager"
   (and $tls.enabled (not $tls.secretName) (not $tls.certManager.enabled))
 "V24 server.tls.certManager.enabled needs server.tls.enabled=true"

@@ -24,6 +24,8 @@
   (and $shared $once (not $folder))
 "V23 storage.filesystem.accessMode=ReadOnlyMany does not let the controller store archives; use ReadWriteMany or controller.enabled=false"
   (and $f.enabled (eq $f.accessMode "ReadOnlyMany") $v.controller.enabled)
+(printf "V23 server.stats.persistence.existingClaim is one claim and cannot be shared by %d servers; use one replica, or claims of the chart" $servers)
+  (and $v.server.stats.persistence.enabled $v.server.stats.persistence.existingClaim (gt $servers 1))
 "V23 set only one of hostPath and existingClaim"
   (and $f.enabled $f.hostPath $f.existingClaim)
 (printf "V28 the CRDs of %s belong to another installation; set crds.install=false" $v.apiGroup)

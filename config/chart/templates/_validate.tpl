@@ -5,7 +5,7 @@ never at the cluster, so that every tool renders the same.
 {{- define "depot.validate" -}}
 {{- $found := dict "list" list -}}
 {{- $in := dict "root" . "v" .Values "found" $found "facts" (include "depot.facts" . | fromYaml) -}}
-{{- range $part := list "login" "explorer" "routing" "services" "stores" "repeats" "pods" "scaling" "broker" "monitoring" "unused" "retired" -}}
+{{- range $part := list "login" "explorer" "routing" "services" "stores" "repeats" "pods" "update" "scaling" "broker" "monitoring" "unused" "retired" -}}
 {{- include (printf "depot.validate.%s" $part) $in -}}
 {{- end -}}
 {{- if $found.list -}}

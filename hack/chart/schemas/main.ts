@@ -43,6 +43,11 @@ const definitions = [
   },
   {
     module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
+    file: 'example/prometheus-operator-crd/*_podmonitors.yaml',
+    kind: 'PodMonitor',
+  },
+  {
+    module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
     file: 'example/prometheus-operator-crd/*_prometheusrules.yaml',
     kind: 'PrometheusRule',
   },

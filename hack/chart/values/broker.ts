@@ -1,5 +1,6 @@
-import { bool, choice, list, map, type Value } from '../value.ts'
+import { bool, choice, items, map, type Value } from '../value.ts'
 import { pods, serviceAccount } from './pods.ts'
+import { variableSource } from './shapes.ts'
 
 export const brokerValues: readonly Value[] = [
   bool(
@@ -20,7 +21,12 @@ export const brokerValues: readonly Value[] = [
   }),
   ...serviceAccount('broker'),
   map('broker.config', {}, 'Configuration of Dex. The chart adds missing parts.'),
-  list('broker.envFrom', [], 'Secrets and ConfigMaps for `$VARIABLES` in connectors.'),
+  items(
+    'broker.envFrom',
+    [],
+    variableSource,
+    'Secrets and ConfigMaps for `$VARIABLES` in connectors.',
+  ),
   bool('broker.rbac.clusterScoped', true, 'Let Dex create its own custom resource definitions.'),
   choice('broker.logLevel', 'info', ['debug', 'info', 'warn', 'error'], 'Minimum log level.'),
 ]

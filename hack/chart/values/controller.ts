@@ -4,16 +4,17 @@ import {
   choice,
   duration,
   integer,
+  names,
   networks,
   objectName,
   port,
-  quantity,
+  size,
   storageGrants,
   text,
   texts,
   type Value,
 } from '../value.ts'
-import { pods, serviceAccount } from './pods.ts'
+import { pods, probesOf, serviceAccount } from './pods.ts'
 
 export const controllerValues: readonly Value[] = [
   bool(
@@ -43,17 +44,17 @@ export const controllerValues: readonly Value[] = [
     '',
     'Default address of the GitHub API, such as that of GitHub Enterprise.',
   ),
-  texts(
+  names(
     'controller.secretNames',
     [],
     'Names of the Secrets that the controller can read. Empty: every Secret that a resource in the same namespace names.',
   ),
-  texts(
+  names(
     'controller.secretNamespaces',
     [],
     'Existing namespaces in which the controller can read Secrets with credentials of sources. Empty: its own. `*`: every namespace.',
   ),
-  quantity('controller.spool.size', '10Gi', 'Space for archives in transit to storage.'),
+  size('controller.spool.size', '10Gi', 'Space for archives in transit to storage.'),
   objectName(
     'controller.spool.storageClassName',
     '',
@@ -100,14 +101,14 @@ export const controllerValues: readonly Value[] = [
     false,
     'Remove stored archives that no Version refers to, instead of only counting them.',
   ),
-  quantity('controller.limits.moduleSize', '100Mi', 'Maximum archive size of a module.'),
-  quantity('controller.limits.moduleUnpacked', '500Mi', 'Maximum unpacked size of a module.'),
-  quantity(
+  size('controller.limits.moduleSize', '100Mi', 'Maximum archive size of a module.'),
+  size('controller.limits.moduleUnpacked', '500Mi', 'Maximum unpacked size of a module.'),
+  size(
     'controller.limits.providerSize',
     '2Gi',
     'Maximum archive size of a provider for one platform.',
   ),
-  quantity(
+  size(
     'controller.limits.providerUnpacked',
     '4Gi',
     'Maximum unpacked size of a provider for one platform.',
@@ -128,4 +129,5 @@ export const controllerValues: readonly Value[] = [
     '20s',
     'How long running work can take to finish after SIGTERM.',
   ),
+  probesOf('controller'),
 ]

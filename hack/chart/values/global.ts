@@ -1,4 +1,6 @@
-import { bool, choice, labels, list, matching, strings, text, type Value } from '../value.ts'
+import { bool, choice, items, labels, list, matching, strings, type Value } from '../value.ts'
+import { repositoryPattern } from './pods.ts'
+import { pullSecret } from './shapes.ts'
 
 export const globalValues: readonly Value[] = [
   matching(
@@ -13,23 +15,40 @@ export const globalValues: readonly Value[] = [
     ['IfNotPresent', 'Always', 'Never'],
     'Pull policy of all images.',
   ),
-  list('global.imagePullSecrets', [], 'Secrets for pulling images, as names or `{name: ...}`.'),
-  text('global.image.registry', 'ghcr.io', 'Registry of the image. It can be empty.'),
-  text(
+  items(
+    'global.imagePullSecrets',
+    [],
+    pullSecret,
+    'Secrets for pulling images, as names or `{name: ...}`.',
+  ),
+  matching(
+    'global.image.registry',
+    'ghcr.io',
+    repositoryPattern,
+    'Registry of the image. It can be empty.',
+  ),
+  matching(
     'global.image.repository',
     'depot/depot',
-    'Name of the image. Server, controller and explorer share one image.',
+    repositoryPattern,
+    'Name of the image. Server, controller and explorer share one image; that of the controller has git in addition.',
   ),
-  text('global.image.tag', '', 'Tag of the image. Empty: the appVersion of the chart.'),
+  matching(
+    'global.image.tag',
+    '',
+    '^([A-Za-z0-9_][-A-Za-z0-9_.]{0,123})?$',
+    'Tag of the image. Empty: the appVersion of the chart. The controller uses it with `-git`.',
+  ),
   matching(
     'global.image.digest',
     '',
     '^(sha256:[0-9a-f]{64})?$',
-    '`sha256:` and 64 hexadecimal digits. Takes precedence over the tag.',
+    '`sha256:` and 64 hexadecimal digits. Takes precedence over the tag. `controller.image.digest` names that of the image with git; without it, the controller uses this one and has no git.',
   ),
-  text(
+  matching(
     'global.clusterDomain',
     'cluster.local',
+    '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$',
     'DNS domain of the cluster, for addresses inside the cluster.',
   ),
   matching(

@@ -1,19 +1,18 @@
-import { bool, duration, labels, list, matching, text, texts, type Value } from '../value.ts'
+import { bool, interval, items, labels, matching, text, texts, type Value } from '../value.ts'
+import { relabeling } from './shapes.ts'
+
+const monitor = (name: string, meaning: string): Value[] => [
+  bool(`monitoring.${name}.enabled`, false, meaning),
+  labels(`monitoring.${name}.labels`, {}, 'Labels by which the operator selects the object.'),
+  interval(`monitoring.${name}.interval`, '30s', 'Scrape interval.'),
+  interval(`monitoring.${name}.scrapeTimeout`, '', 'Scrape timeout.'),
+  items(`monitoring.${name}.relabelings`, [], relabeling, 'Relabelings of the targets.'),
+  items(`monitoring.${name}.metricRelabelings`, [], relabeling, 'Relabelings of the series.'),
+]
 
 export const monitoringValues: readonly Value[] = [
-  bool(
-    'monitoring.serviceMonitor.enabled',
-    false,
-    'Create a ServiceMonitor of the Prometheus operator.',
-  ),
-  labels(
-    'monitoring.serviceMonitor.labels',
-    {},
-    'Labels by which the operator selects the object.',
-  ),
-  duration('monitoring.serviceMonitor.interval', '30s', 'Scrape interval.'),
-  duration('monitoring.serviceMonitor.scrapeTimeout', '', 'Scrape timeout.'),
-  list('monitoring.serviceMonitor.relabelings', [], 'Relabelings of the targets.'),
+  ...monitor('serviceMonitor', 'Create a ServiceMonitor of the Prometheus operator.'),
+  ...monitor('podMonitor', 'Create a PodMonitor instead, which needs no Services.'),
   bool('monitoring.prometheusRule.enabled', false, 'Create a PrometheusRule with the alerts.'),
   labels(
     'monitoring.prometheusRule.labels',

@@ -1,18 +1,33 @@
 import {
   bool,
+  bytesSchema,
+  choice,
   integer,
   items,
   labels,
-  list,
   map,
   matching,
   objectName,
-  quantity,
+  quantitySchema,
   type Schema,
+  shape,
   strings,
-  text,
+  texts,
   type Value,
 } from '../value.ts'
+import {
+  container,
+  containerPort,
+  dnsConfig,
+  hostAlias,
+  probes,
+  spreadConstraint,
+  toleration,
+  variable,
+  variableSource,
+  volume,
+  volumeMount,
+} from './shapes.ts'
 
 /** `make image-lock` writes digests. */
 interface Image {
@@ -32,35 +47,42 @@ export interface PodDefaults {
   readonly topologySpread?: 'auto'
 }
 
+/** Kubernetes knows few resources without a domain. */
+const resources: Schema = {
+  type: 'object',
+  properties: { cpu: quantitySchema, memory: bytesSchema, 'ephemeral-storage': bytesSchema },
+  patternProperties: { '^hugepages-': bytesSchema, '/': quantitySchema },
+  additionalProperties: false,
+}
+
 const quantities = (name: string, initial: Readonly<Record<string, unknown>>): Value => ({
   name,
-  schema: {
-    type: 'object',
-    additionalProperties: false,
-    properties: {
-      requests: { type: 'object', additionalProperties: quantity('', '', '').schema },
-      limits: { type: 'object', additionalProperties: quantity('', '', '').schema },
-      claims: { type: 'array' },
-    },
-  },
+  schema: shape({ requests: resources, limits: resources, claims: { type: 'array' } }),
   default: initial,
   meaning: 'Requests and limits of the container.',
 })
 
+export const repositoryPattern = '^([a-z0-9]+(([._-]+|(:[0-9]+)?/)[a-z0-9]+)*(:[0-9]+)?)?$'
+export const tagPattern = '^([A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?)?$'
+
 export function image(component: string, { repository, tag, digest = '' }: Image): Value[] {
   const ours = repository === ''
   return [
-    text(
+    matching(
       `${component}.image.repository`,
       repository,
+      repositoryPattern,
       ours ? 'Image with registry, without tag. Empty: `global.image`.' : 'Image without tag.',
     ),
     // The digest is part of the tag, so that a user who sets another tag gets that one.
-    text(
+    matching(
       `${component}.image.tag`,
       [tag, digest].filter((part) => part !== '').join('@'),
+      tagPattern,
       ours
-        ? 'Tag of the image. Empty: `global.image.tag`.'
+        ? component === 'controller'
+          ? 'Tag of the image. Empty: `global.image.tag` with `-git`, the image that has git.'
+          : 'Tag of the image. Empty: `global.image.tag`.'
         : 'Tag of the image, with its digest if that is known.',
     ),
     matching(
@@ -79,10 +101,29 @@ export function pods(of: PodDefaults): Value[] {
     ...image(c, of.image ?? { repository: '', tag: '' }),
     quantities(`${c}.resources`, of.resources),
     labels(`${c}.nodeSelector`, {}, 'Labels that a node must have.'),
-    list(`${c}.tolerations`, [], 'Tolerations of the pods.'),
+    items(`${c}.tolerations`, [], toleration, 'Tolerations of the pods.'),
     map(`${c}.affinity`, {}, 'Affinity of the pods.'),
     spread(c, of.topologySpread),
     objectName(`${c}.priorityClassName`, '', 'Priority class of the pods.'),
+    objectName(`${c}.runtimeClassName`, '', 'Runtime class of the pods.'),
+    objectName(`${c}.schedulerName`, '', 'Scheduler of the pods. Empty: the default one.'),
+    choice(
+      `${c}.dnsPolicy`,
+      'ClusterFirst',
+      ['ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None'],
+      'DNS policy of the pods.',
+    ),
+    {
+      name: `${c}.dnsConfig`,
+      schema: dnsConfig,
+      default: {},
+      meaning: 'Name servers, search domains and options of the pods.',
+    },
+    strings(
+      `${c}.deploymentAnnotations`,
+      {},
+      'Annotations of the Deployment or StatefulSet, such as `reloader.stakater.com/auto`.',
+    ),
     strings(`${c}.podAnnotations`, {}, 'Annotations of the pods.'),
     labels(`${c}.podLabels`, {}, 'Labels of the pods.'),
     map(
@@ -118,33 +159,34 @@ export function pods(of: PodDefaults): Value[] {
 
 function spread(c: string, auto?: 'auto'): Value {
   if (auto === undefined) {
-    return list(`${c}.topologySpreadConstraints`, [], 'Topology spread constraints of the pods.')
+    return items(
+      `${c}.topologySpreadConstraints`,
+      [],
+      spreadConstraint,
+      'Topology spread constraints of the pods.',
+    )
   }
   return {
     name: `${c}.topologySpreadConstraints`,
-    schema: { anyOf: [{ const: 'auto' }, { type: 'array' }] },
+    schema: { anyOf: [{ const: 'auto' }, { type: 'array', items: spreadConstraint }] },
     default: auto,
     meaning: '`auto`: over nodes and zones, if possible. Otherwise a list of constraints.',
   }
 }
 
-/** The API server refuses a number as the value of a variable. */
-const variable: Schema = {
-  type: 'object',
-  properties: { name: { type: 'string' }, value: { type: 'string' } },
-  required: ['name'],
-}
-
 function extras(c: string): Value[] {
-  const rows: readonly (readonly [key: string, meaning: string])[] = [
-    ['extraArgs', 'Additional arguments. Those that the chart sets are refused.'],
-    ['extraEnvFrom', 'Secrets and ConfigMaps whose keys become environment variables.'],
-    ['extraVolumes', 'Additional volumes of the pods.'],
-    ['extraVolumeMounts', 'Additional volume mounts of the container.'],
-    ['extraContainers', 'Additional containers of the pods.'],
-    ['initContainers', 'Init containers of the pods.'],
-    ['extraPorts', 'Additional ports of the container.'],
-    ['hostAliases', 'Entries of /etc/hosts.'],
+  const rows: readonly (readonly [key: string, item: Schema, meaning: string])[] = [
+    [
+      'extraEnvFrom',
+      variableSource,
+      'Secrets and ConfigMaps whose keys become environment variables.',
+    ],
+    ['extraVolumes', volume, 'Additional volumes of the pods.'],
+    ['extraVolumeMounts', volumeMount, 'Additional volume mounts of the container.'],
+    ['extraContainers', container, 'Additional containers of the pods.'],
+    ['initContainers', container, 'Init containers of the pods.'],
+    ['extraPorts', containerPort, 'Additional ports of the container.'],
+    ['hostAliases', hostAlias, 'Entries of /etc/hosts.'],
   ]
   return [
     items(
@@ -153,7 +195,8 @@ function extras(c: string): Value[] {
       variable,
       'Additional environment variables. Those that the chart sets are refused.',
     ),
-    ...rows.map(([key, meaning]) => list(`${c}.${key}`, [], meaning)),
+    texts(`${c}.extraArgs`, [], 'Additional arguments. Those that the chart sets are refused.'),
+    ...rows.map(([key, item, meaning]) => items(`${c}.${key}`, [], item, meaning)),
     map(
       `${c}.lifecycle`,
       {},
@@ -161,6 +204,17 @@ function extras(c: string): Value[] {
     ),
   ]
 }
+
+export const probesOf = (c: string): Value => ({
+  name: `${c}.probes`,
+  schema: probes,
+  default: {
+    startup: { periodSeconds: 2, failureThreshold: 30 },
+    readiness: { periodSeconds: 5, failureThreshold: 2 },
+    liveness: { periodSeconds: 10, failureThreshold: 3 },
+  },
+  meaning: 'Fields of the probes. The chart sets their addresses.',
+})
 
 export function serviceAccount(c: string): Value[] {
   return [

@@ -3,27 +3,24 @@ import {
   bool,
   boolOrAuto,
   choice,
+  className,
   duration,
   folder,
   hosts,
   integer,
-  map,
   matching,
-  networks,
   objectName,
   port,
-  quantity,
-  shape,
+  secretKey,
+  size,
   storageGrants,
-  strings,
   text,
   texts,
   type Value,
 } from '../value.ts'
-import { autoscaling, disruptionBudget, ingress, route } from './network.ts'
-import { pods, serviceAccount } from './pods.ts'
-
-const probe = { type: 'object' }
+import { autoscaling, disruptionBudget, ingress, route, service } from './network.ts'
+import { pods, probesOf, serviceAccount } from './pods.ts'
+import { issuerRef, privateKey, updateStrategy } from './shapes.ts'
 
 export const serverValues: readonly Value[] = [
   bool('server.enabled', true, 'Run the server of the registry.'),
@@ -122,35 +119,18 @@ export const serverValues: readonly Value[] = [
     'Also accept tokens of other clients of the issuer, as the group `client:<sub>`.',
   ),
   bool('server.oidc.brokerProxy.enabled', false, 'Forward `/broker/*` to the bundled broker.'),
-  choice(
-    'server.service.type',
-    'ClusterIP',
-    ['ClusterIP', 'NodePort', 'LoadBalancer'],
-    'Type of the Service.',
-  ),
-  port('server.service.port', 80, 'Port of the Service.'),
+  ...service('server'),
   port('server.service.targetPort', 8080, 'Port that the server listens on.'),
-  integer(
-    'server.service.nodePort',
-    0,
-    'Port on every node with type NodePort. 0: any free port.',
-    {
-      minimum: 0,
-      maximum: 65535,
-    },
-  ),
-  strings('server.service.annotations', {}, 'Annotations of the Service.'),
-  text('server.service.loadBalancerClass', '', 'Class of the load balancer.'),
-  networks(
-    'server.service.loadBalancerSourceRanges',
-    [],
-    'Client networks that the load balancer accepts.',
-  ),
   port('server.adminPort', 9090, 'Port of metrics and probes. It is never part of the Service.'),
   ...ingress('server'),
   bool('server.ingress.istio.enabled', false, 'Create a VirtualService of Istio.'),
   hosts('server.ingress.istio.hosts', [], 'Host names of the VirtualService.'),
-  text('server.ingress.istio.gateway', '', 'Gateway, as `name` or `namespace/name`.'),
+  matching(
+    'server.ingress.istio.gateway',
+    '',
+    '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?(/[a-z0-9]([-.a-z0-9]*[a-z0-9])?)?)?$',
+    'Gateway, as `name` or `namespace/name`.',
+  ),
   ...route('server'),
   bool('server.tls.enabled', false, 'Serve HTTPS from the pod.'),
   objectName(
@@ -161,7 +141,12 @@ export const serverValues: readonly Value[] = [
   folder('server.tls.certPath', '/etc/tls/tls.crt', 'Path of the mounted certificate.'),
   folder('server.tls.keyPath', '/etc/tls/tls.key', 'Path of the mounted key, in the same folder.'),
   bool('server.tls.certManager.enabled', false, 'Request the certificate from cert-manager.'),
-  map('server.tls.certManager.issuerRef', {}, '`{name, kind, group}` of the issuer.'),
+  {
+    name: 'server.tls.certManager.issuerRef',
+    schema: issuerRef,
+    default: {},
+    meaning: '`{name, kind, group}` of the issuer.',
+  },
   hosts('server.tls.certManager.dnsNames', [], 'DNS names of the certificate.'),
   bool(
     'server.tls.certManager.serviceNames',
@@ -178,22 +163,23 @@ export const serverValues: readonly Value[] = [
     '',
     'How long before its end the certificate is renewed. Empty: the default of cert-manager.',
   ),
-  map(
-    'server.tls.certManager.privateKey',
-    {},
-    'Private key of the certificate, such as `{algorithm: ECDSA, size: 256}`.',
-  ),
+  {
+    name: 'server.tls.certManager.privateKey',
+    schema: privateKey,
+    default: {},
+    meaning: 'Private key of the certificate, such as `{algorithm: ECDSA, size: 256}`.',
+  },
   objectName(
     'server.gpg.secretName',
     '',
     'Secret with the key that signs the checksums of providers.',
   ),
-  text(
+  secretKey(
     'server.gpg.privateKeyKey',
     'privateKey',
     'Key in that Secret for the private key, armored or base64 of it.',
   ),
-  text(
+  secretKey(
     'server.gpg.passphraseKey',
     'passphrase',
     'Key in that Secret for the passphrase. It can be missing.',
@@ -209,7 +195,7 @@ export const serverValues: readonly Value[] = [
     '',
     'Secret with the password of that Valkey. Empty: `valkey.auth.usersExistingSecret`.',
   ),
-  text('server.stats.valkeyPasswordKey', 'default', 'Key in that Secret.'),
+  secretKey('server.stats.valkeyPasswordKey', 'default', 'Key in that Secret.'),
   duration(
     'server.stats.refreshInterval',
     '10s',
@@ -220,38 +206,35 @@ export const serverValues: readonly Value[] = [
     false,
     'Create a StatefulSet instead of a Deployment, with a claim per pod for the counts or their queue.',
   ),
-  quantity(
+  size(
     'server.stats.persistence.size',
     '1Gi',
     'Size of the claim. An upgrade can increase it, if the storage class allows that.',
   ),
-  objectName(
+  className(
     'server.stats.persistence.storageClassName',
     '',
-    'Storage class of the claim. Empty: the default class.',
+    'Storage class of the claim. Empty: the default class. An existing claim keeps its own.',
+  ),
+  objectName(
+    'server.stats.persistence.existingClaim',
+    '',
+    'Name of an existing claim, for one replica.',
   ),
   bool(
     'server.archiveCache.enabled',
     false,
     'Keep verified archives of remote storage on a local disk.',
   ),
-  quantity('server.archiveCache.size', '10Gi', 'Size of the cache. The volume is a tenth larger.'),
+  size('server.archiveCache.size', '10Gi', 'Size of the cache. The volume is a tenth larger.'),
   ...autoscaling('server'),
   ...disruptionBudget('server'),
-  map(
-    'server.updateStrategy',
-    {},
-    'Update strategy. Empty: a Deployment adds one pod before it removes one.',
-  ),
-  integer('server.failoverSeconds', 30, 'Seconds that pods stay bound to an unreachable node.'),
   {
-    name: 'server.probes',
-    schema: shape({ startup: probe, readiness: probe, liveness: probe }),
-    default: {
-      startup: { periodSeconds: 2, failureThreshold: 30 },
-      readiness: { periodSeconds: 5, failureThreshold: 2 },
-      liveness: { periodSeconds: 10, failureThreshold: 3 },
-    },
-    meaning: 'Fields of the probes. The chart sets their addresses.',
+    name: 'server.updateStrategy',
+    schema: updateStrategy,
+    default: {},
+    meaning: 'Update strategy. Empty: a Deployment adds one pod before it removes one.',
   },
+  integer('server.failoverSeconds', 30, 'Seconds that pods stay bound to an unreachable node.'),
+  probesOf('server'),
 ]

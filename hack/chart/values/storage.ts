@@ -1,29 +1,31 @@
 import {
   bool,
   choice,
+  className,
   folder,
   matching,
   objectName,
-  quantity,
+  size,
   strings,
-  text,
   type Value,
 } from '../value.ts'
+
+export const accessModes = ['ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod', 'ReadOnlyMany']
 
 export const storageValues: readonly Value[] = [
   bool('storage.filesystem.enabled', false, 'Serve archives from a volume.'),
   folder('storage.filesystem.mountPath', '/data/modules', 'Mount path of the volume.'),
-  quantity('storage.filesystem.size', '10Gi', 'Size of the claim.'),
-  text(
+  size('storage.filesystem.size', '10Gi', 'Size of the claim.'),
+  className(
     'storage.filesystem.storageClassName',
     '',
-    'Storage class of the claim. Empty: the default class. `-`: none.',
+    'Storage class of the claim. Empty: the default class. `-`: none. An existing claim keeps its own.',
   ),
   choice(
     'storage.filesystem.accessMode',
     'ReadWriteMany',
-    ['ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod', 'ReadOnlyMany'],
-    'Access mode of the claim.',
+    accessModes,
+    'Access mode of the claim. An existing claim keeps its own.',
   ),
   objectName('storage.filesystem.existingClaim', '', 'Name of an existing claim.'),
   matching(

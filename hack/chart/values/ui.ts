@@ -1,18 +1,7 @@
 import { logLevels } from '../../../pkg/base/options/options.ts'
-import {
-  bool,
-  choice,
-  duration,
-  integer,
-  matching,
-  objectName,
-  port,
-  strings,
-  text,
-  type Value,
-} from '../value.ts'
-import { autoscaling, disruptionBudget, ingress, route } from './network.ts'
-import { pods, serviceAccount } from './pods.ts'
+import { bool, choice, duration, matching, objectName, text, type Value } from '../value.ts'
+import { autoscaling, disruptionBudget, ingress, route, service } from './network.ts'
+import { pods, probesOf, serviceAccount } from './pods.ts'
 
 export const uiValues: readonly Value[] = [
   bool('ui.enabled', false, 'Run the explorer.'),
@@ -67,20 +56,10 @@ export const uiValues: readonly Value[] = [
     false,
     'Show a field for any bearer token. Do not use it in production.',
   ),
-  choice(
-    'ui.service.type',
-    'ClusterIP',
-    ['ClusterIP', 'NodePort', 'LoadBalancer'],
-    'Type of the Service.',
-  ),
-  port('ui.service.port', 80, 'Port of the Service.'),
-  integer('ui.service.nodePort', 0, 'Port on every node with type NodePort. 0: any free port.', {
-    minimum: 0,
-    maximum: 65535,
-  }),
-  strings('ui.service.annotations', {}, 'Annotations of the Service.'),
+  ...service('ui'),
   ...ingress('ui'),
   ...route('ui'),
   ...autoscaling('ui'),
   ...disruptionBudget('ui'),
+  probesOf('ui'),
 ]

@@ -1,15 +1,7 @@
-import {
-  bool,
-  choice,
-  map,
-  matching,
-  objectName,
-  quantity,
-  text,
-  texts,
-  type Value,
-} from '../value.ts'
+import { bool, choice, className, matching, objectName, size, type Value } from '../value.ts'
 import { pods } from './pods.ts'
+import { aclUsers } from './shapes.ts'
+import { accessModes } from './storage.ts'
 
 export const valkeyValues: readonly Value[] = [
   bool('valkey.enabled', true, 'Run Valkey, which counts downloads for all replicas.'),
@@ -36,11 +28,12 @@ export const valkeyValues: readonly Value[] = [
     '',
     'Secret with one key per user, named like the user: `default` and the names in `aclUsers`.',
   ),
-  map(
-    'valkey.auth.aclUsers',
-    { default: { permissions: '~* &* +@all' } },
-    'Users and their permissions.',
-  ),
+  {
+    name: 'valkey.auth.aclUsers',
+    schema: aclUsers,
+    default: { default: { permissions: '~* &* +@all' } },
+    meaning: 'Users and their permissions.',
+  },
   choice(
     'valkey.appendfsync',
     'always',
@@ -63,13 +56,22 @@ export const valkeyValues: readonly Value[] = [
     '',
     'Name of an existing claim. Empty: the chart creates one.',
   ),
-  quantity(
+  size(
     'valkey.dataStorage.requestedSize',
     '1Gi',
     'Size of the claim. An upgrade can increase it, if the storage class allows that.',
   ),
-  text('valkey.dataStorage.className', '', 'Storage class of the claim. Empty: the default class.'),
-  texts('valkey.dataStorage.accessModes', ['ReadWriteOnce'], 'Access modes of the claim.'),
+  className(
+    'valkey.dataStorage.className',
+    '',
+    'Storage class of the claim. Empty: the default class.',
+  ),
+  {
+    name: 'valkey.dataStorage.accessModes',
+    schema: { type: 'array', items: { enum: accessModes }, minItems: 1 },
+    default: ['ReadWriteOnce'],
+    meaning: 'Access modes of the claim. An existing claim keeps its own.',
+  },
   bool('valkey.dataStorage.keepPvc', true, 'Keep the claim when the release is uninstalled.'),
   bool(
     'valkey.networkPolicy.enabled',

@@ -70,7 +70,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* The volume "data" of a StatefulSet comes from its claim template. */ -}}
+{{- /* The volume "data" of a StatefulSet comes from its claim template, if it has no existing claim. */ -}}
 {{- define "depot.server.volumes" -}}
 {{- $v := .Values -}}
 {{- $f := include "depot.facts" . | fromYaml -}}
@@ -78,7 +78,12 @@
   from: the read-only root file system
   emptyDir:
     sizeLimit: 64Mi
-{{- if not $v.server.stats.persistence.enabled }}
+{{- if and $v.server.stats.persistence.enabled $v.server.stats.persistence.existingClaim }}
+- name: data
+  from: server.stats.persistence.existingClaim
+  persistentVolumeClaim:
+    claimName: {{ $v.server.stats.persistence.existingClaim | quote }}
+{{- else if not $v.server.stats.persistence.enabled }}
 - name: data
   from: server.stats.persistence.enabled
   emptyDir:
