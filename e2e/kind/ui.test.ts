@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Workspace } from '../../hack/testbed/cli/cli.ts'
 import { type Seen, Visitor } from '../../hack/testbed/explorer/visitor.ts'
-import { apply, kind, namespace, until } from './cluster.fixture.ts'
+import { writeCertificate } from '../../hack/testbed/server/certificate.ts'
+import { apply, kind, kubectlHere, namespace, until } from './cluster.fixture.ts'
 import { gateway, ingressClass, startIngress, stopIngress } from './ingress.fixture.ts'
 import {
   type Answer,
@@ -169,4 +173,39 @@ describe('without the explorer', () => {
     await workspace.must('init')
     expect(workspace.modules()['network']?.version).toBe('2.0.0')
   })
+})
+
+it('works with a Secret of `kubectl create secret tls`, which has no ca.crt', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'depot-e2e-tls-'))
+  const { certPath, keyPath } = await writeCertificate(
+    dir,
+    `depot-server.${namespace}.svc.cluster.local`,
+  )
+  await kubectlHere(
+    'create',
+    'secret',
+    'tls',
+    'plain-tls',
+    `--cert=${certPath}`,
+    `--key=${keyPath}`,
+  )
+  rmSync(dir, { recursive: true })
+  await install({
+    server: { anonymousAuth: true, tls: { enabled: true, secretName: 'plain-tls' } },
+    ui: {
+      enabled: true,
+      sessionPasswordSecretName: 'session',
+      service: { type: 'NodePort', nodePort: 30_001 },
+      // An authority that the system trusts.
+      extraEnv: [{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/trusted/tls.crt' }],
+      extraVolumes: [{ name: 'trusted', secret: { secretName: 'plain-tls' } }],
+      extraVolumeMounts: [{ name: 'trusted', mountPath: '/etc/trusted', readOnly: true }],
+    },
+  })
+  await until(
+    () => get(`${ui}/depot/modules/v1/platform/network/aws/versions`),
+    ({ status }) => status === 200,
+  )
+  expect((await get(`${ui}/`)).status).toBe(200)
+  await kubectlHere('delete', 'secret', 'plain-tls')
 })
