@@ -1,4 +1,4 @@
-import { fstatSync, write as writeFile, writeSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
@@ -20,8 +20,6 @@ interface Outlet {
   write(lines: Buffer): void
   /** Bytes that are not written yet. */
   readonly pending: number
-  /** Writes what is pending, if that can be done without waiting for anybody. */
-  writeNow(): void
 }
 
 /**
@@ -33,9 +31,7 @@ interface Outlet {
  */
 export class LogOutput implements DestinationStream {
   readonly #outlet: Outlet
-  #gathered = Buffer.allocUnsafeSlow(gatherBytes)
-  /** Swapped with `#gathered`, so that lines are not copied to be written. */
-  #spare = Buffer.allocUnsafeSlow(gatherBytes)
+  readonly #gathered = Buffer.allocUnsafeSlow(gatherBytes)
   #length = 0
   #timer: NodeJS.Timeout | undefined
   #droppedLines = 0
@@ -51,38 +47,28 @@ export class LogOutput implements DestinationStream {
   write(line: string): void {
     const mostBytes = line.length * characterBytes
     if (mostBytes > gatherBytes) {
-      this.#pass()
+      this.writeNow()
       return this.#send(Buffer.from(line))
     }
-    if (mostBytes > gatherBytes - this.#length) this.#pass()
+    if (mostBytes > gatherBytes - this.#length) this.writeNow()
     this.#length += this.#gathered.write(line, this.#length)
-    this.#timer ??= setTimeout(() => this.#pass(), gatherMs).unref()
+    this.#timer ??= setTimeout(() => this.writeNow(), gatherMs).unref()
   }
 
   /** Waits until everything is written, or for so long. */
   async flush(timeoutMs: number): Promise<void> {
-    this.#pass()
+    this.writeNow()
     const deadline = performance.now() + timeoutMs
     while (this.#outlet.pending > 0 && performance.now() < deadline) await sleep(flushPollMs)
   }
 
-  /** Called when the process ends. */
+  /** Passes on what is gathered: a file has it at once, a pipe as soon as it has room. */
   writeNow(): void {
-    this.#pass()
-    this.#outlet.writeNow()
-  }
-
-  #pass(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#length === 0) return
-    const lines = this.#gathered.subarray(0, this.#length)
+    const lines = Buffer.from(this.#gathered.subarray(0, this.#length))
     this.#length = 0
-    // The other buffer may still be in use by an earlier write.
-    if (this.#outlet.pending > 0) return this.#send(Buffer.from(lines))
-    const next = this.#spare
-    this.#spare = this.#gathered
-    this.#gathered = next
     this.#send(lines)
   }
 
@@ -128,17 +114,13 @@ class Pipe implements Outlet {
     if (this.#socket.writable) this.#socket.write(lines)
     else this.#lost(lines)
   }
-
-  writeNow(): void {}
 }
 
 /** A file or a device: it has no reader to wait for, but may be full. */
 class File implements Outlet {
   readonly #fd: number
   readonly #lost: (lines: Buffer) => void
-  #waiting: Buffer[] = []
-  #isWriting = false
-  pending = 0
+  readonly pending = 0
 
   constructor(fd: number, lost: (lines: Buffer) => void) {
     this.#fd = fd
@@ -146,31 +128,11 @@ class File implements Outlet {
   }
 
   write(lines: Buffer): void {
-    this.#waiting.push(lines)
-    this.pending += lines.length
-    if (!this.#isWriting) this.#next()
-  }
-
-  writeNow(): void {
     try {
-      if (this.#waiting.length > 0) writeSync(this.#fd, Buffer.concat(this.#waiting))
+      if (writeSync(this.#fd, lines) < lines.length) this.#lost(lines)
     } catch {
-      // There is no place left to report it.
+      this.#lost(lines)
     }
-    this.#waiting = []
-  }
-
-  #next(): void {
-    this.#isWriting = this.#waiting.length > 0
-    if (!this.#isWriting) return
-    const [first] = this.#waiting
-    const bytes = first && this.#waiting.length === 1 ? first : Buffer.concat(this.#waiting)
-    this.#waiting = []
-    writeFile(this.#fd, bytes, (error, written) => {
-      if (error !== null || written < bytes.length) this.#lost(bytes)
-      this.pending -= bytes.length
-      this.#next()
-    })
   }
 }
 
