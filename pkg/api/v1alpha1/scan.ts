@@ -82,12 +82,6 @@ const Findings = $constructor<Findings>('Findings', (schema, def) => {
   }
 })
 
-/** Findings that are all checked; undefined for others. */
-export function checkedFindings(value: unknown): CheckedFinding[] | undefined {
-  if (!Array.isArray(value) || value.length > maxFindings) return undefined
-  return value.every((one) => CheckedFinding.is(one)) ? value : undefined
-}
-
 export const Scan = z.object({
   scannedAt: z.string().optional().describe('Time when the scan ended, RFC 3339.'),
   findings: new Findings({ type: 'array', element: SecurityFinding })

@@ -9,7 +9,6 @@ import type { GroupBinding } from './group-binding.ts'
 import { apiVersion, type Kind, kinds } from './kinds.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
-import { plainVersion } from './plain-version.ts'
 import type { Provider } from './provider.ts'
 import { isRecord } from './record.ts'
 import type { FieldIssue, ParsedResource, Resource, ResourceOf } from './types.ts'
@@ -66,8 +65,6 @@ export function parseResource<K extends Kind>(
   kind: K,
   raw: unknown,
 ): ParsedResource<ResourceOf<K>> {
-  const plain = kind === 'Version' && isRecord(raw) ? plainVersion(raw) : undefined
-  if (plain !== undefined) return accepted(plain as ResourceOf<K>, raw)
   const { schema } = kinds[kind]
   const withKind = isRecord(raw) ? { ...raw, kind } : raw
   let result = schema.safeParse(withKind)
