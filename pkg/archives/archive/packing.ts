@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { unlink } from 'node:fs/promises'
-import { Readable, Transform } from 'node:stream'
+import { PassThrough, Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
+import { ZipFile } from 'yazl'
 import { drained } from './drained.ts'
 import type { TreeFile } from './module-tree.ts'
-import { zipBytes } from './zip-writing.ts'
 
 /** The bytes of a file. */
 type Read = (file: TreeFile) => AsyncIterable<Uint8Array>
@@ -20,9 +20,31 @@ interface Packing {
   readonly signal: AbortSignal | undefined
 }
 
+/** The earliest time of the format; `forceDosTimestamp` leaves out any other. */
+const earliest = new Date(1980, 0, 1)
+
 /** Packs only names, modes and bytes, so the same files always give the same archive. */
-export function packZip({ files, read, into, signal }: Packing): Promise<Packed> {
-  return write(Readable.from(zipBytes(files, read), { objectMode: false }), into, signal)
+export async function packZip({ files, read, into, signal }: Packing): Promise<Packed> {
+  const zip = new ZipFile()
+  const output = zip.outputStream.pipe(new PassThrough())
+  const fail = (error: Error): PassThrough => output.destroy(error)
+  zip.on('error', fail)
+  let content: Readable | undefined
+  for (const file of files) {
+    const { path, sizeBytes: size } = file
+    const mode = 0o100000 | modeOf(file)
+    const options = { size, mode, mtime: earliest, forceDosTimestamp: true }
+    zip.addReadStreamLazy(path, options, (give) => {
+      content = Readable.from(read(file), { objectMode: false }).on('error', fail)
+      give(null, content)
+    })
+  }
+  zip.end()
+  try {
+    return await write(output, into, signal)
+  } finally {
+    content?.destroy()
+  }
 }
 
 /** Like `packZip`. */
