@@ -71,7 +71,7 @@ export interface DownloadCounter {
 }
 
 const defaultLimits: DownloadLimits = {
-  flushMs: 25,
+  flushMs: 5,
   retryMs: 1_000,
   stuckMs: 5_000,
   segmentBytes: 128 * 1024,
