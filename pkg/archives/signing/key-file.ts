@@ -4,12 +4,6 @@ import { RegistryError } from '../../base/errors/errors.ts'
 /** Far more than any key needs. */
 const maxBytes = 1024 * 1024
 
-/** Changes whenever the file does. Follows links: mounted Secrets are replaced by moving a link. */
-export async function fingerprintOf(path: string): Promise<string> {
-  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true }).catch(unreadable)
-  return [dev, ino, size, mtimeNs, ctimeNs].join(':')
-}
-
 /** @throws RegistryError NotConfigured that says why the file cannot be read */
 export async function readKeyFile(path: string): Promise<string> {
   const stats = await stat(path).catch(unreadable)

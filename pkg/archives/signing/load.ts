@@ -1,7 +1,8 @@
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
+import { contentsOf, watchContents } from '../../base/files/files.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import { fingerprintOf, readKeyFile } from './key-file.ts'
+import { readKeyFile } from './key-file.ts'
 import { KeySigner, type Signer } from './signer.ts'
 import { readSigningKey } from './signing-key.ts'
 
@@ -36,44 +37,27 @@ export async function loadSigner(options: {
 }): Promise<Signer> {
   const { privateKeyPath: path, passphrase, clock = Date.now, pollIntervalMs = 2000 } = options
   const log = options.log.child({ component: 'signing' })
-  // Taken before the file is read: a later change is seen by the next check.
-  const fingerprint = () => fingerprintOf(path).catch(() => 'absent')
-  const keyOf = (text: string) => readSigningKey(text, passphrase, clock())
-  let seen = await fingerprint()
-  let text: string
+  const keyIn = async () => readSigningKey(await readKeyFile(path), passphrase, clock())
+  const known = contentsOf([path])
   let signer: KeySigner
   try {
-    text = await readKeyFile(path)
-    signer = new KeySigner(await keyOf(text), { log, metrics: options.metrics, clock, close })
+    signer = new KeySigner(await keyIn(), { log, metrics: options.metrics, clock, close })
   } catch (error) {
     throw unusable(path, error)
   }
-  let checking = false
   let closed = false
-  const timer = setInterval(() => {
-    if (checking) return
-    checking = true
-    void check().finally(() => {
-      checking = false
-    })
-  }, pollIntervalMs).unref()
+  const watching = watchContents([path], { known, intervalMs: pollIntervalMs, onChange })
   return signer
 
   function close(): void {
     closed = true
-    clearInterval(timer)
+    watching.stop()
   }
 
-  async function check(): Promise<void> {
-    const latest = await fingerprint()
-    if (latest === seen) return
-    seen = latest
+  async function onChange(): Promise<void> {
     try {
-      const changed = await readKeyFile(path)
-      if (changed === text) return
-      const key = await keyOf(changed)
+      const key = await keyIn()
       if (closed) return
-      text = changed
       log.info({ keyId: key.publicKey.key_id }, 'signing key replaced')
       signer.replaceKey(key)
     } catch (err) {

@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import * as z from 'zod'
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
+import { contentsOf } from '../../base/files/files.ts'
 import type { Connection, Credentials } from './connection.ts'
 import { superviseExecPlugins } from './exec-plugin.ts'
 
@@ -50,7 +51,7 @@ export function connectByKubeconfig(files: readonly string[]): Connection {
 
   async function ask(): Promise<Credentials> {
     try {
-      if (config === undefined) loaded = signatureOf(files)
+      if (config === undefined) loaded = contentsOf(files)
       config ??= load(files)
       return await credentialsOf(await config)
     } catch (cause) {
@@ -72,15 +73,9 @@ export function connectByKubeconfig(files: readonly string[]): Connection {
       config = undefined
     },
     recheck() {
-      if (signatureOf(files) !== loaded) config = undefined
+      if (contentsOf(files) !== loaded) config = undefined
     },
   }
-}
-
-/** Changes whenever one of the files may have been rewritten. */
-function signatureOf(files: readonly string[]): string {
-  const stats = files.map((file) => statSync(file, { throwIfNoEntry: false }))
-  return stats.map((it) => `${it?.ino}:${it?.size}:${it?.mtimeMs}`).join()
 }
 
 /** Finds what can be known to be wrong before anything is asked for. */
