@@ -13,5 +13,6 @@ export {
   normaliserVersion,
 } from './normalise-module.ts'
 export { providerFileName } from './provider-file-name.ts'
+export { formatOfFile } from './reading.ts'
 export { readmeOf } from './readme.ts'
 export { storedName } from './stored-name.ts'

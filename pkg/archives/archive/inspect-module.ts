@@ -22,7 +22,7 @@ export async function inspectModule(options: {
 }): Promise<boolean> {
   const { file, format, limits = moduleLimits, signal } = options
   const reading = { file, limits, signal }
-  const found = await formatOfFile(reading)
+  const found = await formatOfFile(file, limits)
   if ((found === 'zip') !== (format === 'zip') || found === 'tar') {
     const actual = found === 'gzip' ? 'tar.gz' : found
     throw new ArchiveError(

@@ -34,7 +34,7 @@ export async function inspectProvider(options: {
   const { file, type, limits = providerLimits, signal } = options
   signal?.throwIfAborted()
   const reading = { file, limits, signal }
-  if ((await formatOfFile(reading)) !== 'zip') {
+  if ((await formatOfFile(file, limits)) !== 'zip') {
     throw new ArchiveError(
       'NotAnArchive',
       'this is not a zip, and both CLIs install providers from zips only',

@@ -1,7 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { ArchiveError, quoted } from './archive-error.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { checkPacked } from './limits.ts'
+import { type ArchiveLimits, checkPacked } from './limits.ts'
 import { readTar } from './tar-reading.ts'
 import { readZip } from './zip-reading.ts'
 
@@ -11,21 +11,8 @@ import { readZip } from './zip-reading.ts'
  * @throws ArchiveError also from the iteration
  */
 export async function readArchive(reading: ArchiveReading): Promise<AsyncGenerator<ArchiveEntry>> {
-  const format = await formatOfFile(reading)
+  const format = await formatOfFile(reading.file, reading.limits)
   return format === 'zip' ? readZip(reading) : readTar(reading, format)
-}
-
-export async function formatOfFile({
-  file,
-  limits,
-}: ArchiveReading): Promise<'zip' | 'tar' | 'gzip'> {
-  const handle = await open(file, 'r')
-  try {
-    checkPacked((await handle.stat()).size, limits)
-    return await formatOf(handle)
-  } finally {
-    await handle.close()
-  }
 }
 
 const blockBytes = 512
@@ -33,9 +20,15 @@ const blockBytes = 512
 /**
  * The format of a file by its bytes, whatever its name.
  *
+ * @param limits default: none
  * @throws ArchiveError NotAnArchive that names what the file looks like
  */
-async function formatOf(file: FileHandle): Promise<'zip' | 'tar' | 'gzip'> {
+export async function formatOfFile(
+  path: string,
+  limits?: ArchiveLimits,
+): Promise<'zip' | 'tar' | 'gzip'> {
+  await using file = await open(path)
+  if (limits !== undefined) checkPacked((await file.stat()).size, limits)
   const { buffer, bytesRead } = await file.read(Buffer.alloc(blockBytes), 0, blockBytes, 0)
   const bytes = buffer.subarray(0, bytesRead)
   const first = bytes.toString('latin1')

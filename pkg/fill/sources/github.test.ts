@@ -267,7 +267,7 @@ it.each([
 it.each([
   ['error', 'status 500'],
   ['cut', ''],
-  ['html', 'sent HTML or XML instead of an archive (content type text/html)'],
+  ['html', 'sent no archive (content type text/html): this is a web page, not an archive'],
 ] as const)(
   'leaves nothing in the spool when an archive is answered with %s, and says so',
   async (fault, says) => {

@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises'
 import type * as z from 'zod'
+import { formatOfFile } from '../../archives/archive/archive.ts'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { hasReason, messageOf } from '../../base/errors/errors.ts'
 import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
@@ -125,28 +125,14 @@ function reasonOf({ reason }: EgressError) {
 
 /** Refuses downloads that are not archives: servers send a page of HTML with status 200 when they mean an error. */
 async function requireArchive(path: string, { header, url }: DownloadedFile): Promise<void> {
-  await using file = await open(path)
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(265), 0, 265, 0)
-  const bytes = buffer.subarray(0, bytesRead)
-  const isArchive =
-    bytes.subarray(0, 2).equals(gzip) ||
-    bytes.subarray(0, 2).equals(zip) ||
-    bytes.subarray(257, 262).toString('latin1') === 'ustar'
-  if (isArchive) return
-  const type = printable(header('content-type') ?? 'unknown', 60)
-  throw new FillError(
-    'FetchFailed',
-    `${shownUrl(url)} sent ${kindOf(bytes)} instead of an archive (content type ${type})`,
-  )
-}
-
-const gzip = Buffer.from([0x1f, 0x8b])
-const zip = Buffer.from('PK')
-
-function kindOf(bytes: Buffer): string {
-  const text = bytes.toString('latin1').trimStart().toLowerCase()
-  if (bytes.length === 0) return 'nothing'
-  if (text.startsWith('<')) return 'HTML or XML'
-  if (text.startsWith('{') || text.startsWith('[')) return 'JSON'
-  return /^[\t\n\r -~]*$/.test(text) ? 'text' : 'bytes of another format'
+  try {
+    await formatOfFile(path)
+  } catch (cause) {
+    const type = printable(header('content-type') ?? 'unknown', 60)
+    throw new FillError(
+      'FetchFailed',
+      `${shownUrl(url)} sent no archive (content type ${type}): ${messageOf(cause)}`,
+      { cause },
+    )
+  }
 }
