@@ -25,6 +25,8 @@ export interface Deadlines {
 export const deadlines: Deadlines = { connectMs: 5_000, silentMs: 30_000 }
 /** Downloads by slow clients occupy connections for a long time. */
 const connections = 1_000
+/** Leaves most of them to others, and is enough for a proxy that hides the addresses of many. */
+const connectionsPerClient = 250
 /** Logins send forms and tokens; the registry itself accepts no bodies. */
 const largestRequestBytes = 1024 * 1024
 
@@ -58,6 +60,7 @@ export class Upstream {
       connectMs,
       timeoutMs: silentMs,
       connections,
+      perClient: connectionsPerClient,
     })
   }
 

@@ -16,3 +16,4 @@ export {
 export { type ProxyRules, proxyRules } from './proxy-rules.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { saidBy } from './said.ts'
+export { Slots } from './slots.ts'

@@ -12,6 +12,7 @@ import {
   type ProxyRules,
   type Trust,
 } from '../http/http.ts'
+import { type ClientPlace, ClientShares } from './client-shares.ts'
 import { forwardedHeaders, returnedHeaders } from './headers.ts'
 import { checkPath } from './paths.ts'
 
@@ -37,6 +38,8 @@ export interface ProxyOptions {
   readonly totalMs?: number
   /** Maximum number of running requests. Default: 64. */
   readonly connections?: number
+  /** How many of them one client address may have. Default: all. */
+  readonly perClient?: number
   /** Default: direct. */
   readonly proxies?: ProxyRules | undefined
 }
@@ -72,10 +75,13 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 const longestConnectMs = 5000
 const waiting = { max: 256, ms: 5000 }
+/** How long a client may read nothing while others wait. */
+const stalledMs = 1000
 
 export class ReverseProxy {
   readonly #options: ProxyOptions
   readonly #pool: Pool
+  readonly #shares: ClientShares | undefined
 
   constructor(options: ProxyOptions) {
     this.#options = options
@@ -90,6 +96,10 @@ export class ReverseProxy {
       waiting,
       proxies,
     })
+    const { perClient } = options
+    if (perClient !== undefined) {
+      this.#shares = new ClientShares({ max: connections, perClient, waiting, stalledMs })
+    }
   }
 
   /**
@@ -115,6 +125,7 @@ export class ReverseProxy {
     const path = forwarding.path ?? url.pathname + url.search
     checkPath(path)
     const bodyless = method === 'GET' || method === 'HEAD' || raw.body === null
+    const place = await this.#shares?.enter(this.#clientOf(c), raw.signal)
     const body = bodyless ? undefined : new RequestBody(raw.body, maxRequestBytes)
     try {
       const answer = await this.#pool.send(
@@ -127,15 +138,23 @@ export class ReverseProxy {
           signal: raw.signal,
         },
       )
+      if (place !== undefined) answer.body.once('close', place.leave)
       const socket = c.env?.incoming?.socket
-      return respond(answer, method, maxResponseBytes, socket)
+      return respond(answer, method, { maxBytes: maxResponseBytes, socket, place })
     } catch (thrown) {
+      place?.leave()
       throw this.#failure(body?.error ?? thrown)
     }
   }
 
   close(): Promise<void> {
     return this.#pool.close()
+  }
+
+  /** Its address, as the next proxy saw it. */
+  #clientOf({ req, env }: Incoming): string {
+    const forwarded = this.#options.trustProxy ? req.header('x-forwarded-for') : undefined
+    return forwarded?.split(',').at(-1)?.trim() || (env?.incoming?.socket.remoteAddress ?? '')
   }
 
   #headersOf(c: Incoming, url: URL, { headers = {} }: Forwarding): string[] {
@@ -209,18 +228,25 @@ async function* bounded(
   }
 }
 
-function respond(answer: Answer, method: string, maxBytes: number, client?: Connection) {
+/** The receiver of an answer. */
+interface Receiver {
+  readonly maxBytes: number
+  readonly socket: Connection | undefined
+  readonly place: ClientPlace | undefined
+}
+
+function respond(answer: Answer, method: string, to: Receiver) {
   const { status, statusText, headers, header, body } = answer
   const init = { status, statusText, headers: returnedHeaders(headers) }
   if (method === 'HEAD' || withoutBody.has(status)) {
     discard(body)
     return new Response(null, init)
   }
-  if (Number(header('content-length') ?? 0) > maxBytes) {
+  if (Number(header('content-length') ?? 0) > to.maxBytes) {
     discard(body)
-    throw answerTooLarge(maxBytes)
+    throw answerTooLarge(to.maxBytes)
   }
-  return new Response(streamOf(body, maxBytes, client), init)
+  return new Response(streamOf(body, to), init)
 }
 
 /**
@@ -229,21 +255,23 @@ function respond(answer: Answer, method: string, maxBytes: number, client?: Conn
  */
 function streamOf(
   body: Readable,
-  maxBytes: number,
-  client: Connection | undefined,
+  { maxBytes, socket, place }: Receiver,
 ): ReadableStream<Uint8Array> {
+  const cut = () => void (socket?.destroy === undefined ? discard(body) : socket.destroy())
   const chunks = bounded(body as AsyncIterable<Uint8Array>, maxBytes, answerTooLarge)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        place?.read()
         const next = await chunks.next().catch((error: unknown) => {
-          if (client?.destroy === undefined) throw error
-          client.destroy()
+          if (socket?.destroy === undefined) throw error
+          socket.destroy()
           // The closed connection makes the reader cancel.
           return new Promise<never>(() => undefined)
         })
         if (next.done) controller.close()
         else controller.enqueue(next.value)
+        place?.unread(cut)
       },
       cancel: () => discard(body),
     },
