@@ -1,11 +1,13 @@
 import { Hono } from 'hono'
 import { RegistryError } from '../base/errors/errors.ts'
+import { acceptsGzip } from '../base/serving/serving.ts'
 import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import { bearerOf } from './session.ts'
 import type { Upstream } from './upstream.ts'
 
 const apiPath = '/-/api'
 const browsePath = '/depot/ui/v1'
+const leastPackedBytes = 1024
 
 /** Headers of the server's answer that the page uses. */
 const passed: ReadonlySet<string> = new Set([
@@ -29,16 +31,33 @@ export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
       })
     }
     const { pathname, search } = new URL(c.req.url)
+    // The compressed size could tell another site what this person sees.
+    const packs = fetchSiteOf(c) === 'same-origin' && acceptsGzip(c.req.header('accept-encoding'))
     const answer = await upstream.forward(c, c.var.external, {
       path: browsePathOf(pathname + search),
-      headers: { authorization: await authorizationOf(c), cookie: undefined },
+      headers: {
+        authorization: await authorizationOf(c),
+        cookie: undefined,
+        'accept-encoding': packs ? 'gzip' : 'identity',
+      },
     })
     const headers = new Headers([...answer.headers].filter(([name]) => passed.has(name)))
     headers.set('Cache-Control', 'private, no-cache')
-    headers.set('Vary', 'Cookie')
-    return new Response(answer.body, { status: answer.status, headers })
+    headers.set('Vary', 'Cookie, Accept-Encoding, Sec-Fetch-Site')
+    const { status, body } = answer
+    if (!packs || body === null || !isLarge(headers)) return new Response(body, { status, headers })
+    // The server compresses for callers with a token only.
+    headers.delete('Content-Length')
+    headers.set('Content-Encoding', 'gzip')
+    const etag = headers.get('ETag')
+    if (etag !== null) headers.set('ETag', `W/${etag}`)
+    return new Response(body.pipeThrough(new CompressionStream('gzip')), { status, headers })
   })
 }
+
+/** True for an answer that is not compressed and worth it. */
+const isLarge = (headers: Headers): boolean =>
+  !headers.has('Content-Encoding') && Number(headers.get('Content-Length') ?? 0) >= leastPackedBytes
 
 /** @throws RegistryError NotFound for a path outside the API */
 export function browsePathOf(target: string): string {

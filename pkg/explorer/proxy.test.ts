@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { listening, neverAccepting, sendTo, startExplorer } from './explorer.fixture.ts'
 import { deadlines } from './upstream.ts'
@@ -262,10 +263,38 @@ describe("the app's route to the API", () => {
     expect(headers).toMatchObject({
       etag: '"tag"',
       'cache-control': 'private, no-cache',
-      vary: 'Cookie',
+      vary: 'Cookie, Accept-Encoding, Sec-Fetch-Site',
       'cross-origin-resource-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
     })
+  })
+
+  it.each([
+    ['a server that compresses', true],
+    ['a server that does not', false],
+  ])('compresses answers of %s for its own pages only', async (_, compresses) => {
+    const text = JSON.stringify({ items: Array.from({ length: 200 }, (_item, n) => ({ n })) })
+    await using explorer = await startExplorer((request, response) => {
+      const packs = compresses && request.headers['accept-encoding'] === 'gzip'
+      const body = packs ? gzipSync(text) : Buffer.from(text)
+      response.writeHead(200, {
+        ...json,
+        etag: '"tag"',
+        'content-length': body.length,
+        ...(packs && { 'content-encoding': 'gzip' }),
+      })
+      response.end(body)
+    })
+    const ask = (site: string) =>
+      fetch(`${explorer.url}/-/api/stats`, { headers: { 'sec-fetch-site': site } })
+    const own = await ask('same-origin')
+    expect(own.headers.get('content-encoding')).toBe('gzip')
+    expect(own.headers.get('etag')).toBe(compresses ? '"tag"' : 'W/"tag"')
+    expect(await own.text()).toBe(text)
+    for (const site of ['cross-site', 'same-site', 'none']) {
+      const other = await ask(site)
+      expect([other.headers.get('content-encoding'), await other.text()]).toEqual([null, text])
+    }
   })
 
   it('passes on the entity tag of a known answer', async () => {

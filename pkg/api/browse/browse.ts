@@ -229,6 +229,10 @@ export const ScanFindings = z
   .strictObject({
     sourceScanFindings: sourceScanFindings.optional(),
     binaryScanFindings: binaryScanFindings.optional(),
+    sameFindings: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('With `shared`: platforms without a list, and the platform with the same one.'),
     selectedVersion: z.string().optional().describe('Whose source scan is shown.'),
     scannedVersions: z.array(z.string()).optional().describe('With a source scan, newest first.'),
     binaryVersions: z

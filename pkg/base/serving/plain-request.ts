@@ -13,6 +13,7 @@ export interface PlainRequest {
   /** Headers of these names. */
   readonly authorization: string | undefined
   readonly ifNoneMatch: string | undefined
+  readonly acceptEncoding: string | undefined
   /** True if a proxy sent `X-Forwarded-Host` or `X-Forwarded-Proto`. */
   readonly isForwarded: boolean
   /** For the access log. */
@@ -40,6 +41,7 @@ export function createPlainReader(scheme: 'http' | 'https') {
       origin,
       authorization: headers.authorization,
       ifNoneMatch: headers['if-none-match'],
+      acceptEncoding: headers['accept-encoding'],
       isForwarded:
         headers['x-forwarded-host'] !== undefined || headers['x-forwarded-proto'] !== undefined,
       facts: {},

@@ -35,6 +35,13 @@ export class ReadyAnswer {
     this.#headers = headers
   }
 
+  /** The same answer in another encoding, with an ETag of its own. */
+  encoded(encoding: string, body: Uint8Array<ArrayBuffer>): ReadyAnswer {
+    const headers = { ...this.#headers, 'Content-Encoding': encoding }
+    const etag = this.etag?.replace(/"$/, `-${encoding}"`)
+    return new ReadyAnswer(body, headers, this.facts, etag)
+  }
+
   /** True if the client already has it. @param ifNoneMatch the header of that name */
   isKnownBy(ifNoneMatch: string | undefined): boolean {
     return this.etag !== undefined && matchesEtag(ifNoneMatch, this.etag)

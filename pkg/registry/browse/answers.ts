@@ -14,12 +14,14 @@ const rememberedTargets = 4096
 
 /** Bytes of an answer in addition to its body: headers, its URL and fields for the access log, bookkeeping. */
 const overheadBytes = 4096
+/** The body and its compressed form. */
+const bodyShare = 1.25
 
 /** Answers differ by caller, so shared caches must not keep them, and private ones ask each time. */
 const headers = {
   'Content-Type': 'application/json',
   'Cache-Control': 'private, no-cache',
-  Vary: 'Authorization',
+  Vary: 'Authorization, Accept-Encoding',
 }
 
 /**
@@ -85,7 +87,7 @@ export class Answers {
 const keyOf = (view: string, target: string): string => `${view} ${target}`
 
 const bytesOf = ({ body }: ReadyAnswer, key: string): number =>
-  body.length + key.length + overheadBytes
+  Math.ceil(body.length * bodyShare) + key.length + overheadBytes
 
 function codeOf(text: string): number {
   let code = 0

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { Errors } from '../../api/browse/browse.ts'
@@ -253,8 +254,30 @@ describe('an answer', () => {
     const { headers } = await new Registry().as('public').request('/resources')
     expect([headers.get('Cache-Control'), headers.get('Vary')]).toEqual([
       'private, no-cache',
-      'Authorization',
+      'Authorization, Accept-Encoding',
     ])
+  })
+
+  it.each([
+    ['a caller with a token', false, { authorization: 'Bearer x' }, 'gzip'],
+    ['everybody where everything is open', true, {}, 'gzip'],
+    ['nobody without a token elsewhere', false, {}, null],
+    ['nobody who does not accept it', true, { 'accept-encoding': 'br, gzip;q=0' }, null],
+  ])('is compressed for %s', async (_, isOpen, headers, encoding) => {
+    const registry = new Registry()
+    for (let n = 0; n < 10; n += 1) registry.module('open', `another-${n}`, label)
+    const app = isOpen ? registry.serve(() => 'all', { auth: undefined }) : registry.as('public')
+    const asked = { headers: { 'accept-encoding': 'gzip, br', ...headers } }
+    const plain = await (await app.request('/resources')).text()
+    const answer = await app.request('/resources', asked)
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    expect(answer.headers.get('content-encoding')).toBe(encoding)
+    expect(answer.headers.get('content-length')).toBe(String(bytes.length))
+    const tag = answer.headers.get('etag') ?? ''
+    expect(tag.endsWith('-gzip"')).toBe(encoding === 'gzip')
+    expect(String(encoding === 'gzip' ? gunzipSync(bytes) : bytes)).toBe(plain)
+    const known = { headers: { ...asked.headers, 'if-none-match': tag } }
+    expect((await app.request('/resources', known)).status).toBe(304)
   })
 
   it('takes a namespace that loses its label out of sight at once', async () => {

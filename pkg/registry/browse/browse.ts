@@ -6,10 +6,13 @@
 import { type Context, Hono } from 'hono'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import {
+  acceptsGzip,
   after,
+  GzipAnswers,
   get,
   type Hot,
   note,
+  type PlainRequest,
   PlainRoutes,
   type ReadyAnswer,
   type RouteParameters,
@@ -59,6 +62,7 @@ export function createBrowse(options: BrowseOptions): {
   const routes = new Hono<ServingEnv>()
   const answers = new Answers()
   const { auth } = options
+  const send = sender(options)
   const { model } = options.catalog
   const toView = (view: CallerView): View =>
     typeof view === 'string' ? model.views[view] : model.viewOf(view)
@@ -73,17 +77,17 @@ export function createBrowse(options: BrowseOptions): {
       return after(viewOf(c), (view) => {
         const target = targetOf(c.req.url)
         const answer = answers.get(view.key, target) ?? make({ view, target, path })
-        return answer.toResponse(ifNoneMatch(c))
+        return send.toResponse(c, answer)
       })
     })
   }
   const plain = new PlainRoutes(answerers.map((each) => [prefix + each.pattern, each] as const))
-  routes.route('/', liveRoutes(options, viewOf))
+  routes.route('/', liveRoutes(options, viewOf, send.toResponse))
   const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
   const document = answers.put('', '', description, {
     route: `${prefix}/openapi.json`,
   })
-  get(routes, prefix, '/openapi.json', (c) => document.toResponse(ifNoneMatch(c)))
+  get(routes, prefix, '/openapi.json', (c) => send.toResponse(c, document))
   return {
     routes,
     hot(request) {
@@ -92,7 +96,8 @@ export function createBrowse(options: BrowseOptions): {
       const known = auth === undefined ? everything : auth.now.viewOf(request)
       if (known === undefined) return undefined
       const view = toView(known.view)
-      const answer = answers.get(view.key, url) ?? makePlainly(plain, view, url)
+      const found = answers.get(view.key, url) ?? makePlainly(plain, view, url)
+      const answer = found && send.ready(request, found)
       if (answer !== undefined) known.count()
       return answer
     },
@@ -175,8 +180,32 @@ function subjectOf({ namespace, kind, name }: RouteParameters): RequestFacts {
   return { namespace, name, kind: kind === 'module' ? 'Module' : 'Provider' }
 }
 
-/** The header, read from Node if possible, because the framework would copy all headers. */
-function ifNoneMatch(c: Context<ServingEnv>): string | undefined {
+/**
+ * Compresses answers for callers with a token, or where everything is open: the size of a compressed answer could otherwise
+ * tell another site what a browser of this person sees.
+ */
+function sender({ auth }: BrowseOptions) {
+  const isOpen = auth === undefined || auth.mode === 'anonymous'
+  const packed = new GzipAnswers()
+  const packs = (accepted: string | undefined, authorization: string | undefined): boolean =>
+    (isOpen || authorization !== undefined) && acceptsGzip(accepted)
+  return {
+    /** Undefined while the answer has to be compressed, which only the app can wait for. */
+    ready: ({ acceptEncoding, authorization }: PlainRequest, answer: ReadyAnswer) =>
+      packs(acceptEncoding, authorization) ? packed.now(answer) : answer,
+    toResponse: (c: Context<ServingEnv>, answer: ReadyAnswer): Response | Promise<Response> => {
+      const known = headerOf(c, 'if-none-match')
+      return packs(headerOf(c, 'accept-encoding'), headerOf(c, 'authorization'))
+        ? packed.make(answer).then((it) => it.toResponse(known))
+        : answer.toResponse(known)
+    },
+  }
+}
+
+type HeaderName = 'if-none-match' | 'accept-encoding' | 'authorization'
+
+/** A header, read from Node if possible, because the framework would copy all headers. */
+function headerOf(c: Context<ServingEnv>, name: HeaderName): string | undefined {
   const incoming = c.env?.incoming
-  return incoming ? incoming.headers['if-none-match'] : c.req.header('If-None-Match')
+  return incoming ? incoming.headers[name] : c.req.header(name)
 }

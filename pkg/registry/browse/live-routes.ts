@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { get, note, type ServingEnv } from '../../base/serving/serving.ts'
+import { get, note, type ReadyAnswer, type ServingEnv } from '../../base/serving/serving.ts'
 import type { View } from '../catalog/catalog.ts'
 import { unkept } from './answers.ts'
 import { badgeOf, badgePattern } from './badge.ts'
@@ -14,6 +14,7 @@ const noHistory: History = () => Promise.resolve([])
 export function liveRoutes(
   options: BrowseOptions,
   viewOf: (c: Context<ServingEnv>) => View | Promise<View>,
+  send: (c: Context<ServingEnv>, answer: ReadyAnswer) => Response | Promise<Response>,
 ): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
   const { catalog, history = noHistory, clock = Date.now } = options
@@ -28,7 +29,7 @@ export function liveRoutes(
     const { search } = new URL(c.req.url)
     const asked = { catalog, view, path, query: readQuery(querySchema, search.slice(1)) }
     const body = JSON.stringify(await historyRecord(asked, history, clock()))
-    return unkept(body).toResponse(c.req.header('If-None-Match'))
+    return send(c, unkept(body))
   })
 
   // Pages of other sites send no token, so badges show public resources only.

@@ -211,6 +211,20 @@ function binaryFindings(versions: readonly Version[]) {
   )
 }
 
+/** Equal lists under their first platform alone, if asked so. */
+function onceEach(lists: ReturnType<typeof binaryFindings>, isShared: boolean) {
+  const own: typeof lists = {}
+  const same: Record<string, string> = {}
+  for (const [platform, found] of Object.entries(lists)) {
+    const said = JSON.stringify(found)
+    const other = Object.keys(own).find((one) => isShared && JSON.stringify(own[one]) === said)
+    if (other === undefined) own[platform] = found
+    else same[platform] = other
+  }
+  const isSome = Object.keys(same).length > 0
+  return { binaryScanFindings: own, ...(isSome && { sameFindings: same }) }
+}
+
 const platformName = ({ spec }: Version) =>
   `${spec.operatingSystem ?? ''}/${spec.architecture ?? ''}`
 
@@ -344,7 +358,7 @@ function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
   const numbers = (rows: readonly Version[]) => some([...new Set(rows.map(numberOf))])
   return {
     sourceScanFindings: some(sourceFindings(scanned.filter((one) => numberOf(one) === selected))),
-    binaryScanFindings: shown.length > 0 ? binaryFindings(shown) : undefined,
+    ...(shown.length > 0 && onceEach(binaryFindings(shown), query.get('shared') === 'true')),
     selectedVersion: scanned.length + binaries.length > 0 ? selected : undefined,
     scannedVersions: numbers(scanned),
     binaryVersions: numbers(binaries),

@@ -39,7 +39,7 @@ const commonErrors = {
 
 const cacheHeaders = {
   'Cache-Control': header('Answers differ by caller.', 'private, no-cache'),
-  Vary: header('What answers differ by.', 'Authorization'),
+  Vary: header('What answers differ by.', 'Authorization, Accept-Encoding'),
 }
 
 /** The OpenAPI 3.1 description of the browse API, made from the schemas that check its requests. */

@@ -291,7 +291,11 @@ const versionsQuery = query({
   ...paging,
 })
 const detailQuery = query({ version: someVersion, findings: fc.boolean() })
-const findingsQuery = query({ version: someVersion, binaryVersion: someVersion })
+const findingsQuery = query({
+  version: someVersion,
+  binaryVersion: someVersion,
+  shared: pick('true', 'false'),
+})
 
 const conflictsQuery = query({
   namespace: pick(...namespaces, 'nowhere'),

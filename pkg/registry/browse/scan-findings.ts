@@ -3,7 +3,7 @@ import { ScanFindings } from '../../api/browse/browse.ts'
 import { notFound } from '../../base/errors/errors.ts'
 import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { resourcePath, word } from './parameters.ts'
+import { flag, resourcePath, word } from './parameters.ts'
 import { findResource, platformOf, revisionOf, versionNamed } from './resource-record.ts'
 
 const query = z.object({
@@ -15,6 +15,10 @@ const query = z.object({
     description:
       'The version whose binary scans to show; providers only. Default: for each platform the highest version that has one.',
     examples: ['2.0.0'],
+  }),
+  shared: flag.optional().meta({
+    description: 'true: a list that several platforms share is sent once, see sameFindings.',
+    examples: [true],
   }),
 })
 
@@ -55,7 +59,7 @@ export const scanFindings = endpoint({
           source.rows.map((row) => row.sourceFindings),
         ),
       ),
-      binaryScanFindings: byPlatform(binary.rows, catalog),
+      ...byPlatform(binary.rows, catalog, asked.shared === true),
       selectedVersion: anyScan ? source.version : undefined,
       scannedVersions: someOf(source.versions),
       binaryVersions: someOf(binary.versions),
@@ -123,18 +127,24 @@ function lastScanned(rows: readonly VersionRow[]): VersionRow | undefined {
 
 function byPlatform(
   rows: readonly VersionRow[],
-  catalog: Catalog,
-): ScanFindings['binaryScanFindings'] {
-  if (rows.length === 0) return undefined
-  return Object.fromEntries(
-    Array.from(Map.groupBy(rows, platformOf), ([platform, own]) => [
-      platform,
-      distinctFindings(
-        catalog.findings,
-        own.map((row) => row.binaryFindings),
-      ),
-    ]),
-  )
+  { findings }: Catalog,
+  isShared: boolean,
+): Pick<ScanFindings, 'binaryScanFindings' | 'sameFindings'> {
+  const lists: NonNullable<ScanFindings['binaryScanFindings']> = {}
+  const same: Record<string, string> = {}
+  const first = new Map<string, string>()
+  for (const [platform, own] of Map.groupBy(rows, platformOf)) {
+    const ids = findings.distinct(own.map((row) => row.binaryFindings))
+    const key = ids.join()
+    const other = isShared ? first.get(key) : undefined
+    if (other === undefined) lists[platform] = ids.map((id) => findings.at(id))
+    else same[platform] = other
+    first.set(key, other ?? platform)
+  }
+  return {
+    binaryScanFindings: rows.length === 0 ? undefined : lists,
+    sameFindings: Object.keys(same).length === 0 ? undefined : same,
+  }
 }
 
 function distinctVersions(rows: readonly VersionRow[]): string[] {

@@ -219,7 +219,10 @@ function requestOf(random: Random, tokens: readonly string[], etags: readonly st
     const etag = random.of('"unknown"', '*', ...etags)
     headers.push(`If-None-Match: ${random.of(etag, `W/${etag}`, `"a", ${etag}`)}`)
   }
-  headers.push(`X-Request-Id: ${random.below(1e6)}`)
+  const id = random.below(1e6)
+  headers.push(`X-Request-Id: ${id}`)
+  const encodings = ['gzip', 'br, gzip;q=0.5', 'gzip;q=0'][id % 12]
+  if (encodings !== undefined) headers.push(`Accept-Encoding: ${encodings}`)
   if (random.oneIn(30)) headers.push('X-Forwarded-Proto: https', 'X-Forwarded-Host: elsewhere.test')
   if (random.oneIn(10)) headers.push('User-Agent: Terraform/1.11.4', 'Accept: */*')
   if (random.oneIn(10)) headers.push(`Range: bytes=${random.of('0-3', '2-', '-1', '99-', 'x')}`)

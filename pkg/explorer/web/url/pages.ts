@@ -114,7 +114,7 @@ export function versionsUrl(address: PageAddress, values: ResourceValues): strin
 
 /** @param version undefined for a resource without one */
 export const findingsUrl = (address: PageAddress, version = ''): string =>
-  `${resourceUrl(address)}/scan-findings${print({ version: text, binaryVersion: text }, { version, binaryVersion: version })}`
+  `${resourceUrl(address)}/scan-findings${print({ version: text, binaryVersion: text, shared: text }, { version, binaryVersion: version, shared: 'true' })}`
 
 export const graphUrl = (namespace: string): string =>
   `${api}/depots/graph${print(statsParams, { namespace })}`

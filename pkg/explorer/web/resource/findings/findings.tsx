@@ -120,9 +120,11 @@ function Scans({ data, address, detail, version, values, change }: ScansProps) {
 
 /** Findings by scan: the source first, then platforms. */
 function scansOf(data: ScanFindings): (readonly [string, readonly Finding[]])[] {
-  const binary = Object.entries(data.binaryScanFindings ?? {}).toSorted(([a], [b]) =>
-    a < b ? -1 : 1,
+  const lists = data.binaryScanFindings ?? {}
+  const shared = Object.entries(data.sameFindings ?? {}).map(
+    ([platform, other]) => [platform, lists[other] ?? []] as const,
   )
+  const binary = [...Object.entries(lists), ...shared].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const { selectedVersion, scannedVersions: all = [], sourceScanFindings = [] } = data
   const isScanned = selectedVersion !== undefined && all.includes(selectedVersion)
   return isScanned ? [[source, sourceScanFindings], ...binary] : binary
