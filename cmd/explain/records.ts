@@ -1,14 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type ComparableSink, fanOut, type Kind } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { archiveProbe, createArchives } from '../../pkg/archives/storage/storage.ts'
-import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import type { ExplainCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { watchManifests } from '../../pkg/records/folder/folder.ts'
-import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { GroupBindings } from '../../pkg/registry/access/access.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
-
-const timeoutMs = 30_000
+import { openReadCluster } from '../records/records.ts'
 
 /** The place of records, and what reading them needs. */
 export type RecordsSource = Pick<
@@ -55,17 +52,8 @@ export async function readInto(
     const source = await watchManifests({ dir: manifests, apiGroup, sink, probe, log, metrics })
     return source.close()
   }
-  const connection = loadConnection({ kubeconfig, env: process.env })
-  const cluster = openCluster({ connection, apiGroup, log, metrics })
+  const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup }, metrics)
   const scope = { watchNamespace: only.namespace, bindingsNamespace: namespace }
-  const { ready } = cluster.watch({ kinds: only.kinds, scope, sink })
-  try {
-    if (await Promise.race([ready.then(() => true), sleep(timeoutMs, false)])) return
-  } finally {
-    await cluster.close()
-  }
-  const where = only.namespace ?? namespace
-  throw new OptionsError([
-    `the cluster did not answer within ${timeoutMs / 1000} seconds: check --kubeconfig, and that you may list and watch these kinds in namespace ${where}: ${only.kinds.join(', ')}`,
-  ])
+  await untilRead(cluster.watch({ kinds: only.kinds, scope, sink }).ready)
+  await cluster.close()
 }

@@ -1,0 +1,97 @@
+/** Opens the records that a command reads once: those of a cluster, or of a folder of manifests. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OptionsError } from '../../pkg/base/options/options.ts'
+import { folderProblem } from '../../pkg/base/run/run.ts'
+import { createLogger, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { type Cluster, loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import {
+  clusterObjects,
+  type FolderObjects,
+  folderObjects,
+  type Objects,
+} from '../../pkg/records/store/store.ts'
+
+/** How long lists may take, and how long to try again when the cluster does not answer. */
+const timeoutMs = 30_000
+const unansweredMs = 5_000
+/** What waiting does not mend. */
+const lasting: readonly unknown[] = ['Forbidden', 'Unauthenticated', 'NoCredentials']
+
+interface PlaceOptions {
+  readonly manifests: string | undefined
+  readonly kubeconfig: string | undefined
+  readonly apiGroup: string
+}
+
+interface OpenRecords extends AsyncDisposable {
+  readonly objects: Objects
+  /** The same, if they are in a folder. */
+  readonly folder: FolderObjects | undefined
+}
+
+/**
+ * Reads every Depot, Module, Provider and Version.
+ *
+ * @param namespaces of a cluster; undefined: all
+ * @throws OptionsError if they cannot be read
+ */
+export async function openRecords(
+  { manifests, kubeconfig, apiGroup }: PlaceOptions,
+  namespaces: readonly string[] | undefined,
+  metrics: Metrics,
+): Promise<OpenRecords> {
+  const log = createLogger('silent')
+  if (manifests !== undefined) {
+    const problem = folderProblem('--manifests', manifests)
+    if (problem !== undefined) throw new OptionsError([problem])
+    const folder = await folderObjects({ dir: manifests, apiGroup, watch: false, log })
+    return { objects: folder, folder, [Symbol.asyncDispose]: () => folder.close() }
+  }
+  const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup }, metrics)
+  const { client } = cluster
+  const objects = clusterObjects({ cluster, client, apiGroup, namespaces, instance: 'depot', log })
+  await untilRead(objects.ready)
+  return { objects, folder: undefined, [Symbol.asyncDispose]: () => cluster.close() }
+}
+
+/** Opens a cluster, and notes why it cannot be read. @throws RegistryError NotConfigured */
+export function openReadCluster(
+  { kubeconfig, apiGroup }: Omit<PlaceOptions, 'manifests'>,
+  metrics: Metrics,
+): {
+  readonly cluster: Cluster
+  /** @throws OptionsError if the records cannot be read; then the cluster is closed */
+  readonly untilRead: (ready: Promise<void>) => Promise<void>
+} {
+  let cause = ''
+  const refused = Promise.withResolvers<void>()
+  const write = (line: string) => {
+    const { reason, message, resource } = JSON.parse(line) as Readonly<Record<string, unknown>>
+    if (typeof message !== 'string') return
+    cause = `: ${typeof resource === 'string' ? `${resource}: ` : ''}${message}`
+    if (lasting.includes(reason)) refused.resolve()
+  }
+  const connection = loadConnection({ kubeconfig, env: process.env })
+  const log = createLogger('warn', { write })
+  const cluster = openCluster({ connection, apiGroup, log, metrics })
+  const late = async () => {
+    await sleep(unansweredMs, undefined, { ref: false })
+    if (cause === '') await sleep(timeoutMs - unansweredMs, undefined, { ref: false })
+  }
+  return {
+    cluster,
+    async untilRead(ready) {
+      const isRead = await Promise.race([
+        ready.then(() => true),
+        refused.promise.then(() => false),
+        late().then(() => false),
+      ])
+      if (isRead) return
+      await cluster.close()
+      throw new OptionsError([
+        `the cluster cannot be read${cause || ` within ${timeoutMs / 1000} seconds`}. Check --kubeconfig, and that its user may list and watch the resources of ${apiGroup}; or name a folder with --manifests`,
+      ])
+    },
+  }
+}
