@@ -12,6 +12,7 @@ import {
   importCommand,
   keygenCommand,
   lintCommand,
+  planCommand,
   restoreCommand,
   serverCommand,
   snapshotCommand,
@@ -85,6 +86,18 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         version,
         main: async ({ options, operands }) =>
           (await import('../compare/compare.ts')).compare(options, operands),
+      }),
+  },
+  plan: {
+    tables: planCommand,
+    run: (args) =>
+      runCommand({
+        command: planCommand,
+        args,
+        version,
+        mistakeStatus: 1,
+        main: async ({ options, operands }) =>
+          (await import('../plan/plan.ts')).plan(options, operands),
       }),
   },
   explain: {

@@ -15,7 +15,7 @@ import {
 /** How long lists may take, and how long to try again when the cluster does not answer. */
 const timeoutMs = 30_000
 const unansweredMs = 5_000
-/** What waiting does not mend. */
+/** Answers that stay the same. */
 const lasting: readonly unknown[] = ['Forbidden', 'Unauthenticated', 'NoCredentials']
 
 interface PlaceOptions {
@@ -50,7 +50,16 @@ export async function openRecords(
   }
   const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup }, metrics)
   const { client } = cluster
-  const objects = clusterObjects({ cluster, client, apiGroup, namespaces, instance: 'depot', log })
+  const objects = clusterObjects({
+    cluster,
+    client,
+    apiGroup,
+    namespaces,
+    // Read and written by controllers alone.
+    notes: { namespace: 'depot-system', name: 'depot-controller-removals' },
+    instance: 'depot',
+    log,
+  })
   await untilRead(objects.ready)
   return { objects, folder: undefined, [Symbol.asyncDispose]: () => cluster.close() }
 }

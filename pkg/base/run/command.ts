@@ -30,16 +30,19 @@ export interface CommandRun<T extends OptionTable, S extends SecretTable> {
   readonly main: (
     given: Extract<Parsed<T, S>, { kind: 'options' }>,
   ) => Promise<string | number | undefined> | string | number | undefined
+  /** Exit status for mistakes of the command line. Default: 2. */
+  readonly mistakeStatus?: number
   /** Finds more mistakes in the readable options of a command line that has some. */
   readonly alsoWrong?: (readable: Readonly<Record<string, unknown>>) => Promise<readonly string[]>
 }
 
-/** Runs a command to its end and leaves with its exit status: 0, what `main` returned, or 2 for bad options. */
+/** Runs a command to its end and leaves with its exit status: 0, what `main` returned, or that for bad options. */
 export async function runCommand<T extends OptionTable, S extends SecretTable>({
   command,
   args,
   version,
   main,
+  mistakeStatus = 2,
   alsoWrong,
 }: CommandRun<T, S>): Promise<void> {
   let status = 0
@@ -62,7 +65,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
     process.stderr.write(
       `${mistakes.join('')}depot: see ${command.program} --help for all options\n`,
     )
-    process.exit(2)
+    process.exit(mistakeStatus)
   }
   await flushLogs(flushMs)
   // Work that still runs, such as a list that was being read when a signal came, must not keep the process. Text that was

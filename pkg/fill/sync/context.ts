@@ -13,6 +13,7 @@ import type { SyncTimings } from './timings.ts'
 import type { ArchivesInUse } from './version/archives-in-use.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
+import type { VersionOutlook } from './version/outlook.ts'
 import type { Removals } from './version/removals.ts'
 
 export interface SyncOptions {
@@ -58,6 +59,15 @@ export interface SyncOptions {
   readonly confirmRemovals?: boolean
   /** Removes archives that no Version refers to, instead of only reporting them. Default: false. */
   readonly sweepDelete?: boolean
+  /** Decides everything, and fetches, stores and removes no archive. `objects` has to be a copy. */
+  readonly dryRun?: DryRun
+}
+
+export interface DryRun {
+  /** Whether to work on an object. */
+  readonly isAsked: (ref: StoredRef) => boolean
+  /** Takes the future of a Version, more than once if looking at it failed at first. */
+  readonly tell: (version: StoredObject, outlook: VersionOutlook) => void
 }
 
 /** Everything that reconcilers work with. */

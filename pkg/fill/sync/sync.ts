@@ -4,6 +4,7 @@
  * checked and stored, and Depots keep Modules and Providers in sync with their upstreams.
  */
 
+import type { Clock } from '../../base/pacing/pacing.ts'
 import type { ObjectKind, StoredObject, StoredRef } from '../../records/store/store.ts'
 import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
 import { readyIn } from './conditions.ts'
@@ -19,6 +20,7 @@ import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
+import { foresee } from './version/outlook.ts'
 import { Removals } from './version/removals.ts'
 import { leave, removeLeft } from './version/remove.ts'
 import { versionStates } from './version/states.ts'
@@ -29,6 +31,8 @@ import { affectedBy } from './wake.ts'
 export { watchBindings } from './bindings.ts'
 export type { SyncOptions } from './context.ts'
 export { itemProblem, itemsOf } from './depot/configs.ts'
+export { identityOfStored } from './parent/desired.ts'
+export type { VersionOutlook } from './version/outlook.ts'
 
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */
@@ -53,8 +57,8 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   const timings = { ...defaultTimings, ...options.timings }
   const clock = options.clock ?? Date.now
   const queues = new Map<ObjectKind, Queue>()
-  const wake = ({ kind, namespace, name }: StoredRef, priority: Priority): void => {
-    queues.get(kind)?.add(keyOf({ namespace, name }), priority)
+  const wake = (ref: StoredRef, priority: Priority): void => {
+    if (options.dryRun?.isAsked(ref) !== false) queues.get(ref.kind)?.add(keyOf(ref), priority)
   }
   const workersOf = (kind: ObjectKind) => options.workers?.[kind] ?? defaultWorkers[kind]
   await objects.ready
@@ -76,7 +80,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     wake,
     verified: new Set(),
     outdated: new Set(),
-    pollSinceMs: options.pollAtStart === true ? clock() : 0,
+    pollSinceMs: pollSinceMs(options, clock),
   }
   let worked = 0
   for (const kind of kinds) {
@@ -147,13 +151,23 @@ const reconcilers: Readonly<
   Depot: reconcileDepot,
   Module: reconcileModule,
   Provider: reconcileProvider,
-  Version: reconcileVersion,
+  Version: (context, ref, signal) =>
+    context.dryRun === undefined
+      ? reconcileVersion(context, ref, signal)
+      : foresee(context, ref, context.dryRun, signal),
+}
+
+/** A plan asks upstream also right after a sync. */
+function pollSinceMs({ dryRun, pollAtStart }: SyncOptions, clock: Clock): number {
+  if (dryRun !== undefined) return Number.POSITIVE_INFINITY
+  return pollAtStart === true ? clock() : 0
 }
 
 /** Keeps track of the archive of a Version whose file a person removed. A cluster that lost its records keeps all archives. */
 function keepInStorage(context: Context, version: StoredObject): void {
   const { finalizers, deletionTimestamp, ownerAbsent } = version.metadata
   if (version.kind !== 'Version' || !context.objects.isFolder || finalizers.length === 0) return
+  if (context.dryRun !== undefined) return
   if (deletionTimestamp !== undefined && ownerAbsent !== true) return
   leave(context, version).catch((err: unknown) => {
     const key = keyOf(version.metadata)

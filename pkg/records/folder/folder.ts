@@ -25,7 +25,7 @@ export {
 } from './documents.ts'
 export type { Keeper } from './keeper.ts'
 export type { Written } from './manifest-file.ts'
-export { readManifests } from './read-manifests.ts'
+export { readKept, readManifests } from './read-manifests.ts'
 export { objectsIn } from './read-object.ts'
 export { decodeText } from './read-text.ts'
 export type { Rejection } from './rejections.ts'

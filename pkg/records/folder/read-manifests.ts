@@ -7,15 +7,14 @@ import { idOf } from './definitions.ts'
 import { type Keeper, resourceKeeper } from './keeper.ts'
 import { type Entry, parseManifest } from './manifest-file.ts'
 import { readText } from './read-text.ts'
-import type { Readme } from './readme.ts'
 import type { Rejection } from './rejections.ts'
 import { signatureOf, walk } from './tree.ts'
 
 /** The contents of one file of manifests. */
-export interface ReadManifest {
+export interface ReadManifest<O = Resource> {
   /** As it was asked for, or below the folder that was. */
   readonly file: string
-  readonly entries: readonly Entry<Resource>[]
+  readonly entries: readonly Entry<O>[]
   readonly rejections: readonly Rejection[]
 }
 
@@ -25,13 +24,23 @@ export interface ReadManifest {
  *
  * @throws the error of the file system where there is nothing at this path
  */
-export async function readManifests(path: string, apiGroup: string): Promise<ReadManifest[]> {
+export function readManifests(path: string, apiGroup: string): Promise<ReadManifest[]> {
+  return readKept(path, apiGroup, resourceKeeper(new JsonReader()))
+}
+
+/** The same, with what a keeper keeps of each object. @throws the error of the file system */
+export async function readKept<O>(
+  path: string,
+  apiGroup: string,
+  keeper: Keeper<O, unknown>,
+): Promise<ReadManifest<O>[]> {
   const stats = await stat(path, { bigint: true })
-  const keeper = resourceKeeper(new JsonReader())
   const readOne = (file: string, signature: string) => read(file, signature, { apiGroup, keeper })
   if (!stats.isDirectory()) return [await readOne(path, signatureOf(stats))]
   const { files, problems } = await walk(resolve(path))
-  const all = [...problems].map(([file, error]) => unreadable(join(path, file), error))
+  const all: ReadManifest<O>[] = [...problems].map(([file, error]) =>
+    unreadable(join(path, file), error),
+  )
   for (const [file, signature] of files) all.push(await readOne(join(path, file), signature))
   return withStatuses(
     all.toSorted((a, b) => (a.file < b.file ? -1 : 1)),
@@ -39,13 +48,11 @@ export async function readManifests(path: string, apiGroup: string): Promise<Rea
   )
 }
 
-type ResourceKeeper = Keeper<Resource, Readme>
-
-async function read(
+async function read<O>(
   file: string,
   signature: string,
-  options: { readonly apiGroup: string; readonly keeper: ResourceKeeper },
-): Promise<ReadManifest> {
+  options: { readonly apiGroup: string; readonly keeper: Keeper<O, unknown> },
+): Promise<ReadManifest<O>> {
   try {
     const text = await readText(file, signature)
     if (text === undefined) throw new Error('changed while it was read')
@@ -60,7 +67,10 @@ async function read(
   }
 }
 
-function withStatuses(all: readonly ReadManifest[], keeper: ResourceKeeper): ReadManifest[] {
+function withStatuses<O>(
+  all: readonly ReadManifest<O>[],
+  keeper: Keeper<O, unknown>,
+): ReadManifest<O>[] {
   const entries = all.flatMap((one) => one.entries)
   // The first of two statuses counts.
   const statuses = new Map(
@@ -68,7 +78,7 @@ function withStatuses(all: readonly ReadManifest[], keeper: ResourceKeeper): Rea
       .toReversed()
       .flatMap(({ key, status }) => (status === undefined ? [] : [[idOf(key), status]])),
   )
-  const whole = (entry: Entry<Resource>): Entry<Resource> => {
+  const whole = (entry: Entry<O>): Entry<O> => {
     const status = statuses.get(idOf(entry.key))
     const { object } = entry
     if (status === undefined || object === undefined) return entry
@@ -77,7 +87,7 @@ function withStatuses(all: readonly ReadManifest[], keeper: ResourceKeeper): Rea
   return all.map((one) => ({ ...one, entries: one.entries.map(whole) }))
 }
 
-function unreadable(file: string, error: unknown): ReadManifest {
+function unreadable(file: string, error: unknown): ReadManifest<never> {
   const message = messageOf(error)
   const rejection = { file, reason: 'Unreadable', kind: 'unknown', message } as const
   return { file, entries: [], rejections: [rejection] }

@@ -6,5 +6,7 @@
 export { ApiError } from '../kube/kube.ts'
 export { clusterObjects } from './cluster.ts'
 export { folderObjects } from './folder/folder.ts'
+export { type ProposedObjects, proposedObjects } from './folder/proposed.ts'
+export { plannedObjects } from './planned.ts'
 export { watchStorageAnnotations } from './storage-annotations.ts'
 export type * from './types.ts'

@@ -167,6 +167,8 @@ export interface Objects {
 export interface FolderObjects extends Objects {
   /** Mistakes in the manifests, one per line. */
   mistakes(): string[]
+  /** Objects that sync created for an owner that is absent, and removes once the folder has rested. */
+  orphans(): StoredObject[]
   /** Resolves once no absent object is undecided: each counts as gone or has returned. */
   settled(): Promise<void>
 }

@@ -16,23 +16,39 @@ export type ArchiveDecision =
   /** The stored archive is gone, and upstream has other content. */
   | 'lost'
 
+interface Situation {
+  readonly policy: ReplacePolicy
+  /** Whether the stored object is missing or altered. */
+  readonly lost: boolean
+  /** Whether the stored object is in another place than the spec names. */
+  readonly elsewhere?: boolean
+  /** Whether a person requested a sync, or the spec names another source. */
+  readonly wanted: boolean
+}
+
+/**
+ * Decides whether to fetch upstream's archive.
+ *
+ * @param knownDrift whether upstream was seen to have this content, and it was not stored
+ */
+export function decideToFetch(
+  knownDrift: boolean,
+  { policy, lost, elsewhere, wanted }: Situation,
+): 'fetch' | 'keep' | 'drifted' {
+  if (wanted || lost) return 'fetch'
+  if (policy === 'ask' && elsewhere !== true) return 'drifted'
+  return knownDrift ? 'keep' : 'fetch'
+}
+
 /**
  * Decides what to do with a fetched archive.
  *
  * @param stored from the status; undefined if nothing was ever stored
- * @param situation.lost whether the stored object is missing or altered
- * @param situation.elsewhere whether the stored object is in another place than the spec names
- * @param situation.wanted whether a person requested a sync, or the spec names another source
  */
 export function decide(
   stored: StoredArtifact | undefined,
   fetched: { readonly contentDigest: string; readonly fileName: string },
-  situation: {
-    readonly policy: ReplacePolicy
-    readonly lost: boolean
-    readonly elsewhere?: boolean
-    readonly wanted: boolean
-  },
+  situation: Situation,
 ): ArchiveDecision {
   if (stored?.contentDigest === undefined) return 'store'
   if (stored.contentDigest === fetched.contentDigest) {

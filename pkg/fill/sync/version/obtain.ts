@@ -1,7 +1,7 @@
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
-import { decide } from './decide.ts'
+import { decide, decideToFetch } from './decide.ts'
 import type { StoragePlace, UpstreamOffer, VersionPlan } from './plan.ts'
 import { progressOf } from './progress.ts'
 import {
@@ -35,15 +35,16 @@ export async function obtain(
   const { revision } = offer
   const wanted = attempt.request !== undefined || !isCurrent
   const elsewhere = from.placeId !== plan.placeId
-  if (policy === 'ask' && !wanted && !isLost && !elsewhere)
-    return reportDrift(context, work, { revision }, false)
   const { artifact, drift } = version.status ?? {}
-  if (!wanted && !isLost && drift?.revision === revision) return
+  const situation = { policy, lost: isLost, elsewhere, wanted }
+  const first = decideToFetch(drift?.revision === revision, situation)
+  if (first === 'drifted') return reportDrift(context, work, { revision }, false)
+  if (first === 'keep') return
   const heldKey = `${keyOf(object.metadata)} ${sourceKey} ${revision}`
   const candidate = context.held.take(heldKey) ?? (await fetch(context, work, plan, offer))
   let isHeld = false
   try {
-    const decision = decide(artifact, candidate, { policy, lost: isLost, elsewhere, wanted })
+    const decision = decide(artifact, candidate, situation)
     if (decision === 'lost') {
       const message = driftMessage(version.status, candidate, 'gone')
       throw new FillError('ArchiveLost', `${message}: delete the Version to accept it`)

@@ -9,7 +9,13 @@ import { jittered } from '../timings.ts'
 import { addFinalizer } from './finalizer.ts'
 import { moveArchive } from './move.ts'
 import { obtain } from './obtain.ts'
-import { planOf, recordedPlace, storedPlaceOf, type VersionPlan } from './plan.ts'
+import {
+  planOf,
+  recordedPlace,
+  type StoragePlace,
+  storedPlaceOf,
+  type VersionPlan,
+} from './plan.ts'
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { keptStatus, placeFields } from './status.ts'
@@ -34,29 +40,18 @@ export async function syncVersion(
   const { request, afterMs } = requestOf(context, object)
   attempt.request = request
 
-  const { artifact, upstream } = version.status ?? {}
-  if (artifact === undefined) {
+  if (version.status?.artifact === undefined) {
     const returned = await takeBack(context, object, plan, signal)
     if (returned !== undefined) return syncVersion(context, { ...given, ...read(returned) })
   }
-  const from = storedPlaceOf(context, version)
-  const isElsewhere = from.placeId !== plan.placeId
-  const isOfSource = artifact?.sourceKey === plan.keyIn(from)
-  // What upstream no longer has is kept, also from a source that the module had before.
-  const isSame = isOfSource || upstream === 'Gone'
-  const isStored = artifact?.fileName !== undefined
-  const stored: StoredState = isStored
-    ? await verifyStored(context, object, from, { signal, now: !isSame || isElsewhere })
-    : { state: 'whole', seen: {} }
-  const isLost = stored.state === 'lost'
+  const situation = await situationOf(context, work, plan)
+  const { from, stored, isStored, isElsewhere, isOfSource, isCurrent, isLost, isKept } = situation
   if (isStored && isElsewhere && !isLost) {
     const sourceKey = isOfSource ? plan.sourceKey : undefined
     const moved = await moveArchive(context, object, { from, to: plan, sourceKey, signal })
     if (moved !== false) return moved && syncVersion(context, { ...given, ...read(moved) })
   }
-  const isCurrent = isStored && isSame
   attempt.isLost = isLost
-  const isKept = isCurrent && !isElsewhere && !isLost && request === undefined
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, work, plan, stored)
   } else if (!context.slots.take(plan.host, key)) {
@@ -69,10 +64,7 @@ export async function syncVersion(
     const refused = request === undefined ? refusedBefore(work) : undefined
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-    // The revision of a provider is the digest of its archive, from whatever registry it comes.
-    const isThere = isKept || (plan.type === 'Provider' && isStored && !isElsewhere && !isLost)
-    const isSameRevision = isThere && request === undefined && offer.revision === artifact?.revision
-    if (isSameRevision) await keep(context, work, plan, stored)
+    if (isOffered(offer.revision, work, plan, situation)) await keep(context, work, plan, stored)
     else await obtain(context, work, { plan, offer, from, isCurrent, isLost })
   }
   return afterwards(context, work, plan, afterMs)
@@ -80,8 +72,62 @@ export async function syncVersion(
 
 const read = (object: StoredObject) => ({ object, version: resourceOf('Version', object) })
 
+/** The stored archive of a Version, compared with its spec. */
+export interface Situation {
+  readonly from: StoragePlace
+  readonly stored: StoredState
+  readonly isStored: boolean
+  /** Whether the archive is in another place than the spec names. */
+  readonly isElsewhere: boolean
+  /** Whether the archive was made from the source that the spec names. */
+  readonly isOfSource: boolean
+  /** Whether the archive is the wanted one, wherever it is. */
+  readonly isCurrent: boolean
+  readonly isLost: boolean
+  /** Whether the archive stays if upstream has no other content. */
+  readonly isKept: boolean
+}
+
+export async function situationOf(
+  context: Context,
+  { object, version, attempt, signal }: VersionWork,
+  plan: VersionPlan,
+): Promise<Situation> {
+  const { artifact, upstream } = version.status ?? {}
+  const from = storedPlaceOf(context, version)
+  const isElsewhere = from.placeId !== plan.placeId
+  const isOfSource = artifact?.sourceKey === plan.keyIn(from)
+  // What upstream no longer has is kept, also from a source that the module had before.
+  const isSame = isOfSource || upstream === 'Gone'
+  const isStored = artifact?.fileName !== undefined
+  const stored: StoredState = isStored
+    ? await verifyStored(context, object, from, { signal, now: !isSame || isElsewhere })
+    : { state: 'whole', seen: {} }
+  const isLost = stored.state === 'lost'
+  const isCurrent = isStored && isSame
+  const isKept = isCurrent && !isElsewhere && !isLost && attempt.request === undefined
+  return { from, stored, isStored, isElsewhere, isOfSource, isCurrent, isLost, isKept }
+}
+
+/**
+ * Whether the stored archive is the one that upstream offers. The revision of a provider is the digest of its archive, from
+ * whatever registry it comes.
+ */
+export function isOffered(
+  revision: string,
+  { version: { status }, attempt }: Pick<VersionWork, 'version' | 'attempt'>,
+  { type }: VersionPlan,
+  { isKept, isStored, isElsewhere, isLost }: Situation,
+): boolean {
+  const isThere = isKept || (type === 'Provider' && isStored && !isElsewhere && !isLost)
+  return isThere && attempt.request === undefined && revision === status?.artifact?.revision
+}
+
 /** Whether upstream has to be asked although the stored archive is the wanted one. */
-function mayHaveChanged({ version: { status }, attempt }: VersionWork): boolean {
+export function mayHaveChanged({
+  version: { status },
+  attempt,
+}: Pick<VersionWork, 'version' | 'attempt'>): boolean {
   const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
   return attempt.isOutdated === true || wasRefused
 }

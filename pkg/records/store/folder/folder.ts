@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
-import type { Rejection } from '../../folder/folder.ts'
 import { RecentEvents } from '../events.ts'
 import type { FolderObjects } from '../types.ts'
 import { folderNotes } from './notes.ts'
+import { lineOf } from './rejection-line.ts'
 import { FolderState } from './state.ts'
 
 export interface FolderObjectsOptions {
@@ -44,6 +44,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     isFolder: true,
     unreadable: () => state.unreadable(),
     mistakes: () => state.rejections().map(lineOf),
+    orphans: () => (state.unreadable() === undefined ? state.orphans() : []),
     settled: () => state.settled(),
     waitsForFinalizers: (object) => state.waitsForFinalizers(object),
     get: (kind, namespace, name) => state.memory.get(kind, namespace, name),
@@ -69,11 +70,4 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     notes: folderNotes(resolve(options.dir)),
     close,
   }
-}
-
-/** `b.yaml:2: Module team/vpc is already defined in a.yaml:1; remove one of the two` */
-function lineOf({ file, line, object, field, message }: Rejection): string {
-  const place = line === undefined ? file : `${file}:${line}`
-  const subject = object && `${object.kind} ${object.namespace}/${object.name}`
-  return `${place}: ${[subject, field, message].filter(Boolean).join(' ')}`
 }

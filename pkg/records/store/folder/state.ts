@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import {
-  apiVersionOf,
-  formatPath,
-  mistakesIn,
-  parseResource,
-} from '../../../api/v1alpha1/v1alpha1.ts'
+import { apiVersionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { idOf, type Rejection, type Resolution, Scanner } from '../../folder/folder.ts'
@@ -18,6 +13,7 @@ import { Files } from './files.ts'
 import { identified, uidOf } from './identity.ts'
 import { type Fields, type FiledSecret, wholeKeeper } from './keeper.ts'
 import { patched } from './patch.ts'
+import { requireValid } from './valid.ts'
 import { changed } from './write-file.ts'
 
 export interface FolderStateOptions {
@@ -133,7 +129,7 @@ export class FolderState {
       const before = await this.#current(ref)
       if (before !== undefined) {
         const after = applied(before, object)
-        this.#check(ref, after, true)
+        requireValid(ref, after, { withRules: true })
         return this.#change(ref, before, after, 'later')
       }
       // Its file may return.
@@ -146,7 +142,7 @@ export class FolderState {
           creationTimestamp: new Date(this.#clock()).toISOString(),
         },
       }
-      this.#check(ref, value, true)
+      requireValid(ref, value, { withRules: true })
       return this.#change(ref, undefined, value, 'later')
     })
   }
@@ -159,7 +155,7 @@ export class FolderState {
     return this.scanner.exclusively(async () => {
       const before = await this.#existing(ref, resourceVersion)
       const after = patched(before, patch)
-      this.#check(ref, after, false)
+      requireValid(ref, after, { withRules: false })
       const { deletionTimestamp, finalizers } = record(after['metadata'])
       const isFree = !Array.isArray(finalizers) || finalizers.length === 0
       if (deletionTimestamp === undefined || !isFree) {
@@ -177,7 +173,7 @@ export class FolderState {
     return this.scanner.exclusively(async () => {
       const before = await this.#existing(ref, metadata.resourceVersion)
       const after = { ...before, status: JSON.parse(JSON.stringify(status)) as unknown }
-      this.#check(ref, after, false)
+      requireValid(ref, after, { withRules: false })
       return this.#change(ref, before, after, isProgress ? 'later' : 'now')
     })
   }
@@ -261,7 +257,7 @@ export class FolderState {
     if (this.scanner.restsInMs > 0 || this.#collected === this.#revision) return
     if (this.scanner.definitions.hasAbsent || this.unreadable() !== undefined) return
     const removals = [
-      ...this.#orphans().map((object) => () => this.#markOrRemove(object)),
+      ...this.orphans().map((object) => () => this.#markOrRemove(object)),
       ...this.#strayStatuses().map((ref) => () => this.#files.removeStatus(ref)),
     ]
     this.#isCollectFailing = false
@@ -300,11 +296,11 @@ export class FolderState {
   }
 
   #hasLeftovers(): boolean {
-    return this.#orphans().length > 0 || this.#strayStatuses().length > 0
+    return this.orphans().length > 0 || this.#strayStatuses().length > 0
   }
 
   /** Objects that sync created for an owner that is absent, unless their deletion has begun. */
-  #orphans(): StoredObject[] {
+  orphans(): StoredObject[] {
     return objectKinds
       .flatMap((kind) => this.memory.list(kind))
       .filter(
@@ -366,15 +362,6 @@ export class FolderState {
     }
     if (resourceVersion === undefined || resourceVersion === held) return found
     throw changed(`${kind} ${namespace}/${name}`)
-  }
-
-  /** @throws ApiError Invalid, as an API server would refuse it */
-  #check({ kind, namespace, name }: StoredRef, value: unknown, withRules: boolean): void {
-    const parsed = parseResource(kind, value)
-    const [issue] = parsed.ok ? (withRules ? mistakesIn(parsed.resource) : []) : parsed.issues
-    if (issue === undefined) return
-    const message = `${kind} ${namespace}/${name}: ${formatPath(issue.path)} ${issue.message}`
-    throw new ApiError('Invalid', message)
   }
 
   /**

@@ -1,0 +1,198 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Condition,
+  type Depot,
+  isRecord,
+  type Module,
+  type Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import type { Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
+import { identityOfStored, type VersionOutlook } from '../sync/sync.ts'
+import { idOf, plannedKinds, snapshotOf } from './snapshot.ts'
+
+/** In the order of a report. `skip` and `release` leave everything as it is. */
+const actions = [
+  'create',
+  'change',
+  'fetch',
+  'restore',
+  'replace',
+  'move',
+  'remove',
+  'release',
+  'hold',
+  'drift',
+  'skip',
+  'fail',
+] as const
+
+/** A change that a sync would make to an object, or to Versions of a Module or Provider. */
+export interface PlannedChange {
+  readonly action: (typeof actions)[number]
+  readonly kind: StoredRef['kind']
+  readonly namespace: string
+  readonly name: string
+  /** The versions that this is about, such as `1.2.0` or `1.2.0 linux/amd64`. */
+  readonly versions?: readonly string[] | undefined
+  readonly message?: string | undefined
+}
+
+interface Compared {
+  readonly before: ReadonlyMap<string, StoredObject>
+  /** The objects after the sync. */
+  readonly objects: Objects
+  readonly isAsked: (ref: StoredRef) => boolean
+  readonly outlooks: ReadonlyMap<string, VersionOutlook>
+  /** Objects whose last work failed. */
+  readonly failing: readonly string[]
+  readonly apiGroup: string
+}
+
+export function changesBetween(compared: Compared): PlannedChange[] {
+  const { before, objects, failing } = compared
+  const after = snapshotOf(objects)
+  const removed = [...before].filter(([id]) => !after.has(id)).map(([, object]) => object)
+  const changes = [
+    ...removed.map(removedChange),
+    ...[...after].flatMap(([id, object]) => [...changesOf(object, before.get(id), compared)]),
+  ]
+  const merged = mergedVersions(changes)
+  const failed = new Set(merged.filter(({ action }) => action === 'fail').map(idOf))
+  const unexplained = failing
+    .filter((id) => !failed.has(id) && !id.startsWith('Version ') && !id.startsWith('Depot '))
+    .map((id) => failedChange(id))
+  return [...merged, ...unexplained].toSorted(inOrder)
+}
+
+function failedChange(id: string): PlannedChange {
+  const [, kind = '', namespace = '', name = ''] = /^(\w+) (.*)\/(.*)$/.exec(id) ?? []
+  const known = plannedKinds.find((one) => one === kind) ?? 'Depot'
+  return { action: 'fail', kind: known, namespace, name, message: '--log-level=info says why' }
+}
+
+function removedChange(object: StoredObject): PlannedChange {
+  if (object.kind === 'Version') return ofVersion(object, 'remove')
+  return { action: 'remove', ...refOf(object) }
+}
+
+function* changesOf(
+  object: StoredObject,
+  before: StoredObject | undefined,
+  compared: Compared,
+): Generator<PlannedChange> {
+  const ref = refOf(object)
+  const { isAsked, outlooks, apiGroup } = compared
+  if (object.kind === 'Version') {
+    const outlook = outlooks.get(idOf(ref))
+    if (outlook === undefined || outlook.step === 'keep') return
+    const message = 'message' in outlook ? outlook.message : undefined
+    yield ofVersion(object, outlook.step, message)
+    return
+  }
+  const label = `${apiGroup}/depot`
+  const [depot, depotBefore] = [object.metadata.labels[label], before?.metadata.labels[label]]
+  if (before === undefined) {
+    const message = depot === undefined ? undefined : `for Depot ${depot}`
+    yield { action: 'create', ...ref, message }
+  } else {
+    const fields = differingFields(before.spec, object.spec)
+    if (fields.length > 0) yield { action: 'change', ...ref, message: fields.join(', ') }
+    if (depotBefore !== undefined && depot === undefined) {
+      const message = `Depot ${depotBefore} no longer manages it; it stays with its versions`
+      yield { action: 'release', ...ref, message }
+    }
+  }
+  if (isAsked(ref)) yield* reported(object, before)
+}
+
+/** Reads the statuses that reconcilers wrote. */
+function* reported(
+  object: StoredObject,
+  before: StoredObject | undefined,
+): Generator<PlannedChange> {
+  const ref = refOf(object)
+  const ready = conditionOf(object, 'Ready')
+  if (object.kind === 'Depot' && ready?.reason !== 'InvalidSpec') {
+    for (const { kind, name, message } of (object.status as Depot['status'])?.items ?? []) {
+      if (message === undefined) continue
+      yield { action: 'fail', ...ref, message: `${kind} ${name}: ${message}` }
+    }
+    return
+  }
+  if (ready?.status === 'False' && !isOfVersions(ready)) {
+    yield { action: 'fail', ...ref, message: ready.message }
+  }
+  const held = conditionOf(object, 'RemovalHeld')
+  if (held?.status === 'True') yield { action: 'hold', ...ref, message: held.message }
+  const known = skippedBy(before)
+  for (const one of skippedBy(object)) {
+    if (known.some((other) => isDeepStrictEqual(other, one))) continue
+    const { version, platform, message } = one
+    const versions = [platform === undefined ? version : `${version} ${platform}`]
+    yield { action: 'skip', ...ref, versions, message }
+  }
+}
+
+function conditionOf({ status }: StoredObject, type: string): Condition | undefined {
+  return (status as Module['status'])?.conditions?.find((one) => one.type === type)
+}
+
+function skippedBy(object: StoredObject | undefined) {
+  return object?.kind === 'Depot' ? [] : ((object?.status as Module['status'])?.skipped ?? [])
+}
+
+/** Whether a Module or Provider fails only because some of its Versions do, which are reported themselves. */
+function isOfVersions({ reason, message }: Condition): boolean {
+  return /^(?:PartiallySynced|SyncFailed|WaitingForSpool)$/.test(reason) || / wait; /.test(message)
+}
+
+/** Fields of a spec that differ, such as `moduleConfig.versionConstraints`. */
+function differingFields(before: unknown, after: unknown, path = ''): string[] {
+  if (isDeepStrictEqual(before, after)) return []
+  if (!isRecord(before) || !isRecord(after)) return [path]
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].flatMap((name) =>
+    differingFields(before[name], after[name], path === '' ? name : `${path}.${name}`),
+  )
+}
+
+/** A change of a Version is told of its Module or Provider. */
+function ofVersion(
+  object: StoredObject,
+  action: PlannedChange['action'],
+  message?: string,
+): PlannedChange {
+  const { namespace, ownerReferences } = object.metadata
+  const owner = ownerReferences.find(({ controller }) => controller === true)
+  const kind = plannedKinds.find((one) => one === owner?.kind)
+  const { version } = object.spec as Version['spec']
+  const versions = [identityOfStored(object) || version]
+  if (owner === undefined || kind === undefined)
+    return { action, ...refOf(object), versions, message }
+  return { action, kind, namespace, name: owner.name, versions, message }
+}
+
+/** Joins changes that differ only in their versions. */
+function mergedVersions(changes: readonly PlannedChange[]): PlannedChange[] {
+  const groups = Map.groupBy(changes, ({ versions, ...rest }) =>
+    JSON.stringify([rest, versions === undefined]),
+  )
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    if (first?.versions === undefined) return group
+    return [
+      { ...first, versions: group.flatMap(({ versions = [] }) => versions).toSorted(byNumber) },
+    ]
+  })
+}
+
+const byNumber = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
+
+const inOrder = (a: PlannedChange, b: PlannedChange): number =>
+  plannedKinds.indexOf(a.kind) - plannedKinds.indexOf(b.kind) ||
+  byNumber(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`) ||
+  actions.indexOf(a.action) - actions.indexOf(b.action)
+
+function refOf({ kind, metadata: { namespace, name } }: StoredObject): StoredRef {
+  return { kind, namespace, name }
+}

@@ -1,0 +1,118 @@
+/** Says what reconciling a Version would do, without fetching, storing or removing its archive. */
+
+import type { Reason } from '../../../base/errors/errors.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
+import type { Reconciled } from '../../queue/queue.ts'
+import { type Context, type DryRun, keyOf } from '../context.ts'
+import { failureOf } from '../failure.ts'
+import { depotLabel } from '../parent/depot-label.ts'
+import { requestOf } from '../requests.ts'
+import { resourceOf } from '../resource.ts'
+import { decide, decideToFetch } from './decide.ts'
+import { planOf, storedPlaceOf, type VersionPlan } from './plan.ts'
+import { driftMessage } from './status.ts'
+import { isOffered, mayHaveChanged, type Situation, situationOf } from './sync-version.ts'
+import { upstreamOf } from './upstream.ts'
+import { verifyStored } from './verify.ts'
+import type { SyncAttempt, VersionStatus, VersionWork } from './work.ts'
+
+export type VersionOutlook =
+  | { readonly step: 'keep' }
+  /** `restore`: its archive is missing or altered. `move`: it is copied to the storage that the spec names now. */
+  | { readonly step: 'fetch' | 'restore' | 'replace' | 'move' }
+  | { readonly step: 'drift' | 'fail'; readonly reason: Reason; readonly message: string }
+
+export async function foresee(
+  context: Context,
+  ref: StoredRef,
+  { tell }: DryRun,
+  signal: AbortSignal,
+): Promise<Reconciled | undefined> {
+  const object = context.objects.get('Version', ref.namespace, ref.name)
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
+  const key = keyOf(ref)
+  // Remembered while a failed look is repeated.
+  const isOutdated = context.outdated.has(key)
+  try {
+    const outlook = await outlookOf(context, object, { isOutdated }, signal)
+    if ('waitsFor' in outlook) return outlook
+    tell(object, outlook)
+    return undefined
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure === undefined || signal.aborted) throw error
+    const { reason, message } = failure
+    tell(object, { step: 'fail', reason, message })
+    if (!failure.terminal) throw failure
+    return undefined
+  } finally {
+    context.slots.free(key)
+  }
+}
+
+async function outlookOf(
+  context: Context,
+  object: StoredObject,
+  attempt: SyncAttempt,
+  signal: AbortSignal,
+): Promise<VersionOutlook | { readonly waitsFor: string }> {
+  const version = resourceOf('Version', object)
+  if (version.spec.suspend === true) return { step: 'keep' }
+  if (version.spec.upload !== undefined) {
+    const stored = await verifyStored(context, object, storedPlaceOf(context, version), { signal })
+    if (stored.state === 'whole' || version.status?.artifact === undefined) return { step: 'keep' }
+    const message = 'the archive of the upload is missing or altered in storage: put it there again'
+    return { step: 'fail', reason: 'ArchiveMissing', message }
+  }
+  const plan = planOf(context, version)
+  attempt.request = requestOf(context, object).request
+  const work = { object, version, attempt, signal }
+  const situation = await situationOf(context, work, plan)
+  const { isStored, isElsewhere, isLost, isOfSource } = situation
+  if (situation.isKept && !mayHaveChanged(work)) return { step: 'keep' }
+  if (isStored && isElsewhere && !isLost && isOfSource) return { step: 'move' }
+  if (!isStored && isListed(context, plan)) return { step: 'fetch' }
+  const { name, namespace } = object.metadata
+  if (!context.slots.take(plan.host, keyOf({ namespace, name }))) {
+    return { waitsFor: `${plan.host} ${plan.configName}` }
+  }
+  const { revision } = await upstreamOf(context, plan, work)
+  return decided(work, plan, revision, situation)
+}
+
+/** Whether a Depot chose the versions of a parent from upstream's list, so that upstream need not be asked for each. */
+function isListed({ apiGroup }: Context, { parent }: VersionPlan): boolean {
+  return parent?.metadata.labels[depotLabel(apiGroup)] !== undefined
+}
+
+function decided(
+  work: VersionWork,
+  plan: VersionPlan,
+  revision: string,
+  found: Situation,
+): VersionOutlook {
+  if (isOffered(revision, work, plan, found)) return { step: 'keep' }
+  const { policy } = plan
+  const { isCurrent, isElsewhere, isLost } = found
+  const { attempt } = work
+  const { status } = work.version
+  const { artifact, drift } = status ?? {}
+  const wanted = attempt.request !== undefined || !isCurrent
+  const situation = { policy, lost: isLost, elsewhere: isElsewhere, wanted }
+  const decision =
+    decideToFetch(drift?.revision === revision, situation) === 'fetch'
+      ? decide(artifact, contentOf(artifact, revision), situation)
+      : 'drifted'
+  if (decision === 'store') return { step: isLost ? 'restore' : 'fetch' }
+  if (decision === 'keep' || decision === 'replace') return { step: decision }
+  const message = driftMessage(status, { revision }, decision === 'lost' ? 'gone' : 'served')
+  if (decision === 'drifted') return { step: 'drift', reason: 'UpstreamChanged', message }
+  const remedy = 'delete the Version to accept it'
+  return { step: 'fail', reason: 'ArchiveLost', message: `${message}: ${remedy}` }
+}
+
+/** Content as far as it is known without a download: another revision has other content. */
+function contentOf(artifact: VersionStatus['artifact'], revision: string) {
+  const known = revision === artifact?.revision ? artifact.contentDigest : undefined
+  return { contentDigest: known ?? revision, fileName: artifact?.fileName ?? '' }
+}

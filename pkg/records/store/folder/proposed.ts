@@ -1,0 +1,30 @@
+import { readKept } from '../../folder/folder.ts'
+import { objectKinds } from '../memory.ts'
+import type { StoredObject } from '../types.ts'
+import { identified } from './identity.ts'
+import { wholeKeeper } from './keeper.ts'
+import { lineOf } from './rejection-line.ts'
+
+export interface ProposedObjects {
+  readonly objects: readonly StoredObject[]
+  /** One per line. */
+  readonly mistakes: readonly string[]
+}
+
+/**
+ * Reads the objects of a file or folder that may be no part of the records yet.
+ *
+ * @throws the error of the file system where there is nothing at this path
+ */
+export async function proposedObjects(path: string, apiGroup: string): Promise<ProposedObjects> {
+  const read = await readKept(path, apiGroup, wholeKeeper)
+  return {
+    objects: read.flatMap(({ entries }) =>
+      entries.flatMap(({ key, object }) => {
+        const kind = objectKinds.find((one) => one === key.kind)
+        return kind === undefined || object === undefined ? [] : [identified(kind, object, '')]
+      }),
+    ),
+    mistakes: read.flatMap(({ rejections }) => rejections.map(lineOf)),
+  }
+}

@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util'
+import { apiVersionOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
+import { ApiError } from '../kube/kube.ts'
+import { applied } from './folder/applied.ts'
+import { uidOf } from './folder/identity.ts'
+import { patched } from './folder/patch.ts'
+import { requireValid } from './folder/valid.ts'
+import { ObjectMemory, objectKinds } from './memory.ts'
+import type { AppliedObject, Objects, StoredObject, StoredRef } from './types.ts'
+
+/**
+ * Objects that can be written without consequences: a copy in memory of other objects, which stay as they are. Deleting an
+ * object deletes what it owns at once, and waits for no finalizer.
+ *
+ * @param base is read once, when it is ready
+ */
+export function plannedObjects(
+  base: Objects,
+  { apiGroup, clock }: { readonly apiGroup: string; readonly clock: () => number },
+): Objects {
+  const memory = new ObjectMemory(createLogger('silent'))
+  for (const kind of objectKinds) for (const object of base.list(kind)) memory.set(object)
+  let revision = 0
+
+  function get({ kind, namespace, name }: StoredRef): StoredObject | undefined {
+    return memory.get(kind, namespace, name)
+  }
+
+  /** @throws ApiError NotFound or Conflict */
+  function existing(ref: StoredRef, resourceVersion: string | undefined): StoredObject {
+    const what = `${ref.kind} ${ref.namespace}/${ref.name}`
+    const object = get(ref)
+    if (object === undefined) throw new ApiError('NotFound', `${what} does not exist`)
+    const { resourceVersion: held } = object.metadata
+    if (resourceVersion === undefined || resourceVersion === held) return object
+    throw new ApiError('Conflict', `${what} was changed meanwhile`)
+  }
+
+  function keep(before: StoredObject | undefined, after: StoredObject): StoredObject {
+    if (isDeepStrictEqual(before, after)) return after
+    revision += 1
+    const generation = before?.metadata.generation ?? 0
+    const isSameSpec = isDeepStrictEqual(before?.spec, after.spec)
+    const object = {
+      ...after,
+      metadata: {
+        ...after.metadata,
+        resourceVersion: `planned-${revision}`,
+        generation: isSameSpec ? generation : generation + 1,
+      },
+    }
+    memory.set(object)
+    return object
+  }
+
+  function remove(ref: StoredRef): void {
+    const object = get(ref)
+    if (object === undefined) return
+    memory.delete(ref)
+    for (const kind of objectKinds) {
+      for (const { metadata } of memory.list(kind, { ownerUid: object.metadata.uid })) {
+        remove({ kind, namespace: metadata.namespace, name: metadata.name })
+      }
+    }
+  }
+
+  return {
+    namespaces: base.namespaces,
+    isFolder: base.isFolder,
+    ready: Promise.resolve(),
+    unreadable: () => base.unreadable(),
+    waitsForFinalizers: (object) => base.waitsForFinalizers(object),
+    get: (kind, namespace, name) => memory.get(kind, namespace, name),
+    list: (kind, filter) => memory.list(kind, filter),
+    onChange: (listener) => memory.onChange(listener),
+    fresh: async (kind, namespace, name) => memory.get(kind, namespace, name),
+    async apply(object) {
+      const before = get({ kind: object.kind, ...object.metadata })
+      const after = before === undefined ? created(object, clock()) : changed(before, object)
+      const value = { apiVersion: apiVersionOf(object.kind, apiGroup), ...after }
+      requireValid({ kind: object.kind, ...object.metadata }, value, { withRules: true })
+      return keep(before, after)
+    },
+    async patch(ref, patch, given) {
+      const before = existing(ref, given?.resourceVersion)
+      return keep(before, whole(before, patched({ ...before }, patch)))
+    },
+    async writeStatus(object, status) {
+      const { kind, metadata } = object
+      const before = existing({ kind, ...metadata }, metadata.resourceVersion)
+      return keep(before, { ...before, status: JSON.parse(JSON.stringify(status)) as unknown })
+    },
+    async delete(ref, given) {
+      const { uid } = get(ref)?.metadata ?? {}
+      if (given?.uid === undefined || given.uid === uid) remove(ref)
+    },
+    event: () => undefined,
+    secret: (namespace, name) => base.secret(namespace, name),
+    // Nothing is removed from storage, or returns from there.
+    notes: { all: async () => new Map(), put: async () => undefined, drop: async () => undefined },
+    close: async () => undefined,
+  }
+}
+
+function created({ kind, metadata, spec }: AppliedObject, nowMs: number): StoredObject {
+  return {
+    kind,
+    metadata: {
+      labels: {},
+      annotations: {},
+      ownerReferences: [],
+      ...metadata,
+      uid: uidOf({ kind, ...metadata }),
+      resourceVersion: '',
+      generation: 0,
+      creationTimestamp: new Date(nowMs).toISOString(),
+      finalizers: [],
+    },
+    spec: JSON.parse(JSON.stringify(spec)) as unknown,
+  }
+}
+
+function changed(before: StoredObject, object: AppliedObject): StoredObject {
+  return whole(before, applied({ ...before }, object))
+}
+
+/** Fields that a change of one object leaves in their form. */
+function whole(before: StoredObject, after: Readonly<Record<string, unknown>>): StoredObject {
+  return { ...before, ...after }
+}
