@@ -1,4 +1,4 @@
-import type { WriteStream } from 'node:tty'
+import { statusLine, type TextOutput } from '../../pkg/base/run/run.ts'
 import { printable } from '../../pkg/fill/egress/egress.ts'
 import type { ImportEvent, ImportResult } from '../../pkg/fill/importing/importing.ts'
 
@@ -9,41 +9,30 @@ interface Progress {
   readonly stopped: () => void
 }
 
-type Output = Pick<WriteStream, 'write'> & { readonly isTTY?: boolean; readonly columns?: number }
-
 /** The first lines of a message say enough. */
 const maxLineBytes = 2_000
 
 /**
- * Draws one progress line on a terminal, with failures above it. Anywhere else, and on terminals that cannot clear a line,
- * it prints a line for each archive. It uses no colors.
+ * Draws one progress line on a terminal, with failures above it. Anywhere else it prints a line for each archive.
  *
  * @param terminalType value of TERM
  */
 export function createProgress(
-  output: Output,
+  output: TextOutput,
   { sources, dryRun }: { readonly sources: number; readonly dryRun: boolean },
   terminalType = process.env['TERM'],
 ): Progress {
-  const terminal = output.isTTY === true && terminalType !== 'dumb'
+  const line = statusLine(output, terminalType)
   let listed = 0
   let waitingUntilMs = 0
   let total = 0
   let done = 0
   let toCorrect = 0
-  const clear = () => terminal && output.write('\r\x1b[K')
-  const print = (line: string) => {
-    clear()
-    // The upstream chooses names of files and versions.
-    output.write(`${printable(line, maxLineBytes)}\n`)
-  }
+  // The upstream chooses names of files and versions.
+  const print = (text: string) => line.print(printable(text, maxLineBytes))
   const draw = (text: string) => {
-    if (!terminal) return
     const among = listed < sources ? `${listed} of ${sources} sources, ` : ''
-    const line = `${among}${done} of ${total} archives ${text}`
-    // A terminal that does not know its width reports 0.
-    const width = (output.columns || 80) - 1
-    output.write(`\r\x1b[K${printable(line).slice(0, width)}`)
+    line.draw(printable(`${among}${done} of ${total} archives ${text}`))
   }
 
   return {
@@ -72,7 +61,7 @@ export function createProgress(
         if (mayPass !== true) toCorrect += 1
         print(`failed ${label}: ${message ?? ''}`)
       } else if (outcome === 'planned') print(`would import ${label}`)
-      else if (!terminal) {
+      else if (!line.isTerminal) {
         print(outcome === 'present' ? `present ${label}` : `stored ${label} (${sizeOf(sizeBytes)})`)
       }
       draw(label)

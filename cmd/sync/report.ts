@@ -1,57 +1,123 @@
+import type { StatusLine } from '../../pkg/base/run/run.ts'
 import { printable } from '../../pkg/fill/egress/egress.ts'
 import type { FolderObjects, Objects, StoredObject } from '../../pkg/records/store/store.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
+/** Reasons of objects that only wait. */
+const waitingReasons: readonly string[] = ['RateLimited', 'WaitingForSpool']
 
 interface Told {
   readonly synced?: boolean
-  readonly syncStatus?: string
+  readonly drift?: object
+  readonly artifact?: object
   readonly conditions?: readonly {
     readonly type: string
     readonly status: string
+    readonly reason: string
     readonly message: string
   }[]
 }
 
-/** Prints a line when an archive was stored. @returns what ends it */
-export function printProgress(objects: Objects, print: (line: string) => void): () => void {
+/** The archives that a run has stored and removed. */
+export interface RunTally {
+  stored: number
+  removed: number
+}
+
+/** Prints a line for each stored archive, or draws how many are on a terminal. @returns what ends it */
+export function trackProgress(objects: Objects, line: StatusLine, tally: RunTally): () => void {
   return objects.onChange((ref, before, after) => {
-    if (ref.kind !== 'Version' || after === undefined) return
-    if (toldOf(after).synced === true && toldOf(before).synced !== true) {
-      print(`stored ${ref.namespace}/${ref.name}`)
-    }
+    if (ref.kind !== 'Version') return
+    if (after === undefined && toldOf(before).artifact !== undefined) tally.removed += 1
+    const isStored = toldOf(after).synced === true && toldOf(before).synced !== true
+    if (isStored) tally.stored += 1
+    if (line.isTerminal) line.draw(`${countsOf(objects)} ...`)
+    else if (isStored) line.print(`stored ${ref.namespace}/${ref.name}`)
   })
 }
 
-/** Lists the problems, and the removals that a person has to confirm, one line for each object. */
+/** Lists the problems, and the removals that a person has to confirm. Objects with the same problem share a line. */
 export function problemsOf(objects: FolderObjects): string[] {
-  const unready = kinds.flatMap((kind) =>
-    objects.list(kind).flatMap((object) => {
-      const { conditions = [] } = toldOf(object)
-      const { namespace, name } = object.metadata
-      return (
-        conditions
-          .filter(
-            ({ type, status }) =>
-              (type === 'Ready' && status === 'False') ||
-              (type === 'RemovalHeld' && status === 'True'),
-          )
-          // The status may be what a person wrote.
-          .map(({ message }) => `${kind} ${namespace}/${name}: ${printable(message, 1000)}`)
-      )
-    }),
-  )
+  const told = kinds.flatMap((kind) => objects.list(kind)).flatMap((object) => problemsIn(object))
+  const failed = new Set(told.map(({ object }) => object.metadata.uid))
+  const own = told.filter(({ object }) => !repeatsChildren(objects, object, failed))
+  const byMessage = Map.groupBy(own, ({ object, message }) => `${object.kind} ${message}`)
+  const unready = [...byMessage.values()].map((group) => {
+    const [first] = group
+    const names = group.map(({ object }) => `${object.metadata.namespace}/${object.metadata.name}`)
+    const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
+    const subject = `${first?.object.kind} ${names.slice(0, 3).join(', ')}${more}`
+    // The status may be what a person wrote.
+    return `${subject}: ${printable(first?.message ?? '', 1000)}`
+  })
   const mistakes = objects.mistakes().map((mistake) => printable(mistake, 1000))
   if (objects.unreadable() === undefined) return [...unready, ...mistakes]
   return [...unready, ...mistakes, 'no archive was removed, because not everything can be read']
 }
 
-/** One line that sums it up. */
-export function summaryOf(objects: Objects): string {
+function problemsIn(object: StoredObject) {
+  const { conditions = [] } = toldOf(object)
+  return conditions
+    .filter(
+      ({ type, status }) =>
+        (type === 'Ready' && status === 'False') || (type === 'RemovalHeld' && status === 'True'),
+    )
+    .map(({ type, message }) => ({ object, type, message }))
+}
+
+/** Whether an object only fails because Versions of it do, which have lines of their own. */
+function repeatsChildren(
+  objects: Objects,
+  object: StoredObject,
+  failed: ReadonlySet<string>,
+): boolean {
+  if (object.kind !== 'Module' && object.kind !== 'Provider') return false
+  const { uid: ownerUid, namespace } = object.metadata
+  const { conditions = [] } = toldOf(object)
+  const isHeld = conditions.some(({ type, status }) => type === 'RemovalHeld' && status === 'True')
+  const children = objects.list('Version', { namespace, ownerUid })
+  return !isHeld && children.some(({ metadata }) => failed.has(metadata.uid))
+}
+
+/** `+3 stored, ~1 drifted, 2 waiting until 14:12, 1 failed: REASON`; empty if there is nothing to say. */
+export function outcomeOf(
+  objects: Objects,
+  { stored, removed }: RunTally,
+  nextTryMs: number | undefined,
+): string {
   const versions = objects.list('Version')
-  if (kinds.every((kind) => objects.list(kind).length === 0)) {
-    return 'nothing to do: no Depot, Module or Provider is in the folder'
-  }
+  const drifted = versions.filter((version) => toldOf(version).drift !== undefined).length
+  const failures = [...objects.list('Depot'), ...versions].flatMap((object) =>
+    (toldOf(object).conditions ?? []).filter(
+      ({ type, status }) => type === 'Ready' && status === 'False',
+    ),
+  )
+  const [waiting = [], failed = []] = [true, false].map((isWaiting) =>
+    failures.filter(({ reason }) => waitingReasons.includes(reason) === isWaiting),
+  )
+  const until = nextTryMs === undefined ? '' : ` until ${timeOfDay(nextTryMs)}`
+  const parts = [
+    stored > 0 && `+${stored} stored`,
+    removed > 0 && `-${removed} removed`,
+    drifted > 0 && `~${drifted} drifted`,
+    waiting.length > 0 && `${waiting.length} waiting${until}`,
+    failed.length > 0 &&
+      `${failed.length} failed: ${[...new Set(failed.map(({ reason }) => reason))].join(', ')}`,
+  ]
+  return parts.filter((part) => part !== false).join(', ')
+}
+
+const timeOfDay = (ms: number): string => new Date(ms).toTimeString().slice(0, 5)
+
+/** One line that sums up what is stored. */
+export function summaryOf(objects: Objects): string {
+  return kinds.every((kind) => objects.list(kind).length === 0)
+    ? 'nothing to do: no Depot, Module or Provider is in the folder'
+    : countsOf(objects)
+}
+
+function countsOf(objects: Objects): string {
+  const versions = objects.list('Version')
   const synced = versions.filter((version) => toldOf(version).synced === true).length
   return `${synced} of ${versions.length} versions are stored`
 }

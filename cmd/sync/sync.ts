@@ -13,6 +13,8 @@ import {
   type Runnable,
   run,
   runCommand,
+  type StatusLine,
+  statusLine,
   temporaryFolder,
 } from '../../pkg/base/run/run.ts'
 import {
@@ -25,9 +27,10 @@ import {
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
 import { type FolderObjects, folderObjects } from '../../pkg/records/store/store.ts'
+import { checkFolder } from './check.ts'
 import { untilEnd } from './end.ts'
 import { onlyOne } from './only-one.ts'
-import { printProgress, problemsOf, summaryOf } from './report.ts'
+import { outcomeOf, problemsOf, type RunTally, summaryOf, trackProgress } from './report.ts'
 
 // Imports write to a folder, too.
 export { onlyOne } from './only-one.ts'
@@ -53,15 +56,20 @@ export function sync(args: readonly string[]): Promise<void> {
  * @throws OptionsError naming everything that keeps it from starting
  */
 async function syncFolder(options: SyncCommandOptions): Promise<number> {
-  const log = createLogger(options.logLevel, logOutput(options.logFormat, 2))
+  // The end of a single run lists everything that failed, once.
+  const level = options.logLevel ?? (options.watch ? 'warn' : 'error')
+  const log = createLogger(level, logOutput(options.logFormat, 2))
   const metrics = createMetrics({ version: packageJson.version })
   const { manifests: dir, archives: mountPath } = options
   const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-sync')
   const problems = [
     folderProblem('--manifests', dir),
-    madeFolderProblem('--archives', mountPath),
+    options.check
+      ? folderProblem('--archives', mountPath)
+      : madeFolderProblem('--archives', mountPath),
   ].filter((problem) => problem !== undefined)
   if (problems.length > 0) throw new OptionsError(problems)
+  if (options.check) return await checkFolder(options, { spoolDir, log, metrics })
   const lost = new AbortController()
   await using _ = await onlyOne(dir, 'depot sync', () => lost.abort())
   return await fill(options, { spoolDir, log, metrics, lost: lost.signal })
@@ -86,8 +94,9 @@ async function fill(
     log,
     metrics,
   })
-  const print = (line: string) => process.stdout.write(`${line}\n`)
-  const forget = printProgress(objects, print)
+  const line = options.output === 'json' ? silentLine : statusLine(process.stdout)
+  const tally = { stored: 0, removed: 0 }
+  const forget = trackProgress(objects, line, tally)
   const started = () =>
     startSync({
       objects,
@@ -106,7 +115,7 @@ async function fill(
   const work = async () =>
     options.watch
       ? await follow(await started(), log, lost)
-      : await once(await started(), objects, { print, log, lost })
+      : await once(await started(), objects, { options, line, tally, log, lost })
   // The folder may be another process's since it was read.
   const status = lost.aborted ? 1 : await work()
   forget()
@@ -118,7 +127,19 @@ async function fill(
 async function once(
   work: Sync,
   objects: FolderObjects,
-  { print, log, lost }: { print: (line: string) => void; log: Logger; lost: AbortSignal },
+  {
+    options,
+    line,
+    tally,
+    log,
+    lost,
+  }: {
+    options: SyncCommandOptions
+    line: StatusLine
+    tally: RunTally
+    log: Logger
+    lost: AbortSignal
+  },
 ): Promise<number> {
   const finished = async () => {
     await work.idle()
@@ -127,20 +148,35 @@ async function once(
   }
   const ended = await Promise.race([finished(), untilEnd(lost)])
   const failing = work.failing()
+  const nextTryMs = work.nextTryMs()
   await endWithin(work.stop(), graceMs, log)
+  line.clear()
   if (ended === 'SIGINT' || ended === 'SIGTERM') {
-    print(`${summaryOf(objects)}; stopped, run the same command again to go on`)
+    line.print(`${summaryOf(objects)}; stopped, run the same command again to go on`)
     return 128 + constants.signals[ended]
   }
-  const problems = problemsOf(objects)
-  for (const problem of problems) print(problem)
-  for (const key of failing) {
-    if (!problems.some((text) => text.startsWith(`${key}:`))) {
-      print(`${key}: failed, --log-level=info says why; run it again`)
-    }
+  const explained = problemsOf(objects)
+  const unexplained = failing
+    .filter((key) => !explained.some((text) => text.includes(key.slice(key.indexOf(' ') + 1))))
+    .map((key) => `${key}: failed, --log-level=info says why; run it again`)
+  const problems = [...explained, ...unexplained]
+  const outcome = outcomeOf(objects, tally, nextTryMs)
+  const summary = summaryOf(objects)
+  if (options.output === 'json') {
+    const result = { schema: 1, ...tally, outcome, summary, problems }
+    process.stdout.write(`${JSON.stringify(result, null, 2)}\n`)
+  } else {
+    for (const text of [...problems, outcome, summary]) if (text !== '') line.print(text)
   }
-  print(summaryOf(objects))
-  return ended === 'lost' || problems.length > 0 || failing.length > 0 ? 1 : 0
+  return ended === 'lost' || problems.length > 0 ? 1 : 0
+}
+
+/** Nothing but the result is printed. */
+const silentLine: StatusLine = {
+  isTerminal: false,
+  print: () => undefined,
+  draw: () => undefined,
+  clear: () => undefined,
 }
 
 async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<number> {

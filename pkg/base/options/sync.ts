@@ -1,5 +1,6 @@
 import { fetchingGroups, fetchingOptions, graceOptions } from './fetching.ts'
-import { logOptions } from './printing.ts'
+import { logOptions, outputOption } from './printing.ts'
+import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
 import { onOff, path } from './values.ts'
@@ -28,6 +29,13 @@ const options = {
     default: 'false',
     meaning: 'Keep running: follow changes of the manifests, and poll upstreams for new versions.',
   },
+  check: {
+    flag: 'check',
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Write nothing: compare storage and upstream with the records, list every difference, and exit with 1 if there is one.',
+  },
   verify: {
     flag: 'verify',
     value: onOff,
@@ -51,8 +59,14 @@ const options = {
     meaning: spoolDir.meaning,
     otherwise: 'a subfolder of the folder for temporary files',
   },
+  output: outputOption,
   ...logOptions,
-  logLevel: { ...logOptions.logLevel, default: 'warn' },
+  logLevel: {
+    flag: logOptions.logLevel.flag,
+    value: logOptions.logLevel.value,
+    otherwise: 'error, and warn with `--watch`',
+    meaning: logOptions.logLevel.meaning,
+  },
 } satisfies OptionTable
 
 /** Fills a folder of manifests and its archives, without a cluster. */
@@ -63,17 +77,18 @@ export const syncCommand = {
   examples: [
     'depot sync --manifests registry --archives archives',
     'depot sync --manifests registry --archives archives --watch',
+    'depot sync --manifests registry --archives archives --check',
   ],
   options,
   groups: {
     manifests: 'Folders',
     watch: 'Work',
     ...fetchingGroups,
-    logLevel: 'Output',
+    output: 'Output',
   },
   secrets: {},
   variables: storageVariables,
-  rules: [],
+  rules: [apart('check', 'watch', 'a check ends')],
 } satisfies Command<typeof options, SecretTable>
 
 export type SyncCommandOptions = Options<typeof options>

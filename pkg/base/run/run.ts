@@ -8,6 +8,7 @@ export { endWithin } from './end-within.ts'
 export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'
 export { httpPart } from './http-part.ts'
 export { opened } from './opened.ts'
+export { type StatusLine, statusLine, type TextOutput } from './status-line.ts'
 export { readTextFile } from './text-file.ts'
 
 /** A part of a process that is started and stopped. */

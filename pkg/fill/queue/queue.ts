@@ -126,6 +126,12 @@ export class Queue {
     return this.#failing
   }
 
+  /** When a failed key is tried next, in milliseconds since 1970; undefined if none is due. */
+  get nextTryMs(): number | undefined {
+    const due = [...this.#failing].flatMap((key) => this.#due.get(key)?.atMs ?? [])
+    return due.length === 0 ? undefined : Date.now() - performance.now() + Math.min(...due)
+  }
+
   /** Requests work on a key. A key that waits already keeps its place, or gets a better one. */
   add(key: string, priority: Priority): void {
     if (this.#stop.signal.aborted) return

@@ -39,6 +39,8 @@ export interface Sync {
   idle(): Promise<void>
   /** Objects whose last work failed and is tried again, such as `Version platform/vpc-1-2-0`. */
   failing(): string[]
+  /** When the next of them is tried, in milliseconds since 1970. */
+  nextTryMs(): number | undefined
   /** Aborts running work, and resolves when it has ended. Fetched archives that are not stored yet are dropped. */
   stop(): Promise<void>
 }
@@ -132,6 +134,10 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       ...[...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
       ...[...leaving.failing].map((id) => `Removal of ${removals.get(id)?.object.metadata.name}`),
     ],
+    nextTryMs: () => {
+      const times = [...queues.values()].flatMap((queue) => queue.nextTryMs ?? [])
+      return times.length === 0 ? undefined : Math.min(...times)
+    },
     stop: async () => {
       forget()
       ungrant?.()

@@ -1,0 +1,160 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { fingerprints, put } from '../../cmd/import/import.fixture.ts'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
+import { environmentOf, folderOfProgram } from '../documentation.fixture.ts'
+
+let upstreams: Upstreams
+let environment: Record<string, string | undefined>
+const bin = folderOfProgram()
+const dir = mkdtempSync(join(tmpdir(), 'depot-plan-e2e-'))
+const example = join(import.meta.dirname, '../../docs/examples/check-pull-request.sh')
+
+const depot = (constraints: string, name = 'main') => `apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata: { name: ${name}, namespace: team }
+spec:
+  global:
+    storageConfig:
+      fileSystem: { directoryPath: team }
+  moduleConfigs:
+    - name: ${name === 'main' ? 'vpc' : name}
+      provider: aws
+      repoUrl: https://github.com/acme/vpc
+      versionConstraints: '${constraints}'
+`
+
+beforeAll(async () => {
+  upstreams = await startUpstreams()
+  const { github, flags } = upstreams
+  for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
+    github.tag('acme/vpc', `v${version}`, { 'main.tf': `# ${version}\n`, 'README.md': '# vpc\n' })
+  }
+  environment = {
+    ...bareEnvironment,
+    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+    TMPDIR: dir,
+    ...environmentOf(flags),
+  }
+})
+afterAll(async () => {
+  await upstreams?.[Symbol.asyncDispose]()
+  for (const folder of [bin, dir]) rmSync(folder, { recursive: true })
+})
+
+async function run(program: string, ...args: readonly string[]) {
+  const child = spawn(program, args, {
+    cwd: dir,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  const [status] = await exited
+  return { status, stdout, stderr }
+}
+
+it('a pull request of a folder is checked by the example of the documentation', async () => {
+  const folder = join(dir, 'registry')
+  put(join(folder, 'main.yaml'), depot('~> 1.0'))
+  const first = await run(example, 'registry')
+  expect(first).toMatchObject({ status: 0, stderr: '' })
+  expect(readFileSync(join(dir, 'plan.md'), 'utf8')).toBe(`**Plan: 1 to create, 2 to fetch.**
+
+| | object | change |
+| --- | --- | --- |
+| \`+\` | Module team/vpc | create: for Depot main |
+| \`+\` | Module team/vpc | fetch 1.0.0, 1.1.0 |
+`)
+  expect(
+    (await run('depot', 'sync', '--manifests', 'registry', '--archives', 'archives')).status,
+  ).toBe(0)
+  const files = fingerprints(folder)
+  expect(await run('depot', 'plan', '--manifests', 'registry')).toMatchObject({
+    status: 0,
+    stdout: 'No changes: everything is as the manifests ask for.\n',
+  })
+  expect(
+    await run('depot', 'plan', '--manifests', 'registry', '--depot', 'team/mian'),
+  ).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining(
+      'there is no Depot team/mian: did you mean team/main?',
+    ) as string,
+  })
+  expect(fingerprints(folder)).toEqual(files)
+  put(join(folder, 'main.yaml'), depot('~> 9.0'))
+  const held = await run('depot', 'plan', '--manifests', 'registry')
+  expect(held).toMatchObject({
+    status: 2,
+    stdout: expect.stringContaining('! Module team/vpc: 2 of 2 stored versions') as string,
+  })
+  put(join(folder, 'main.yaml'), depot('five'))
+  const wrong = await run('depot', 'plan', '--manifests', 'registry')
+  expect(wrong).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('x Depot team/main: Module vpc: ') as string,
+  })
+  put(join(folder, 'main.yaml'), 'kind: [')
+  expect(await run('depot', 'plan', '--manifests', 'registry')).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^depot: main\.yaml:1: /) as string,
+  })
+})
+
+it('a check lists what storage and upstream have otherwise than the records, and writes nothing', async () => {
+  const folder = join(dir, 'checked')
+  put(join(folder, 'main.yaml'), depot('>= 1.0'))
+  const sync = (...flags: readonly string[]) =>
+    run('depot', 'sync', '--manifests', 'checked', '--archives', 'checked-archives', ...flags)
+  expect(await sync()).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^\+3 stored\n3 of 3 versions are stored\n$/m) as string,
+    stderr: '',
+  })
+  expect(await sync('--check')).toMatchObject({ status: 0, stderr: '' })
+  const [archive = ''] = readdirSync(join(dir, 'checked-archives'), {
+    recursive: true,
+    encoding: 'utf8',
+  }).filter((file) => file.includes('vpc-1.0.0-'))
+  rmSync(join(dir, 'checked-archives', archive))
+  const { github } = upstreams
+  github.tag('acme/vpc', 'v1.1.0', { 'main.tf': '# moved\n' })
+  github.tag('acme/vpc', 'v3.0.0', { 'main.tf': '# new\n' })
+  const files = fingerprints(dir).filter((line) => !line.startsWith('depot-sync'))
+  const found = await sync('--check')
+  expect(found).toMatchObject({ status: 1, stderr: '' })
+  expect(found.stdout).toContain('+ Module team/vpc: fetch 3.0.0\n')
+  expect(found.stdout).toContain(
+    '~ Module team/vpc: fetch again, because the archive is missing or altered in storage, 1.0.0\n',
+  )
+  expect(found.stdout).toContain('! Module team/vpc: keep, although upstream changed, 1.1.0: ')
+  expect(JSON.parse((await sync('--check', '-o', 'json')).stdout)).toMatchObject({
+    summary: { fetch: 1, restore: 1, drift: 1 },
+  })
+  expect(fingerprints(dir).filter((line) => !line.startsWith('depot-sync'))).toEqual(files)
+  expect(await sync()).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining(
+      '+1 stored, ~1 drifted\n4 of 4 versions are stored\n',
+    ) as string,
+  })
+})
+
+it('a run tells a failure once, with its reason', async () => {
+  put(join(dir, 'failing/main.yaml'), depot('>= 1.0', 'none').replace('acme/vpc', 'acme/none'))
+  const args = ['sync', '--manifests', 'failing', '--archives', 'failing-archives']
+  const { status, stdout, stderr } = await run('depot', ...args)
+  expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
+  expect(stdout).toMatch(
+    /^Depot team\/none: 1 of 1 configs failed; none: .*\n1 failed: SyncFailed\n0 of 0 versions are stored\n$/,
+  )
+  const json = await run('depot', ...args, '-o', 'json')
+  expect(JSON.parse(json.stdout)).toMatchObject({ stored: 0, problems: [expect.any(String)] })
+})
