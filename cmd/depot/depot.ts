@@ -18,6 +18,7 @@ import {
   snapshotCommand,
   syncCommand,
   type Tables,
+  whyCommand,
 } from '../../pkg/base/options/options.ts'
 import { runCommand } from '../../pkg/base/run/run.ts'
 
@@ -98,6 +99,17 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
         mistakeStatus: 1,
         main: async ({ options, operands }) =>
           (await import('../plan/plan.ts')).plan(options, operands),
+      }),
+  },
+  why: {
+    tables: whyCommand,
+    run: (args) =>
+      runCommand({
+        command: whyCommand,
+        args,
+        version,
+        main: async ({ options, operands }) =>
+          (await import('../why/why.ts')).why(options, operands),
       }),
   },
   explain: {

@@ -1,6 +1,6 @@
 import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { type Explanation, explanationOf, namespaceIn } from '../../pkg/registry/browse/browse.ts'
-import { readRecords } from './records.ts'
+import { type RecordsSource, readRecords } from './records.ts'
 
 /**
  * Explains which object has an address, which Versions of a number are served, and why others are not: the answer of a
@@ -9,7 +9,7 @@ import { readRecords } from './records.ts'
  * @throws OptionsError if nothing asks for the address
  */
 export async function explainAddress(
-  options: ExplainCommandOptions,
+  options: RecordsSource & Pick<ExplainCommandOptions, 'output'>,
   address: string,
   version: string | undefined,
 ): Promise<string> {

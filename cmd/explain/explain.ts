@@ -6,7 +6,8 @@ import { explainAddress } from './address.ts'
 import { explainExpression } from './expression.ts'
 import { readRecords } from './records.ts'
 
-// The doctor reads records, too.
+export { explainAddress } from './address.ts'
+// Other commands read records and explain addresses, too.
 export { type RecordsSource, readInto } from './records.ts'
 
 /**

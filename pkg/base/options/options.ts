@@ -51,6 +51,7 @@ export { type SnapshotCommandOptions, snapshotCommand } from './snapshot.ts'
 export { type SyncCommandOptions, syncCommand } from './sync.ts'
 export type { Command, OptionTable, SecretTable, Tables } from './table.ts'
 export { closest } from './unknown-flag.ts'
+export { type WhyCommandOptions, whyCommand } from './why.ts'
 
 /** The content of a command line. Secrets are separate from the options, so that options may be logged. */
 export type Parsed<T extends OptionTable, S extends SecretTable> =

@@ -1,0 +1,188 @@
+import type { Condition, Depot, Module, Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { printable } from '../../pkg/fill/egress/egress.ts'
+import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
+
+/** Why an object is in its state. */
+export interface Story {
+  readonly object: string
+  readonly asked?: string | undefined
+  readonly answered?: string | undefined
+  readonly decided: string
+  /** A command that mends it, or that nothing has to be done. Undefined: nothing is wrong. */
+  readonly remedy?: string | undefined
+}
+
+interface Where {
+  readonly apiGroup: string
+  /** The folder; undefined in a cluster. */
+  readonly manifests: string | undefined
+}
+
+interface AnyConfig {
+  readonly name?: string
+  readonly provider?: string
+  readonly namespace?: string
+  readonly upstreamHost?: string
+  readonly repoUrl?: string
+  readonly repoOwner?: string
+  readonly source?: { readonly type?: string; readonly url?: string }
+  readonly versionConstraints?: string
+}
+
+type AnyStatus = NonNullable<Module['status']> & NonNullable<Version['status']>
+
+export function configOf({ spec }: StoredObject): AnyConfig | undefined {
+  const { moduleConfig, providerConfig, moduleConfigRef, providerConfigRef } = spec as Readonly<
+    Record<string, AnyConfig | undefined>
+  >
+  return moduleConfig ?? providerConfig ?? moduleConfigRef ?? providerConfigRef
+}
+
+export function storyOf(object: StoredObject, objects: Objects, where: Where): Story {
+  const { kind, metadata } = object
+  const config = configOf(object)
+  const depot = depotOf(object, objects, where)
+  const answered = answerFor(object, depot, config)
+  return {
+    object: `${kind} ${metadata.namespace}/${metadata.name}`,
+    asked: config && askedFor(config, object, depot),
+    answered,
+    decided: decidedFor(object),
+    remedy: remedyFor(object, depot, where),
+  }
+}
+
+function depotOf(
+  { kind, metadata: { namespace, labels } }: StoredObject,
+  objects: Objects,
+  { apiGroup }: Where,
+): StoredObject | undefined {
+  const name = labels[`${apiGroup}/depot`]
+  return kind === 'Depot' || name === undefined ? undefined : objects.get('Depot', namespace, name)
+}
+
+function askedFor(config: AnyConfig, { kind, spec }: StoredObject, depot?: StoredObject): string {
+  const { source, repoUrl, repoOwner, name, namespace, upstreamHost, versionConstraints } = config
+  const place =
+    source?.url ??
+    repoUrl ??
+    (repoOwner !== undefined
+      ? `github.com/${repoOwner}`
+      : [upstreamHost, namespace, name].filter(Boolean).join('/'))
+  const { version } = spec as Version['spec']
+  const parts = [
+    kind === 'Version' ? `${version} of ${place}` : `versions of ${place}`,
+    versionConstraints && `with the constraint "${versionConstraints}"`,
+    depot && `for Depot ${depot.metadata.name}`,
+  ]
+  return parts.filter(Boolean).join(', ')
+}
+
+function answerFor(
+  object: StoredObject,
+  depot: StoredObject | undefined,
+  config: AnyConfig | undefined,
+): string | undefined {
+  if (object.kind === 'Depot') {
+    const { items = [], lastPoll } = (object.status ?? {}) as NonNullable<Depot['status']>
+    const found = items.map(({ name, found: count = 0, matched = 0 }) => {
+      return `${name} ${count} versions (${matched} wanted)`
+    })
+    const when = lastPoll === undefined ? 'not asked yet' : `at ${lastPoll}`
+    return [when, ...found.slice(0, 10)].join('; ')
+  }
+  if (object.kind === 'Version') {
+    const { artifact, attempted, drift, upstream } = (object.status ?? {}) as AnyStatus
+    if (upstream === 'Gone') return 'upstream no longer has it'
+    const refused =
+      attempted &&
+      `refused: ${attempted.revision} at ${attempted.at ?? 'some time'}, ${attempted.failures ?? 1} times`
+    const drifted = drift && `other content since ${drift.since}: ${drift.revision}`
+    return (
+      drifted ??
+      refused ??
+      (artifact?.revision && `${artifact.revision}, stored at ${artifact.storedAt}`)
+    )
+  }
+  const { items = [], lastPoll } = (depot?.status ?? {}) as NonNullable<Depot['status']>
+  const item = items.find(({ kind, name }) => kind === object.kind && name === config?.name)
+  if (item === undefined) return undefined
+  const answer = item.message ?? `${item.found ?? 0} versions, ${item.matched ?? 0} of them wanted`
+  return printable(`${answer} (asked at ${lastPoll ?? 'some time'})`, 1000)
+}
+
+function conditionsOf({ status }: StoredObject): readonly Condition[] {
+  return ((status ?? {}) as AnyStatus).conditions ?? []
+}
+
+function decidedFor(object: StoredObject): string {
+  const { versionCounts, skipped = [] } = (object.status ?? {}) as AnyStatus
+  const counts =
+    versionCounts &&
+    `${versionCounts.wanted} wanted, ${versionCounts.synced} stored, ${versionCounts.failed} failed`
+  const skips = skipped.slice(0, 3).map(({ version, message }) => `skipped ${version}: ${message}`)
+  const told = conditionsOf(object)
+    .filter(({ type, status }) => type === 'Ready' || (status === 'True' && isWorthTelling(type)))
+    .map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`)
+  const all = [counts, ...told, ...skips].filter((text) => text !== undefined)
+  return all.length === 0
+    ? 'nothing yet: no reconciler has seen it'
+    : printable(all.join('; '), 2000)
+}
+
+const isWorthTelling = (type: string): boolean =>
+  [
+    'Drifted',
+    'RemovalHeld',
+    'UpstreamSuspicious',
+    'SourceChanged',
+    'Conflict',
+    'Suspended',
+  ].includes(type)
+
+/** Finds the one command that helps most. */
+function remedyFor(object: StoredObject, depot: StoredObject | undefined, where: Where) {
+  const conditions = conditionsOf(object)
+  const isTrue = (type: string) =>
+    conditions.find((one) => one.type === type && one.status === 'True')
+  const named = [isTrue('RemovalHeld'), isTrue('UpstreamSuspicious')].find(
+    (one) => one !== undefined,
+  )
+  // These messages end with the command.
+  if (named !== undefined) return /with: (.*)$/.exec(named.message)?.[1] ?? named.message
+  if (isTrue('Suspended')) return edit(object, where, 'spec.suspend', false)
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  const isDrifted = isTrue('Drifted') !== undefined
+  if (ready === undefined) return again(depot ?? object, where)
+  if (ready.status === 'True' && !isDrifted) return undefined
+  if (ready.reason === 'ArchiveLost') return deleteOf(object, where)
+  if (isDrifted && ready.status === 'False') return deleteOf(object, where)
+  if (isDrifted) return `${again(object, where)} (it replaces the archive)`
+  return isTrue('Stalled')
+    ? `change what the message names, then: ${again(object, where)}`
+    : `nothing, it is tried again; at once with: ${again(object, where)}`
+}
+
+function again({ kind, metadata }: StoredObject, { apiGroup, manifests }: Where): string {
+  if (manifests !== undefined) return `depot sync --manifests ${manifests}`
+  return `kubectl annotate ${kind.toLowerCase()}s.${apiGroup} ${metadata.name} --namespace ${metadata.namespace} ${apiGroup}/sync-requested-at="$(date)" --overwrite`
+}
+
+function edit(
+  { kind, metadata }: StoredObject,
+  where: Where,
+  field: string,
+  value: boolean,
+): string {
+  if (where.manifests !== undefined)
+    return `set ${field}: ${value} in its manifest, then: depot sync --manifests ${where.manifests}`
+  const patch = JSON.stringify({ spec: { suspend: value } })
+  return `kubectl patch ${kind.toLowerCase()}s.${where.apiGroup} ${metadata.name} --namespace ${metadata.namespace} --type merge -p '${patch}'`
+}
+
+/** A Version that is deleted is made and fetched again. */
+function deleteOf({ metadata: { namespace, name } }: StoredObject, where: Where): string {
+  return where.manifests === undefined
+    ? `kubectl delete versions.${where.apiGroup} ${name} --namespace ${namespace}`
+    : `rm ${where.manifests}/versions/${namespace}/${name}.yaml && depot sync --manifests ${where.manifests}`
+}

@@ -1,0 +1,91 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { depot } from '../import/import.fixture.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-why-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+for (const name of ['registry', 'tmp']) mkdirSync(join(dir, name))
+
+const condition = (type: string, status: string, reason: string, message: string) =>
+  `{type: ${type}, status: "${status}", reason: ${reason}, message: ${JSON.stringify(message)}, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 1}`
+const storageConfig = '{fileSystem: {directoryPath: team}}'
+writeFileSync(
+  join(dir, 'registry/all.yaml'),
+  `apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata: {name: main, namespace: team}
+spec:
+  global: {storageConfig: ${storageConfig}}
+  moduleConfigs:
+    - {name: vpc, provider: aws, repoUrl: "https://github.com/acme/vpc", versionConstraints: "~> 1.0"}
+status:
+  lastPoll: "2026-01-02T03:04:05Z"
+  items: [{kind: Module, name: vpc, found: 7, matched: 2}]
+---
+apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: {name: vpc, namespace: team, uid: vpc, labels: {depot.internal/depot: main}}
+spec:
+  moduleConfig: {name: vpc, provider: aws, repoUrl: "https://github.com/acme/vpc", versionConstraints: "~> 1.0", storageConfig: ${storageConfig}}
+  versions: [{version: 1.0.0}, {version: 1.1.0}]
+status:
+  versionCounts: {wanted: 2, synced: 1, failed: 1, listed: 2}
+  conditions:
+    - ${condition('Ready', 'False', 'PartiallySynced', '1 of 2 failed; vpc-1-1-0: it is a page')}
+    - ${condition('RemovalHeld', 'True', 'RemovalHeld', '9 of 9 stay: undo it, or remove them with: depot sync --confirm-removals')}
+---
+apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: vpc-1-1-0, namespace: team, ownerReferences: [{apiVersion: depot.internal/v1alpha1, kind: Module, name: vpc, uid: vpc, controller: true}]}
+spec: {type: Module, version: 1.1.0, moduleConfigRef: {name: vpc, provider: aws, repoUrl: "https://github.com/acme/vpc"}}
+status:
+  synced: false
+  attempted: {sourceKey: "sha256:0", revision: "v1.1.0@sha1:abc", at: "2026-01-02T03:04:06Z", failures: 3}
+  conditions:
+    - ${condition('Ready', 'False', 'NotAnArchive', 'it is a page')}
+    - ${condition('Stalled', 'True', 'NotAnArchive', 'it is a page')}
+`,
+)
+const why = (...args: readonly string[]) => depot(dir, ['why', ...args, '--manifests', 'registry'])
+
+it('tells what was asked, answered and decided, and what mends it', async () => {
+  const { status, stdout, stderr } = await why('team/vpc')
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toBe(`Module team/vpc
+  asked:     versions of https://github.com/acme/vpc, with the constraint "~> 1.0", for Depot main
+  answered:  7 versions, 2 of them wanted (asked at 2026-01-02T03:04:05Z)
+  decided:   2 wanted, 1 stored, 1 failed; Ready=False PartiallySynced: 1 of 2 failed; vpc-1-1-0: it is a page; RemovalHeld=True RemovalHeld: 9 of 9 stay: undo it, or remove them with: depot sync --confirm-removals
+  mend it:   depot sync --confirm-removals
+
+Version team/vpc-1-1-0
+  asked:     1.1.0 of https://github.com/acme/vpc
+  answered:  refused: v1.1.0@sha1:abc at 2026-01-02T03:04:06Z, 3 times
+  decided:   Ready=False NotAnArchive: it is a page
+  mend it:   change what the message names, then: depot sync --manifests registry
+
+Address team/vpc:
+  module team/vpc has it
+`)
+})
+
+it('finds a Version by an address and its number, and answers in JSON', async () => {
+  const { stdout } = await why('team/vpc/aws', 'v1.1.0', '-o', 'json')
+  expect(JSON.parse(stdout)).toMatchObject({
+    schema: 1,
+    stories: [{ object: 'Module team/vpc' }, { object: 'Version team/vpc-1-1-0' }],
+    served: { address: 'team/vpc/aws', versions: [{ name: 'vpc-1-1-0' }] },
+  })
+})
+
+it.each([
+  [['team/vpcs'], 'there is no team/vpcs: did you mean team/vpc?'],
+  [['nobody/vpc'], 'namespace nobody has no objects: check the namespace'],
+  [['vpc'], '"vpc": write NAMESPACE/NAME and at most one version'],
+  [['team/vpc', '9.0.0'], 'team/vpc has no Version 9.0.0'],
+])('says what is wrong with %j', async (args, message) => {
+  const { status, stderr } = await why(...args)
+  expect(status).toBe(2)
+  expect(stderr).toContain(message)
+})

@@ -1,0 +1,30 @@
+import { explainCommand } from './explain.ts'
+import { apart } from './rules.ts'
+import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+
+const { manifests, kubeconfig, apiGroup, namespace, archives, output } = explainCommand.options
+const options = {
+  manifests,
+  kubeconfig,
+  apiGroup,
+  namespace,
+  archives,
+  output,
+} satisfies OptionTable
+
+/** Tells why an object is in its state. */
+export const whyCommand = {
+  program: 'depot why',
+  operands: 'NS/NAME [VERSION]',
+  summary:
+    'Shows why something is as it is: what was asked of upstream, what it answered, what was decided, and the command that mends it. NS/NAME is an address, or a Depot, Module, Provider or Version.',
+  examples: [
+    'depot why platform/network --kubeconfig ~/.kube/config',
+    'depot why platform/network/aws 2.0.0 --manifests registry',
+  ],
+  options,
+  secrets: {},
+  rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
+} satisfies Command<typeof options, SecretTable>
+
+export type WhyCommandOptions = Options<typeof options>
