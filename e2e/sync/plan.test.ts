@@ -107,7 +107,7 @@ Plan: 3 to create, 1 to change, 3 to fetch.
   const refused = await plan('changed', '--kubeconfig', await plane.kubeconfig({ token: stranger }))
   expect(refused).toMatchObject({
     status: 1,
-    stderr: expect.stringMatching(/cannot be read: .*cannot list resource/) as string,
+    stderr: expect.stringMatching(/cannot be read: .*cannot (list|watch) resource/) as string,
   })
   const nowhere = await plane.kubeconfig({ token, url: 'https://127.0.0.1:1' })
   expect(await plan('changed', '--kubeconfig', nowhere)).toMatchObject({
