@@ -21,6 +21,25 @@ const depot = (versionConstraints: string) => ({
   },
 })
 const stored = () => cluster.stored('shared').filter((file) => file.endsWith('.tar.gz')).length
+/** Confirms that the last version goes, which is held until then. */
+async function confirmRemoval(namespace: string): Promise<void> {
+  const held = async () => {
+    const [module] = await cluster.list('Module', namespace)
+    return /confirm-removal=(\w+)/.exec(JSON.stringify(module?.status ?? {}))?.[1]
+  }
+  await expect.poll(held, { timeout: 60_000 }).toBeDefined()
+  const path = `/apis/depot.internal/v1alpha1/namespaces/${namespace}/modules/vpc`
+  const annotations = { 'depot.internal/confirm-removal': await held() }
+  await cluster.plane.admin.apply(
+    path,
+    {
+      apiVersion: 'depot.internal/v1alpha1',
+      kind: 'Module',
+      metadata: { name: 'vpc', namespace, annotations },
+    },
+    'person',
+  )
+}
 const versionsOf = async (namespace: string) => (await cluster.list('Version', namespace)).length
 const reasons = async (namespace: string) => {
   const versions = await cluster.list('Version', namespace)
@@ -69,11 +88,13 @@ it('keeps an archive that an unwatched namespace still names, and an Event says 
 it('removes archives of a place that was granted only to watched namespaces', async () => {
   await start('--watch-namespaces=dev', '--storage-grants=dev=* prod=file:///shared')
   await cluster.apply('Depot', 'dev', 'main', depot('>= 1.0.0, < 1.0.0'))
+  await confirmRemoval('dev')
   await expect.poll(() => versionsOf('dev'), { timeout: 60_000 }).toBe(0)
   expect(stored()).toBe(2)
 
   await start('--watch-namespaces=prod', '--storage-grants=prod=file:///shared')
   await cluster.apply('Depot', 'prod', 'main', depot('>= 1.0.0, < 1.0.0'))
+  await confirmRemoval('prod')
   await expect.poll(() => versionsOf('prod'), { timeout: 60_000 }).toBe(0)
   expect(stored()).toBe(0)
 })

@@ -95,8 +95,11 @@ export function heldScenarios(scene: () => Scene): void {
       await confirm(token)
       await poll()
       expect(scene().names('Version')).toHaveLength(10)
+      await confirm('')
       await write({ versionConstraints: '>= 1.7.0' })
       await poll()
+      // Nothing else reminds a running program of the Module.
+      await confirm(token)
       await eventually(async () => expect(await scene().stored()).toHaveLength(3))
       expect(held()).toBeUndefined()
     })

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { Priority } from '../queue/queue.ts'
 import type { Context } from './context.ts'
+import { acceptAnnotation } from './depot/listing.ts'
 import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
+import { confirmAnnotation } from './parent/removal.ts'
 import { syncAnnotation } from './requests.ts'
 
 /** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */
@@ -49,6 +51,8 @@ function isOfInterest(
     appliedAnnotation(apiGroup),
     `${apiGroup}/orphan-archive`,
     `${apiGroup}/adopt`,
+    acceptAnnotation(apiGroup),
+    confirmAnnotation(apiGroup),
   ]
   const [a, b] = [before.metadata, after.metadata]
   return (

@@ -19,7 +19,7 @@ export interface HeldRemoval {
   readonly token: string
 }
 
-function confirmAnnotation(apiGroup: string): string {
+export function confirmAnnotation(apiGroup: string): string {
   return `${apiGroup}/confirm-removal`
 }
 
