@@ -23,6 +23,7 @@ LABEL org.opencontainers.image.title="Depot" \
       org.opencontainers.image.description="A private registry for Terraform and OpenTofu" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /app /app
+COPY --from=build /src/hack/image/depot /usr/bin/depot
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 NODE_OPTIONS=--max-semi-space-size=4
 USER 65532:65532
 WORKDIR /

@@ -45,7 +45,12 @@ export function controllerRights({
   namespace: own,
   namespaces,
   leaseName,
-}: Place & { readonly leaseName: string }): Right[] {
+  backupLease,
+}: Place & {
+  readonly leaseName: string
+  readonly backupLease?: string | undefined
+}): Right[] {
+  const notes = { group: '', resources: ['configmaps'], namespace: own }
   const leases = { group: 'coordination.k8s.io', resources: ['leases'], namespace: own }
   return [
     ...everywhere(namespaces).flatMap((namespace) => [
@@ -74,6 +79,9 @@ export function controllerRights({
     { group, resources: ['groupbindings/status'], verbs: ['patch'], namespace: own },
     { ...leases, verbs: ['create'] },
     { ...leases, verbs: ['get', 'patch'], name: leaseName },
+    ...(backupLease === undefined ? [] : [{ ...leases, verbs: ['get'], name: backupLease }]),
+    { ...notes, verbs: ['create'] },
+    { ...notes, verbs: ['get', 'patch'], name: `${leaseName}-removals-0` },
   ]
 }
 

@@ -14,12 +14,7 @@ const requireForCommonJs =
 
 /** Writes `depot.mjs`, the program with every command, into a folder. @returns the source files that it contains. */
 export const bundleProgram = (folder: string): Promise<Metafile> =>
-  bundle(
-    Object.fromEntries(
-      ['depot', 'selftest'].map((name) => [name, join(repository, 'cmd', name, 'main.ts')]),
-    ),
-    folder,
-  )
+  bundle({ depot: join(repository, 'cmd/depot/main.ts') }, folder)
 
 /** Writes a bundle of each entry file, under the name that it has in the image. */
 export async function bundle(
