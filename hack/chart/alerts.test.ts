@@ -13,6 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const values = {
   crds: { install: false },
   ui: { enabled: true, sessionPasswordSecretName: 's' },
+  backup: { enabled: true },
   monitoring: {
     prometheusRule: { enabled: true, runbookBaseUrl: 'https://example.com/runbooks.md' },
   },
@@ -286,6 +287,16 @@ const cases: readonly Case[] = [
     fires: { [controller('depot_egress_refused_total')]: '0x20 1x40' },
     quiet: { [controller('depot_egress_refused_total')]: '3x60' },
   },
+  {
+    alert: 'DepotBackupOld',
+    fires: { [controller('depot_backup_last_success_timestamp_seconds')]: '3600x2000' },
+    // Of yesterday, and of today.
+    quiet: {
+      [controller('depot_backup_last_success_timestamp_seconds')]: '3600x1440 90000x560',
+    },
+    at: '28h',
+    every: '5m',
+  },
 ]
 
 /** The complaints of promtool. */
@@ -396,10 +407,15 @@ describe('alerts', () => {
     expect(text).toContain('(14.4 * 0.01)')
   })
 
-  it('leave out controller and explorer if there are none', () => {
-    const without = { ...values, controller: { enabled: false }, ui: { enabled: false } }
+  it('leave out controller, explorer and backups if there are none', () => {
+    const without = {
+      ...values,
+      controller: { enabled: false },
+      ui: { enabled: false },
+      backup: {},
+    }
     const text = stringify(find(render(without), 'PrometheusRule', 'depot').spec)
-    expect(text).not.toMatch(/depot_lease_held|DepotExplorer|-(controller|ui)-metrics/)
+    expect(text).not.toMatch(/depot_lease_held|DepotExplorer|DepotBackup|-(controller|ui)-metrics/)
   })
 
   it('leave out the memory if it has no limit', () => {

@@ -72,6 +72,7 @@ export interface Rendered {
   readonly text?: string
   readonly spec?: Partial<PodSpec> & {
     readonly template?: { readonly spec: PodSpec }
+    readonly jobTemplate?: { readonly spec: { readonly template: { readonly spec: PodSpec } } }
     readonly groups?: readonly object[]
     /** The rules of an Ingress or an HTTPRoute. */
     readonly rules?: readonly {
@@ -96,7 +97,8 @@ export interface Rendered {
 /** The pods of all objects, with the name of their workload. */
 export function podsOf(objects: readonly Rendered[]): { name: string; spec: PodSpec }[] {
   return objects.flatMap(({ metadata: { name }, spec }) => {
-    if (spec?.template?.spec.containers !== undefined) return [{ name, spec: spec.template.spec }]
+    const pod = (spec?.template ?? spec?.jobTemplate?.spec.template)?.spec
+    if (pod?.containers !== undefined) return [{ name, spec: pod }]
     const { containers, securityContext, automountServiceAccountToken } = spec ?? {}
     if (containers === undefined || securityContext === undefined) return []
     const rest = { automountServiceAccountToken: automountServiceAccountToken ?? true }

@@ -155,6 +155,7 @@ const everything: Values = {
     },
   },
   storage: { filesystem: { enabled: true } },
+  backup: { enabled: true },
   networkPolicy: {
     enabled: true,
     ingressFrom: [{ namespaceSelector: { matchLabels: { ingress: 'true' } } }],

@@ -192,6 +192,7 @@ describe('pods', () => {
 
   it('include one of each component, and the self-test', () => {
     expect(all.map(({ name }) => name).toSorted()).toEqual([
+      'depot-backup',
       'depot-broker',
       'depot-controller',
       'depot-selftest',
@@ -310,7 +311,7 @@ describe('pods', () => {
     expect(changed('StatefulSet')).toEqual([])
   })
 
-  it('the explorer and the self-test start with a Secret that has no ca.crt', () => {
+  it('the explorer starts with a Secret that has no ca.crt', () => {
     const objects = render({
       server: { tls: { enabled: true, secretName: 'tls' } },
       ui: { enabled: true, sessionPasswordSecretName: 's' },
@@ -318,8 +319,44 @@ describe('pods', () => {
     const mounts = podsOf(objects).flatMap(({ spec }) => spec.volumes ?? [])
     expect(mounts.filter(({ name }) => name === 'server-ca')).toEqual([
       expect.objectContaining({ secret: expect.objectContaining({ optional: true }) }),
-      expect.objectContaining({ secret: expect.objectContaining({ optional: true }) }),
     ])
+  })
+
+  it('the self-test has the settings of the server, without volumes that keep it from starting', () => {
+    const { everything = {} } = profiles
+    const storage = { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } }
+    const pods = podsOf(render({ ...everything, ...withoutDefinitions, storage }))
+    const [server, selftest] = ['depot-server', 'depot-selftest'].map(
+      (name) => pods.find((pod) => pod.name === name)?.spec,
+    )
+    const [, ...args] = selftest?.containers[0]?.args ?? []
+    expect(selftest?.containers[0]?.args?.[0]).toBe('doctor')
+    const flags = server?.containers[0]?.args ?? []
+    expect(args).toEqual(expect.arrayContaining([...flags]))
+    expect(args.filter((arg) => !flags.includes(arg))).toEqual([
+      '--server-url=https://depot-server.depot-system.svc.cluster.local:80',
+      '--admin-url=http://depot-server-metrics.depot-system.svc.cluster.local:9090',
+      '--server-ca-path=/etc/tls/ca.crt',
+    ])
+    const names = (of?: { readonly volumes?: readonly { readonly name: string }[] }) =>
+      of?.volumes?.map(({ name }) => name)
+    expect(names(server)).toEqual(['tmp', 'data', 'archives', 'modules', 'tls', 'gpg', 'kube'])
+    expect(names(selftest)).toEqual(['tmp', 'modules', 'tls', 'gpg', 'kube'])
+  })
+
+  it('backups need only permissions to read records, and to note their time', () => {
+    for (const scopeToNamespace of [false, true]) {
+      const rbac = { scopeToNamespace }
+      const objects = render({ ...withoutDefinitions, rbac, backup: { enabled: true } })
+      const rules = objects
+        .filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name === 'depot-backup')
+        .flatMap((role) => role.rules ?? [])
+      expect(rules.map(({ verbs }) => verbs.join()).toSorted()).toEqual(['get', 'list', 'patch'])
+      const [pod] = podsOf(objects).filter(({ name }) => name === 'depot-backup')
+      const args = pod?.spec.containers[0]?.args ?? []
+      expect(args.includes('--namespaces=depot-system')).toBe(scopeToNamespace)
+      expect(JSON.stringify(objects)).toContain('--backup-lease=depot-backup')
+    }
   })
 
   it('the secret of the CLI client stays with the broker', () => {

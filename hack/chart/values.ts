@@ -1,4 +1,5 @@
 import type { Value } from './value.ts'
+import { backupValues } from './values/backup.ts'
 import { brokerValues } from './values/broker.ts'
 import { controllerValues } from './values/controller.ts'
 import { globalValues } from './values/global.ts'
@@ -24,6 +25,7 @@ export const sections: readonly Section[] = [
   { title: 'Storage', values: storageValues },
   { title: 'Broker', values: brokerValues },
   { title: 'Valkey', values: valkeyValues },
+  { title: 'Backup', values: backupValues },
   { title: 'Network policies', values: networkPolicyValues },
   { title: 'Monitoring', values: monitoringValues },
   { title: 'Names of older charts', values: retiredValues },

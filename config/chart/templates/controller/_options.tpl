@@ -7,6 +7,7 @@
 - {flag: watch-namespaces, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
 - {flag: namespace, text: {{ include "depot.namespace" . | quote }}, from: global.namespace}
 - {flag: lease-name, text: {{ include "depot.component" (dict "root" . "component" "controller") | quote }}, from: fullnameOverride}
+- {flag: backup-lease, text: {{ ternary (include "depot.component" (dict "root" . "component" "backup")) "" $v.backup.enabled | quote }}, from: backup.enabled}
 - {flag: concurrency, text: {{ $c.concurrency | quote }}, from: controller.concurrency}
 - {flag: archives, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
 - {flag: spool-dir, text: /var/lib/depot/spool, from: controller.spool.size}

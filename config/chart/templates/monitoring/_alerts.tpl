@@ -20,6 +20,7 @@
   "CONTROLLER_LIMIT" $of.controllerLimit
   "RECORDED" (printf "namespace=\"%s\",release=\"%s\"" $namespace $release)
   "PROTOCOL" "route=~\"/(depot/modules|depot/providers|v1|[.]well-known)/.*\""
+  "BACKUP_SECONDS" (mul $v.backup.maxAgeHours 3600 | toString)
   "NAMESPACE" $namespace
   "RELEASE" $release
   "AVAILABILITY" (toString $rule.slo.availability)
@@ -29,7 +30,7 @@
 {{- end -}}
 {{- $groups := list -}}
 {{- range (fromYaml $text).groups -}}
-{{- if or (not (has .name (list "ui" "controller"))) (get $v .name | default dict).enabled -}}
+{{- if or (not (has .name (list "ui" "controller" "backup"))) (get $v .name | default dict).enabled -}}
 {{- $rules := list -}}
 {{- range .rules -}}
 {{- if not (has (.alert | default "") $rule.disabledAlerts) -}}
