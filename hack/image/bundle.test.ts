@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -17,6 +17,18 @@ it.each(Object.keys(commands))('the program of the image has the command %s', (c
   })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toContain(`depot ${command}`)
+})
+
+it('the program of the image reads configurations with the files of its own folder alone', () => {
+  const main = join(folder, 'main.tf')
+  writeFileSync(main, 'variable "cidr" {}\n')
+  const program = join(folder, 'depot.mjs')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, 'docs', folder], {
+    encoding: 'utf8',
+  })
+  rmSync(main)
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toContain('[cidr](#input\\_cidr)')
 })
 
 it('no dynamic import names a CommonJS package, because the bundle has only its default export', () => {

@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 
@@ -13,8 +14,16 @@ const requireForCommonJs =
   "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);"
 
 /** Writes `depot.mjs`, the program with every command, into a folder. @returns the source files that it contains. */
-export const bundleProgram = (folder: string): Promise<Metafile> =>
-  bundle({ depot: join(repository, 'cmd/depot/main.ts') }, folder)
+export function bundleProgram(folder: string): Promise<Metafile> {
+  for (const name of unbundled) {
+    const from = join(repository, 'node_modules', name)
+    cpSync(from, join(folder, 'node_modules', name), { recursive: true })
+  }
+  return bundle({ depot: join(repository, 'cmd/depot/main.ts') }, folder)
+}
+
+/** The parser of configurations, which a thread loads from its file next to the WebAssembly, and what it requires. */
+const unbundled = ['@cdktn/hcl2json', 'graceful-fs', 'jsonfile', 'universalify']
 
 /** Writes a bundle of each entry file, under the name that it has in the image. */
 export async function bundle(

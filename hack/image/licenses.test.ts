@@ -20,6 +20,8 @@ it.each(['GPL-3.0-only', 'MIT AND GPL-2.0-only', 'NOASSERTION', 'SEE LICENSE IN 
 it('an exception applies to one package under one licence', () => {
   const license = 'LGPL-3.0+'
   expect(refusedLicenses([{ name: 'openpgp', license }])).toEqual([])
+  expect(refusedLicenses([{ name: '@cdktn/hcl2json', license: 'MPL-2.0' }])).toEqual([])
   expect(refusedLicenses([{ name: 'another', license }])).toHaveLength(1)
+  expect(refusedLicenses([{ name: 'openpgp', license: 'MPL-2.0' }])).toHaveLength(1)
   expect(refusedLicenses([{ name: 'openpgp', license: 'GPL-3.0-only' }])).toHaveLength(1)
 })

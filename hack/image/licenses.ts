@@ -1,5 +1,5 @@
 /*
- * The licences that a package in the image may have: permissive ones, and one weak copyleft licence by name.
+ * The licences that a package in the image may have: permissive ones, and two weak copyleft licences by name.
  */
 
 const permissive = new Set([
@@ -21,7 +21,10 @@ const permissive = new Set([
 ])
 
 /** Copyleft that ends at the library: it is a file of its own in the image, unchanged, and can be replaced. */
-const exceptions = new Map([['openpgp', 'LGPL-3.0+']])
+const exceptions = new Map([
+  ['openpgp', 'LGPL-3.0+'],
+  ['@cdktn/hcl2json', 'MPL-2.0'],
+])
 
 /** Is an SPDX expression allowed? Of alternatives one is enough, of a conjunction every part must be. */
 function isPermissive(expression: string): boolean {
