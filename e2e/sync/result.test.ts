@@ -115,22 +115,25 @@ it('a Depot of three repositories and two providers is ready within minutes', as
 
 it('kubectl shows the result', async () => {
   expect(await get('depots')).toEqual([
-    'NAME INTERVAL POLLED READY REASON STATUS AGE',
-    'public AGE True Synced 5 of 5 configs are as upstream has them AGE',
+    'NAME INTERVAL POLLED READY REASON AGE',
+    'public AGE True Synced AGE',
   ])
+  expect((await get('depots', '-o', 'wide'))[1]).toMatch(
+    /^public AGE True Synced 5 of 5 configs are as upstream has them /,
+  )
   expect(await get('modules')).toEqual([
-    'NAME PROVIDER LATEST SYNCED STATUS READY AGE',
-    ...modules.toSorted().map((name) => `${name} aws 1.1.0 true Synced True AGE`),
+    'NAME PROVIDER LATEST SYNCED READY REASON AGE',
+    ...modules.toSorted().map((name) => `${name} aws 1.1.0 true True Synced AGE`),
   ])
   expect(await get('providers')).toEqual([
-    'NAME LATEST SYNCED STATUS READY AGE',
-    ...providers.map((name) => `${name} 3.1.0 true Synced True AGE`),
+    'NAME LATEST SYNCED READY REASON AGE',
+    ...providers.map((name) => `${name} 3.1.0 true True Synced AGE`),
   ])
   const rows = await get('versions')
   expect(rows).toHaveLength(1 + modules.length * 2 + providers.length * 2 * platforms.length)
-  expect(rows).toContain('vpc-1-0-0 Module 1.0.0 true Synced True AGE')
+  expect(rows).toContain('vpc-1-0-0 Module 1.0.0 true True Synced AGE')
   expect(rows).toContain(
-    'cloud-3-1-0-darwin-arm64 Provider 3.1.0 darwin arm64 true Synced True AGE',
+    'cloud-3-1-0-darwin-arm64 Provider 3.1.0 darwin arm64 true True Synced AGE',
   )
 })
 
@@ -210,7 +213,7 @@ it('an upstream that becomes unreachable is reported by name, and stored archive
     '--overwrite',
   )
   await expect
-    .poll(() => get('depots').then(([, row]) => row), { timeout: 60_000 })
+    .poll(() => get('depots', '-o', 'wide').then(([, row]) => row), { timeout: 60_000 })
     .toMatch(/^public AGE False PartiallySynced 1 of 5 configs failed; vm: .*acme\/vm.* AGE$/)
-  expect(await get('modules')).toContain('vm aws 1.2.0 true Synced True AGE')
+  expect(await get('modules')).toContain('vm aws 1.2.0 true True Synced AGE')
 })
