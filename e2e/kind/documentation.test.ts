@@ -75,7 +75,9 @@ it('the quick start on kind ends with a registry that passes its test', async ()
 
 it('the commands at the end of the notes work', async () => {
   const [, commands = ''] = notes.split('Check the release:\n')
-  const typed = commands.split('\n').filter((line) => line.startsWith('  '))
+  // The output of `helm test` follows.
+  const [block = ''] = commands.replace(/^\n+/, '').split(/\n(?! {2})/)
+  const typed = block.split('\n')
   expect(typed).toHaveLength(3)
   const forward = /^ {2}(kubectl .*port-forward.*)$/m.exec(notes)?.[1] ?? ''
   const [port = 0] = await freePorts(1)
@@ -107,10 +109,10 @@ it('every command of the runbooks works', async () => {
   ).toMatchObject({
     code: 0,
   })
-  // The cluster of the suite lacks these: cert-manager, a metrics server, `df` in its image of Valkey.
+  // The cluster of the suite lacks these: cert-manager, a metrics server, `df` in its image of Valkey, backups.
   // And definitions are applied to a cluster without them.
   const elsewhere =
-    /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd/
+    /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd|depot-backup|snapshot/
   const inline = inlineCommands('runbooks.md', ['kubectl', 'logs', 'metrics'])
   const commands = [...blocks.flatMap((block) => block.trim().split('\n')), ...inline]
     .filter((command) => !elsewhere.test(command))
