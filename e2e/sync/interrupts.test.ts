@@ -71,8 +71,8 @@ function start(...flags: readonly string[]) {
     env: { ...process.env, PATH: [programs(), process.env['PATH']].join(delimiter) },
   })
   logged = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    logged += text
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    logged += chunk
   })
   return child
 }

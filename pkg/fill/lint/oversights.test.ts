@@ -230,7 +230,9 @@ describe('a Depot that cannot be filled', () => {
       'a registry that the controller may not ask',
       `  providerConfigs: [{name: aws, upstreamHost: registry.terraform.io}]
 `,
-      [/^error \| source .*upstreamHost \| .*not among --upstream-hosts: .*registry\.opentofu\.org/],
+      [
+        /^error \| source .*upstreamHost \| .*not among --upstream-hosts: .*registry\.opentofu\.org/,
+      ],
     ],
     [
       'two configs for one module',
