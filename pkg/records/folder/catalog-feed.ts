@@ -18,6 +18,10 @@ import { Digests } from './digests.ts'
 
 /** Objects of one file that change in one step; more than that would keep requests waiting. */
 const maxTogether = 1_000
+/** Objects that a log line names. */
+const maxNamed = 5
+
+type Effect = 'added' | 'changed' | 'removed'
 
 interface CatalogFeedOptions {
   readonly sink: ResourceSink
@@ -33,6 +37,7 @@ export class CatalogFeed {
   readonly #sink: ResourceSink
   readonly #digests: Digests
   readonly #lag: ReturnType<typeof changeLagHistogram>
+  readonly #log: Logger
   /** The objects that the sink has. */
   readonly #handed = new Map<string, Resource>()
   #loaded = false
@@ -43,6 +48,7 @@ export class CatalogFeed {
     this.#digests = new Digests({ probe, log, onChange: (ids) => this.#republish(ids) })
     syncedGauge(metrics, () => kindNames.map((kind) => [kind, this.#loaded] as const))
     this.#lag = changeLagHistogram(metrics)
+    this.#log = log
   }
 
   /** Hands on a first list. Resolves when archives were hashed, or after `firstDigestsMs`. */
@@ -64,17 +70,23 @@ export class CatalogFeed {
   /** Hands on changes, those of one file in one step, so that no reader sees half of a change. */
   async take(changes: readonly Resolution<Resource>[], readMs: number): Promise<void> {
     const turns = new Turns()
+    const counts: Partial<Record<Effect, number>> = {}
+    const objects: string[] = []
     for (const ofFile of Map.groupBy(changes, ({ file }) => file).values()) {
       for (let at = 0; at < ofFile.length; at += maxTogether) {
         const step = ofFile.slice(at, at + maxTogether)
         for (const { key, object } of step) this.#digests.set(key, object)
         for (const { id, key, object } of step) {
-          this.#hand(id, key, object)
+          const effect = this.#hand(id, key, object)
           this.#lag.observe({ kind: key.kind }, (performance.now() - readMs) / 1000)
+          if (effect === undefined) continue
+          counts[effect] = (counts[effect] ?? 0) + 1
+          if (objects.length < maxNamed) objects.push(`${key.kind} ${key.namespace}/${key.name}`)
         }
         await turns.yieldIfDue()
       }
     }
+    if (objects.length > 0) this.#log.info({ ...counts, objects }, 'manifests changed')
   }
 
   close(): Promise<void> {
@@ -91,16 +103,18 @@ export class CatalogFeed {
     }
   }
 
-  #hand(id: string, key: ObjectKey, resource: Resource | undefined): void {
+  /** @returns undefined if the catalog has this already */
+  #hand(id: string, key: ObjectKey, resource: Resource | undefined): Effect | undefined {
     const handed = this.#handed.get(id)
     const whole = resource && this.#digests.complete(resource)
-    if (handed === whole || isDeepStrictEqual(handed, whole)) return
+    if (handed === whole || isDeepStrictEqual(handed, whole)) return undefined
     if (whole === undefined) {
       this.#sink.apply({ type: 'delete', ...key })
       this.#handed.delete(id)
-    } else {
-      this.#sink.apply({ type: 'upsert', resource: whole })
-      this.#handed.set(id, whole)
+      return 'removed'
     }
+    this.#sink.apply({ type: 'upsert', resource: whole })
+    this.#handed.set(id, whole)
+    return handed === undefined ? 'added' : 'changed'
   }
 }

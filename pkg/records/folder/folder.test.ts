@@ -86,6 +86,32 @@ it('follows files as they are added, changed and deleted', async () => {
   expect(source.sink.changes).toEqual(['upsert Module b', 'upsert Module b', 'delete Module b'])
 })
 
+it('logs one line for each change that it takes in, with counts and the first names', async () => {
+  await using source = await startSource({ 'a.yaml': moduleText('a') })
+  const said = () => source.logged('manifests changed')
+  const names = ['b', 'c', 'd', 'e', 'f', 'g']
+  const text = names.map((name) => moduleText(name)).join('---\n')
+  await source.write('more.yaml', text)
+  await vi.waitFor(() => expect(source.sink.names).toHaveLength(7), wait)
+  expect(said()).toEqual([
+    expect.objectContaining({
+      level: 'info',
+      component: 'manifests',
+      added: 6,
+      objects: ['b', 'c', 'd', 'e', 'f'].map((name) => `Module default/${name}`),
+    }),
+  ])
+  expect(said()[0]).not.toHaveProperty('changed')
+  await rename(join(source.dir, 'more.yaml'), join(source.dir, 'renamed.yaml'))
+  await source.write('renamed.yaml', `# a comment\n${text}`)
+  await source.write('a.yaml', moduleText('a', 'gcp'))
+  await vi.waitFor(() => expect(said()).toHaveLength(2), wait)
+  expect(said()[1]).toMatchObject({ changed: 1, objects: ['Module default/a'] })
+  await rm(join(source.dir, 'a.yaml'))
+  await vi.waitFor(() => expect(said()).toHaveLength(3), wait)
+  expect(said()[2]).toMatchObject({ removed: 1, objects: ['Module default/a'] })
+})
+
 it('hands on nothing when files and folders are renamed and objects move', async () => {
   const [a, b] = [moduleText('a'), moduleText('b')]
   await using source = await startSource({
