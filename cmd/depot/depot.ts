@@ -1,6 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import {
   backupCommand,
+  type Command,
   compareCommand,
   completionCommand,
   completionScript,
@@ -12,15 +13,18 @@ import {
   importCommand,
   keygenCommand,
   lintCommand,
+  type OptionTable,
+  type Parsed,
   planCommand,
   restoreCommand,
+  type SecretTable,
   serverCommand,
   snapshotCommand,
   syncCommand,
   type Tables,
   whyCommand,
 } from '../../pkg/base/options/options.ts'
-import { runCommand } from '../../pkg/base/run/run.ts'
+import { type CommandRun, runCommand } from '../../pkg/base/run/run.ts'
 
 /** A command of `depot`. Its modules are large, so they are imported when it runs. */
 interface DepotCommand {
@@ -30,7 +34,30 @@ interface DepotCommand {
   run(args: readonly string[]): Promise<void>
 }
 
-const { version } = packageJson
+/** The work of a command that prints its result and ends. */
+type Work<T extends OptionTable, S extends SecretTable> = (
+  options: Extract<Parsed<T, S>, { kind: 'options' }>['options'],
+  operands: readonly string[],
+) => ReturnType<CommandRun<T, S>['main']>
+
+function printing<T extends OptionTable, S extends SecretTable>(
+  command: Command<T, S>,
+  load: () => Promise<Work<T, S>>,
+  more: Pick<CommandRun<T, S>, 'mistakeStatus'> = {},
+): DepotCommand {
+  const { version } = packageJson
+  return {
+    tables: command,
+    run: (args) =>
+      runCommand({
+        command,
+        args,
+        version,
+        ...more,
+        main: async ({ options, operands }) => (await load())(options, operands),
+      }),
+  }
+}
 
 export const commands: Readonly<Record<string, DepotCommand>> = {
   server: {
@@ -57,131 +84,38 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
   },
   lint: {
     heading: 'Check',
-    tables: lintCommand,
-    run: (args) =>
-      runCommand({
-        command: lintCommand,
-        args,
-        version,
-        main: async ({ options, operands }) =>
-          (await import('../lint/lint.ts')).lint(options, operands),
-      }),
+    ...printing(lintCommand, async () => (await import('../lint/lint.ts')).lint),
   },
-  docs: {
-    tables: docsCommand,
-    run: (args) =>
-      runCommand({
-        command: docsCommand,
-        args,
-        version,
-        main: async ({ options, operands }) =>
-          (await import('../docs/docs.ts')).docs(options, operands),
-      }),
-  },
-  compare: {
-    tables: compareCommand,
-    run: (args) =>
-      runCommand({
-        command: compareCommand,
-        args,
-        version,
-        main: async ({ options, operands }) =>
-          (await import('../compare/compare.ts')).compare(options, operands),
-      }),
-  },
-  plan: {
-    tables: planCommand,
-    run: (args) =>
-      runCommand({
-        command: planCommand,
-        args,
-        version,
-        mistakeStatus: 1,
-        main: async ({ options, operands }) =>
-          (await import('../plan/plan.ts')).plan(options, operands),
-      }),
-  },
-  why: {
-    tables: whyCommand,
-    run: (args) =>
-      runCommand({
-        command: whyCommand,
-        args,
-        version,
-        main: async ({ options, operands }) =>
-          (await import('../why/why.ts')).why(options, operands),
-      }),
-  },
-  explain: {
-    tables: explainCommand,
-    run: (args) =>
-      runCommand({
-        command: explainCommand,
-        args,
-        version,
-        main: async ({ options, operands }) =>
-          (await import('../explain/explain.ts')).explain(options, operands),
-      }),
-  },
+  docs: printing(docsCommand, async () => (await import('../docs/docs.ts')).docs),
+  compare: printing(compareCommand, async () => (await import('../compare/compare.ts')).compare),
+  plan: printing(planCommand, async () => (await import('../plan/plan.ts')).plan, {
+    mistakeStatus: 1,
+  }),
+  why: printing(whyCommand, async () => (await import('../why/why.ts')).why),
+  explain: printing(explainCommand, async () => (await import('../explain/explain.ts')).explain),
   backup: {
     heading: 'Operate',
-    tables: backupCommand,
-    run: (args) =>
-      runCommand({
-        command: backupCommand,
-        args,
-        version,
-        main: async ({ options }) => (await import('../backup/backup.ts')).backup(options),
-      }),
+    ...printing(backupCommand, async () => (await import('../backup/backup.ts')).backup),
   },
-  restore: {
-    tables: restoreCommand,
-    run: (args) =>
-      runCommand({
-        command: restoreCommand,
-        args,
-        version,
-        main: async ({ options, operands }) =>
-          (await import('../restore/restore.ts')).restore(options, operands),
-      }),
-  },
+  restore: printing(restoreCommand, async () => (await import('../restore/restore.ts')).restore),
   doctor: {
     tables: doctorCommand,
     run: async (args) => (await import('../doctor/doctor.ts')).doctor(args),
   },
-  snapshot: {
-    tables: snapshotCommand,
-    run: (args) =>
-      runCommand({
-        command: snapshotCommand,
-        args,
-        version,
-        main: async ({ options }) => (await import('../snapshot/snapshot.ts')).snapshot(options),
-      }),
-  },
+  snapshot: printing(
+    snapshotCommand,
+    async () => (await import('../snapshot/snapshot.ts')).snapshot,
+  ),
   keygen: {
     heading: 'Set up',
-    tables: keygenCommand,
-    run: (args) =>
-      runCommand({
-        command: keygenCommand,
-        args,
-        version,
-        main: async ({ options }) => (await import('../keygen/keygen.ts')).keygen(options),
-      }),
+    ...printing(keygenCommand, async () => (await import('../keygen/keygen.ts')).keygen),
   },
-  completion: {
-    tables: completionCommand,
-    run: (args) =>
-      runCommand({
-        command: completionCommand,
-        args,
-        version,
-        main: ({ operands }) =>
-          completionScript(
-            operands,
-            Object.values(commands).map(({ tables }) => tables),
-          ),
-      }),
-  },
+  completion: printing(
+    completionCommand,
+    async () => (_, operands) =>
+      completionScript(
+        operands,
+        Object.values(commands).map(({ tables }) => tables),
+      ),
+  ),
 }

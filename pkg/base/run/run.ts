@@ -3,7 +3,7 @@
 import { constants } from 'node:os'
 import type { Logger } from '../telemetry/telemetry.ts'
 
-export { runCommand } from './command.ts'
+export { type CommandRun, runCommand } from './command.ts'
 export { endWithin } from './end-within.ts'
 export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'
 export { httpPart } from './http-part.ts'
