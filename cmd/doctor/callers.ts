@@ -17,8 +17,7 @@ export function callerChecks(options: ServerCommandOptions, proxies: ProxyRules)
     async run() {
       const log = createLogger('silent')
       const metrics = createMetrics({ version: '' })
-      const { random } = Math
-      const shared = { log, metrics, clock: Date.now, random }
+      const shared = { log, metrics, clock: Date.now }
       const issuer = new TokenIssuer({ issuerUrl, reachedAt, proxies, ...shared })
       try {
         await issuer.lookAgain()

@@ -10,12 +10,13 @@ export interface BackoffOptions {
    * spreads them best. `equal`: half of it, so that no wait is close to 0.
    */
   readonly jitter: 'full' | 'equal'
-  readonly random: Random
+  /** Default: Math.random. */
+  readonly random?: Random
 }
 
 /** The wait after a number of failures in a row, from 1. */
 export function backoffMs(
-  { firstMs, capMs, jitter, random }: BackoffOptions,
+  { firstMs, capMs, jitter, random = Math.random }: BackoffOptions,
   failures: number,
 ): number {
   const doublings = Math.min(Math.max(0, failures - 1), 30)

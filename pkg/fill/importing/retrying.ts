@@ -26,12 +26,7 @@ export async function retrying<T>(
   work: () => Promise<T>,
   { signal, onWait, retryMs = 1_000 }: RetryOptions,
 ): Promise<T> {
-  const backoff = {
-    firstMs: retryMs,
-    capMs: 8 * retryMs,
-    jitter: 'equal',
-    random: Math.random,
-  } as const
+  const backoff = { firstMs: retryMs, capMs: 8 * retryMs, jitter: 'equal' } as const
   let failed = 0
   let waited = 0
   for (;;) {

@@ -23,12 +23,7 @@ const pollMs = 500
 /** Until what has just changed is looked at again. */
 const settleMs = 150
 const maxPollMs = 30_000
-const retries = {
-  firstMs: 2 * pollMs,
-  capMs: 60_000,
-  jitter: 'equal',
-  random: Math.random,
-} as const
+const retries = { firstMs: 2 * pollMs, capMs: 60_000, jitter: 'equal' } as const
 
 /** Enough to keep a disk busy. */
 const maxHashing = 2

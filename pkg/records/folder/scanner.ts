@@ -26,7 +26,7 @@ const maxReading = 4
 const scanMs = 500
 const scanShare = 1 / 50
 const maxScanMs = 30_000
-const retries = { firstMs: 2 * scanMs, capMs: 5_000, jitter: 'equal', random: Math.random } as const
+const retries = { firstMs: 2 * scanMs, capMs: 5_000, jitter: 'equal' } as const
 
 /** When an object that is in no file any more counts as gone. */
 interface Absence {

@@ -7,7 +7,7 @@ import type { WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
-import type { Clock, Random } from '../../base/pacing/pacing.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics, RequestFacts } from '../../base/telemetry/telemetry.ts'
 import type { GroupBindings } from '../access/access.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
@@ -68,8 +68,6 @@ export interface AuthOptions {
   readonly metrics: Metrics
   /** Default: the clock of the machine. */
   readonly clock?: Clock
-  /** Default: Math.random. */
-  readonly random?: Random
 }
 
 /** Decides who may see what. Answers without a promise for every token that was seen before, and for callers who need none. */
@@ -90,7 +88,7 @@ export class Auth {
   #loginSource: TokenIssuer['metadata']
 
   constructor(options: AuthOptions) {
-    const { mode, oidc, cluster, log, clock = Date.now, random = Math.random } = options
+    const { mode, oidc, cluster, log, clock = Date.now } = options
     const metrics = new AuthMetrics(options.metrics, mode)
     const guest = unnamedSession(mode, 'guest')
     const known = new KnownCallers({
@@ -111,13 +109,7 @@ export class Auth {
     if (mode === 'oidc') {
       if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
       const child = log.child({ component: 'auth' })
-      const issuer = new TokenIssuer({
-        ...oidc,
-        log: child,
-        metrics: options.metrics,
-        clock,
-        random,
-      })
+      const issuer = new TokenIssuer({ ...oidc, log: child, metrics: options.metrics, clock })
       const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
       this.#callers = new IssuerCallers(issuer, known, { ...oidc, clientIds, clock })
       issuer.start(() => known.forget())

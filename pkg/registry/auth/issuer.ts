@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type LocalJWKSet } from 'jose'
 import { hasReason, messageOf } from '../../base/errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../../base/http/http.ts'
-import { backoffMs, type Clock, type Random } from '../../base/pacing/pacing.ts'
+import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   type KeySet,
@@ -19,7 +19,6 @@ export interface TokenIssuerOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock: Clock
-  readonly random: Random
   readonly timings?: Partial<IssuerTimings>
 }
 
@@ -242,9 +241,8 @@ export class TokenIssuer {
   /** With jitter, so that replicas do not ask at the same time. */
   #nextDelayMs(): number {
     const { refreshMs, firstRetryMs: firstMs, maxRetryMs: capMs } = this.#timings
-    const { random } = this.#options
-    if (this.#failures === 0) return refreshMs * (0.75 + random() / 2)
-    return backoffMs({ firstMs, capMs, jitter: 'equal', random }, this.#failures)
+    if (this.#failures === 0) return refreshMs * (0.75 + Math.random() / 2)
+    return backoffMs({ firstMs, capMs, jitter: 'equal' }, this.#failures)
   }
 }
 

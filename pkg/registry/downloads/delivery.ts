@@ -1,4 +1,4 @@
-import { Backoff, type Clock, type Random, Turns } from '../../base/pacing/pacing.ts'
+import { Backoff, type Clock, Turns } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { batchOf } from './batch.ts'
 import type { CountedDownload } from './event.ts'
@@ -18,7 +18,6 @@ export interface DeliveryOptions {
   readonly refreshIntervalMs: number
   readonly log: Logger
   readonly clock: Clock
-  readonly random: Random
 }
 
 const batchEvents = 500
@@ -30,7 +29,7 @@ const adoptIntervalMs = 60_000
 /** Delivers events from the journals to the store, and counts from the store to the sink, one after the other. */
 export class Delivery {
   readonly #options: DeliveryOptions
-  readonly #backoff: Backoff
+  readonly #backoff = new Backoff({ firstMs: 100, capMs: 5_000, jitter: 'equal' })
   #up = false
   /** Undefined until the first round has ended. */
   #wasUp: boolean | undefined
@@ -47,12 +46,6 @@ export class Delivery {
 
   constructor(options: DeliveryOptions) {
     this.#options = options
-    this.#backoff = new Backoff({
-      firstMs: 100,
-      capMs: 5_000,
-      jitter: 'equal',
-      random: options.random,
-    })
   }
 
   /** Whether the last request to the store succeeded. */

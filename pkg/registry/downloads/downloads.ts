@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Clock, endsWithin, type Random } from '../../base/pacing/pacing.ts'
+import { type Clock, endsWithin } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { type CountSink, Delivery } from './delivery.ts'
 import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
@@ -32,8 +32,6 @@ export interface DownloadsOptions {
   readonly metrics: Metrics
   /** Default: the clock of the machine. */
   readonly clock?: Clock
-  /** Default: Math.random. */
-  readonly random?: Random
   /** For tests. */
   readonly limits?: Partial<DownloadLimits>
 }
@@ -43,7 +41,7 @@ export async function tryValkey(
   address: ValkeyAddress,
   password: string | undefined,
 ): Promise<void> {
-  const store = new ValkeyStore({ address, password, clock: Date.now, random: Math.random })
+  const store = new ValkeyStore({ address, password, clock: Date.now })
   try {
     await store.applied('doctor')
   } finally {
@@ -85,7 +83,6 @@ const defaultLimits: DownloadLimits = {
  */
 export function createDownloads(options: DownloadsOptions): DownloadCounter {
   const { journalDir, refreshIntervalMs, sink, metrics, clock = Date.now } = options
-  const { random = Math.random } = options
   const log = options.log.child({ component: 'downloads' })
   const limits = { ...defaultLimits, ...options.limits }
   const meters = createMeters(metrics)
@@ -98,7 +95,6 @@ export function createDownloads(options: DownloadsOptions): DownloadCounter {
           address: options.store.valkey,
           password: options.store.password,
           clock,
-          random,
         })
   const id = randomUUID()
   const own = new Journal({
@@ -124,7 +120,7 @@ export function createDownloads(options: DownloadsOptions): DownloadCounter {
     onAdopted: (journal, events) =>
       log.info({ journal, events }, 'took over the journal of a process that has ended'),
   })
-  const delivery = new Delivery({ journals, store, sink, refreshIntervalMs, log, clock, random })
+  const delivery = new Delivery({ journals, store, sink, refreshIntervalMs, log, clock })
   meters.observe(journals, store, delivery, clock)
   delivery.start()
 

@@ -29,7 +29,6 @@ async function open(clock: Clock = Date.now): Promise<ValkeyStore> {
     address: { host: server.host, port: server.port },
     password: 'secret',
     clock,
-    random: Math.random,
   })
   onTestFinished(() => store.close())
   await vi.waitFor(() => store.applied('x'))
@@ -88,7 +87,6 @@ describe.skipIf(noValkey)('valkey', () => {
       address: { host: server.host, port: server.port },
       password: 'wrong',
       clock: Date.now,
-      random: Math.random,
     })
     onTestFinished(() => store.close())
     await vi.waitFor(() => expect(store.applied('x')).rejects.toThrow(/WRONGPASS/))
@@ -107,7 +105,7 @@ describe.skipIf(noValkey)('valkey', () => {
     await using secured = await TestValkey.start(...flags, ...files)
     const reach = (host: string) => {
       const address = { host, port: secured.port, tls: true }
-      const store = new ValkeyStore({ address, clock: Date.now, random: Math.random })
+      const store = new ValkeyStore({ address, clock: Date.now })
       onTestFinished(() => store.close())
       return store
     }
@@ -123,7 +121,6 @@ describe.skipIf(noValkey)('valkey', () => {
     const store = new ValkeyStore({
       address: { host: '127.0.0.1', port: 1 },
       clock: Date.now,
-      random: Math.random,
     })
     onTestFinished(() => store.close())
     await vi.waitFor(() => expect(store.applied('x')).rejects.toThrow(/ECONNREFUSED/))

@@ -1,5 +1,5 @@
 import type { Redis } from 'iovalkey'
-import { backoffMs, type Clock, type Random } from '../../base/pacing/pacing.ts'
+import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
 import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
 import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
@@ -16,7 +16,6 @@ export interface ValkeyOptions {
   readonly address: ValkeyAddress
   readonly password?: string | undefined
   readonly clock: Clock
-  readonly random: Random
 }
 
 /** All keys are in one slot of a cluster, because one script writes them. The version is that of their layout. */
@@ -44,7 +43,7 @@ export class ValkeyStore implements CountStore {
     this.#client.catch(() => undefined)
   }
 
-  async #connect({ address, password, random }: ValkeyOptions): Promise<Client> {
+  async #connect({ address, password }: ValkeyOptions): Promise<Client> {
     const { host, port, tls } = address
     const { Redis: Connection } = await import('./valkey-client.ts')
     const client: Client = new Connection({
@@ -60,7 +59,7 @@ export class ValkeyStore implements CountStore {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) =>
-        backoffMs({ firstMs: 100, capMs: 3_000, jitter: 'equal', random }, attempt),
+        backoffMs({ firstMs: 100, capMs: 3_000, jitter: 'equal' }, attempt),
       // Reconnecting finds the new primary after a failover.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     })

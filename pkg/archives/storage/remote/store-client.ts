@@ -70,7 +70,7 @@ export class StoreClient {
   /** How long to wait after this many failures in a row. */
   pauseMs(failures: number): number {
     const { backoffMs: firstMs } = this.#options.timings
-    return backoffMs({ firstMs, capMs: 5000, jitter: 'equal', random: Math.random }, failures)
+    return backoffMs({ firstMs, capMs: 5000, jitter: 'equal' }, failures)
   }
 
   /** @throws RegistryError; the reason of the signal once it is aborted */
