@@ -171,25 +171,6 @@ describe('the module', () => {
   })
 })
 
-describe('the README', () => {
-  it.each([
-    { names: ['readme.txt', 'Readme.MD', 'README'], expected: 'Readme.MD' },
-    { names: ['README.rst', 'docs/README.md'], expected: 'README.rst' },
-    { names: ['docs/README.md'], expected: undefined },
-  ])('is $expected among $names', async ({ names, expected }) => {
-    const entries = names.map((path) => ({ path, content: path }))
-    const { readme } = await normalise(await zipOf([...entries, { path: 'main.tf' }]))
-    expect(readme).toEqual(expected && { path: expected, text: expected })
-  })
-
-  it('is cut after 512 KiB, between two characters', async () => {
-    const content = `a${'ü'.repeat(300_000)}`
-    const packed = await zipOf([{ path: 'README.md', content }, { path: 'main.tf' }])
-    const text = (await normalise(packed)).readme?.text ?? ''
-    expect(text.startsWith(`a${'ü'.repeat(262_143)}\n\n*The rest`)).toBe(true)
-  })
-})
-
 describe.each(['zip', 'tar.gz'] as const)('%s', (format) => {
   it('leaves only the archive, and never overwrites a file', async () => {
     const packed = await zipOf(files)

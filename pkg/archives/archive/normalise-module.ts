@@ -4,7 +4,6 @@ import { type ArchiveLimits, moduleLimits } from './limits.ts'
 import { withModuleFiles } from './module-files.ts'
 import type { TreeFile } from './module-tree.ts'
 import { packTarGz, packZip } from './packing.ts'
-import { readmeOf } from './readme.ts'
 
 /** The format of a normalised module. */
 export type ArchiveFormat = 'zip' | 'tar.gz'
@@ -37,8 +36,6 @@ export interface ModuleArchive {
   readonly contentDigest: string
   /** Number of excluded entries: `.git`, `.terraform` and state files. */
   readonly leftOut: number
-  /** The README at the root of the module, cut after 512 KiB. */
-  readonly readme?: { readonly path: string; readonly text: string }
 }
 
 /**
@@ -69,15 +66,12 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
     }
     const pack = format === 'zip' ? packZip : packTarGz
     const packed = await pack({ files, read: hashed, into, signal })
-    const atRoot = files.filter((each) => !each.path.includes('/'))
-    const readme = await readmeOf(atRoot, read)
     return {
       file: into,
       extension: format === 'zip' ? '.zip' : '.tar.gz',
       ...packed,
       contentDigest: treeDigest(files.map(digested)),
       leftOut,
-      ...(readme && { readme }),
     }
   })
 }

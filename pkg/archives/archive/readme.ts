@@ -11,7 +11,7 @@ const cutNote = (maxBytes: number): string =>
 export async function readmeOf<File extends { readonly path: string; readonly sizeBytes: number }>(
   files: readonly File[],
   read: (file: File) => AsyncIterable<Uint8Array>,
-  maxBytes = 512 * 1024,
+  maxBytes: number,
 ): Promise<{ path: string; text: string } | undefined> {
   const found = sortedByPath(files.filter(({ path }) => /(?:^|\/)readme[^/]*$/i.test(path)))
   const file = found.find(isMarkdown) ?? found[0]
