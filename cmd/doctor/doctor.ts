@@ -2,15 +2,18 @@ import { readFileSync } from 'node:fs'
 import packageJson from '../../package.json' with { type: 'json' }
 import { type ProxyRules, proxyRules } from '../../pkg/base/http/http.ts'
 import {
+  type Command,
   type ControllerCommandOptions,
   type DoctorCommandOptions,
   doctorCommand,
   doctorTables,
   OptionsError,
+  type OptionTable,
+  type SecretTable,
   type ServerCommandOptions,
   type SyncCommandOptions,
 } from '../../pkg/base/options/options.ts'
-import { runCommand } from '../../pkg/base/run/run.ts'
+import { type CommandRun, runCommand } from '../../pkg/base/run/run.ts'
 import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
 import { callerChecks } from './callers.ts'
 import { certificateChecks } from './certificate.ts'
@@ -26,45 +29,34 @@ const isSubject = (word: string | undefined): word is Subject =>
 
 /** `depot doctor`. */
 export function doctor(args: readonly string[]): Promise<void> {
-  const { version } = packageJson
   const [subject, ...flags] = isSubject(args[0]) ? args : [...ofPod(args), ...args]
   const proxies = proxyRules(process.env)
   if (subject === 'server') {
-    const command = doctorTables.server
-    return runCommand({
-      command,
-      args: flags,
-      version,
-      main: async ({ options, secrets }) =>
-        print(options, await examineServer(options, secrets, proxies)),
-    })
+    return check(doctorTables.server, flags, async ({ options, secrets }) =>
+      print(options, await examineServer(options, secrets, proxies)),
+    )
   }
   if (subject === 'controller') {
-    const command = doctorTables.controller
-    return runCommand({
-      command,
-      args: flags,
-      version,
-      main: async ({ options }) => print(options, await examineController(options, proxies)),
-    })
+    return check(doctorTables.controller, flags, async ({ options }) =>
+      print(options, await examineController(options, proxies)),
+    )
   }
   if (subject === 'sync') {
-    const command = doctorTables.sync
-    return runCommand({
-      command,
-      args: flags,
-      version,
-      main: async ({ options }) => print(options, await examineFolder(options, proxies)),
-    })
+    return check(doctorTables.sync, flags, async ({ options }) =>
+      print(options, await examineFolder(options, proxies)),
+    )
   }
-  return runCommand({
-    command: doctorCommand,
-    args,
-    version,
-    main() {
-      throw new OptionsError(['write what to check: depot doctor server, controller or sync'])
-    },
+  return check(doctorCommand, args, () => {
+    throw new OptionsError(['write what to check: depot doctor server, controller or sync'])
   })
+}
+
+function check<T extends OptionTable, S extends SecretTable>(
+  command: Command<T, S>,
+  args: readonly string[],
+  main: CommandRun<T, S>['main'],
+): Promise<void> {
+  return runCommand({ command, args, version: packageJson.version, main })
 }
 
 /** The command line of the container's own process, which is running. */
