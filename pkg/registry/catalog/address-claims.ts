@@ -3,6 +3,7 @@ import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { isOlder } from './rank.ts'
 import type { ResourceRow } from './resource-row.ts'
+import { lowerBound } from './version-chunk.ts'
 
 /** Claims with one name, by system, the oldest first. */
 type Claims = ReadonlyMap<string | undefined, readonly Parent[]>
@@ -109,13 +110,5 @@ function older(a: Parent | undefined, b: Parent | undefined): Parent | undefined
 }
 
 /** The place of a row in a sorted list. */
-function placeOf(parents: readonly Parent[], row: ResourceRow): number {
-  let [low, high] = [0, parents.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    const other = parents[middle]?.resource
-    if (other !== undefined && isOlder(row, other)) high = middle
-    else low = middle + 1
-  }
-  return low
-}
+const placeOf = (parents: readonly Parent[], row: ResourceRow): number =>
+  lowerBound(parents, ({ resource }) => resource === undefined || !isOlder(row, resource))
