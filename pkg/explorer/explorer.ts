@@ -6,7 +6,6 @@
 import { Hono, type MiddlewareHandler } from 'hono'
 import { RegistryError } from '../base/errors/errors.ts'
 import type { Trust } from '../base/http/http.ts'
-import type { Clock } from '../base/pacing/pacing.ts'
 import { answerErrors, type ServingEnv } from '../base/serving/serving.ts'
 import { counter, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
 import { apiRoutes } from './api.ts'
@@ -57,8 +56,6 @@ export interface ExplorerOptions {
   readonly firstAnswerMs?: number
   /** Timeouts of requests to the server. Default: 5 s to connect, 30 s for each next part of an answer. */
   readonly deadlines?: Deadlines
-  /** Default: the clock of the machine. */
-  readonly clock?: Clock
 }
 
 export interface Explorer {
@@ -68,7 +65,8 @@ export interface Explorer {
 
 /** @throws Error if the pages are not built */
 export function createExplorer(options: ExplorerOptions): Explorer {
-  const { trustProxy, baseUrl, oidc, log, clock = Date.now } = options
+  const { trustProxy, baseUrl, oidc, log } = options
+  const clock = Date.now
   const upstream = new Upstream({
     url: options.serverUrl,
     name: 'the registry',

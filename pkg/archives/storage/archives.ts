@@ -24,6 +24,11 @@ const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 const ungrantedTtlSeconds = 60
 /** How long refused credentials are reported. */
 const impairedMs = 5 * 60_000
+/** Verified objects that need not be hashed again; they take about 20 MB. */
+const rememberedObjects = 100_000
+/** Memory for small archives that are often asked for. */
+const memoryBytes = 16_000_000
+
 /** An open archive, or a part of it, and where its bytes come from. */
 interface Opened extends OpenObject {
   readonly source: Source
@@ -61,9 +66,9 @@ class ArchiveReader implements Archives {
           'storage grant ignored: not a valid location',
         ),
     })
-    this.#verified = new VerifiedObjects(options.rememberedObjects ?? 100_000)
+    this.#verified = new VerifiedObjects(rememberedObjects)
     this.#reports = new ArchiveReports(log, this.#metrics, clock)
-    this.#hot = new HotArchives(options.memoryBytes ?? 16_000_000)
+    this.#hot = new HotArchives(memoryBytes)
     this.#hashing = createHashing({
       open: (place, range) => this.#openObject(place, range),
       verified: this.#verified,

@@ -71,8 +71,4 @@ export interface ArchivesOptions extends StorageSettings {
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock?: Clock
-  /** How many verified objects need not be hashed again; default 100,000, about 20 MB. */
-  readonly rememberedObjects?: number
-  /** Memory for small archives that are often asked for; default 16 MB. */
-  readonly memoryBytes?: number
 }

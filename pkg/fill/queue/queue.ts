@@ -28,8 +28,6 @@ export interface QueueOptions {
   readonly kind: string
   /** Maximum number of keys in work, not counting slow ones. */
   readonly workers: number
-  /** Time after which work counts as slow. Default: 10 s. */
-  readonly slowMs?: number
   /**
    * Brings a key to its desired state. An error is logged, and the key returns after the error's `retryAfterMs`, otherwise
    * after the backoff.
@@ -50,8 +48,6 @@ export interface QueueOptions {
   readonly random?: Random
   /** Default: the timers of the process. */
   readonly timers?: Timers
-  /** Default: 1 s and 15 min. */
-  readonly backoff?: { readonly firstMs: number; readonly capMs: number }
 }
 
 /** Calls back later. */
@@ -72,6 +68,9 @@ const processTimers: Timers = {
 
 /** `idle` waits for no key that has to wait longer. */
 const briefMs = 10_000
+
+/** Waits after failures. */
+const backoff = { firstMs: 1_000, capMs: 900_000, jitter: 'full' } as const
 
 /** Longest delay of a timer in Node: 24.8 days. */
 const longestTimerMs = 2 ** 31 - 1
@@ -104,7 +103,7 @@ export class Queue {
   constructor(options: QueueOptions) {
     this.#options = options
     this.#timers = options.timers ?? processTimers
-    this.#running = new RunningWork(options, () => this.#work())
+    this.#running = new RunningWork(options.workers, () => this.#work())
     this.#turn = {
       isOpen: (lane) => this.#running.isOpen(lane),
       acquire: options.acquire ?? (() => true),
@@ -219,14 +218,12 @@ export class Queue {
   }
 
   #failed(key: string, error: unknown): void {
-    const { kind, log, random = Math.random, backoff, tries = 1 } = this.#options
+    const { kind, log, random = Math.random, tries = 1 } = this.#options
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
     this.#failing.add(key)
     this.#metrics.retries.inc({ kind })
-    const { firstMs, capMs } = backoff ?? { firstMs: 1_000, capMs: 900_000 }
-    const waits = { firstMs, capMs, jitter: 'full', random } as const
-    const delayMs = retryAfterOf(error) ?? backoffMs(waits, failures)
+    const delayMs = retryAfterOf(error) ?? backoffMs({ ...backoff, random }, failures)
     const reason = error instanceof Error && 'reason' in error ? error.reason : undefined
     // Work that ended by a deadline has waited long enough.
     if (failures < tries && delayMs <= briefMs && reason !== 'UpstreamTimeout') {

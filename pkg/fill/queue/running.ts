@@ -3,7 +3,8 @@ import { laneOf } from './waiting.ts'
 /** Slow work, as multiples of the workers: in one lane, and in all lanes. */
 const slowInLane = 2
 const slowInAll = 64
-const defaultSlowMs = 10_000
+/** Time after which work counts as slow. */
+const slowMs = 10_000
 
 interface Work {
   readonly ended: Promise<void>
@@ -17,19 +18,14 @@ interface Work {
  */
 export class RunningWork {
   readonly #workers: number
-  readonly #slowMs: number
   readonly #onRoom: () => void
   readonly #work = new Map<string, Work>()
   readonly #lanes = new Map<string, number>()
   #slow = 0
 
   /** @param onRoom called when work has become slow, so other work may begin */
-  constructor(
-    { workers, slowMs = defaultSlowMs }: { readonly workers: number; readonly slowMs?: number },
-    onRoom: () => void,
-  ) {
+  constructor(workers: number, onRoom: () => void) {
     this.#workers = workers
-    this.#slowMs = slowMs
     this.#onRoom = onRoom
   }
 
@@ -56,7 +52,7 @@ export class RunningWork {
       work.isSlow = true
       this.#slow += 1
       this.#onRoom()
-    }, this.#slowMs)
+    }, slowMs)
     const work: Work = { ended, timer, isSlow: false }
     this.#work.set(key, work)
   }

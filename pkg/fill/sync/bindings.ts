@@ -5,7 +5,6 @@ import {
   type GroupBinding,
   parseResource,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   ApiError,
@@ -31,8 +30,6 @@ interface BindingsOptions {
   readonly namespace: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** Default: Date.now. */
-  readonly clock?: Clock
 }
 
 /** @see compileBinding of `registry/access` */
@@ -127,7 +124,7 @@ class KnownBindings implements Store {
 }
 
 async function writeCondition(
-  { client, namespace, compile, clock = Date.now }: BindingsOptions,
+  { client, namespace, compile }: BindingsOptions,
   binding: ObservedBinding | undefined,
 ): Promise<void> {
   if (binding === undefined) return
@@ -136,7 +133,7 @@ async function writeCondition(
   const conditions = withConditions(
     Array.isArray(before) ? before : undefined,
     { Ready: stateOf(binding, compile) },
-    { generation, now: timeOf(clock()) },
+    { generation, now: timeOf(Date.now()) },
   )
   if (isDeepStrictEqual(conditions, before)) return
   try {

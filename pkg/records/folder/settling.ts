@@ -7,6 +7,9 @@ export interface Difference {
   readonly waiting: boolean
 }
 
+/** A file that never rests is taken as it is after this time. */
+const patienceMs = 10_000
+
 interface Sighting {
   readonly signature: string | undefined
   readonly firstAt: number
@@ -19,17 +22,12 @@ interface Sighting {
  */
 export class Settling {
   readonly #settleMs: number
-  readonly #patienceMs: number
   readonly #accepted = new Map<string, string>()
   #sightings = new Map<string, Sighting>()
 
-  /**
-   * @param settleMs how long a file must look the same
-   * @param patienceMs after how long a file that never rests is taken as it is
-   */
-  constructor(settleMs: number, patienceMs = 10_000) {
+  /** @param settleMs how long a file must look the same */
+  constructor(settleMs: number) {
     this.#settleMs = settleMs
-    this.#patienceMs = patienceMs
   }
 
   accept(path: string, signature: string): void {
@@ -64,7 +62,7 @@ export class Settling {
       const sinceAt = last?.signature === signature ? (last?.sinceAt ?? nowMs) : nowMs
       const sighting = { signature, firstAt: last?.firstAt ?? nowMs, sinceAt }
       sightings.set(path, sighting)
-      return nowMs - sinceAt >= settleMs || nowMs - sighting.firstAt >= this.#patienceMs
+      return nowMs - sinceAt >= settleMs || nowMs - sighting.firstAt >= patienceMs
     }
     let waiting = false
     for (const [path, signature] of files) {

@@ -13,7 +13,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-export interface ObjectMetadata {
+interface ObjectMetadata {
   readonly name: string
   readonly namespace: string
   readonly uid: string

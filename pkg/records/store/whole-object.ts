@@ -1,12 +1,8 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
-import type { ObjectKind, ObjectMetadata, OwnerReference, StoredObject } from './types.ts'
+import type { ObjectKind, OwnerReference, StoredObject } from './types.ts'
 
 /** An object as it came out of JSON or YAML, with whatever a reconciler may ask for in its place. */
-export function wholeObject(
-  kind: ObjectKind,
-  raw: unknown,
-  known: Partial<ObjectMetadata> = {},
-): StoredObject {
+export function wholeObject(kind: ObjectKind, raw: unknown): StoredObject {
   const { metadata, spec, status } = record(raw)
   const given = record(metadata)
   const { deletionTimestamp } = given
@@ -24,7 +20,6 @@ export function wholeObject(
       annotations: texts(given['annotations']),
       finalizers: items(given['finalizers']).filter((it) => typeof it === 'string'),
       ownerReferences: items(given['ownerReferences']).flatMap(ownerOf),
-      ...known,
     },
     spec: spec ?? {},
     ...(status !== undefined && status !== null && { status }),

@@ -2,10 +2,9 @@
  * Counts a batch, or nothing if the journal is at another event than the batch expects. Valkey runs it as one step, and
  * keeps all of it or nothing.
  *
- * KEYS: the journal, the revision, the counts, the order of changes, then the days of the history. ARGV: `after`, `last`, seconds to remember the journal, number of archives; for each archive its key, count and last time; for each day the end of its history (seconds since 1970) and its number of hours; for each of these the resource, the hour of the day and the count.
- * seconds that the journal is remembered, number of archives; for each archive its key, how many and when last; for each
- * day when its history ends (seconds since 1970) and its number of hours; for each of these the resource, the hour of the
- * day and how many.
+ * KEYS: the journal, the revision, the counts, the order of changes, then the days of the history. ARGV: `after`, `last`,
+ * seconds to remember the journal, number of archives; for each archive its key, count and last time; for each day the end
+ * of its history (seconds since 1970) and its number of hours; for each of these the resource, the hour and the count.
  */
 export const applyScript = `
 local applied = redis.call('GET', KEYS[1]) or '0'

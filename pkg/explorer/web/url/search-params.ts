@@ -37,7 +37,9 @@ export const oneOf = <const T extends string>(words: readonly T[], fallback: T):
   print: (value) => [value],
 })
 
-export const count = (fallback: number, largest = 999_999): Param<number> => ({
+const largest = 999_999
+
+export const count = (fallback: number): Param<number> => ({
   fallback,
   parse: ([value = '']) => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : 0
