@@ -60,7 +60,6 @@ export const backupCommand = {
     'depot backup --dir backups --keep 30',
   ],
   options: backupOptions,
-  secrets: {},
   rules: [
     apart('out', 'dir', 'each says where the backup goes'),
     needs('keep', ['dir']),
@@ -100,8 +99,6 @@ export const restoreCommand = {
     'depot restore backups --map-group old.example.com=depot.internal',
   ],
   options: restoreOptions,
-  secrets: {},
-  rules: [],
 } satisfies Command<typeof restoreOptions, SecretTable>
 
 export type RestoreCommandOptions = Options<typeof restoreOptions>

@@ -22,8 +22,6 @@ export const compareCommand = {
     'Says what changed between two versions of a module, each a folder or an archive, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided.',
   examples: ['depot compare vpc-1.4.0.zip .', 'depot compare main/ branch/ -o markdown'],
   options,
-  secrets: {},
-  rules: [],
 } satisfies Command<typeof options, SecretTable>
 
 export type CompareCommandOptions = Options<typeof options>

@@ -20,8 +20,6 @@ export const completionCommand = {
     'depot completion fish > ~/.config/fish/completions/depot.fish',
   ],
   options: {},
-  secrets: {},
-  rules: [],
 } satisfies Command<OptionTable, SecretTable>
 
 const shells = { bash, zsh, fish }

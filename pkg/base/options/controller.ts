@@ -118,7 +118,6 @@ export const controllerCommand = {
   },
   secrets: {},
   variables: storageVariables,
-  rules: [],
 } satisfies Command<typeof options, SecretTable>
 
 export type ControllerCommandOptions = Options<typeof options>

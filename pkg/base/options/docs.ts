@@ -27,7 +27,6 @@ export const docsCommand = {
     'Prints the inputs, outputs, resources, module calls and required providers of a module, as the explorer will show them. Exits with 1 if a file cannot be parsed.',
   examples: ['depot docs .', 'depot docs . --inject README.md', 'depot docs vpc-1.2.0.zip -o json'],
   options,
-  secrets: {},
   rules: [
     ({ given, text }) =>
       given('inject') && text('format') === 'json'

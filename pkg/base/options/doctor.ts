@@ -41,8 +41,6 @@ export const doctorCommand = {
     'kubectl exec deployment/depot-server -- depot doctor',
   ],
   options,
-  secrets: {},
-  rules: [],
 } satisfies Command<typeof options, SecretTable>
 
 export type DoctorCommandOptions = Options<typeof options>

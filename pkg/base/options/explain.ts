@@ -53,7 +53,6 @@ export const explainCommand = {
     `depot explain --groups a,b --expression '"a" in groups and not ("b" in groups)'`,
   ],
   options,
-  secrets: {},
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
 } satisfies Command<typeof options, SecretTable>
 

@@ -32,8 +32,6 @@ export const keygenCommand = {
     'depot keygen --name "Platform Team" --email platform@example.com --out signing-key.asc',
   ],
   options,
-  secrets: {},
-  rules: [],
 } satisfies Command<typeof options, SecretTable>
 
 export type KeygenCommandOptions = Options<typeof options>

@@ -44,8 +44,6 @@ export const lintCommand = {
     'Checks manifests: fields, values, references, sources, conflicts, expressions. Exit status: 1 if it finds an error.',
   examples: ['depot lint registry', 'depot lint registry --archives archives -o sarif'],
   options,
-  secrets: {},
-  rules: [],
 } satisfies Command<typeof options, SecretTable>
 
 export type LintCommandOptions = Options<typeof options>

@@ -94,8 +94,8 @@ export function parseOptions<T extends OptionTable, S extends SecretTable>(
       problems.push(`${name}: ${quote(text ?? '')} ${message}`)
     }
   }
-  const secrets = readSecrets(command.secrets, env)
-  problems.push(...secrets.problems, ...brokenRules(command.rules, settings))
+  const secrets = readSecrets(command.secrets ?? {}, env)
+  problems.push(...secrets.problems, ...brokenRules(command.rules ?? [], settings))
   if (problems.length > 0) throw new OptionsError(problems, { ...values, ...secrets.values })
   return {
     kind: 'options',

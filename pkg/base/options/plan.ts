@@ -71,7 +71,6 @@ export const planCommand = {
     githubSecretName: fetchingGroups.githubSecretName,
     logLevel: 'Log',
   },
-  secrets: {},
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
 } satisfies Command<typeof options, SecretTable>
 

@@ -9,7 +9,7 @@ import {
 
 /** Output of `--help`: the usage and every option, in columns. */
 export function usageOf(tables: Tables): string {
-  const { program, summary, operands, examples, secrets, variables = {} } = tables
+  const { program, summary, operands, examples, secrets = {}, variables = {} } = tables
   const secretRows = Object.values(secrets).map(({ variable, meaning }) => [variable, meaning])
   const lines = [
     summary,
@@ -50,7 +50,7 @@ function flagLines({ options, groups = {} }: Tables): string[] {
 
 /** A markdown page that lists everything that can be set for a command. */
 export function optionsReference(tables: Tables): string {
-  const { program, summary, options, secrets, variables = {} } = tables
+  const { program, summary, options, secrets = {}, variables = {} } = tables
   const rows = Object.values(options).map((option) => [
     code(flagOf(option)),
     [variableOf(option), ...otherVariables(option)].map(code).join(' or '),

@@ -33,7 +33,6 @@ export const snapshotCommand = {
     'depot snapshot --heap --admin-url http://127.0.0.1:9091 --out explorer.heapsnapshot',
   ],
   options,
-  secrets: {},
   rules: [
     ({ given }) =>
       given('heap') ? undefined : '--heap is required, because nothing else can be taken: set it',

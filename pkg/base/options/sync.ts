@@ -86,7 +86,6 @@ export const syncCommand = {
     ...fetchingGroups,
     output: 'Output',
   },
-  secrets: {},
   variables: storageVariables,
   rules: [apart('check', 'watch', 'a check ends')],
 } satisfies Command<typeof options, SecretTable>

@@ -49,13 +49,13 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
   readonly options: T
   /** Headings of the usage, each before the option of its key. */
   readonly groups?: Readonly<Partial<Record<keyof T & string, string>>>
-  readonly secrets: S
+  readonly secrets?: S
   readonly variables?: VariableTable
 }
 
 /** A command, with rules for combinations of its options. */
 export interface Command<T extends OptionTable, S extends SecretTable> extends Tables<T, S> {
-  readonly rules: readonly OptionRule<keyof T & string>[]
+  readonly rules?: readonly OptionRule<keyof T & string>[]
 }
 
 /** The values of a table, parsed. Undefined only if an option without default is not set. */

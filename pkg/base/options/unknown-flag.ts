@@ -1,7 +1,7 @@
 import { placeholderOf, type Tables } from './table.ts'
 
 /** Suggests the flag that an unknown flag probably means. */
-export function unknownFlag({ options, secrets }: Tables, argument: string): string {
+export function unknownFlag({ options, secrets = {} }: Tables, argument: string): string {
   const flag = argument.replace(/=.*/s, '')
   const variable = `DEPOT_${flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase()}`
   const secret = Object.values(secrets).find((candidate) => candidate.variable === variable)

@@ -23,7 +23,6 @@ export const whyCommand = {
     'depot why platform/network/aws 2.0.0 --manifests registry',
   ],
   options,
-  secrets: {},
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
 } satisfies Command<typeof options, SecretTable>
 
