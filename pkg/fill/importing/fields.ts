@@ -1,6 +1,7 @@
 import semver from 'semver'
 import * as z from 'zod'
 import { normalizeVersion, type StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import { identityOfStored } from '../sync/sync.ts'
 import type { ImportItem, ImportParent } from './item.ts'
 
 export interface ImportManifestOptions {
@@ -24,8 +25,7 @@ export const entryOf = ({ version, platform }: ImportItem): ListedEntry => ({
 })
 
 /** Equal for entries of the same version, also if one has a leading `v`. */
-export const keyOf = ({ version, operatingSystem, architecture }: ListedEntry): string =>
-  [normalizeVersion(version), operatingSystem, architecture].join(' ')
+export const keyOf = (spec: ListedEntry): string => identityOfStored({ spec })
 
 /** Whether one entry sorts after another; texts that are not versions sort first. */
 export function isAfter(one: ListedEntry, other: ListedEntry): boolean {

@@ -80,10 +80,9 @@ function providerItem(folder: string, path: string, namespace?: string): ImportI
     version,
     platform: { os, arch },
     fetch: async () => ({
-      file,
+      file: { path: file, remove: async () => undefined },
       protocols: protocolsIn(await beside('manifest.json')),
       sha256: checksumIn(await beside('SHA256SUMS'), basename(file)),
-      remove: async () => undefined,
     }),
   }
 }
@@ -98,7 +97,7 @@ function moduleItem(folder: string, path: string, otherwise?: string): ImportIte
   return {
     parent: { kind: 'Module', namespace, name, system },
     version,
-    fetch: async () => ({ file: join(folder, path), remove: async () => undefined }),
+    fetch: async () => ({ file: { path: join(folder, path), remove: async () => undefined } }),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ArchiveLimits } from '../../archives/archive/archive.ts'
+import type { SpoolFile } from '../../archives/spool/spool.ts'
 import type { Platform } from '../sources/sources.ts'
 
 /** A Module or Provider that archives belong to. */
@@ -14,14 +15,13 @@ export interface ImportParent {
 
 /** An archive on the local disk. */
 export interface ImportedArchive {
-  readonly file: string
+  readonly file: Pick<SpoolFile, 'path' | 'remove'>
   /** Folder of the module in the archive. */
   readonly path?: string | undefined
   /** Plugin protocols of a provider, if they are known. */
   readonly protocols?: readonly string[] | undefined
   /** SHA-256 that the source names, in hexadecimal. */
   readonly sha256?: string | undefined
-  remove(): Promise<void>
 }
 
 /** One archive to import. */

@@ -84,8 +84,7 @@ async function moduleItems(
     version,
     async fetch(signal: AbortSignal, limits: ArchiveLimits) {
       const options = { signal, urgent: true, limits }
-      const { file, path } = await source.fetch(await source.resolve(version, options), options)
-      return { file: file.path, path, remove: () => file.remove() }
+      return source.fetch(await source.resolve(version, options), options)
     },
   }))
   return { items, ...skippedNames(skipped) }
@@ -106,9 +105,7 @@ async function providerItems(
       async fetch(signal: AbortSignal, limits: ArchiveLimits) {
         const options = { signal, urgent: true, limits }
         const release = await upstream.release(version, platform, options)
-        const { file, sha256 } = await upstream.fetch(release, options)
-        const { protocols } = release
-        return { file: file.path, protocols, sha256, remove: () => file.remove() }
+        return { ...(await upstream.fetch(release, options)), protocols: release.protocols }
       },
     })),
   )

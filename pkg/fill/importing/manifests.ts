@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 import * as z from 'zod'
+import { writeFile } from '../../records/store/store.ts'
 import {
   configOf,
   entryOf,
@@ -12,7 +14,7 @@ import {
 import { type ImportItem, labelOf } from './item.ts'
 import { versionNames } from './names.ts'
 import { ParentFiles, type ParentPlace } from './parent-files.ts'
-import { readText, writeYaml, yamlOf } from './yaml-file.ts'
+import { readText, yamlOf } from './yaml-file.ts'
 
 /** A stored archive; the digest is lower-case hexadecimal. */
 const ImportUpload = z.object({
@@ -57,7 +59,7 @@ export class Manifests {
     const { path, name, upload: before } = await this.#versionAt(item, place)
     if (before === undefined || !place.wasThere) await this.#parents.add(place, item)
     const { moduleConfig, providerConfig } = configOf(parent, this.#options)
-    await writeYaml(path, {
+    const manifest = {
       apiVersion: `${this.#options.apiGroup}/v1alpha1`,
       kind: 'Version',
       metadata: { name, namespace: parent.namespace },
@@ -70,7 +72,8 @@ export class Manifests {
           : { providerConfigRef: providerConfig }),
         upload,
       },
-    })
+    }
+    await writeFile(path, stringify(manifest))
   }
 
   /** Writes a missing parent. If a parent exists without the version, somebody removed the version, and it stays removed. */

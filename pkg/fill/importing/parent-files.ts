@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { type Document, isSeq } from 'yaml'
+import { type Document, isSeq, stringify } from 'yaml'
 import * as z from 'zod'
+import { writeFile } from '../../records/store/store.ts'
 import { Batches } from './batches.ts'
 import {
   configOf,
@@ -14,7 +15,7 @@ import {
 } from './fields.ts'
 import type { ImportItem, ImportParent } from './item.ts'
 import { parentNames } from './names.ts'
-import { readText, writeYaml, yamlOf } from './yaml-file.ts'
+import { readText, yamlOf } from './yaml-file.ts'
 
 /** The file of a Module or Provider. */
 export interface ParentPlace {
@@ -41,12 +42,10 @@ interface Parent {
   readonly versions: readonly ListedEntry[]
 }
 
-/** A version to add to a file. */
+/** A version to add to a file. Items of one file have the same parent, because names of different parents differ. */
 interface Addition {
   readonly place: ParentPlace
   readonly item: ImportItem
-  /** The reason why it cannot be added. */
-  problem?: Error
 }
 
 /** The facts about a file that are kept in memory. */
@@ -93,10 +92,7 @@ export class ParentFiles {
   /** Adds a version to its parent, and creates the parent if needed. Resolves when the file is written. */
   async add(place: ParentPlace, item: ImportItem): Promise<void> {
     const { keys } = await this.#knownAt(place.path)
-    if (keys.has(keyOf(entryOf(item)))) return
-    const addition: Addition = { place, item }
-    await this.#batches.add(place.path, addition)
-    if (addition.problem !== undefined) throw addition.problem
+    if (!keys.has(keyOf(entryOf(item)))) await this.#batches.add(place.path, { place, item })
   }
 
   /** Stops waiting for more versions before a write. */
@@ -105,33 +101,31 @@ export class ParentFiles {
   }
 
   async #write(path: string, additions: readonly Addition[]): Promise<void> {
-    const known = await this.#knownAt(path)
-    // A person may have changed the file meanwhile.
-    const document = await this.#read(path)
-    const { config: written, versions } = parentIn(path, document)
     const [first] = additions
     if (first === undefined) return
     const { parent } = first.item
-    const config = written ?? { name: parent.name, provider: parent.system }
+    const known = await this.#knownAt(path)
+    // A person may have changed the file meanwhile.
+    const document = await this.#read(path)
+    const { config, versions } = parentIn(path, document)
+    if (config !== undefined && !fits(config, parent)) throw taken(path, parent)
     const keys = new Set(versions.map(keyOf))
-    const entries: ListedEntry[] = []
-    for (const addition of additions) {
-      const entry = entryOf(addition.item)
-      if (!fits(config, addition.item.parent)) addition.problem = taken(path, addition.item.parent)
-      else if (!keys.has(keyOf(entry))) entries.push(entry)
-      if (addition.problem === undefined) keys.add(keyOf(entry))
-    }
-    entries.sort((a, b) => Number(isAfter(a, b)) - Number(isAfter(b, a)))
+    const entries = additions
+      .map(({ item }) => entryOf(item))
+      .filter((entry) => !keys.has(keyOf(entry)))
+      .toSorted((a, b) => Number(isAfter(a, b)) - Number(isAfter(b, a)))
     if (document === undefined) {
-      await writeYaml(path, this.#contentOf(parent, first.place.name, entries))
+      await writeFile(path, stringify(this.#contentOf(parent, first.place.name, entries)))
     } else if (entries.length > 0) {
       // The document differs from the file until it is written.
       this.#last = undefined
       insert(path, document, versions, entries)
-      this.#last = { path, text: await writeYaml(path, document), document }
+      const text = stringify(document)
+      await writeFile(path, text)
+      this.#last = { path, text, document }
     }
-    known.config = config
-    known.keys = keys
+    known.config = config ?? { name: parent.name, provider: parent.system }
+    known.keys = new Set([...keys, ...entries.map(keyOf)])
   }
 
   #knownAt(path: string): Promise<Known> {

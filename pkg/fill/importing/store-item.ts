@@ -51,7 +51,7 @@ export async function storeItem(
     return { upload: { fileName, sha256, sizeBytes }, protocols: fetched.protocols }
   } finally {
     await rm(into, { force: true })
-    await fetched.remove()
+    await fetched.file.remove()
   }
 }
 
@@ -61,7 +61,7 @@ async function moduleFile(
   into: string,
   { format, signal, limits: { module: limits } }: StoreContext,
 ) {
-  const archive = await normaliseModule({ file, into, format, path, limits, signal })
+  const archive = await normaliseModule({ file: file.path, into, format, path, limits, signal })
   const { extension, sha256, sizeBytes } = archive
   return { file: { path: into, sha256, sizeBytes }, stem: `${parent.name}-${version}`, extension }
 }
@@ -72,14 +72,14 @@ async function providerFile(
   { signal, limits: { provider: limits } }: StoreContext,
 ) {
   const type = parent.name
-  const { sha256, sizeBytes } = await inspectProvider({ file, type, limits, signal })
+  const { sha256, sizeBytes } = await inspectProvider({ file: file.path, type, limits, signal })
   if (expected !== undefined && expected !== sha256) {
     throw new Error(
       `the archive has SHA-256 ${sha256.slice(0, 16)}…, and its list of checksums says ${expected.slice(0, 16)}…`,
     )
   }
   const stem = `terraform-provider-${type}_${version}_${platform?.os ?? ''}_${platform?.arch ?? ''}`
-  return { file: { path: file, sha256, sizeBytes }, stem, extension: '.zip' }
+  return { file: { path: file.path, sha256, sizeBytes }, stem, extension: '.zip' }
 }
 
 async function put(

@@ -1,6 +1,5 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { type Document, parseDocument, stringify } from 'yaml'
+import { readFile } from 'node:fs/promises'
+import { type Document, parseDocument } from 'yaml'
 
 /** @returns undefined if the file does not exist */
 export async function readText(path: string): Promise<string | undefined> {
@@ -19,24 +18,4 @@ export function yamlOf(path: string, text: string): Document {
   if (mistake === undefined) return document
   const [line = ''] = mistake.message.split('\n')
   throw new Error(`${path} is not valid YAML: ${line.replace(/:$/, '')}; correct or remove it`)
-}
-
-/**
- * Writes a file and renames it into place, so a server that reads the folder never sees half of it.
- *
- * @returns its text
- */
-export async function writeYaml(path: string, content: object | Document): Promise<string> {
-  const folder = dirname(path)
-  await mkdir(folder, { recursive: true })
-  const temporary = join(folder, `.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`)
-  const text = stringify(content)
-  try {
-    await writeFile(temporary, text)
-    await rename(temporary, path)
-    return text
-  } catch (error) {
-    await rm(temporary, { force: true })
-    throw error
-  }
 }

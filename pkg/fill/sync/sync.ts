@@ -31,6 +31,7 @@ import { affectedBy } from './wake.ts'
 export { watchBindings } from './bindings.ts'
 export type { SyncOptions } from './context.ts'
 export { itemProblem, itemsOf } from './depot/configs.ts'
+export { freeName, objectName } from './names.ts'
 export { identityOfStored } from './parent/desired.ts'
 export type { VersionOutlook } from './version/outlook.ts'
 

@@ -35,7 +35,7 @@ export function identityOf({
   return os === '' && arch === '' ? version : `${version} ${os}/${arch}`
 }
 
-export function identityOfStored({ spec }: StoredObject): string {
+export function identityOfStored({ spec }: Pick<StoredObject, 'spec'>): string {
   const { version, operatingSystem, architecture } = spec as {
     version?: unknown
     operatingSystem?: string
