@@ -15,15 +15,16 @@ COPY . .
 COPY --from=runtime /var/lib/dpkg/status.d /runtime/var/lib/dpkg/status.d
 COPY --from=runtime /nodejs /runtime/nodejs
 ARG SOURCE_DATE_EPOCH=0
-RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /app /runtime
+RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /image/app /runtime && \
+    install -D hack/image/depot /image/usr/bin/depot
 
 FROM runtime
 # hack/image/image adds where it is from, the revision and the version, as far as they are known.
 LABEL org.opencontainers.image.title="Depot" \
       org.opencontainers.image.description="A private registry for Terraform and OpenTofu" \
       org.opencontainers.image.licenses="Apache-2.0"
-COPY --from=build /app /app
-COPY --from=build /src/hack/image/depot /usr/bin/depot
+# One layer, however the image is built.
+COPY --from=build /image /
 ENV NODE_ENV=production MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 NODE_OPTIONS=--max-semi-space-size=4
 USER 65532:65532
 WORKDIR /

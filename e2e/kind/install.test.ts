@@ -97,8 +97,9 @@ describe.each(['helm', 'helm3'] as const)('with %s', (name) => {
   })
 
   it('helm test passes', async () => {
-    const outcome = await run(helm, ['test', 'depot', '-n', namespace, '--timeout', '90s'])
-    expect(outcome).toMatchObject({ code: 0 })
+    const flags = ['-n', namespace, '--timeout', '90s', '--logs']
+    const { code, stdout, stderr } = await run(helm, ['test', 'depot', ...flags])
+    expect(code, `${stdout}\n${stderr}`).toBe(0)
   })
 
   it('the server is refused no request, and reads only by lists and watches', async () => {
