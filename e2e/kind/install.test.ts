@@ -3,6 +3,7 @@ import { Workspace } from '../../hack/testbed/cli/cli.ts'
 import { apply, kind, kubectlHere, namespace, requestsOf, run } from './cluster.fixture.ts'
 import {
   applySamples,
+  deleteRecords,
   fillClaim,
   install,
   makeNamespace,
@@ -25,6 +26,8 @@ const network =
 
 beforeAll(async () => {
   await makeNamespace()
+  // `helm test` looks at the storage of every record, also of those that other tests left.
+  await deleteRecords()
 })
 afterAll(async () => {
   await uninstall()
