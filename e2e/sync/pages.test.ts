@@ -103,8 +103,8 @@ it('fills a cluster, and asks for a sync', async () => {
   const type = async (text: string) =>
     (await run('sh', ['-ec', shellBlock('sync.md', text)], { cwd: dir, env })).stdout
   const printed = await type('kubectl create namespace platform')
-  expect(printed).toMatch(/depot.depot.internal\/public .* True +Synced +2 of 2 configs/)
-  expect(printed).toMatch(/version.depot.internal\/vpc-5-1-0 .* true +Synced/)
+  expect(printed).toMatch(/depot.depot.internal\/public .* True +Synced/)
+  expect(printed).toMatch(/version.depot.internal\/vpc-5-1-0 .* true +True +Synced/)
   expect(await type('create secret generic')).toContain('secret/depot-github created')
   expect(await type('annotate depots public')).toContain('annotated')
   await run('kubectl', ['apply', '--server-side', '-f', 'docs/examples/sources.yaml'], {
@@ -119,8 +119,15 @@ it('docs/sources.md, sync.md and import.md name only existing flags and metrics'
     [...read('config/reference.md').matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag),
   )
   const text = ['sources', 'sync', 'import'].map((name) => read(`docs/${name}.md`)).join('\n')
-  // Flags of kubectl, tar and grep.
-  const others = ['--server-side', '--for', '--timeout', '--overwrite', '--include']
+  // Flags of kubectl, tar, grep and gpg.
+  const others = [
+    '--server-side',
+    '--for',
+    '--timeout',
+    '--overwrite',
+    '--include',
+    '--fingerprint',
+  ]
   const named = [...text.matchAll(/(?<![\w-])(--[a-z][a-z-]+)/g)].map(([, flag = '']) => flag)
   const unknown = named.filter((flag) => !flags.has(flag) && !flag.startsWith('--from-'))
   expect(unknown.filter((flag) => !others.includes(flag))).toEqual([])
