@@ -87,6 +87,10 @@ const filesIn = (dir: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
 
+/** Without their documentation. */
+const archivesStored = () =>
+  filesIn(registry.archives).filter((name) => !name.endsWith('.docs.json.gz'))
+
 it('archives that cannot be written are reported, and stored once they can', async () => {
   chmodSync(registry.archives, 0o555)
   const outright = await sync()
@@ -108,19 +112,19 @@ it('archives that cannot be written are reported, and stored once they can', asy
 
   chmodSync(place, 0o755)
   expect(await sync()).toMatchObject({ status: 0 })
-  expect(filesIn(registry.archives)).toHaveLength(1)
+  expect(archivesStored()).toHaveLength(1)
 })
 
 it('archives that cannot be read are not treated as lost', async () => {
   expect(await sync()).toMatchObject({ status: 0 })
-  const [stored] = filesIn(registry.archives)
+  const stored = filesIn(registry.archives)
   chmodSync(registry.archives, 0o000)
   await sync()
   chmodSync(registry.archives, 0o755)
-  expect(filesIn(registry.archives)).toEqual([stored])
+  expect(filesIn(registry.archives)).toEqual(stored)
   expect(await sync()).toMatchObject({ status: 0 })
   expect(condition('Ready')).toMatchObject({ status: 'True' })
-  expect(filesIn(registry.archives)).toEqual([stored])
+  expect(filesIn(registry.archives)).toEqual(stored)
 })
 
 it('a full disk leaves no partial file, and the refused archive is stored later', async () => {
@@ -134,5 +138,5 @@ it('a full disk leaves no partial file, and the refused archive is stored later'
   expect(spooled.filter((name) => !name.endsWith('.json'))).toEqual([])
 
   expect(await sync()).toMatchObject({ status: 0 })
-  expect(filesIn(registry.archives)).toHaveLength(1)
+  expect(archivesStored()).toHaveLength(1)
 })

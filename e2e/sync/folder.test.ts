@@ -120,7 +120,9 @@ describe('depot sync', () => {
   })
 
   it('finds altered archives with --verify, and fetches them again', async () => {
-    const [name = ''] = filesBelow(registry.archives).filter((file) => file.includes('vpc-1.1.0'))
+    const [name = ''] = filesBelow(registry.archives).filter((file) =>
+      /vpc-1\.1\.0-\w+\.tar\.gz$/.test(file),
+    )
     const path = join(registry.archives, name)
     const whole = readFileSync(path)
     rmSync(path)

@@ -122,7 +122,7 @@ it('a check lists what storage and upstream have otherwise than the records, and
   const [archive = ''] = readdirSync(join(dir, 'checked-archives'), {
     recursive: true,
     encoding: 'utf8',
-  }).filter((file) => file.includes('vpc-1.0.0-'))
+  }).filter((file) => /vpc-1\.0\.0-\w+\.tar\.gz$/.test(file))
   rmSync(join(dir, 'checked-archives', archive))
   const { github } = upstreams
   github.tag('acme/vpc', 'v1.1.0', { 'main.tf': '# moved\n' })

@@ -65,6 +65,24 @@ export function archiveSizeOf({ spec, status }: Version): number | undefined {
   return status?.archiveSizeBytes ?? spec.upload?.sizeBytes
 }
 
+/**
+ * The name of the documentation of a module in storage, next to its archive. It holds the beginning of the archive's digest:
+ * the name of an archive that was stored by hand may not.
+ *
+ * @param sha256 of the archive, in lower-case hexadecimal
+ */
+export function docsFileName(fileName: string, sha256: string): string {
+  const stem = fileName.replace(/\.(zip|tar\.gz|tgz)$/i, '')
+  const tail = `-${sha256.slice(0, 12)}`
+  return `${stem.endsWith(tail) ? stem : stem + tail}.docs.json.gz`
+}
+
+/** The digest of a module's documentation as written; undefined if it has none. */
+export function docsChecksumOf({ spec, status }: Version): string | undefined {
+  if (spec.type !== 'Module') return undefined
+  return (status?.artifact?.docs ?? spec.upload?.docs)?.sha256
+}
+
 /** The version without surrounding blanks and one leading `v`. It may still be invalid semver. */
 export function normalizeVersion(version: string): string {
   const trimmed = version.trim()

@@ -10,6 +10,13 @@ const StoredIn = {
     .describe('Name of the module or provider under which the archive is stored.'),
 }
 
+/** The documentation of a module, which is stored next to its archive: see `docsFileName`. */
+export const ArchiveDocs = z.object({
+  sha256: z.string().describe('SHA-256 of the stored documentation, in hexadecimal.'),
+  sizeBytes: z.int().min(0).describe('Its size in storage, in bytes.'),
+})
+export type ArchiveDocs = z.infer<typeof ArchiveDocs>
+
 /** The archive that is served, as stored by the controller. Written in one update with `checksum`. */
 export const Artifact = z.object({
   fileName: z.string().optional().describe('Name of the archive that is served.'),
@@ -37,6 +44,9 @@ export const Artifact = z.object({
     .optional()
     .describe('Time when the whole archive was last read and hashed, RFC 3339.'),
   sourceKey: z.string().optional().describe('Digest of the source that the archive was made from.'),
+  docs: ArchiveDocs.optional().describe(
+    'Documentation of the module, stored next to the archive. Modules only.',
+  ),
   ...StoredIn,
 })
 export type Artifact = z.infer<typeof Artifact>

@@ -21,6 +21,8 @@ export {
   checksumOf,
   configOfParent,
   configOfVersion,
+  docsChecksumOf,
+  docsFileName,
   fileNameOf,
   locationFrom,
   locationOf,
@@ -31,7 +33,7 @@ export {
   sha256Bytes,
   sha256Hex,
 } from './archive.ts'
-export type { Artifact } from './artifact.ts'
+export type { ArchiveDocs, Artifact } from './artifact.ts'
 export type { Condition } from './condition.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { fanOut } from './fan-out.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Artifact, Attempt, Drift, ReleaseDocuments, Replaced } from './artifact.ts'
+import { ArchiveDocs, Artifact, Attempt, Drift, ReleaseDocuments, Replaced } from './artifact.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
@@ -25,6 +25,9 @@ const Upload = z
     }),
     sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
     contentDigest: z.string().optional().describe('Digest of the files in the archive.'),
+    docs: ArchiveDocs.optional().describe(
+      'Documentation of the module, stored next to the archive. Modules only.',
+    ),
   })
   .describe('Archive that was stored by hand or by CI. The status takes precedence.')
 

@@ -6,7 +6,7 @@ export { ArchiveError } from './archive-error.ts'
 export { inspectModule } from './inspect-module.ts'
 export { inspectProvider } from './inspect-provider.ts'
 export { type ArchiveLimits, defaultLimits, type LimitsByKind } from './limits.ts'
-export { withModuleFiles } from './module-files.ts'
+export { type OpenModule, withModuleFiles } from './module-files.ts'
 export {
   type ArchiveFormat,
   normaliseModule,

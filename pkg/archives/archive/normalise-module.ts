@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { treeDigest } from './content-digest.ts'
 import { type ArchiveLimits, moduleLimits } from './limits.ts'
-import { withModuleFiles } from './module-files.ts'
+import { type OpenModule, withModuleFiles } from './module-files.ts'
 import type { TreeFile } from './module-tree.ts'
 import { packTarGz, packZip } from './packing.ts'
 
@@ -22,6 +22,8 @@ export interface NormaliseOptions {
   /** Default: `moduleLimits`. */
   readonly limits?: ArchiveLimits | undefined
   readonly signal?: AbortSignal | undefined
+  /** Reads the files of the module after they are packed. */
+  readonly visit?: ((module: OpenModule) => Promise<void>) | undefined
 }
 
 export interface ModuleArchive {
@@ -45,7 +47,7 @@ export interface ModuleArchive {
  * @throws ArchiveError
  */
 export async function normaliseModule(options: NormaliseOptions): Promise<ModuleArchive> {
-  const { file, into, format, path, limits = moduleLimits, signal } = options
+  const { file, into, format, path, limits = moduleLimits, signal, visit } = options
   signal?.throwIfAborted()
   const reading = { file, limits, signal, path, scratch: `${into}.scratch` }
   return withModuleFiles(reading, async ({ files, leftOut, read }) => {
@@ -66,6 +68,7 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
     }
     const pack = format === 'zip' ? packZip : packTarGz
     const packed = await pack({ files, read: hashed, into, signal })
+    await visit?.({ files, leftOut, read })
     return {
       file: into,
       extension: format === 'zip' ? '.zip' : '.tar.gz',

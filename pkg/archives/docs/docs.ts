@@ -4,4 +4,11 @@
  */
 export { docsMarkdown, injectDocs } from './markdown.ts'
 export { openModuleDocs } from './open-docs.ts'
+export {
+  maxDocsBytes,
+  type PackedDocs,
+  packedDocs,
+  packedDocsOf,
+  unpackDocs,
+} from './packed-docs.ts'
 export { plainText } from './plain-text.ts'

@@ -13,11 +13,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import * as z from 'zod'
 import { GitServer } from '../../../hack/testbed/upstream/git.ts'
 import { createUpstreamAuthority } from '../../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../../hack/testbed/upstream/registry.ts'
 import { defaultLimits } from '../../archives/archive/archive.ts'
 import { tarGzOf, zipOf } from '../../archives/archive/packed.fixture.ts'
+import { unpackDocs } from '../../archives/docs/docs.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { type LocalSources, localSources } from '../sources/sources.fixture.ts'
 import {
@@ -109,8 +111,10 @@ async function imported(
 
 const manifest = (path: string): unknown =>
   parse(readFileSync(join(dir, 'manifests/platform', path), 'utf8'))
-const archives = () =>
+const storedFiles = () =>
   readdirSync(join(dir, 'archives/archives'), { recursive: true }).map(String).toSorted()
+const isDocs = (name: string) => name.endsWith('.docs.json.gz')
+const archives = () => storedFiles().filter((name) => !isDocs(name))
 
 describe('another registry', () => {
   it('gives modules and providers for its token, which is sent nowhere else', async () => {
@@ -265,6 +269,21 @@ describe('a folder of archives', () => {
       'stored acme/dns 2.0.0 linux_amd64',
       'stored acme/vpc/aws 1.0.0',
     ])
+  })
+
+  it('is stored with its documentation, which the manifest of the Version names', async () => {
+    const content = 'variable "cidr" {}'
+    put('acme/vpc/aws/1.0.0.tar.gz', await tarGzOf([{ path: 'main.tf', content }]))
+    await imported([join(dir, 'in')])
+    const [name = ''] = storedFiles().filter(isDocs)
+    const bytes = readFileSync(join(dir, 'archives/archives', name))
+    const { fileName, docs } = z
+      .object({ spec: z.object({ upload: z.object({ fileName: z.string(), docs: z.unknown() }) }) })
+      .parse(manifest('module/vpc-aws/vpc-aws-1-0-0.yaml')).spec.upload
+    expect(name).toBe(`vpc/${fileName.replace('.tar.gz', '.docs.json.gz')}`)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    expect(docs).toEqual({ sha256, sizeBytes: bytes.length })
+    expect((await unpackDocs(bytes)).root.inputs).toMatchObject([{ name: 'cidr' }])
   })
 
   it('may have a version that another folder has: only the first is stored', async () => {

@@ -21,6 +21,7 @@ const ImportUpload = z.object({
   fileName: z.string(),
   sha256: z.string(),
   sizeBytes: z.number(),
+  docs: z.object({ sha256: z.string(), sizeBytes: z.number() }).optional(),
 })
 export type ImportUpload = Readonly<z.infer<typeof ImportUpload>>
 

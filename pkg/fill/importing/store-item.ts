@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import { type ArchiveDocs, docsFileName, type StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   inspectProvider,
   type LimitsByKind,
   normaliseModule,
+  type OpenModule,
   storedName,
 } from '../../archives/archive/archive.ts'
+import { type PackedDocs, packedDocs } from '../../archives/docs/docs.ts'
 import type { ArchiveStore, LocalFile } from '../../archives/storage/storage.ts'
+import { messageOf } from '../../base/errors/errors.ts'
 import type { ImportedArchive, ImportItem } from './item.ts'
 import type { ImportUpload, Manifests } from './manifests.ts'
 
@@ -21,6 +24,11 @@ export interface StoreContext {
   /** A folder for archives that are being processed. */
   readonly workDir: string
   readonly signal: AbortSignal
+  readonly onEvent: (event: {
+    readonly kind: 'skipped'
+    readonly what: string
+    readonly message: string
+  }) => void
 }
 
 /** Whether an earlier import stored an item, and its archive is still in storage. */
@@ -42,13 +50,15 @@ export async function storeItem(
   const into = join(workDir, randomUUID())
   const fetched = await item.fetch(signal, isModule ? limits.module : limits.provider)
   try {
-    const { file, stem, extension } = isModule
+    const { file, stem, extension, docs } = isModule
       ? await moduleFile(item, fetched, into, context)
       : await providerFile(item, fetched, context)
     const { sha256, sizeBytes } = file
     const fileName = storedName(stem, `-${sha256.slice(0, 12)}${extension}`)
     await put(item, fileName, file, context)
-    return { upload: { fileName, sha256, sizeBytes }, protocols: fetched.protocols }
+    const stored = docs && (await putDocs(item, docsFileName(fileName, sha256), docs, context))
+    const upload = { fileName, sha256, sizeBytes, ...(stored && { docs: stored }) }
+    return { upload, protocols: fetched.protocols }
   } finally {
     await rm(into, { force: true })
     await fetched.file.remove()
@@ -59,11 +69,27 @@ async function moduleFile(
   { parent, version }: ImportItem,
   { file, path }: ImportedArchive,
   into: string,
-  { format, signal, limits: { module: limits } }: StoreContext,
+  { format, signal, onEvent, limits: { module: limits } }: StoreContext,
 ) {
-  const archive = await normaliseModule({ file: file.path, into, format, path, limits, signal })
+  let docs: PackedDocs | undefined
+  const visit = async ({ files, read }: OpenModule) => {
+    docs = await packedDocs(files, read).catch((error: unknown) => {
+      onEvent(undocumented(`${parent.name} ${version}`, error))
+      return undefined
+    })
+  }
+  const archive = await normaliseModule({
+    file: file.path,
+    into,
+    format,
+    path,
+    limits,
+    signal,
+    visit,
+  })
   const { extension, sha256, sizeBytes } = archive
-  return { file: { path: into, sha256, sizeBytes }, stem: `${parent.name}-${version}`, extension }
+  const stem = `${parent.name}-${version}`
+  return { file: { path: into, sha256, sizeBytes }, stem, extension, docs }
 }
 
 async function providerFile(
@@ -79,7 +105,8 @@ async function providerFile(
     )
   }
   const stem = `terraform-provider-${type}_${version}_${platform?.os ?? ''}_${platform?.arch ?? ''}`
-  return { file: { path: file.path, sha256, sizeBytes }, stem, extension: '.zip' }
+  const sent = { path: file.path, sha256, sizeBytes }
+  return { file: sent, stem, extension: '.zip', docs: undefined }
 }
 
 async function put(
@@ -95,3 +122,33 @@ async function put(
     `${fileName} in storage differs from the file that was sent: remove it from storage, then import again`,
   )
 }
+
+/** Stores documentation in place of what another release made. The archive is imported all the same if that fails. */
+async function putDocs(
+  item: ImportItem,
+  fileName: string,
+  { bytes, sha256, sizeBytes }: PackedDocs,
+  context: StoreContext,
+): Promise<ArchiveDocs | undefined> {
+  const { store, storage, workDir, signal, onEvent } = context
+  const path = join(workDir, randomUUID())
+  const { driver, object } = store.for(storage, item.parent.name)
+  try {
+    await writeFile(path, bytes)
+    await driver.remove(object(fileName))
+    await put(item, fileName, { path, sha256, sizeBytes }, context)
+    return { sha256, sizeBytes }
+  } catch (error) {
+    signal.throwIfAborted()
+    onEvent(undocumented(fileName, error))
+    return undefined
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+const undocumented = (what: string, error: unknown) => ({
+  kind: 'skipped' as const,
+  what,
+  message: `its documentation could not be made, and depot sync tries again: ${messageOf(error)}`,
+})

@@ -11,6 +11,7 @@ import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
 import type { ArchivesInUse } from './version/archives-in-use.ts'
+import type { DocsAllowance } from './version/document.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
 import type { VersionOutlook } from './version/outlook.ts'
@@ -78,6 +79,7 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly held: HeldArchives
   readonly slots: HostSlots
   readonly inUse: ArchivesInUse
+  readonly docsAllowance: DocsAllowance
   readonly removals: Removals
   readonly signers: FirstSigners
   /** Requests work on another object. */

@@ -7,6 +7,7 @@ import { FillError } from '../sources/sources.ts'
 import { alteredScenarios } from './altered-scenarios.fixture.ts'
 import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
+import { docsScenarios } from './docs-scenarios.fixture.ts'
 import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
@@ -305,6 +306,7 @@ export function syncScenarios(
     spoolScenarios(open)
     limitScenarios(() => scene)
     alteredScenarios(() => scene)
+    docsScenarios(() => scene)
     heldScenarios(() => scene)
     movedScenarios(() => scene)
     hostScenarios(() => scene)

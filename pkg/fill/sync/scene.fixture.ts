@@ -11,6 +11,8 @@ import type { ObjectKind, Objects, StoredObject } from '../../records/store/stor
 import { type Sync, type SyncOptions, startSync } from './sync.ts'
 import { TestUpstream } from './upstream.fixture.ts'
 
+const isDocs = (path: string): boolean => path.endsWith('.docs.json.gz')
+
 type AnyStatus = NonNullable<Version['status']> &
   NonNullable<Module['status']> &
   NonNullable<Depot['status']>
@@ -140,8 +142,22 @@ export class Scene {
       .toSorted()
   }
 
-  /** Paths of everything in storage. */
+  /** Paths of everything in storage, without the documentation of archives that are there. */
   async stored(): Promise<string[]> {
+    const all = await this.#files()
+    const isOf = (docs: string) => (path: string) => {
+      const stem = path.replace(/\.(zip|tar\.gz)$/, '')
+      return stem !== path && docs.startsWith(stem)
+    }
+    return all.filter((path) => !isDocs(path) || !all.some(isOf(path)))
+  }
+
+  /** Paths of the documentation in storage. */
+  async documentation(): Promise<string[]> {
+    return (await this.#files()).filter(isDocs)
+  }
+
+  async #files(): Promise<string[]> {
     const entries = await readdir(this.storage, { recursive: true, withFileTypes: true }).catch(
       () => [],
     )

@@ -18,6 +18,7 @@ import { heldRemovals } from './parent/removal.ts'
 import { sweepDaily } from './sweep.ts'
 import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
+import { DocsAllowance } from './version/document.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
 import { foresee } from './version/outlook.ts'
@@ -78,6 +79,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     held: new HeldArchives(timings.heldMs, options.spool),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
     inUse: new ArchivesInUse(),
+    docsAllowance: new DocsAllowance(clock),
     removals,
     signers: new FirstSigners(),
     wake,

@@ -7,6 +7,7 @@ import {
   normaliseModule,
   storedName,
 } from '../../../archives/archive/archive.ts'
+import { type PackedDocs, packedDocs } from '../../../archives/docs/docs.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
 import {
   type FetchedArchive,
@@ -46,6 +47,9 @@ async function roomBeside(
   }
 }
 
+/** Logged; the archive is served all the same. */
+export const undocumented = 'the documentation of a module could not be made'
+
 /** Rewrites a fetched module, so that the same files give the same bytes. */
 export async function fetchModule(
   context: Context,
@@ -56,6 +60,7 @@ export async function fetchModule(
   const { path, revision } = fetched
   try {
     const file = await roomBeside(fetched, context, options)
+    let docs: PackedDocs | undefined
     try {
       const archive = await normaliseModule({
         file: fetched.file.path,
@@ -64,12 +69,18 @@ export async function fetchModule(
         path,
         limits: context.limits.module,
         signal: options.signal,
+        visit: async ({ files, read }) => {
+          docs = await packedDocs(files, read).catch((err: unknown) => {
+            context.log.warn({ module: stem, err }, undocumented)
+            return undefined
+          })
+        },
       })
       await rename(archive.file, file.path)
       const { sha256, sizeBytes, contentDigest, extension } = archive
       file.shrink(sizeBytes)
       const fileName = storedName(stem, `-${sha256.slice(0, 12)}${extension}`)
-      return { file, fileName, sha256, sizeBytes, contentDigest, revision }
+      return { file, fileName, sha256, sizeBytes, contentDigest, revision, docs }
     } catch (error) {
       await file.remove()
       throw error

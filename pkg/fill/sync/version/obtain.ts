@@ -11,7 +11,7 @@ import {
   storedStatus,
   type UpstreamContent,
 } from './status.ts'
-import { store } from './store.ts'
+import { objectsOf, store } from './store.ts'
 import type { Candidate, VersionStatus, VersionWork } from './work.ts'
 
 interface Situation {
@@ -55,13 +55,12 @@ export async function obtain(
       await write(context, work, (status) => keptStatus(status, seen))
       return
     }
-    const documents = candidate.release?.documents ?? []
-    const names = [candidate.fileName, ...documents.map(({ fileName }) => fileName)]
-    const letGo = await context.inUse.hold(plan.placeId, names)
+    const letGo = await context.inUse.hold(plan.placeId, objectsOf(candidate))
     const deadline = AbortSignal.timeout(context.timings.uploadMs)
     try {
-      await store(context, plan.place, candidate, AbortSignal.any([work.signal, deadline]))
-      await reportStored(context, work, candidate, { plan, from, isNew: decision === 'store' })
+      const signal = AbortSignal.any([work.signal, deadline])
+      const stored = await store(context, plan.place, candidate, signal)
+      await reportStored(context, work, stored, { plan, from, isNew: decision === 'store' })
     } catch (error) {
       isHeld = true
       await context.held.keep(heldKey, candidate)

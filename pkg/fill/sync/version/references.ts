@@ -1,9 +1,9 @@
-import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import { sha256Hex, type Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, msOf } from '../context.ts'
 import { resourceOf } from '../resource.ts'
 import { placeOf, recordedPlace, type StoragePlace, storedPlaceOf } from './plan.ts'
-import { filesIn } from './status.ts'
+import { docsIn, filesIn } from './status.ts'
 import { versionStatus } from './work.ts'
 
 type Place = StoragePlace['place']
@@ -131,7 +131,13 @@ export function neededNames(object: StoredObject): string[] {
 
 function namesInSpec({ spec }: StoredObject): string[] {
   const { fileName, upload } = spec as Version['spec']
-  return [fileName, upload?.fileName].filter((file) => file !== undefined)
+  const archive = upload?.fileName ?? fileName
+  const sha256 = sha256Hex(upload?.sha256 ?? '')
+  return [
+    fileName,
+    upload?.fileName,
+    docsIn({ fileName: archive, sha256, docs: upload?.docs }),
+  ].filter((file) => file !== undefined)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Artifact } from '../../../api/v1alpha1/v1alpha1.ts'
+import { type ArchiveDocs, type Artifact, docsFileName } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { FillError } from '../../sources/sources.ts'
 import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { timeOf } from '../context.ts'
@@ -55,7 +55,7 @@ export function storedStatus(
   replacing: Replacing,
 ): Change {
   const now = timeOf(replacing.nowMs)
-  const { fileName, sha256, sizeBytes, revision, contentDigest, hashes, release } = candidate
+  const { fileName, sha256, sizeBytes, revision, contentDigest, hashes, docs, release } = candidate
   const artifact: Artifact = {
     fileName,
     sha256,
@@ -63,6 +63,7 @@ export function storedStatus(
     revision,
     contentDigest,
     ...(hashes && { hashes: [...hashes] }),
+    ...(docs && { docs: docsFields(docs) }),
     storedAt: now,
     verifiedAt: now,
     rehashedAt: now,
@@ -91,11 +92,13 @@ export function storedStatus(
 /** Reports that an archive and its documents were copied to another place. */
 export function movedStatus(
   before: VersionStatus | undefined,
-  sourceKey: string | undefined,
+  { sourceKey, hasDocs }: { readonly sourceKey: string | undefined; readonly hasDocs: boolean },
   replacing: Replacing,
 ): Change {
+  const { docs, ...stored } = before?.artifact ?? {}
   const artifact = before?.artifact && {
-    ...before.artifact,
+    ...stored,
+    ...(hasDocs && docs && { docs }),
     ...(sourceKey !== undefined && { sourceKey }),
     verifiedAt: timeOf(replacing.nowMs),
     ...placeFields(replacing.to),
@@ -108,13 +111,27 @@ export function placeFields({ storage, configName }: StoragePlace) {
   return { storageConfig: storage, configName }
 }
 
-/** The archive of a status, and the documents that are stored next to it. */
+/** The fields that say which documentation belongs to an archive. */
+export const docsFields = ({ sha256, sizeBytes }: ArchiveDocs): ArchiveDocs => ({
+  sha256,
+  sizeBytes,
+})
+
+/** The archive of a status, and the documents and documentation that are stored next to it. */
 export function filesIn({
   artifact,
   release,
 }: Pick<VersionStatus, 'artifact' | 'release'> = {}): string[] {
   const { shasums, signature, keys } = release ?? {}
-  return [artifact?.fileName, shasums, signature, keys].filter((file) => file !== undefined)
+  return [artifact?.fileName, docsIn(artifact), shasums, signature, keys].filter(
+    (file) => file !== undefined,
+  )
+}
+
+/** The name of the documentation of a stored archive; undefined if it has none. */
+export function docsIn({ fileName, sha256, docs }: Artifact = {}): string | undefined {
+  if (docs === undefined || fileName === undefined || sha256 === undefined) return undefined
+  return docsFileName(fileName, sha256)
 }
 
 type Replaced = NonNullable<VersionStatus['replaced']>[number]

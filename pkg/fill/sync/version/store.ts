@@ -1,33 +1,78 @@
 import { hash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
+import { docsFileName } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { PackedDocs } from '../../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../../archives/storage/storage.ts'
 import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
+import { undocumented } from './fetch.ts'
 import type { Candidate } from './work.ts'
 
-/** Puts an archive and its documents into storage, and reads them back. @throws FillError, RegistryError */
+/** The objects that are stored for an archive: its documents, its documentation, and itself. */
+export function objectsOf({ fileName, sha256, docs, release }: Candidate): string[] {
+  const documents = release?.documents.map((document) => document.fileName) ?? []
+  return [fileName, ...documents, ...(docs ? [docsFileName(fileName, sha256)] : [])]
+}
+
+/**
+ * Puts an archive with its documents and documentation into storage, and reads them back.
+ *
+ * @returns what is stored: without documentation if that failed
+ * @throws FillError, RegistryError
+ */
 export async function store(
-  { spool }: Context,
+  context: Context,
   place: ArchivePlace,
   candidate: Candidate,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<Candidate> {
   for (const { fileName, bytes } of candidate.release?.documents ?? []) {
-    const reserved = await spool.reserve(0, { signal })
-    try {
-      await writeFile(reserved.path, bytes)
-      const document = {
-        path: reserved.path,
-        sizeBytes: bytes.length,
-        sha256: hash('sha256', bytes),
-      }
-      await storeFile(place, fileName, document, signal)
-    } finally {
-      await reserved.remove()
-    }
+    await storeBytes(context, place, { fileName, bytes, sha256: hash('sha256', bytes) }, signal)
   }
   const { file, fileName, sizeBytes, sha256 } = candidate
   await storeFile(place, fileName, { path: file.path, sizeBytes, sha256 }, signal)
+  return { ...candidate, docs: await storeDocs(context, place, candidate, signal) }
+}
+
+/** Stores the documentation of an archive. A failure is logged. */
+export async function storeDocs(
+  context: Pick<Context, 'spool' | 'log'>,
+  place: ArchivePlace,
+  { fileName, sha256, docs }: Pick<Candidate, 'fileName' | 'sha256' | 'docs'>,
+  signal: AbortSignal,
+): Promise<PackedDocs | undefined> {
+  if (docs === undefined) return undefined
+  try {
+    const name = docsFileName(fileName, sha256)
+    await storeBytes(context, place, { ...docs, fileName: name }, signal)
+    return docs
+  } catch (err) {
+    if (signal.aborted) throw err
+    context.log.warn({ archive: fileName, err }, undocumented)
+    return undefined
+  }
+}
+
+interface SmallFile {
+  readonly fileName: string
+  readonly bytes: Buffer
+  readonly sha256: string
+}
+
+async function storeBytes(
+  { spool }: Pick<Context, 'spool'>,
+  place: ArchivePlace,
+  { fileName, bytes, sha256 }: SmallFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const reserved = await spool.reserve(0, { signal })
+  try {
+    await writeFile(reserved.path, bytes)
+    const file = { path: reserved.path, sizeBytes: bytes.length, sha256 }
+    await storeFile(place, fileName, file, signal)
+  } finally {
+    await reserved.remove()
+  }
 }
 
 /** A name holds a digest, so an existing object is either the same or was altered. */

@@ -6,6 +6,7 @@ import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
+import { document } from './document.ts'
 import { addFinalizer } from './finalizer.ts'
 import { moveArchive } from './move.ts'
 import { obtain } from './obtain.ts'
@@ -67,7 +68,7 @@ export async function syncVersion(
     if (isOffered(offer.revision, work, plan, situation)) await keep(context, work, plan, stored)
     else await obtain(context, work, { plan, offer, from, isCurrent, isLost })
   }
-  return afterwards(context, work, plan, afterMs)
+  return afterwards(context, work, plan, { afterMs, stored })
 }
 
 const read = (object: StoredObject) => ({ object, version: resourceOf('Version', object) })
@@ -102,7 +103,7 @@ export async function situationOf(
   const isStored = artifact?.fileName !== undefined
   const stored: StoredState = isStored
     ? await verifyStored(context, object, from, { signal, now: !isSame || isElsewhere })
-    : { state: 'whole', seen: {} }
+    : { state: 'whole', isChecked: false, seen: {} }
   const isLost = stored.state === 'lost'
   const isCurrent = isStored && isSame
   const isKept = isCurrent && !isElsewhere && !isLost && attempt.request === undefined
@@ -150,9 +151,9 @@ async function keep(
 /** Finishes the work on a stored archive, and says when to look again. */
 async function afterwards(
   context: Context,
-  { object, attempt: { request } }: VersionWork,
+  { object, attempt: { request }, signal }: VersionWork,
   { sourceKey }: VersionPlan,
-  forceSyncAfterMs: number | undefined,
+  { afterMs, stored }: { readonly afterMs: number | undefined; readonly stored: StoredState },
 ): Promise<Reconciled> {
   const { clock, timings } = context
   let current = latestOf(context, object)
@@ -162,12 +163,18 @@ async function afterwards(
     await resetForceSync(context, current, request)
   }
   const nextReplacedMs = await removeReplaced(context, current)
+  const at = storedPlaceOf(context, resourceOf('Version', current))
+  const undocumentedMs = await document(context, latestOf(context, current), at, {
+    signal,
+    isChecked: stored.isChecked,
+  })
   const { artifact, drift } = versionStatus(current)
   const due = artifact && verificationDueMs(context, current, artifact)
   return soonest(
     nextReplacedMs,
     due && Math.min(due.verify, due.rehash) - clock(),
-    forceSyncAfterMs,
+    afterMs,
+    undocumentedMs,
     drift === undefined ? undefined : jittered(timings.stalledMs, sourceKey),
   )
 }

@@ -2,10 +2,11 @@ import { fileNameOf, sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
 import { hasReason } from '../../../base/errors/errors.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, soonest, timeOf } from '../context.ts'
+import { type Context, latestOf, soonest, timeOf } from '../context.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
+import { document } from './document.ts'
 import { moveArchive } from './move.ts'
 import { type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
@@ -66,6 +67,7 @@ export async function syncUpload(
         artifact: {
           contentDigest,
           revision: `sha256:${sha256}`,
+          ...(upload?.docs && { docs: upload.docs }),
           ...placeFields(placed),
           ...found,
         },
@@ -77,8 +79,12 @@ export async function syncUpload(
     }
   })
   await resetForceSync(context, object, request)
+  const undocumentedMs = await document(context, latestOf(context, object), placed, {
+    signal,
+    isChecked: stored?.isChecked !== false,
+  })
   const due = verificationDueMs(context, object, found)
-  return soonest(Math.min(due.verify, due.rehash) - context.clock())
+  return soonest(Math.min(due.verify, due.rehash) - context.clock(), undocumentedMs)
 }
 
 /** In a place of another tenant, a message only says whether the object has the digest that the caller named. */

@@ -6,6 +6,8 @@ import { type VersionStatus, versionStatus } from './work.ts'
 
 export interface StoredState {
   readonly state: 'whole' | 'lost'
+  /** Whether storage was asked. */
+  readonly isChecked: boolean
   /** Times of the checks, for the artifact; empty if no check was due. */
   readonly seen: { readonly verifiedAt?: string; readonly rehashedAt?: string }
 }
@@ -36,10 +38,11 @@ export async function verifyStored(
 ): Promise<StoredState> {
   const { artifact } = versionStatus(object)
   const { fileName, sha256, sizeBytes } = artifact ?? {}
-  if (artifact === undefined || fileName === undefined) return { state: 'lost', seen: {} }
+  if (artifact === undefined || fileName === undefined)
+    return { state: 'lost', isChecked: false, seen: {} }
   const due = verificationDueMs(context, object, artifact)
   // A plan does not need storage.
-  if (!Number.isFinite(due.verify)) return { state: 'whole', seen: {} }
+  if (!Number.isFinite(due.verify)) return { state: 'whole', isChecked: false, seen: {} }
   const nowMs = context.clock()
   const now = timeOf(nowMs)
   const name = place.object(fileName)
@@ -51,7 +54,8 @@ export async function verifyStored(
     return lostOr(context, isWhole, { verifiedAt: now, ...(read && { rehashedAt: now }) })
   }
   const isDue = due.verify <= nowMs
-  if (!isDue && !isNow && atStart === undefined) return { state: 'whole', seen: {} }
+  if (!isDue && !isNow && atStart === undefined)
+    return { state: 'whole', isChecked: false, seen: {} }
   const isWhole = await place.driver.check(name, { sizeBytes, sha256 })
   context.verified.add(object.metadata.uid)
   return lostOr(context, isWhole, isDue ? { verifiedAt: now } : {})
@@ -71,5 +75,5 @@ function isRestored(
 
 function lostOr({ metrics }: Context, isWhole: boolean, seen: StoredState['seen']): StoredState {
   if (!isWhole) metrics.verifyFailed('ArchiveLost')
-  return { state: isWhole ? 'whole' : 'lost', seen }
+  return { state: isWhole ? 'whole' : 'lost', isChecked: true, seen }
 }

@@ -1,4 +1,5 @@
 import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { PackedDocs } from '../../../archives/docs/docs.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { SyncRequest } from '../requests.ts'
@@ -46,6 +47,8 @@ export interface Candidate {
   readonly sizeBytes: number
   readonly contentDigest: string
   readonly revision: string
+  /** Modules only; undefined if it could not be made. */
+  readonly docs?: PackedDocs | undefined
   /** Providers only: hashes for lock files. */
   readonly hashes?: readonly string[]
   /** Providers only: documents that are stored next to the archive. */

@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import * as zlib from 'node:zlib'
+import { type FolderDocs, ModuleDocs } from '../../api/docs/docs.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import { ArchiveError, withModuleFiles } from '../archive/archive.ts'
+import { type DocsFile, readModuleDocs } from './read-docs.ts'
+
+const gzip = promisify(zlib.gzip)
+const gunzip = promisify(zlib.gunzip)
+
+/** Limit of the documentation of one module, packed and as JSON. */
+export const maxDocsBytes = 8 * 1024 * 1024
+
+/** Documentation in the form in which it is stored: compressed JSON. */
+export interface PackedDocs {
+  readonly bytes: Buffer
+  /** In lower-case hexadecimal. */
+  readonly sha256: string
+  readonly sizeBytes: number
+}
+
+/** Reads the documentation of a module for storage. Files as for `readModuleDocs`. */
+export async function packedDocs<File extends DocsFile>(
+  files: readonly File[],
+  read: (file: File) => AsyncIterable<Uint8Array>,
+): Promise<PackedDocs> {
+  return packed(await readModuleDocs(files, read))
+}
+
+/** The same for a stored archive. One that cannot be read as a module has documentation that says so. */
+export async function packedDocsOf(
+  archive: Parameters<typeof withModuleFiles>[0],
+): Promise<PackedDocs> {
+  try {
+    return await withModuleFiles(archive, ({ files, read }) => packedDocs(files, read))
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error
+    return packed({ schema: 1, root: problem(messageOf(error)), submodules: [], examples: [] })
+  }
+}
+
+/** @throws Error if it is not the documentation of a module */
+export async function unpackDocs(bytes: Uint8Array): Promise<ModuleDocs> {
+  const text = await gunzip(bytes, { maxOutputLength: maxDocsBytes })
+  return ModuleDocs.parse(JSON.parse(text.toString()))
+}
+
+async function packed(docs: ModuleDocs): Promise<PackedDocs> {
+  const bytes = await gzip(fittingText(docs))
+  return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length }
+}
+
+/** READMEs of submodules and examples are what is left out first. */
+function fittingText({ schema, root, submodules, examples }: ModuleDocs): string {
+  const short = (folder: FolderDocs): FolderDocs => ({ ...folder, readme: undefined })
+  const tooLarge = problem(`the documentation has more than ${maxDocsBytes / 1024 / 1024} MiB`)
+  const forms: readonly ModuleDocs[] = [
+    { schema, root, submodules, examples },
+    { schema, root, submodules: submodules.map(short), examples: examples.map(short) },
+  ]
+  const texts = forms.values().map((form) => JSON.stringify(form))
+  const fitting = texts.find((text) => Buffer.byteLength(text) <= maxDocsBytes)
+  return fitting ?? JSON.stringify({ schema, root: tooLarge, submodules: [], examples: [] })
+}
+
+/** A root that says only why nothing is known about it. */
+const problem = (message: string): FolderDocs => ({
+  path: '',
+  inputs: [],
+  outputs: [],
+  providers: [],
+  resources: [],
+  modules: [],
+  refactorings: [],
+  error: { message },
+})

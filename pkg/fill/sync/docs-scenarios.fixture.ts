@@ -1,0 +1,136 @@
+import { hash } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { unpackDocs } from '../../archives/docs/docs.ts'
+import { storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+/** The documentation of stored modules. */
+export function docsScenarios(scene: () => Scene): void {
+  describe('the documentation of a module', () => {
+    const moduleConfig = { name: 'vpc', provider: 'aws', source: { type: 'git', url } }
+    const write = (config: object = { storageConfig }) =>
+      scene().write('Module', 'vpc', {
+        moduleConfig: { ...moduleConfig, ...config },
+        versions: versions('1.0.0'),
+      })
+    const fill = async (text: string) => {
+      const files = { 'main.tf': text, 'README.md': '# VPC' }
+      scene().upstream.repositories.set(url, new Map([['v1.0.0', files]]))
+      await write()
+      await scene().run()
+    }
+    const status = () => scene().status('Version', 'vpc-1-0-0')
+    const pathOf = (name: string) => join(scene().storage, name)
+    const read = async () => {
+      const [name = '', ...others] = await scene().documentation()
+      expect(others).toEqual([])
+      return unpackDocs(await readFile(pathOf(name)))
+    }
+    const variable = 'variable "cidr" { type = string }'
+
+    it('is stored next to the archive, with its digest in the status', async () => {
+      await fill(variable)
+      const { artifact } = status()
+      const name = artifact?.fileName?.replace('.tar.gz', '.docs.json.gz')
+      expect(await scene().documentation()).toEqual([`depot/vpc/${name}`])
+      const bytes = await readFile(pathOf(`depot/vpc/${name}`))
+      expect(artifact?.docs).toEqual({
+        sha256: hash('sha256', bytes),
+        sizeBytes: bytes.length,
+      })
+      const { root } = await read()
+      expect(root).toMatchObject({ readme: '# VPC', inputs: [{ name: 'cidr', type: 'string' }] })
+    })
+
+    it('says where a module cannot be parsed, and the module is served', async () => {
+      await fill('variable "cidr" {\n  type = }\n')
+      expect(status()).toMatchObject({ synced: true, syncStatus: 'Synced' })
+      const { root } = await read()
+      expect(root.error).toMatchObject({ file: 'main.tf', line: 2 })
+    })
+
+    it('is made of an archive that an earlier release stored, without asking upstream', async () => {
+      await fill(variable)
+      const before = await read()
+      const [name = ''] = await scene().documentation()
+      await rm(pathOf(name))
+      const { docs: _, ...artifact } = status().artifact ?? {}
+      await scene().objects.writeStatus(scene().object('Version', 'vpc-1-0-0'), {
+        ...status(),
+        artifact,
+      })
+      scene().upstream.asked.length = 0
+      await scene().run()
+      expect(await read()).toEqual(before)
+      expect(status().artifact?.docs).toBeDefined()
+      expect(scene().upstream.asked).toEqual([])
+      const revision = () => scene().object('Version', 'vpc-1-0-0').metadata.resourceVersion
+      await scene().run()
+      const known = revision()
+      await scene().run()
+      expect(revision()).toBe(known)
+    })
+
+    it('is made again if storage has lost it', async () => {
+      await fill(variable)
+      const [name = ''] = await scene().documentation()
+      const before = await readFile(pathOf(name))
+      await rm(pathOf(name))
+      await scene().run({ verifyAtStart: 'look' })
+      expect((await readFile(pathOf(name))).equals(before)).toBe(true)
+    })
+
+    it('moves with the archive, and is made again if storage has lost it', async () => {
+      await fill(variable)
+      const before = await read()
+      const move = async (directoryPath: string) => {
+        await write({ storageConfig: { fileSystem: { directoryPath } } })
+        await scene().run()
+        const [name = ''] = (await scene().documentation()).filter((path) =>
+          path.startsWith(directoryPath),
+        )
+        expect(await unpackDocs(await readFile(pathOf(name)))).toEqual(before)
+        return name
+      }
+      scene().upstream.asked.length = 0
+      await rm(pathOf(await move('second')))
+      await move('third')
+      expect(status().artifact?.docs).toBeDefined()
+      expect(scene().upstream.asked.filter((asked) => asked.startsWith('fetch'))).toEqual([])
+    })
+
+    it('of an archive that was stored by hand has a digest in its name', async () => {
+      await fill(variable)
+      const { artifact } = status()
+      const archive = `depot/vpc/${artifact?.fileName}`
+      await writeFile(pathOf('depot/vpc/by-hand.tar.gz'), await readFile(pathOf(archive)))
+      await scene().write('Version', 'by-hand', {
+        type: 'Module',
+        version: '9.0.0',
+        moduleConfigRef: { name: 'vpc', provider: 'aws', storageConfig },
+        upload: { fileName: 'by-hand.tar.gz', sha256: artifact?.sha256 },
+      })
+      await scene().run()
+      const name = `depot/vpc/by-hand-${artifact?.sha256?.slice(0, 12)}.docs.json.gz`
+      expect(await scene().documentation()).toContain(name)
+      expect(scene().status('Version', 'by-hand').artifact?.docs).toEqual(artifact?.docs)
+    })
+
+    it('says why an archive that was stored by hand cannot be read', async () => {
+      await fill(variable)
+      await writeFile(pathOf('depot/vpc/text.zip'), 'not an archive')
+      await scene().write('Version', 'text', {
+        type: 'Module',
+        version: '9.0.0',
+        moduleConfigRef: { name: 'vpc', provider: 'aws', storageConfig },
+        upload: { fileName: 'text.zip', sha256: hash('sha256', 'not an archive') },
+      })
+      await scene().run()
+      const [name = ''] = (await scene().documentation()).filter((path) => path.includes('text'))
+      const { root } = await unpackDocs(await readFile(pathOf(name)))
+      expect(root.error?.message).toContain('archive')
+    })
+  })
+}

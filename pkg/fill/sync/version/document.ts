@@ -1,0 +1,118 @@
+import { packedDocsOf } from '../../../archives/docs/docs.ts'
+import type { Clock } from '../../../base/pacing/pacing.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import { type Context, latestOf } from '../context.ts'
+import { writeStatus } from '../status.ts'
+import { jittered } from '../timings.ts'
+import { rewritingBytes, undocumented } from './fetch.ts'
+import type { StoragePlace } from './plan.ts'
+import { docsFields, docsIn } from './status.ts'
+import { storeDocs } from './store.ts'
+import { readStored } from './stored-file.ts'
+import { type VersionStatus, versionStatus } from './work.ts'
+
+const maxAtOnce = 200
+const pauseMs = 10 * 60_000
+
+/** Limits how many stored archives are read for their documentation, so that new versions do not wait for long. */
+export class DocsAllowance {
+  readonly #clock: Clock
+  #left = maxAtOnce
+  #untilMs = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Takes one. @returns how long to wait if there is none */
+  take(): number | undefined {
+    const nowMs = this.#clock()
+    if (this.#untilMs <= nowMs) {
+      this.#left = maxAtOnce
+      this.#untilMs = nowMs + pauseMs
+    }
+    if (this.#left === 0) return this.#untilMs - nowMs
+    this.#left -= 1
+    return undefined
+  }
+}
+
+/**
+ * Makes the documentation of a stored module that has none: it was stored by an earlier release or by hand, or storage has
+ * lost the documentation. The archive comes from storage, never from upstream. A failure is logged.
+ *
+ * @param isChecked whether the archive was just looked for in storage; then its documentation is, too
+ * @returns when to try again
+ */
+export async function document(
+  context: Context,
+  object: StoredObject,
+  at: StoragePlace,
+  { signal, isChecked }: { readonly signal: AbortSignal; readonly isChecked: boolean },
+): Promise<number | undefined> {
+  const { spec, metadata } = object
+  if ((spec as { readonly type?: string }).type !== 'Module') return undefined
+  if (!at.place.isGrantedTo(metadata.namespace)) return undefined
+  try {
+    if (await hasDocs(object, at, isChecked)) return undefined
+    const waitMs = context.docsAllowance.take()
+    if (waitMs !== undefined) return waitMs
+    await make(context, object, at, signal)
+    return undefined
+  } catch (err) {
+    if (signal.aborted) throw err
+    const { fileName } = versionStatus(object).artifact ?? {}
+    context.log.warn({ archive: fileName, err }, undocumented)
+    return jittered(context.timings.stalledMs, metadata.uid)
+  }
+}
+
+async function hasDocs(
+  object: StoredObject,
+  { place }: StoragePlace,
+  isChecked: boolean,
+): Promise<boolean> {
+  const { artifact } = versionStatus(object)
+  const name = docsIn(artifact)
+  if (name === undefined || artifact?.docs === undefined) return false
+  return !isChecked || (await place.driver.check(place.object(name), artifact.docs))
+}
+
+async function make(
+  context: Context,
+  object: StoredObject,
+  at: StoragePlace,
+  signal: AbortSignal,
+): Promise<void> {
+  const { fileName, sha256 } = versionStatus(object).artifact ?? {}
+  if (fileName === undefined || sha256 === undefined) return
+  const limits = context.limits.module
+  const file = await readStored(context, at.place, fileName, {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)]),
+    roomFor: (sizeBytes) =>
+      Math.min(sizeBytes + rewritingBytes(sizeBytes, limits), context.spool.sizeBytes),
+  })
+  if (file === undefined) return
+  try {
+    // The next check of the archive reports that it was altered.
+    if (file.sha256 !== sha256) return
+    const { path } = file.reserved
+    const docs = await packedDocsOf({ file: path, limits, signal, scratch: `${path}.scratch` })
+    const letGo = await context.inUse.hold(at.placeId, [
+      docsIn({ fileName, sha256, docs }) ?? fileName,
+    ])
+    try {
+      const stored = await storeDocs(context, at.place, { fileName, sha256, docs }, signal)
+      if (stored === undefined) return
+      await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
+        const isSame = status?.artifact?.sha256 === sha256
+        const fields = isSame && { artifact: { ...status.artifact, docs: docsFields(stored) } }
+        return { fields: fields || {}, conditions: {} }
+      })
+    } finally {
+      letGo()
+    }
+  } finally {
+    await file.reserved.remove()
+  }
+}
