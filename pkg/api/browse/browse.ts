@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod'
+import { ModuleDocs } from '../docs/docs.ts'
 
 /** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
@@ -358,6 +359,13 @@ export const DownloadHistory = z
   })
   .register(components, { id: 'DownloadHistory' })
 export type DownloadHistory = z.infer<typeof DownloadHistory>
+
+/** The documentation of a module version, with what it belongs to. */
+export const VersionDocs = ModuleDocs.extend({
+  address: z.string().describe('Name and system of the module, such as network/aws.'),
+  version: z.string(),
+}).register(components, { id: 'VersionDocs' })
+export type VersionDocs = z.infer<typeof VersionDocs>
 
 export const WhoAmI = z
   .strictObject({

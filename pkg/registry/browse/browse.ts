@@ -21,6 +21,7 @@ import {
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { type Auth, type CallerView, requestOf } from '../auth/auth.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
+import type { DocsStorage } from '../documentation/documentation.ts'
 import type { ReadmeReader } from '../readmes/readmes.ts'
 import { Answers } from './answers.ts'
 import type { History } from './download-history.ts'
@@ -42,6 +43,8 @@ export interface BrowseOptions {
   readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'now'> | undefined
   /** Default: none. */
   readonly readmes?: ReadmeReader | undefined
+  /** Storage that has the documentation of modules. Default: none. */
+  readonly archives?: DocsStorage | undefined
   /** Downloads over time. Default: none. */
   readonly history?: History | undefined
   /** Default: Date.now. */
@@ -82,7 +85,7 @@ export function createBrowse(options: BrowseOptions): {
     })
   }
   const plain = new PlainRoutes(answerers.map((each) => [prefix + each.pattern, each] as const))
-  routes.route('/', liveRoutes(options, viewOf, send.toResponse))
+  routes.route('/', liveRoutes(options, { viewOf, send: send.toResponse, answers }))
   const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
   const document = answers.put('', '', description, {
     route: `${prefix}/openapi.json`,

@@ -40,6 +40,8 @@ export interface DescribedEndpoint<
   readonly badRequest?: string
   /** Example of the message if something does not exist, or the caller may not see it. */
   readonly notFound?: string
+  /** Whether storage may fail it. */
+  readonly isFromStorage?: boolean
 }
 
 /** An endpoint that is answered from memory. */

@@ -1,28 +1,43 @@
 import { type Context, Hono } from 'hono'
+import { notFound } from '../../base/errors/errors.ts'
 import { get, note, type ReadyAnswer, type ServingEnv } from '../../base/serving/serving.ts'
 import type { View } from '../catalog/catalog.ts'
-import { unkept } from './answers.ts'
+import type { DocsStorage } from '../documentation/documentation.ts'
+import { type Answers, unkept } from './answers.ts'
 import { badgeOf, badgePattern } from './badge.ts'
 import type { BrowseOptions } from './browse.ts'
 import { downloadHistory, type History, historyRecord } from './download-history.ts'
 import { prefix } from './endpoints.ts'
+import { docsAnswer, moduleDocs } from './module-docs.ts'
 import { kindName, kindOf, parse, readQuery } from './parameters.ts'
+import { revisionOf } from './resource-record.ts'
 
 const noHistory: History = () => Promise.resolve([])
 
-/** Answers that are made for each request: the history of downloads, from the store of counts, and badges. */
+const noArchives: DocsStorage = {
+  inMemory: () => undefined,
+  open: () => Promise.reject(notFound('this server reads no archives')),
+}
+
+interface LiveParts {
+  readonly viewOf: (c: Context<ServingEnv>) => View | Promise<View>
+  readonly send: (c: Context<ServingEnv>, answer: ReadyAnswer) => Response | Promise<Response>
+  /** Answers that are kept. */
+  readonly answers: Answers
+}
+
+/** Answers that have to be waited for: documentation from storage, the history of downloads from the store of counts; badges. */
 export function liveRoutes(
   options: BrowseOptions,
-  viewOf: (c: Context<ServingEnv>) => View | Promise<View>,
-  send: (c: Context<ServingEnv>, answer: ReadyAnswer) => Response | Promise<Response>,
+  { viewOf, send, answers }: LiveParts,
 ): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
-  const { catalog, history = noHistory, clock = Date.now } = options
+  const { catalog, history = noHistory, archives = noArchives, clock = Date.now } = options
   const isOpen = options.auth === undefined || options.auth.mode === 'anonymous'
   const badgeView = catalog.model.views[isOpen ? 'all' : 'public']
 
   const { route, path: pathSchema, query: querySchema } = downloadHistory
-  get(routes, prefix, route.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
+  get(routes, prefix, patternOf(route), async (c) => {
     const view = await viewOf(c)
     const path = parse(pathSchema, c.req.param())
     note(c, { namespace: path.namespace, name: path.name, kind: kindOf[path.kind] })
@@ -30,6 +45,31 @@ export function liveRoutes(
     const asked = { catalog, view, path, query: readQuery(querySchema, search.slice(1)) }
     const body = JSON.stringify(await historyRecord(asked, history, clock()))
     return send(c, unkept(body))
+  })
+
+  get(routes, prefix, patternOf(moduleDocs.route), async (c) => {
+    const view = await viewOf(c)
+    const path = parse(moduleDocs.path, c.req.param())
+    const facts = { namespace: path.namespace, name: path.name, kind: kindOf[path.kind] }
+    note(c, facts)
+    const { pathname, search } = new URL(c.req.url)
+    const target = pathname + search
+    const known = answers.get(view.key, target)
+    if (known !== undefined) return send(c, known)
+    const asked = { catalog, view, path, query: readQuery(moduleDocs.query, search.slice(1)) }
+    const madeAt = revisionOf(catalog, view, path)
+    const composed = await docsAnswer(asked, archives)
+    // A version that changed meanwhile may have other documentation.
+    const isCurrent = composed.revision() === madeAt
+    return send(
+      c,
+      isCurrent
+        ? answers.put(view.key, target, composed, {
+            route: prefix + patternOf(moduleDocs.route),
+            ...facts,
+          })
+        : unkept(composed.body),
+    )
   })
 
   // Pages of other sites send no token, so badges show public resources only.
@@ -43,6 +83,8 @@ export function liveRoutes(
   })
   return routes
 }
+
+const patternOf = (route: string): string => route.replaceAll(/\{(\w+)\}/g, ':$1')
 
 const badgeHeaders = {
   'Content-Type': 'image/svg+xml',

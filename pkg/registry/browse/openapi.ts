@@ -94,6 +94,10 @@ function operation(endpoint: DescribedEndpoint): Json {
       ...(endpoint.notFound && {
         404: error('It does not exist, or not for the caller.', endpoint.notFound),
       }),
+      ...(endpoint.isFromStorage && {
+        502: error(meanings[502], messages[502]),
+        504: error(meanings[504], messages[504]),
+      }),
       ...commonErrors,
     },
   }

@@ -73,6 +73,15 @@ export function versionNamed(parent: Parent, wanted: string): string | undefined
   return spelled.find((version) => parent.rowsOf(version).length > 0)
 }
 
+/** The same. @throws RegistryError NotFound if there is no such version */
+export function requireVersion(parent: Parent, wanted: string): string {
+  const version = versionNamed(parent, wanted)
+  if (version !== undefined) return version
+  throw notFound(
+    `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name} has no version ${wanted.trim()}: see its list of versions`,
+  )
+}
+
 /** The key of a platform in maps. */
 export function platformOf({ os = '', arch = '' }: VersionRow): string {
   return `${os}/${arch}`

@@ -1,10 +1,9 @@
 import * as z from 'zod'
 import { ScanFindings } from '../../api/browse/browse.ts'
-import { notFound } from '../../base/errors/errors.ts'
 import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { flag, resourcePath, word } from './parameters.ts'
-import { findResource, platformOf, revisionOf, versionNamed } from './resource-record.ts'
+import { findResource, platformOf, requireVersion, revisionOf } from './resource-record.ts'
 
 const query = z.object({
   version: word.optional().meta({
@@ -86,7 +85,7 @@ function sourceScan(
     const last = lastScanned(scanned)?.version
     return { rows: scanned.filter((row) => row.version === last), versions, version: last }
   }
-  const version = existing(parent, wanted)
+  const version = requireVersion(parent, wanted)
   return { rows: scanned.filter((row) => row.version === version), versions, version }
 }
 
@@ -94,7 +93,7 @@ function binaryScans(parent: Parent, wanted: string | undefined): Scans {
   const scanned = parent.versions.filter((row) => row.binaryScannedAt !== undefined)
   const versions = distinctVersions(scanned)
   if (wanted !== undefined) {
-    const version = existing(parent, wanted)
+    const version = requireVersion(parent, wanted)
     return { rows: scanned.filter((row) => row.version === version), versions }
   }
   const highest = new Map<string, string>()
@@ -102,15 +101,6 @@ function binaryScans(parent: Parent, wanted: string | undefined): Scans {
     if (!highest.has(platformOf(row))) highest.set(platformOf(row), row.version)
   }
   return { rows: scanned.filter((row) => highest.get(platformOf(row)) === row.version), versions }
-}
-
-/** @throws RegistryError NotFound if there is no such version */
-function existing(parent: Parent, wanted: string): string {
-  const version = versionNamed(parent, wanted)
-  if (version !== undefined) return version
-  throw notFound(
-    `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name} has no version ${wanted.trim()}: see its list of versions`,
-  )
 }
 
 /** The last scanned row; the newest version of those scanned at the same or an unknown time. */

@@ -2,6 +2,8 @@ import {
   type ArchiveLocation,
   archiveSizeOf,
   checksumOf,
+  docsChecksumOf,
+  docsFileName,
   fileNameOf,
   locationFrom,
   normalizeVersion,
@@ -60,6 +62,8 @@ export class VersionRow {
   readonly sourceFindings: FindingList
   /** SHA-256 as 32 bytes, a character each; undefined if it is missing or malformed. */
   readonly digest: string | undefined
+  /** The same of its documentation; modules only. */
+  readonly docsDigest: string | undefined
   readonly common: Common
   readonly #rare: Rare
   parent: Parent | undefined = undefined
@@ -79,6 +83,7 @@ export class VersionRow {
     this.fileName = fileNameOf(version)
     const checksum = checksumOf(version)
     this.digest = checksum ? digestOf(checksum) : undefined
+    this.docsDigest = digestOf(docsChecksumOf(version) ?? '')
     this.sizeBytes = archiveSizeOf(version)
     this.sourceScannedAt = context.string(scannedAt(status?.sourceScan))
     this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
@@ -156,6 +161,17 @@ export class VersionRow {
   get location(): ArchiveLocation | undefined {
     const { common } = this
     return locationFrom(this.fileName, common, this.parent?.resource, common.parentName)
+  }
+
+  /** The place and the SHA-256 in hexadecimal of its documentation; undefined if it has none. */
+  get docs(): { readonly location: ArchiveLocation; readonly sha256: string } | undefined {
+    const { fileName, sha256, location, docsDigest } = this
+    if (docsDigest === undefined || location === undefined) return undefined
+    if (fileName === undefined || sha256 === undefined) return undefined
+    return {
+      location: { ...location, fileName: docsFileName(fileName, sha256) },
+      sha256: Buffer.from(docsDigest, 'latin1').toString('hex'),
+    }
   }
 
   /** True if a CLI can install it: checksum, file name and backend are known, and the version is semver. */

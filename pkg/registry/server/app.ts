@@ -14,7 +14,7 @@ import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
 import { createRegistry, discoveryPaths, type RegistryOptions } from '../protocol/protocol.ts'
 import { whoAmIRoutes } from './who-am-i.ts'
 
-export interface AppOptions extends RegistryOptions, BrowseOptions {
+export interface AppOptions extends RegistryOptions, Omit<BrowseOptions, 'archives'> {
   /** Decides who may see what. Default: everybody sees everything. */
   readonly auth?: RegistryOptions['auth']
   /** Passes logins on. Default: none. */

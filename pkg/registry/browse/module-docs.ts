@@ -1,0 +1,76 @@
+import * as z from 'zod'
+import { VersionDocs } from '../../api/browse/browse.ts'
+import { notFound } from '../../base/errors/errors.ts'
+import { type DocsStorage, docsOfVersion } from '../documentation/documentation.ts'
+import type { BrowseAsked, Composed, DescribedEndpoint } from './endpoint.ts'
+import { resourcePath, word } from './parameters.ts'
+import { findResource, requireVersion, revisionOf } from './resource-record.ts'
+
+const query = z.object({
+  version: word.optional().meta({
+    description: 'The version whose documentation to show. Default: the latest.',
+    examples: ['1.1.0'],
+  }),
+})
+
+export const moduleDocs = {
+  route: '/resources/{namespace}/{kind}/{name}/docs',
+  operationId: 'getDocs',
+  summary: 'What a module takes and gives',
+  description:
+    'Inputs, outputs, providers, resources, module calls and README of a module version: of its root, its submodules and its examples. A provider has none.',
+  path: resourcePath,
+  query,
+  response: VersionDocs,
+  example: {
+    schema: 1,
+    address: 'network/aws',
+    version: '2.0.0',
+    root: {
+      path: '',
+      readme: '# Network',
+      inputs: [
+        {
+          name: 'cidr',
+          type: 'string',
+          description: 'Range of the network.',
+          required: true,
+          sensitive: false,
+          nullable: true,
+          ephemeral: false,
+          validations: [],
+        },
+      ],
+      outputs: [{ name: 'id', sensitive: false, ephemeral: false }],
+      providers: [{ name: 'aws', source: 'hashicorp/aws', version: '~> 6.0', aliases: [] }],
+      resources: [{ mode: 'managed', type: 'aws_vpc', name: 'this' }],
+      modules: [],
+      refactorings: [],
+    },
+    submodules: [],
+    examples: [],
+  } satisfies VersionDocs,
+  badRequest: 'version must not be empty',
+  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
+  isFromStorage: true,
+} as const satisfies DescribedEndpoint
+
+type Asked = Pick<
+  BrowseAsked<z.output<typeof query>, z.output<typeof resourcePath>>,
+  'catalog' | 'view' | 'path' | 'query'
+>
+
+/** @throws RegistryError as `docsOfVersion`; NotFound if the caller may not see the module, or it is a provider */
+export async function docsAnswer(
+  { catalog, view, path, query: asked }: Asked,
+  storage: DocsStorage,
+): Promise<Composed> {
+  const { parent, summary } = findResource(catalog, view, path)
+  const title = `${path.kind} ${summary.namespace}/${summary.name}`
+  if (path.kind === 'provider') throw notFound(`${title} has no documentation: only modules have`)
+  const version = asked.version ? requireVersion(parent, asked.version) : summary.latestVersion
+  if (version === undefined) throw notFound(`${title} has no version: see its conditions`)
+  const { schema, ...folders } = await docsOfVersion(parent, version, storage)
+  const body: VersionDocs = { schema, address: summary.address, version, ...folders }
+  return { body: JSON.stringify(body), revision: () => revisionOf(catalog, view, path) }
+}

@@ -1,0 +1,65 @@
+/** The documentation of module versions, which storage has next to their archives. */
+
+import type { ModuleDocs } from '../../api/docs/docs.ts'
+import { maxDocsBytes, unpackDocs } from '../../archives/docs/docs.ts'
+import type { Archive, Archives } from '../../archives/storage/storage.ts'
+import { hasReason, notFound, RegistryError } from '../../base/errors/errors.ts'
+import type { Parent } from '../catalog/catalog.ts'
+
+/** The part of the storage that documentation is read from: under the same rules as archives. */
+export type DocsStorage = Pick<Archives, 'inMemory' | 'open'>
+
+/**
+ * Reads the documentation of a module version. It stays in memory if it is small.
+ *
+ * @throws RegistryError NotFound if there is none, BadGateway if storage has something else, or what storage throws
+ */
+export async function docsOfVersion(
+  module: Parent,
+  version: string,
+  storage: DocsStorage,
+): Promise<ModuleDocs> {
+  const { kind, namespace, name } = module
+  const docs = module.rowsOf(version).find((row) => row.docs !== undefined)?.docs
+  const title = `${kind.toLowerCase()} ${namespace}/${name}`
+  if (docs === undefined) {
+    throw notFound(
+      `version ${version} of ${title} has no documentation yet: the controller, depot sync and depot import make it when they store or check its archive`,
+    )
+  }
+  const label = { namespace, kind, name, version }
+  const bytes = await bytesOf({ ...docs, label, isKept: true }, storage)
+  return unpackDocs(bytes).catch((cause: unknown) => {
+    throw unusable(docs.location.fileName, 'is not valid', cause)
+  })
+}
+
+async function bytesOf(archive: Archive, storage: DocsStorage): Promise<Uint8Array> {
+  const known = storage.inMemory(archive.sha256)
+  if (known !== undefined) return known
+  const { fileName } = archive.location
+  const { sizeBytes, body } = await storage.open(archive).catch((error: unknown) => {
+    if (!hasReason(error, 'NotFound')) throw error
+    throw notFound(
+      `the documentation ${fileName} is not in storage: depot sync and the controller make it again when they check the archive`,
+      error,
+    )
+  })
+  try {
+    if (sizeBytes > maxDocsBytes) throw unusable(fileName, `has ${sizeBytes} bytes`)
+    const chunks: Uint8Array[] = []
+    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks)
+  } finally {
+    body.close()
+  }
+}
+
+const unusable = (fileName: string, problem: string, cause?: unknown): RegistryError =>
+  new RegistryError(
+    'BadGateway',
+    `the documentation ${problem}: have ${fileName} deleted from storage, and depot sync or the controller makes it again`,
+    { cause },
+  )

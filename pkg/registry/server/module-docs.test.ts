@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { VersionDocs } from '../../api/browse/browse.ts'
+import type { ModuleDocs } from '../../api/docs/docs.ts'
+import { docsFileName } from '../../api/v1alpha1/v1alpha1.ts'
+import { AccessFixture } from './access.fixture.ts'
+import type { Fixture } from './registry.fixture.ts'
+
+let fixture: AccessFixture
+beforeEach(() => {
+  fixture = new AccessFixture()
+  fixture.module('vpc')
+})
+afterEach(() => fixture[Symbol.dispose]())
+
+const folder = (path: string, readme: string) => ({
+  path,
+  readme,
+  inputs: [],
+  outputs: [],
+  providers: [],
+  resources: [],
+  modules: [],
+  refactorings: [],
+})
+const docsOf = (text: string): ModuleDocs => ({
+  schema: 1,
+  root: folder('', text),
+  submodules: [folder('modules/subnet', 'Subnets')],
+  examples: [],
+})
+const packed = (docs: unknown) => gzipSync(JSON.stringify(docs))
+const hex = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+
+/** Adds a version with documentation. @returns the path of the documentation */
+function documented(
+  registry: Fixture,
+  version: string,
+  bytes: Buffer,
+  digest = hex(bytes),
+): string {
+  const docs = { sha256: digest, sizeBytes: bytes.length }
+  const content = `archive ${version}`
+  const sha256 = hex(Buffer.from(content))
+  const fileName = `vpc_${version}.zip`
+  registry.version('Module', 'vpc', version, { content, status: { artifact: { fileName, docs } } })
+  const path = join('modules/vpc', docsFileName(fileName, sha256))
+  registry.write(path, bytes)
+  return path
+}
+
+const url = '/depot/ui/v1/resources/platform/module/vpc/docs'
+
+describe('GET …/docs', () => {
+  const ask = async (target = url) => {
+    const response = await fixture.app().request(target)
+    const body: unknown = await response.json()
+    return { status: response.status, body }
+  }
+  const refused = async (target?: string) => {
+    const { status, body } = await ask(target)
+    return { status, message: (body as { errors: string[] }).errors[0] }
+  }
+
+  it('answers with the documentation of the latest version, or of a given one', async () => {
+    documented(fixture, '1.0.0', packed(docsOf('one')))
+    documented(fixture, '1.1.0', packed(docsOf('two')))
+    const latest = { address: 'vpc/aws', version: '1.1.0', ...docsOf('two') }
+    expect(await ask()).toEqual({ status: 200, body: latest })
+    expect(VersionDocs.parse(latest)).toEqual(latest)
+    expect(await ask(`${url}?version=v1.0.0`)).toMatchObject({
+      body: { version: '1.0.0', root: { readme: 'one' } },
+    })
+  })
+
+  it('reads storage once, answers with an ETag, and follows a change of the version', async () => {
+    const path = documented(fixture, '1.0.0', packed(docsOf('one')))
+    const app = fixture.app()
+    const first = await app.request(url)
+    const etag = first.headers.get('ETag') ?? ''
+    fixture.write(path, 'gone')
+    const again = await app.request(url, { headers: { 'If-None-Match': etag } })
+    expect(again.status).toBe(304)
+    documented(fixture, '1.0.0', packed(docsOf('corrected')))
+    expect(await (await app.request(url)).json()).toMatchObject({ root: { readme: 'corrected' } })
+  })
+
+  it.each([
+    ['a version without documentation', url, 'version 1.0.0 of module platform/vpc has no doc'],
+    ['an unknown version', `${url}?version=9.9.9`, 'has no version 9.9.9'],
+    ['a provider', url.replace('module/vpc', 'provider/dns'), 'only modules have'],
+    ['an unknown module', url.replace('vpc', 'none'), 'module platform/none not found'],
+  ])('is 404 for %s', async (_, target, message) => {
+    fixture.version('Module', 'vpc', '1.0.0')
+    fixture.provider('dns')
+    const spec = { operatingSystem: 'linux', architecture: 'amd64' }
+    fixture.version('Provider', 'dns', '1.0.0', { spec })
+    expect(await refused(target)).toMatchObject({
+      status: 404,
+      message: expect.stringContaining(message) as string,
+    })
+  })
+
+  it('is 404 with the remedy if storage has lost it', async () => {
+    const bytes = packed(docsOf('one'))
+    documented(fixture, '1.0.0', bytes)
+    const docs = { sha256: '0'.repeat(64), sizeBytes: 1 }
+    const artifact = { fileName: 'vpc_1.1.0.zip', docs }
+    fixture.version('Module', 'vpc', '1.1.0', { status: { artifact } })
+    expect(await refused()).toMatchObject({
+      status: 404,
+      message: expect.stringMatching(/is not in storage: depot sync .* make it again/) as string,
+    })
+  })
+
+  it.each([
+    ['is not compressed JSON', Buffer.from('text'), undefined],
+    ['is not documentation', packed({ schema: 1 }), undefined],
+    ['unpacks to more than 8 MiB', packed('a'.repeat(9 * 2 ** 20)), undefined],
+    ['has more than 8 MiB', Buffer.alloc(9 * 2 ** 20), undefined],
+    ['has another digest than the Version says', packed(docsOf('one')), '0'.repeat(64)],
+  ])('is 502 if the stored object %s', async (_, bytes, digest) => {
+    documented(fixture, '1.0.0', bytes, digest)
+    expect((await refused()).status).toBe(502)
+  })
+
+  it('answers 404 to a stranger for a module that is not public', async () => {
+    documented(fixture, '1.0.0', packed(docsOf('one')))
+    fixture.publicNamespace('platform')
+    const cluster = {
+      apiGroup: 'depot.internal',
+      address: () => Promise.reject(new Error('no caller is known to it')),
+      ttlMs: 1000,
+    }
+    const auth = fixture.auth({ mode: 'bearer', cluster })
+    const response = await fixture.app({ auth }).request(url)
+    await auth.close()
+    expect(response.status).toBe(404)
+  })
+})
