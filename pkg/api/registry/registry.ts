@@ -33,6 +33,60 @@ export interface ModuleVersions {
   }[]
 }
 
+/** One folder of a module version. */
+interface ModuleFolder {
+  readonly path: string
+  readonly name: string
+  readonly readme: string
+  /** Whether nothing is known about it. */
+  readonly empty: boolean
+  readonly inputs: readonly {
+    readonly name: string
+    readonly type: string
+    readonly description: string
+    /** As JSON; empty if the input is required. */
+    readonly default: string
+    readonly required: boolean
+  }[]
+  readonly outputs: readonly { readonly name: string; readonly description: string }[]
+  readonly dependencies: readonly {
+    readonly name: string
+    readonly source: string
+    readonly version: string
+  }[]
+  readonly provider_dependencies: readonly {
+    readonly name: string
+    readonly namespace: string
+    readonly source: string
+    readonly version: string
+  }[]
+  readonly resources: readonly { readonly name: string; readonly type: string }[]
+}
+
+/**
+ * One version of a module in detail.
+ *
+ * @see https://developer.hashicorp.com/terraform/registry/api-docs
+ */
+export interface ModuleDetail {
+  readonly id: string
+  readonly owner: string
+  readonly namespace: string
+  readonly name: string
+  readonly version: string
+  readonly provider: string
+  readonly description: string
+  readonly source: string
+  readonly downloads: number
+  readonly verified: boolean
+  readonly root: ModuleFolder
+  readonly submodules: readonly ModuleFolder[]
+  readonly examples: readonly ModuleFolder[]
+  readonly providers: readonly string[]
+  /** Newest first. */
+  readonly versions: readonly string[]
+}
+
 /** @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol */
 export interface ProviderVersions {
   readonly versions: readonly {

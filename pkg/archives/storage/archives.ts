@@ -133,12 +133,12 @@ class ArchiveReader implements Archives {
     }
     const { info, body, source } = await this.#openWhole(archive, place)
     const { sizeBytes } = info
-    const { sha256 } = archive
+    const { sha256, isKept } = archive
     return {
       sizeBytes,
       body: countedBody(body, sizeBytes, {
         onBytes: (bytes) => this.#metrics.sent(source, bytes),
-        onWhole: this.#hot.wants(sha256, sizeBytes)
+        onWhole: this.#hot.wants(sha256, sizeBytes, isKept)
           ? (bytes) => this.#hot.put(sha256, bytes)
           : undefined,
       }),

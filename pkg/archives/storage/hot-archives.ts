@@ -22,10 +22,10 @@ export class HotArchives {
     return this.#archives.get(sha256)
   }
 
-  /** Whether to keep an archive that is about to be read: it must have been requested before. */
-  wants(sha256: string, sizeBytes: number): boolean {
+  /** Whether to keep an archive that is about to be read: it must have been requested before, unless `atOnce`. */
+  wants(sha256: string, sizeBytes: number, atOnce = false): boolean {
     if (sizeBytes === 0 || sizeBytes > Math.min(maxArchiveBytes, this.#limitBytes)) return false
-    if (this.#askedOnce.delete(sha256)) return true
+    if (atOnce || this.#askedOnce.delete(sha256)) return true
     if (this.#askedOnce.size >= maxRemembered) this.#askedOnce.clear()
     this.#askedOnce.add(sha256)
     return false

@@ -11,6 +11,8 @@ export interface Archive {
   readonly location: ArchiveLocation
   /** SHA-256 that its bytes must have, in lower-case hexadecimal. */
   readonly sha256: string
+  /** Whether it stays in memory from its first read on, if it is small; default: from its second one on. */
+  readonly isKept?: boolean
   /** The Version that it belongs to, for the log. */
   readonly label: Readonly<Record<'namespace' | 'kind' | 'name' | 'version', string>>
 }

@@ -1,6 +1,7 @@
 import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import { archivePaths, archivePattern } from './archive-url.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
+import { detailRoutes } from './module-detail.ts'
 import { moduleRoutes } from './modules.ts'
 import { providerRoutes } from './provider-answers.ts'
 
@@ -77,6 +78,17 @@ export const describedRoutes: readonly DescribedRoute[] = [
     },
     errors: [404],
   },
+  ...Object.entries(detailRoutes).map(
+    ([what, route]): DescribedRoute => ({
+      route: modulePrefix + route,
+      operationId: what === 'latest' ? 'getModule' : 'getModuleVersion',
+      summary: `A module in detail, ${what === 'latest' ? 'in its latest version' : 'in one version'}`,
+      status: 200,
+      contentTypes: ['application/json'],
+      required: ['id', 'namespace', 'name', 'version', 'provider', 'root', 'versions'],
+      errors: [404, 502, 504],
+    }),
+  ),
   ...(Object.keys(archivePaths) as Backend[]).map(
     (backend): DescribedRoute => ({
       route: modulePrefix + archivePattern(backend),

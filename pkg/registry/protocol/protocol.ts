@@ -15,6 +15,7 @@ import type { Parent } from '../catalog/catalog.ts'
 import { moduleArchiveEndpoints, providerArchiveEndpoint } from './archives.ts'
 import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
 import { type Endpoint, isOpen, mount, nameIn, parentOf } from './endpoint.ts'
+import { moduleDetailEndpoints } from './module-detail.ts'
 import { moduleEndpoints } from './modules.ts'
 import type { RegistryOptions } from './options.ts'
 import { ProviderAnswers } from './provider-answers.ts'
@@ -46,7 +47,11 @@ export function createRegistry(options: RegistryOptions): {
   readonly hot: Hot
 } {
   const archives = new ReadyArchives(options)
-  const modules = [...moduleArchiveEndpoints(options, archives), ...moduleEndpoints(options)]
+  const modules = [
+    ...moduleArchiveEndpoints(options, archives),
+    ...moduleEndpoints(options),
+    ...moduleDetailEndpoints(options),
+  ]
   const providers = [
     providerArchiveEndpoint(options),
     ...providerEndpoints(options, new ProviderAnswers(options)),

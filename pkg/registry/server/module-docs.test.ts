@@ -25,6 +25,7 @@ const folder = (path: string, readme: string) => ({
   modules: [],
   refactorings: [],
 })
+const plainInput = { sensitive: false, nullable: true, ephemeral: false, validations: [] }
 const docsOf = (text: string): ModuleDocs => ({
   schema: 1,
   root: folder('', text),
@@ -139,4 +140,82 @@ describe('GET …/docs', () => {
     await auth.close()
     expect(response.status).toBe(404)
   })
+})
+
+describe('a module in the form of the public registry', () => {
+  const docs: ModuleDocs = {
+    schema: 1,
+    root: {
+      ...folder('', '# VPC'),
+      description: 'A network.',
+      inputs: [
+        { ...plainInput, name: 'cidr', type: 'string', required: true },
+        { ...plainInput, name: 'tags', default: {}, required: false },
+        { ...plainInput, name: 'zone', default: null, required: false },
+      ],
+      outputs: [{ name: 'id', description: 'The id.', sensitive: false, ephemeral: false }],
+      providers: [
+        { name: 'aws', source: 'hashicorp/aws', version: '~> 6.0', aliases: [] },
+        { name: 'random', aliases: [] },
+      ],
+      resources: [
+        { mode: 'managed', type: 'aws_vpc', name: 'this' },
+        { mode: 'data', type: 'aws_ami', name: 'this' },
+      ],
+      modules: [{ name: 'label', source: 'cloudposse/label/null', version: '0.25.0' }],
+    },
+    submodules: [folder('modules/subnet', 'Subnets')],
+    examples: [],
+  }
+  const ask = async (path: string) => {
+    const response = await fixture.app().request(`/v1/modules/${path}`)
+    const body: unknown = await response.json()
+    return { status: response.status, body }
+  }
+
+  it('has inputs, outputs, dependencies and resources', async () => {
+    documented(fixture, '1.0.0', packed(docs))
+    documented(fixture, '1.1.0', packed(docs))
+    const { status, body } = await ask('platform/vpc/aws/1.0.0')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      id: 'platform/vpc/aws/1.0.0',
+      provider: 'aws',
+      description: 'A network.',
+      versions: ['1.1.0', '1.0.0'],
+      root: {
+        path: '',
+        readme: '# VPC',
+        empty: false,
+        inputs: [
+          { name: 'cidr', type: 'string', description: '', default: '', required: true },
+          { name: 'tags', type: 'any', description: '', default: '{}', required: false },
+          { name: 'zone', type: 'any', description: '', default: 'null', required: false },
+        ],
+        outputs: [{ name: 'id', description: 'The id.' }],
+        dependencies: [{ name: 'label', source: 'cloudposse/label/null', version: '0.25.0' }],
+        provider_dependencies: [
+          { name: 'aws', namespace: 'hashicorp', source: 'hashicorp/aws', version: '~> 6.0' },
+          { name: 'random', namespace: 'hashicorp', source: 'hashicorp/random', version: '' },
+        ],
+        resources: [{ name: 'this', type: 'aws_vpc' }],
+      },
+      submodules: [{ path: 'modules/subnet', name: 'subnet', readme: 'Subnets' }],
+      examples: [],
+    })
+    expect(await ask('platform/vpc/aws')).toMatchObject({ body: { version: '1.1.0' } })
+  })
+
+  it('has an empty root if the version has no documentation', async () => {
+    fixture.version('Module', 'vpc', '1.0.0')
+    expect(await ask('platform/vpc/aws')).toMatchObject({
+      status: 200,
+      body: { version: '1.0.0', root: { empty: true, inputs: [] }, submodules: [] },
+    })
+  })
+
+  it.each(['platform/vpc/aws', 'platform/vpc/aws/9.9.9', 'platform/none/aws'])(
+    'is 404 for %s, which does not exist',
+    async (path) => expect((await ask(path)).status).toBe(404),
+  )
 })

@@ -1,0 +1,132 @@
+import type { FolderDocs } from '../../api/docs/docs.ts'
+import type { ModuleDetail } from '../../api/registry/registry.ts'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import { hasReason, notFound } from '../../base/errors/errors.ts'
+import type { Parent } from '../catalog/catalog.ts'
+import { docsOfVersion } from '../documentation/documentation.ts'
+import { type Endpoint, endpoint } from './endpoint.ts'
+import { findModuleVersion, noModule } from './find.ts'
+import type { RegistryOptions } from './options.ts'
+import { jsonHeadersOf } from './respond.ts'
+
+export const detailRoutes = {
+  latest: '/:namespace/:name/:system',
+  version: '/:namespace/:name/:system/:version',
+} as const
+
+/** Modules in detail, in the form of the public registry, which editors and bots read. */
+export function moduleDetailEndpoints(options: RegistryOptions): readonly Endpoint[] {
+  const { catalog } = options
+  const answer = async (found: Found) =>
+    new Response(JSON.stringify(await detailOf(found, options)), {
+      headers: jsonHeadersOf(options),
+    })
+  return [
+    endpoint({
+      route: detailRoutes.latest,
+      kind: 'Module',
+      read(path, parent) {
+        const module = parent ?? noModule(catalog, path)
+        return { ...path, module, version: latestOf(module, options) }
+      },
+      answer,
+    }),
+    endpoint({
+      route: detailRoutes.version,
+      kind: 'Module',
+      read(path, parent) {
+        const module = parent ?? noModule(catalog, path)
+        const { version } = findModuleVersion(module, normalizeVersion(path.version))
+        return { ...path, module, version }
+      },
+      answer,
+    }),
+  ]
+}
+
+/** A version of a module, with the address by which it was asked for. */
+interface Found {
+  readonly module: Parent
+  readonly namespace: string
+  readonly name: string
+  readonly system: string
+  readonly version: string
+}
+
+function latestOf(module: Parent, { catalog }: RegistryOptions): string {
+  const { model } = catalog
+  const { namespace, name } = module
+  const listed = model.find(model.views.all, 'Module', namespace, name)
+  const version = listed?.summary.latestVersion
+  if (version !== undefined) return findModuleVersion(module, version).version
+  throw notFound(`module ${namespace}/${name} has no version: see its conditions`)
+}
+
+async function detailOf(
+  { module, namespace, name, system, version }: Found,
+  { archives, catalog }: RegistryOptions,
+): Promise<ModuleDetail> {
+  const docs = await docsOfVersion(module, version, archives).catch((error: unknown) => {
+    if (hasReason(error, 'NotFound')) return undefined
+    throw error
+  })
+  const root = docs?.root ?? nothing
+  const served = module.versions.filter((row) => row.downloadable)
+  return {
+    id: [namespace, name, system, version].join('/'),
+    owner: '',
+    namespace,
+    name,
+    version,
+    provider: system,
+    description: root.description ?? '',
+    source: module.resource?.repoUrl ?? '',
+    downloads: catalog.downloads.of('Module', module.namespace, module.name)?.count ?? 0,
+    verified: false,
+    root: { ...folderOf(root), empty: docs === undefined },
+    submodules: docs?.submodules.map(folderOf) ?? [],
+    examples: docs?.examples.map(folderOf) ?? [],
+    providers: [system],
+    versions: [...new Set(served.map((row) => row.version))],
+  }
+}
+
+type Folder = Omit<FolderDocs, 'refactorings'>
+
+const nothing: Folder = {
+  path: '',
+  inputs: [],
+  outputs: [],
+  providers: [],
+  resources: [],
+  modules: [],
+}
+
+function folderOf(folder: Folder): ModuleDetail['root'] {
+  const { path, readme = '', inputs, outputs, providers, resources, modules } = folder
+  return {
+    path,
+    name: path.split('/').at(-1) ?? '',
+    readme,
+    empty: false,
+    inputs: inputs.map((input) => ({
+      name: input.name,
+      type: input.type ?? 'any',
+      description: input.description ?? '',
+      default: input.required ? '' : JSON.stringify(input.default ?? null),
+      required: input.required,
+    })),
+    outputs: outputs.map((output) => ({
+      name: output.name,
+      description: output.description ?? '',
+    })),
+    dependencies: modules.map(({ name, source = '', version = '' }) => ({ name, source, version })),
+    provider_dependencies: providers.map(({ name, source, version = '' }) => {
+      const address = source ?? `hashicorp/${name}`
+      return { name, namespace: address.split('/').at(-2) ?? '', source: address, version }
+    }),
+    resources: resources
+      .filter(({ mode }) => mode === 'managed')
+      .map(({ name, type }) => ({ name, type })),
+  }
+}
