@@ -52,6 +52,8 @@ describe('the controller, with the rights that the chart gives it', () => {
     expect(archives.map((file) => file.split('/').at(-1) ?? '').toSorted()).toEqual(
       names.toSorted(),
     )
+    const docs = cluster.stored('calm').filter((file) => file.endsWith('.docs.json.gz'))
+    expect(docs).toHaveLength(modules.length * 2)
     const refused = cluster.audit().filter(({ responseStatus }) => responseStatus.code === 403)
     expect(refused.filter(({ user }) => user.username.includes('controller'))).toEqual([])
   })

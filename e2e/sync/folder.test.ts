@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
@@ -166,6 +166,25 @@ describe('depot sync', () => {
     const ended = once(watching, 'exit')
     rmSync(lock)
     expect(await ended).toEqual([1, null])
+  })
+
+  it('makes documentation of each module version, which the server answers with', async () => {
+    const server = await startServer(registry)
+    onTestFinished(async () => void (await server.stop()))
+    const url = `${server.url}/depot/ui/v1/resources/team/module/vpc/docs`
+    const latest = await fetch(url)
+    expect(await latest.json()).toMatchObject({
+      schema: 1,
+      address: 'vpc/aws',
+      version: '1.1.0',
+      root: { readme: '# vpc\n', inputs: [], outputs: [{ name: 'version' }] },
+    })
+    const headers = { 'If-None-Match': latest.headers.get('ETag') ?? '' }
+    expect((await fetch(url, { headers })).status).toBe(304)
+    const older = await fetch(`${url}?version=1.0.0`)
+    expect(await older.json()).toMatchObject({ version: '1.0.0' })
+    const detail = await fetch(`${server.url}/v1/modules/team/vpc/aws/1.0.0`)
+    expect(await detail.json()).toMatchObject({ root: { outputs: [{ name: 'version' }] } })
   })
 
   describe.each(clis)('$name', ({ path }) => {
