@@ -35,14 +35,16 @@ export function identityOf({
   return os === '' && arch === '' ? version : `${version} ${os}/${arch}`
 }
 
+/** The version of a stored Version, without a leading `v`. */
+export function versionOfStored({ spec }: Pick<StoredObject, 'spec'>): string {
+  const { version } = spec as { version?: unknown }
+  return typeof version === 'string' ? normalizeVersion(version) : ''
+}
+
 export function identityOfStored({ spec }: Pick<StoredObject, 'spec'>): string {
-  const { version, operatingSystem, architecture } = spec as {
-    version?: unknown
-    operatingSystem?: string
-    architecture?: string
-  }
+  const { operatingSystem, architecture } = spec as Partial<Record<string, string>>
   return identityOf({
-    version: typeof version === 'string' ? normalizeVersion(version) : '',
+    version: versionOfStored({ spec }),
     ...(operatingSystem !== undefined && { os: operatingSystem }),
     ...(architecture !== undefined && { arch: architecture }),
   })

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import { type VersionStatus, versionStatus } from '../version/work.ts'
 import { ownedBy } from './children.ts'
+import { versionOfStored } from './desired.ts'
 
 /** Marks the Versions of a Module that upstream no longer lists, and those that it lists again. */
 export async function markGone(
@@ -12,9 +13,7 @@ export async function markGone(
   missing: readonly string[],
 ): Promise<void> {
   const gone = new Set(missing.map(normalizeVersion))
-  await markVersions(context, ownedBy(context, parent), ({ spec }) =>
-    gone.has(normalizeVersion(String((spec as { version?: unknown }).version))),
-  )
+  await markVersions(context, ownedBy(context, parent), (child) => gone.has(versionOfStored(child)))
 }
 
 /** Marks the Versions that upstream no longer has, so that nobody tries to fetch them again. */

@@ -1,10 +1,6 @@
 /** Brings a Provider to its spec: a Version for each of its versions and platforms. */
 
-import {
-  normalizeVersion,
-  type ProviderConfig,
-  type Version,
-} from '../../../api/v1alpha1/v1alpha1.ts'
+import type { ProviderConfig, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Platform, ProviderUpstream, UpstreamProviderVersion } from '../../sources/sources.ts'
@@ -18,6 +14,7 @@ import {
   retention,
   type Skipped,
   type SpelledVersion,
+  versionOfStored,
 } from './desired.ts'
 import { firstSigner } from './first-signers.ts'
 import { markVersions } from './gone.ts'
@@ -50,9 +47,7 @@ export function reconcileProvider(
 async function planOf(context: Context, object: StoredObject, asking: Asking): Promise<ParentPlan> {
   const { spec, metadata } = resourceOf('Provider', object)
   const children = ownedBy(context, object)
-  const versionOf = ({ spec: of }: StoredObject) =>
-    normalizeVersion(String((of as { version?: unknown }).version))
-  const retained = new Set(children.filter(isRetained).map(versionOf))
+  const retained = new Set(children.filter(isRetained).map(versionOfStored))
   const { listed, skipped } = listedVersions(spec.versions)
   const { providerConfig } = spec
   const { name = metadata.name, versionHistoryLimit } = providerConfig
@@ -62,15 +57,15 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
     kept.length === 0
       ? new Map<string, UpstreamProviderVersion>()
       : await upstreamVersions(context.sources.provider(config, metadata.namespace), kept, asking)
-  const stored = Map.groupBy(children.filter(isStored), versionOf)
+  const stored = Map.groupBy(children.filter(isStored), versionOfStored)
   const platforms = kept.map((one) =>
     platformsOf(one, upstream.get(one.version), stored.get(one.version) ?? [], providerConfig),
   )
   const wanted = new Set(kept.map(({ version }) => version))
   await markVersions(context, children, (child) => {
     const { os, arch } = platformOf(child)
-    const has = upstream.get(versionOf(child))?.platforms
-    if (!wanted.has(versionOf(child))) return versionStatus(child).upstream === 'Gone'
+    const has = upstream.get(versionOfStored(child))?.platforms
+    if (!wanted.has(versionOfStored(child))) return versionStatus(child).upstream === 'Gone'
     return has?.some((one) => one.os === os && one.arch === arch) !== true
   })
   const { providerConfig: given } = object.spec as { providerConfig: Record<string, unknown> }
