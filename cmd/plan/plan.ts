@@ -17,6 +17,7 @@ import {
 import {
   type ProposedObjects,
   proposedObjects,
+  refOf,
   type StoredObject,
   type StoredRef,
 } from '../../pkg/records/store/store.ts'
@@ -117,7 +118,7 @@ function askedOf(
     return [{ kind: 'Depot', namespace, name }]
   }
   if (!hasFiles) return undefined
-  return files.map(({ kind, metadata: { namespace, name } }) => ({ kind, namespace, name }))
+  return files.map(refOf)
 }
 
 /** @throws OptionsError naming the Depots that exist */

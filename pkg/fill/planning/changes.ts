@@ -6,7 +6,12 @@ import {
   type Module,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import type { Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
+import {
+  type Objects,
+  refOf,
+  type StoredObject,
+  type StoredRef,
+} from '../../records/store/store.ts'
 import { identityOfStored, type VersionOutlook } from '../sync/sync.ts'
 import { idOf, plannedKinds, snapshotOf } from './snapshot.ts'
 
@@ -192,7 +197,3 @@ const inOrder = (a: PlannedChange, b: PlannedChange): number =>
   plannedKinds.indexOf(a.kind) - plannedKinds.indexOf(b.kind) ||
   byNumber(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`) ||
   actions.indexOf(a.action) - actions.indexOf(b.action)
-
-function refOf({ kind, metadata: { namespace, name } }: StoredObject): StoredRef {
-  return { kind, namespace, name }
-}

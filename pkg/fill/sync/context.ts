@@ -3,7 +3,13 @@ import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
+import {
+  type ObjectKind,
+  type Objects,
+  refOf,
+  type StoredObject,
+  type StoredRef,
+} from '../../records/store/store.ts'
 import type { EgressPolicy } from '../egress/egress.ts'
 import type { Priority, Reconciled, Timers } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
@@ -16,6 +22,8 @@ import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
 import type { VersionOutlook } from './version/outlook.ts'
 import type { Removals } from './version/removals.ts'
+
+export { refOf }
 
 export interface SyncOptions {
   /** The resources; work begins when they are `ready`. */
@@ -94,10 +102,6 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
 
 export function keyOf({ namespace, name }: { namespace: string; name: string }): string {
   return `${namespace}/${name}`
-}
-
-export function refOf({ kind, metadata: { namespace, name } }: StoredObject): StoredRef {
-  return { kind, namespace, name }
 }
 
 /** The current state of an object, or the given state if the object is gone. */

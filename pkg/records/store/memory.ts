@@ -1,6 +1,13 @@
 import { messageOf } from '../../base/errors/errors.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import type { ChangeListener, ObjectFilter, ObjectKind, StoredObject, StoredRef } from './types.ts'
+import type {
+  AppliedObject,
+  ChangeListener,
+  ObjectFilter,
+  ObjectKind,
+  StoredObject,
+  StoredRef,
+} from './types.ts'
 
 export const objectKinds: readonly ObjectKind[] = ['Depot', 'Module', 'Provider', 'Version']
 
@@ -87,11 +94,11 @@ export class ObjectMemory {
 
   /** An error of one listener must neither keep the change from other listeners nor end a watch. */
   #tell(
-    { kind, metadata: { namespace, name } }: StoredObject,
+    object: StoredObject,
     before: StoredObject | undefined,
     after: StoredObject | undefined,
   ): void {
-    const ref = { kind, namespace, name }
+    const ref = refOf(object)
     for (const listener of this.#listeners) {
       try {
         listener(ref, before, after)
@@ -100,6 +107,14 @@ export class ObjectMemory {
       }
     }
   }
+}
+
+/** Names an object. */
+export function refOf({
+  kind,
+  metadata: { namespace, name },
+}: Pick<StoredObject | AppliedObject, 'kind' | 'metadata'>): StoredRef {
+  return { kind, namespace, name }
 }
 
 export function idOf(namespace: string, name: string): string {

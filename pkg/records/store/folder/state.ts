@@ -5,7 +5,7 @@ import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { idOf, type Rejection, type Resolution, Scanner } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
-import { ObjectMemory, objectKinds } from '../memory.ts'
+import { ObjectMemory, objectKinds, refOf } from '../memory.ts'
 import type { AppliedObject, Objects, StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { applied } from './applied.ts'
@@ -92,8 +92,8 @@ export class FolderState {
     return [...this.scanner.rejections.all()]
   }
 
-  waitsForFinalizers({ kind, metadata: { namespace, name } }: StoredObject): boolean {
-    return this.#files.isOwn({ kind, namespace, name })
+  waitsForFinalizers(object: StoredObject): boolean {
+    return this.#files.isOwn(refOf(object))
   }
 
   /**
@@ -124,7 +124,7 @@ export class FolderState {
 
   apply(object: AppliedObject): Promise<StoredObject> {
     const { kind, metadata } = object
-    const ref = { kind, namespace: metadata.namespace, name: metadata.name }
+    const ref = refOf(object)
     return this.scanner.exclusively(async () => {
       const before = await this.#current(ref)
       if (before !== undefined) {
@@ -168,10 +168,9 @@ export class FolderState {
   }
 
   writeStatus(object: StoredObject, status: unknown, isProgress: boolean): Promise<StoredObject> {
-    const { kind, metadata } = object
-    const ref = { kind, namespace: metadata.namespace, name: metadata.name }
+    const ref = refOf(object)
     return this.scanner.exclusively(async () => {
-      const before = await this.#existing(ref, metadata.resourceVersion)
+      const before = await this.#existing(ref, object.metadata.resourceVersion)
       const after = { ...before, status: JSON.parse(JSON.stringify(status)) as unknown }
       requireValid(ref, after, { withRules: false })
       return this.#change(ref, before, after, isProgress ? 'later' : 'now')
@@ -451,10 +450,6 @@ export class FolderState {
     this.#revision += 1
     return String(this.#revision)
   }
-}
-
-function refOf({ kind, metadata: { namespace, name } }: StoredObject): StoredRef {
-  return { kind, namespace, name }
 }
 
 function controllerOf({ metadata }: StoredObject) {
