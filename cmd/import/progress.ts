@@ -1,5 +1,5 @@
+import { printable } from '../../pkg/base/errors/errors.ts'
 import { statusLine, type TextOutput } from '../../pkg/base/run/run.ts'
-import { printable } from '../../pkg/fill/egress/egress.ts'
 import type { ImportEvent, ImportResult } from '../../pkg/fill/importing/importing.ts'
 
 /** Tells a person how far an import is. */

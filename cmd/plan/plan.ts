@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' }
-import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { closest, OptionsError, type PlanCommandOptions } from '../../pkg/base/options/options.ts'
 import { temporaryFolder } from '../../pkg/base/run/run.ts'
@@ -98,9 +98,8 @@ async function read(path: string, apiGroup: string): Promise<ProposedObjects> {
   try {
     return await proposedObjects(path, apiGroup)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
     throw new OptionsError([
-      code === 'ENOENT'
+      codeOf(error) === 'ENOENT'
         ? `${path} does not exist: name a file or folder of manifests`
         : `${path} cannot be read: ${messageOf(error)}`,
     ])

@@ -1,5 +1,5 @@
+import { printable } from '../../pkg/base/errors/errors.ts'
 import type { StatusLine } from '../../pkg/base/run/run.ts'
-import { printable } from '../../pkg/fill/egress/egress.ts'
 import type { FolderObjects, Objects, StoredObject } from '../../pkg/records/store/store.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const

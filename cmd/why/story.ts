@@ -1,5 +1,5 @@
 import type { Condition, Depot, Module, Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { printable } from '../../pkg/fill/egress/egress.ts'
+import { printable } from '../../pkg/base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 
 /** Why an object is in its state. */

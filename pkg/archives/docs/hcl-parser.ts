@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import * as z from 'zod'
+import { printable } from '../../base/errors/errors.ts'
 import { createLimiter } from '../../base/pacing/pacing.ts'
 
 /** The blocks and attributes of a file, in Terraform's JSON syntax. */
 export type ParsedFile = unknown
+
+const maxMessageBytes = 4096
 
 /** A file that is not valid HCL. */
 export class HclError extends Error {
@@ -13,7 +16,7 @@ export class HclError extends Error {
 
   constructor(message: string, line?: number) {
     // The parser quotes the file, which can contain anything.
-    super(message.toWellFormed().replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' '))
+    super(printable(message, maxMessageBytes))
     this.line = line
   }
 }

@@ -2,6 +2,7 @@
 
 import { type AnswerReason, mayPass, type Reason, statusOf } from './reasons.ts'
 
+export { printable } from './printable.ts'
 export {
   type AnswerReason,
   type CallerReason,
@@ -77,6 +78,11 @@ export function unavailable(message: string, cause?: unknown): RegistryError {
  */
 export function messageOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown)
-  const { code } = thrown as NodeJS.ErrnoException
-  return thrown.message || (typeof code === 'string' && code) || thrown.name
+  return thrown.message || codeOf(thrown) || thrown.name
+}
+
+/** The code of an error of the system, such as `ENOENT`; empty if it has none. */
+export function codeOf(thrown: unknown): string {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : ''
+  return typeof code === 'string' ? code : ''
 }

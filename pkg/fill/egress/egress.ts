@@ -12,5 +12,5 @@ export {
 } from './client.ts'
 export { EgressError } from './errors.ts'
 export { Egress } from './open.ts'
-export { causeOf, explained, printable, refusalText, shownUrl } from './printable.ts'
+export { causeOf, explained, refusalText, shownUrl } from './shown.ts'
 export { writeBody } from './write-body.ts'

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import type { EgressPolicy } from './client.ts'
 import { EgressError } from './errors.ts'
-import { shownUrl } from './printable.ts'
+import { shownUrl } from './shown.ts'
 
 /** Options name the host of a URL, or it has to be public. A named host may be private if its network is named, too. */
 export type HostAccess = 'named' | 'public'

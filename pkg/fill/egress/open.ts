@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
-import { hasReason, messageOf, RegistryError } from '../../base/errors/errors.ts'
+import { hasReason, messageOf, printable, RegistryError } from '../../base/errors/errors.ts'
 import {
   type Answer,
   discard,
@@ -29,8 +29,8 @@ import { EgressError } from './errors.ts'
 import { type HostAccess, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
 import { createEgressMetrics, type EgressMetrics } from './metrics.ts'
 import { Pools } from './pools.ts'
-import { printable, refusalText, shownUrl } from './printable.ts'
 import { Allowance } from './rate-limits.ts'
+import { refusalText, shownUrl } from './shown.ts'
 import { tooLarge, writeBody } from './write-body.ts'
 
 const maxRedirects = 5

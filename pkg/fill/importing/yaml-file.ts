@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { type Document, parseDocument } from 'yaml'
+import { codeOf } from '../../base/errors/errors.ts'
 
 /** @returns undefined if the file does not exist */
 export async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }

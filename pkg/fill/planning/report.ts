@@ -1,4 +1,4 @@
-import { printable } from '../egress/egress.ts'
+import { printable } from '../../base/errors/errors.ts'
 import type { PlannedChange } from './changes.ts'
 
 type Action = PlannedChange['action']

@@ -1,5 +1,6 @@
 import type * as z from 'zod'
-import { type EgressAnswer, printable, refusalText, shownUrl } from '../egress/egress.ts'
+import { printable } from '../../base/errors/errors.ts'
+import { type EgressAnswer, refusalText, shownUrl } from '../egress/egress.ts'
 import { FillError } from './errors.ts'
 
 /** Parsing costs memory for each value, whatever its size. Lists of providers have 30,000 values. */

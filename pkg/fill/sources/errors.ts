@@ -1,6 +1,5 @@
 import type { ArchiveLimits } from '../../archives/archive/archive.ts'
-import { mayPass, type Reason, ReasonError } from '../../base/errors/errors.ts'
-import { printable } from '../egress/egress.ts'
+import { mayPass, printable, type Reason, ReasonError } from '../../base/errors/errors.ts'
 
 /** A URL, an answer of 300 characters and advice. */
 const maxMessageBytes = 1024

@@ -1,4 +1,4 @@
-import { printable } from '../egress/egress.ts'
+import { printable } from '../../base/errors/errors.ts'
 import { FillError } from './errors.ts'
 import type { ModuleOrigin, ProviderOrigin } from './types.ts'
 

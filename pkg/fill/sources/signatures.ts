@@ -1,6 +1,5 @@
 import { createMessage, type Key, readKeys, readSignature, type Signature, verify } from 'openpgp'
-import { messageOf } from '../../base/errors/errors.ts'
-import { printable } from '../egress/egress.ts'
+import { messageOf, printable } from '../../base/errors/errors.ts'
 import { FillError } from './errors.ts'
 import type { ReleaseSigner } from './types.ts'
 

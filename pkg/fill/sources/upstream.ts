@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { formatOfFile } from '../../archives/archive/archive.ts'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
-import { hasReason, messageOf } from '../../base/errors/errors.ts'
+import { hasReason, messageOf, printable } from '../../base/errors/errors.ts'
 import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   type DownloadedFile,
@@ -9,7 +9,6 @@ import {
   type EgressAnswer,
   EgressError,
   type EgressRequest,
-  printable,
   shownUrl,
 } from '../egress/egress.ts'
 import { expectStatus, parseJson, statusError } from './answers.ts'

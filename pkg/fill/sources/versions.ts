@@ -1,5 +1,5 @@
 import semver from 'semver'
-import { printable } from '../egress/egress.ts'
+import { printable } from '../../base/errors/errors.ts'
 import { FillError } from './errors.ts'
 import type {
   ModuleUpstream,

@@ -1,6 +1,5 @@
 import type { ArchiveLocation, Version } from '../../api/v1alpha1/v1alpha1.ts'
-import { messageOf, RegistryError } from '../../base/errors/errors.ts'
-import { codeOf } from './tree.ts'
+import { codeOf, messageOf, RegistryError } from '../../base/errors/errors.ts'
 
 /** Looks at archives; cmd gives one that reads the mounted directory. */
 export interface ArchiveProbe {
@@ -40,7 +39,7 @@ export function missing(location: ArchiveLocation): ArchiveState {
 /** A message that may hold a path of the host stays in the log. */
 export function unreadable(location: ArchiveLocation, error: unknown): ArchiveState {
   if (error instanceof RegistryError) return { type: 'failed', message: messageOf(error) }
-  const message = `archive ${pathOf(location)} cannot be read (${codeOf(error) ?? 'see the log'})`
+  const message = `archive ${pathOf(location)} cannot be read (${codeOf(error) || 'see the log'})`
   return { type: 'failed', message }
 }
 

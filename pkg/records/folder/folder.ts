@@ -5,14 +5,13 @@
 
 import { resolve } from 'node:path'
 import { JsonReader, type ResourceSink } from '../../api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { codeOf, RegistryError } from '../../base/errors/errors.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'
 import { CatalogFeed } from './catalog-feed.ts'
 import { resourceKeeper } from './keeper.ts'
 import { FolderReadmes } from './readme.ts'
 import { Scanner } from './scanner.ts'
-import { codeOf } from './tree.ts'
 
 export type { ArchiveProbe } from './archive-state.ts'
 export { idOf, type Resolution } from './definitions.ts'
@@ -98,7 +97,7 @@ export async function watchManifests(options: ManifestOptions): Promise<Manifest
     await feed.load(await scanner.load(), options.firstDigestsMs ?? 30_000)
   } catch (error) {
     await feed.close()
-    const problem = problems[codeOf(error) ?? ''] ?? 'cannot be read'
+    const problem = problems[codeOf(error)] ?? 'cannot be read'
     const message = `manifests folder ${dir} ${problem}; correct --manifests`
     throw new RegistryError('NotConfigured', message, { cause: error })
   }

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { watch } from 'chokidar'
-import { messageOf } from '../../base/errors/errors.ts'
+import { codeOf, messageOf } from '../../base/errors/errors.ts'
 import { backoffMs, eachLimited, Loop, Turns } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { Definitions, type Resolution } from './definitions.ts'
@@ -12,7 +12,7 @@ import { Mistakes, mistakeFinder } from './mistakes.ts'
 import { type FileText, readText } from './read-text.ts'
 import { type Rejection, Rejections } from './rejections.ts'
 import { type Difference, Settling } from './settling.ts'
-import { codeOf, identityOf, isGone, type Listing, signatureOf, walk } from './tree.ts'
+import { identityOf, isGone, type Listing, signatureOf, walk } from './tree.ts'
 
 /** Several events that belong together cause one scan. */
 const debounceMs = 50
@@ -321,7 +321,7 @@ export class Scanner<O, E> {
 /** Messages of the file system name a path of the host after a comma. */
 function unreadable(file: string, error: unknown): Rejection {
   const code = codeOf(error)
-  const message = code === undefined ? messageOf(error) : `cannot be read (${code})`
+  const message = code === '' ? messageOf(error) : `cannot be read (${code})`
   return { file, reason: 'Unreadable', kind: 'unknown', message }
 }
 

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { codeOf, walk } from './tree.ts'
+import { codeOf } from '../../base/errors/errors.ts'
+import { walk } from './tree.ts'
 
 const filesEach = 300
 
@@ -34,7 +35,7 @@ it('lists one folder or the other, never a part of one, while a link is moved be
       seen.add(`${releases.size} with ${files.size} files`)
     } catch (error) {
       // A folder that goes while it is listed is an error, which keeps what was served.
-      seen.add(String(codeOf(error)))
+      seen.add(codeOf(error))
     }
   }
   await ended

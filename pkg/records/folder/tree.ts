@@ -1,6 +1,7 @@
 import type { BigIntStats, Dirent } from 'node:fs'
 import { readdir, realpath, stat, statfs } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { codeOf } from '../../base/errors/errors.ts'
 import { eachLimited } from '../../base/pacing/pacing.ts'
 
 /** The files below a folder. Paths are relative to it, with `/`, in order. */
@@ -144,10 +145,4 @@ function isWithin(path: string, folder: string): boolean {
 
 export function isGone(error: unknown): boolean {
   return codeOf(error) === 'ENOENT'
-}
-
-/** `EACCES` and the like. */
-export function codeOf(error: unknown): string | undefined {
-  const { code } = error as { code?: unknown }
-  return typeof code === 'string' ? code : undefined
 }

@@ -1,4 +1,4 @@
-import { notFound, RegistryError, unavailable } from '../../../base/errors/errors.ts'
+import { codeOf, notFound, RegistryError, unavailable } from '../../../base/errors/errors.ts'
 
 const absent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO']
 
@@ -25,7 +25,3 @@ export function writeError(thrown: unknown): RegistryError {
   }
   return unavailable('the archive could not be stored', thrown)
 }
-
-/** The code of an error of the system; empty where it has none. */
-export const codeOf = (thrown: unknown): string =>
-  (thrown as NodeJS.ErrnoException | null)?.code ?? ''

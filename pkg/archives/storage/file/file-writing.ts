@@ -9,12 +9,12 @@ import {
   rename,
   unlink,
 } from 'node:fs/promises'
-import { notFound, unavailable } from '../../../base/errors/errors.ts'
+import { codeOf, notFound, unavailable } from '../../../base/errors/errors.ts'
 import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer, release } from '../../spool/spool.ts'
 import type { LocalFile, WritableDriver } from '../driver.ts'
 import { checkObjectName } from '../object-name.ts'
-import { codeOf, writeError } from './file-error.ts'
+import { writeError } from './file-error.ts'
 import { listFiles, removeAbandoned, temporaryPattern } from './file-listing.ts'
 import { openDirectory, pathIn } from './mount.ts'
 

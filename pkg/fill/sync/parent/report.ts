@@ -1,8 +1,7 @@
 import semver from 'semver'
 import type { Condition, Module, ParentKind, Provider } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { Reason } from '../../../base/errors/errors.ts'
+import { printable, type Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { printable } from '../../egress/egress.ts'
 import {
   type ConditionChanges,
   conditionFalse,

@@ -1,6 +1,7 @@
 import { mkdirSync, rmdirSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { codeOf } from '../../../base/errors/errors.ts'
 import type { Notes } from '../types.ts'
 import { writeFile } from './write-file.ts'
 
@@ -34,6 +35,6 @@ export function folderNotes(dir: string): Notes {
 }
 
 function noneIfMissing(error: unknown): string[] {
-  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+  if (codeOf(error) === 'ENOENT') return []
   throw error
 }

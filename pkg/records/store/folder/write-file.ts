@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { messageOf } from '../../../base/errors/errors.ts'
+import { codeOf, messageOf } from '../../../base/errors/errors.ts'
 import { decodeText, identityOf, signatureOf } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
 
@@ -90,7 +90,7 @@ export function removeFile(path: string, expected: string): void {
     rmSync(temporaryOf(path), { force: true })
   } catch (error) {
     if (error instanceof ApiError) throw error
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    if (codeOf(error) === 'ENOENT') return
     throw failure(path, error)
   }
 }
@@ -106,8 +106,7 @@ async function existing(path: string): Promise<{ target: string; mode: number }>
 }
 
 function failure(path: string, error: unknown): ApiError {
-  const { code } = error as { code?: unknown }
-  const denied = ['EACCES', 'EPERM', 'EROFS'].includes(String(code))
+  const denied = ['EACCES', 'EPERM', 'EROFS'].includes(codeOf(error))
   const hint = denied ? '; let this user write to the folder of manifests' : ''
   const message = `${path} cannot be written: ${messageOf(error)}${hint}`
   return new ApiError(denied ? 'Forbidden' : 'Unavailable', message, { cause: error })

@@ -1,26 +1,5 @@
-import { messageOf } from '../../base/errors/errors.ts'
+import { messageOf, printable } from '../../base/errors/errors.ts'
 import { saidBy } from '../../base/http/http.ts'
-
-/**
- * Makes an upstream's text fit for a status or a log line: one line of at most 256 bytes, without control characters and
- * without marks that change the direction of text.
- */
-export function printable(text: string, maxBytes = 256): string {
-  const plain = text
-    .slice(0, maxBytes * 4)
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]+/gu, ' ')
-    .trim()
-  if (Buffer.byteLength(plain) <= maxBytes) return plain
-  let cut = ''
-  let bytes = 0
-  for (const character of plain) {
-    bytes += Buffer.byteLength(character)
-    if (bytes > maxBytes - 3) break
-    cut += character
-  }
-  return `${cut}…`
-}
 
 /** A URL without its query, fragment and userinfo. */
 export function shownUrl(url: URL | string): string {
