@@ -44,7 +44,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     isFolder: true,
     unreadable: () => state.unreadable(),
     mistakes: () => state.rejections().map(lineOf),
-    orphans: () => (state.unreadable() === undefined ? state.orphans() : []),
+    orphans: () => (state.unreadable() === undefined ? state.owners.orphans() : []),
     settled: () => state.settled(),
     waitsForFinalizers: (object) => state.waitsForFinalizers(object),
     get: (kind, namespace, name) => state.memory.get(kind, namespace, name),

@@ -10,8 +10,9 @@ import type { AppliedObject, Objects, StoredObject, StoredRef } from '../types.t
 import { record } from '../whole-object.ts'
 import { applied } from './applied.ts'
 import { Files } from './files.ts'
-import { identified, uidOf } from './identity.ts'
+import { identified } from './identity.ts'
 import { type Fields, type FiledSecret, wholeKeeper } from './keeper.ts'
+import { controllerOf, Owners } from './owners.ts'
 import { patched } from './patch.ts'
 import { requireValid } from './valid.ts'
 import { changed } from './write-file.ts'
@@ -31,6 +32,7 @@ type DeleteOptions = NonNullable<Parameters<Objects['delete']>[1]>
 export class FolderState {
   readonly memory: ObjectMemory
   readonly scanner: Scanner<Fields, FiledSecret>
+  readonly owners: Owners
   readonly #apiGroup: string
   readonly #restMs: number
   readonly #log: Logger
@@ -66,6 +68,7 @@ export class FolderState {
       log,
     })
     this.#files = new Files(dir, apiGroup, this.scanner)
+    this.owners = new Owners(this.memory, this.scanner, this.#files)
   }
 
   /** @throws the error of the file system where the folder cannot be read */
@@ -105,7 +108,7 @@ export class FolderState {
     for (;;) {
       await this.scanner.exclusively(() => this.scanner.settle())
       const { definitions, restsInMs } = this.scanner
-      const isDecided = !definitions.hasAbsent && !this.#hasLeftovers()
+      const isDecided = !definitions.hasAbsent && !this.owners.hasLeftovers()
       if (isDecided || this.#isCollectFailing || this.unreadable() !== undefined) return
       if (patience.aborted) {
         this.#log.warn('the folder keeps changing, so nothing is removed for absent objects')
@@ -193,7 +196,7 @@ export class FolderState {
     const { finalizers, uid, deletionTimestamp, ownerAbsent } = held.metadata
     if (finalizers.length === 0) {
       await this.#remove(ref)
-      for (const child of this.#ownedBy(uid)) {
+      for (const child of this.owners.ownedBy(uid)) {
         const childRef = refOf(child)
         const value = this.#values.get(idOf(childRef))
         if (value !== undefined) await this.#delete(childRef, value, child)
@@ -204,13 +207,6 @@ export class FolderState {
       const metadata = { ...record(before['metadata']), deletionTimestamp: since }
       await this.#change(ref, before, { ...before, metadata }, 'now')
     }
-  }
-
-  /** Objects that sync created for an owner. */
-  #ownedBy(uid: string): StoredObject[] {
-    return objectKinds
-      .flatMap((kind) => this.memory.list(kind, { ownerUid: uid }))
-      .filter((object) => controllerOf(object)?.uid === uid && this.#files.isOwn(refOf(object)))
   }
 
   #take(changes: readonly Resolution<Fields>[]): void {
@@ -256,8 +252,8 @@ export class FolderState {
     if (this.scanner.restsInMs > 0 || this.#collected === this.#revision) return
     if (this.scanner.definitions.hasAbsent || this.unreadable() !== undefined) return
     const removals = [
-      ...this.orphans().map((object) => () => this.#markOrRemove(object)),
-      ...this.#strayStatuses().map((ref) => () => this.#files.removeStatus(ref)),
+      ...this.owners.orphans().map((object) => () => this.#markOrRemove(object)),
+      ...this.owners.strayStatuses().map((ref) => () => this.#files.removeStatus(ref)),
     ]
     this.#isCollectFailing = false
     for (const remove of removals) {
@@ -287,49 +283,11 @@ export class FolderState {
       const kind = objectKinds.find((one) => one === value?.['kind'])
       if (value === undefined || kind === undefined) continue
       const object = identified(kind, value, '')
-      if (!this.#isOwnerPresent(object)) continue
+      if (!this.owners.isOwnerPresent(object)) continue
       this.#ownerless.delete(id)
       this.#remember(refOf(object), value)
       this.#log.info({ ...refOf(object) }, 'kept, because its owner has returned')
     }
-  }
-
-  #hasLeftovers(): boolean {
-    return this.orphans().length > 0 || this.#strayStatuses().length > 0
-  }
-
-  /** Objects that sync created for an owner that is absent, unless their deletion has begun. */
-  orphans(): StoredObject[] {
-    return objectKinds
-      .flatMap((kind) => this.memory.list(kind))
-      .filter(
-        (object) =>
-          object.metadata.deletionTimestamp === undefined &&
-          !this.#isOwnerPresent(object) &&
-          this.#files.isOwn(refOf(object)),
-      )
-  }
-
-  /**
-   * Statuses of objects that are gone, with all that was made for them. That of a Version stays while it names an archive: it is
-   * the only record of what is in storage, and the Version that a person wrote may return.
-   */
-  #strayStatuses(): StoredRef[] {
-    return [...this.scanner.definitions.strayStatuses()].flatMap(({ key, status }) => {
-      const kind = objectKinds.find((one) => one === key.kind)
-      const ref = kind && { ...key, kind }
-      const hasArchive = kind === 'Version' && record(status?.raw)['artifact'] !== undefined
-      if (ref === undefined || hasArchive) return []
-      return this.#ownedBy(uidOf(ref)).length > 0 ? [] : [ref]
-    })
-  }
-
-  #isOwnerPresent(object: StoredObject): boolean {
-    const owner = controllerOf(object)
-    const kind = objectKinds.find((one) => one === owner?.kind)
-    if (owner === undefined || kind === undefined) return true
-    const found = this.memory.get(kind, object.metadata.namespace, owner.name)
-    return found?.metadata.uid === owner.uid
   }
 
   #get({ kind, namespace, name }: StoredRef): StoredObject | undefined {
@@ -450,8 +408,4 @@ export class FolderState {
     this.#revision += 1
     return String(this.#revision)
   }
-}
-
-function controllerOf({ metadata }: StoredObject) {
-  return metadata.ownerReferences.find(({ controller }) => controller === true)
 }
