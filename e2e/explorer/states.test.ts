@@ -385,8 +385,8 @@ describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
     const rows = page.locator('.panel .list li')
     await main(page).getByRole('heading', { name: 'All depots' }).waitFor()
     expect(await page.locator('.cells li').allInnerTexts()).toEqual([
-      expect.stringMatching(/one\s+not synced\s+600/),
-      expect.stringMatching(/two\s+not synced\s+500/),
+      expect.stringMatching(/one\s+not in sync\s+600/),
+      expect.stringMatching(/two\s+not in sync\s+500/),
       expect.stringMatching(/three\s+0/),
     ])
     expect(await page.getByRole('button', { name: 'Graph' }).count()).toBe(0)
@@ -406,6 +406,41 @@ describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
     await page.getByLabel('Find a depot, module or provider').press('Shift+Enter')
     await page.getByText('1,100 of 1,100, in 2 depots').waitFor()
     await expect.poll(() => page.locator('.panel .list [aria-current]').count()).toBe(1)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('shows depots that fail or wait for a confirmation first, with the reason and a command', async () => {
+    const troubled = {
+      ...largeGraph,
+      depots: largeGraph.depots.map((depot) =>
+        depot.name === 'two' ? { ...depot, ready: false, reason: 'PartiallySynced' } : depot,
+      ),
+      modules: largeGraph.modules.map((module) =>
+        module.name === 'm7' ? { ...module, removalHeld: true } : module,
+      ),
+    }
+    const { page, problems, close } = await withAnswer(json(200, troubled), {}, '/depots')
+    const health = page.getByRole('region', { name: 'Health' })
+    await health.waitFor()
+    expect((await health.innerText()).replaceAll(/\s+/g, ' ')).toBe(
+      '3 depots 1 healthy 1 failing 1 removal held',
+    )
+    expect(await page.locator('.depot-rows li').allInnerTexts()).toEqual([
+      expect.stringMatching(
+        /failing\s.*a\/two\s+Some of its modules and providers failed\s+1 of 500/s,
+      ),
+      expect.stringMatching(
+        /removal held\s.*a\/one\s+Versions stay until .* removal: m7\s+1 of 600/s,
+      ),
+    ])
+    await health.getByRole('link', { name: 'failing' }).click()
+    await page.waitForURL('**/depots?health=failing')
+    await page.locator('.depot-rows a').click()
+    await page.getByRole('region', { name: 'depot a/two' }).waitFor()
+    expect(await page.locator('.panel dl').innerText()).toMatch(
+      /State\s+Some of its modules and providers failed.*Find out why\s+depot why a\/two/s,
+    )
     expect(problems).toEqual([])
     await close()
   })

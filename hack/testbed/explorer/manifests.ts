@@ -24,6 +24,8 @@ export interface Sample {
   readonly versions: readonly string[]
   readonly public?: boolean
   readonly synced?: boolean
+  /** Versions that would be removed wait for a confirmation. */
+  readonly removalHeld?: boolean
   /** Versions that failed to synchronise. */
   readonly failed?: readonly string[]
   /** Versions that a second object has too. */
@@ -68,6 +70,14 @@ export function findingsOf(counts: readonly number[], isModule: boolean): Findin
   )
 }
 
+const condition = (type: string, status: 'True' | 'False', reason: string) => ({
+  type,
+  status,
+  reason,
+  message: 'for operators',
+  lastTransitionTime: '2026-11-20T10:00:00Z',
+})
+
 function objectsOf(sample: Sample): object[] {
   const { namespace, name, kind, provider, versions, failed = [], twice = [] } = sample
   const isModule = kind === 'module'
@@ -84,7 +94,12 @@ function objectsOf(sample: Sample): object[] {
     kind: isModule ? 'Module' : 'Provider',
     metadata: { name, namespace, labels },
     spec: config,
-    status: { synced: sample.synced ?? true },
+    status: {
+      synced: sample.synced ?? true,
+      ...(sample.removalHeld === true && {
+        conditions: [condition('RemovalHeld', 'True', 'RemovalHeld')],
+      }),
+    },
   }
   const children = versions.flatMap((version, index) =>
     platforms.map((platform) => {
@@ -139,6 +154,8 @@ export interface SampleDepot {
   readonly minutes: number
   readonly modules: readonly string[]
   readonly providers: readonly string[]
+  /** Reason for which it is not ready. */
+  readonly failing?: string
 }
 
 const storages = {
@@ -161,7 +178,15 @@ const depotObject = (depot: SampleDepot): object => ({
     pollingIntervalMinutes: depot.minutes,
     global: { storageConfig: { [depot.storage]: storages[depot.storage] } },
   },
-  status: { modules: depot.modules, providers: depot.providers },
+  status: {
+    modules: depot.modules,
+    providers: depot.providers,
+    conditions: [
+      depot.failing === undefined
+        ? condition('Ready', 'True', 'Synced')
+        : condition('Ready', 'False', depot.failing),
+    ],
+  },
 })
 
 /** Writes a folder for `--manifests`: JSON is YAML, and quicker to write. */

@@ -42,7 +42,11 @@ export const showcase: readonly Sample[] = [
     synced: false,
     public: false,
   }),
-  moduleOf('data', 'kafka-topic', 'confluent', { findings: [0, 0, 1, 0, 0], public: false }),
+  moduleOf('data', 'kafka-topic', 'confluent', {
+    findings: [0, 0, 1, 0, 0],
+    public: false,
+    removalHeld: true,
+  }),
   moduleOf('security', 'kms-key', 'aws', { findings: [0, 0, 0, 1, 0] }),
   moduleOf('network', 'landing-zone', 'azurerm', { findings: [0, 2, 8, 14, 1], public: false }),
   moduleOf(
@@ -110,6 +114,7 @@ export const showcaseDepots: readonly SampleDepot[] = [
     minutes: 240,
     modules: [],
     providers: ['aws', 'google', 'azurerm'],
+    failing: 'PartiallySynced',
   },
   {
     namespace: 'payments',

@@ -264,6 +264,11 @@ export const DepotList = z
   .register(components, { id: 'DepotList' })
 export type DepotList = z.infer<typeof DepotList>
 
+const removalHeld = z
+  .boolean()
+  .optional()
+  .describe('True while a person has to confirm that versions are removed; otherwise absent.')
+
 export const DepotGraph = z
   .strictObject({
     depots: z.array(
@@ -275,6 +280,11 @@ export const DepotGraph = z
         pollingIntervalMinutes: polling,
         managedModuleNames: managed,
         managedProviderNames: managed,
+        ready: z
+          .boolean()
+          .optional()
+          .describe('Its condition Ready; absent while that is unknown.'),
+        reason: z.string().optional().describe('Reason of the condition, if it is false.'),
       }),
     ),
     modules: z.array(
@@ -286,6 +296,7 @@ export const DepotGraph = z
         synced: z.boolean(),
         latestVersion: z.string().optional(),
         scanCounts: ScanCounts.optional(),
+        removalHeld,
         depotID: z.string().describe('The first of the Depots that manage it.'),
       }),
     ),
@@ -295,6 +306,7 @@ export const DepotGraph = z
         namespace: name,
         name,
         synced: z.boolean(),
+        removalHeld,
       }),
     ),
     edges: z.array(z.strictObject({ id: z.string(), source: z.string(), target: z.string() })),

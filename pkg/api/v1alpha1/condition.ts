@@ -13,6 +13,14 @@ const Condition = z.object({
 })
 export type Condition = z.infer<typeof Condition>
 
+/** The condition of a type. */
+export function conditionOf(
+  status: { readonly conditions?: readonly Condition[] | undefined } | undefined,
+  type: string,
+): Condition | undefined {
+  return status?.conditions?.find((condition) => condition.type === type)
+}
+
 /** `status.conditions`, at most one of a type. */
 export function conditions(description: string) {
   return z

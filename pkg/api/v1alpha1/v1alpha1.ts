@@ -34,7 +34,7 @@ export {
   sha256Hex,
 } from './archive.ts'
 export type { ArchiveDocs, Artifact } from './artifact.ts'
-export type { Condition } from './condition.ts'
+export { type Condition, conditionOf } from './condition.ts'
 export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { fanOut } from './fan-out.ts'
 export { secondsOf } from './go-duration.ts'

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   type Condition,
+  conditionOf,
   type Depot,
   isRecord,
   type Module,
@@ -116,7 +117,7 @@ function* reported(
   before: StoredObject | undefined,
 ): Generator<PlannedChange> {
   const ref = refOf(object)
-  const ready = conditionOf(object, 'Ready')
+  const ready = conditionOf(object.status as Depot['status'], 'Ready')
   if (object.kind === 'Depot' && ready?.reason !== 'InvalidSpec') {
     for (const { kind, name, message } of (object.status as Depot['status'])?.items ?? []) {
       if (message === undefined) continue
@@ -127,7 +128,7 @@ function* reported(
   if (ready?.status === 'False' && !isOfVersions(ready)) {
     yield { action: 'fail', ...ref, message: ready.message }
   }
-  const held = conditionOf(object, 'RemovalHeld')
+  const held = conditionOf(object.status as Module['status'], 'RemovalHeld')
   if (held?.status === 'True') yield { action: 'hold', ...ref, message: held.message }
   const known = skippedBy(before)
   for (const one of skippedBy(object)) {
@@ -136,10 +137,6 @@ function* reported(
     const versions = [platform === undefined ? version : `${version} ${platform}`]
     yield { action: 'skip', ...ref, versions, message }
   }
-}
-
-function conditionOf({ status }: StoredObject, type: string): Condition | undefined {
-  return (status as Module['status'])?.conditions?.find((one) => one.type === type)
 }
 
 function skippedBy(object: StoredObject | undefined) {

@@ -23,6 +23,7 @@ export const depotGraph = endpoint({
         pollingIntervalMinutes: 60,
         managedModuleNames: ['network'],
         managedProviderNames: [],
+        ready: true,
       },
     ],
     modules: [
@@ -75,6 +76,7 @@ function graphParts(depots: readonly ShownDepot[]): string {
       pollingIntervalMinutes: depot.pollingIntervalMinutes,
       managedModuleNames: managedNames(depot, 'Module'),
       managedProviderNames: managedNames(depot, 'Provider'),
+      ...stateOf(depot),
     })
   })
   const modules: string[] = []
@@ -92,11 +94,18 @@ function graphParts(depots: readonly ShownDepot[]): string {
   return `"depots":[${nodes.join()}],"modules":[${modules.join()}],"providers":[${providers.join()}],"edges":[${edges.join()}],"summary":${JSON.stringify(summary)}`
 }
 
+/** The message of the condition may name what the caller may not see, so only its reason is told. */
+function stateOf({ ready }: ShownDepot): { ready?: boolean; reason?: string } {
+  if (ready === undefined || ready.status === 'Unknown') return {}
+  return ready.status === 'True' ? { ready: true } : { ready: false, reason: ready.reason }
+}
+
 /** A node without its closing brace. */
 function nodeOf(entry: Listed): string {
   const { kind, namespace, name, resource, latestVersion, scanCounts, synced } = entry.summary
   const module = kind === 'Module' && { provider: resource.system, latestVersion, scanCounts }
-  const rest = JSON.stringify({ namespace, name, synced, ...module })
+  const held = resource.removalHeld && { removalHeld: true }
+  const rest = JSON.stringify({ namespace, name, synced, ...module, ...held })
   return `{"id":"${idOf(entry)}",${rest.slice(1, -1)}`
 }
 

@@ -536,6 +536,12 @@ function list(model: NaiveModel, viewer: Viewer, depots: readonly Depot[]) {
   return { items: depots.map((depot) => depotRecord(model, viewer, depot)) }
 }
 
+function stateOf({ status }: Depot) {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status === 'True') return { ready: true }
+  return ready?.status === 'False' ? { ready: false, reason: ready.reason } : {}
+}
+
 function graph(model: NaiveModel, viewer: Viewer, depots: readonly Depot[]) {
   const nodes: Owner[] = []
   const depotOf = new Map<Owner, string>()
@@ -553,7 +559,9 @@ function graph(model: NaiveModel, viewer: Viewer, depots: readonly Depot[]) {
   }
   const base = (owner: Owner) => {
     const { namespace, name, synced } = card(model, owner)
-    return { id: idOf(owner), namespace, name, synced }
+    const held = owner.status?.conditions?.find(({ type }) => type === 'RemovalHeld')
+    const removalHeld = held?.status === 'True' ? true : undefined
+    return { id: idOf(owner), namespace, name, synced, removalHeld }
   }
   const modules = nodes
     .filter((owner) => owner.kind === 'Module')
@@ -574,6 +582,7 @@ function graph(model: NaiveModel, viewer: Viewer, depots: readonly Depot[]) {
         ...rest,
         managedModuleNames: moduleNames,
         managedProviderNames: providerNames,
+        ...stateOf(depot),
       }
     }),
     modules,

@@ -66,6 +66,17 @@ const syncState = {
   syncStatus: maybe(pick('', 'Successfully synced', 'Failed to fetch', 'some ERROR')),
 }
 
+/** Conditions of one type, as a controller or somebody else wrote them. */
+const conditionsOf = (type: string, ...reasons: string[]) =>
+  maybe(
+    fc
+      .record({ status: pick('True', 'False', 'Unknown'), reason: pick(...reasons) })
+      .map((state) => [
+        { type, ...state, message: 'for operators', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      ]),
+  )
+const parentState = { ...syncState, conditions: conditionsOf('RemovalHeld', 'RemovalHeld') }
+
 /** Few, so that some were created at the same time. */
 const created = pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z')
 
@@ -81,7 +92,7 @@ const module = fc
       repoUrl: maybe(pick('https://git.test/a')),
       storageConfig,
     }),
-    status: maybe(fc.record({ latestVersion: maybe(pick(...versionNumbers)), ...syncState })),
+    status: maybe(fc.record({ latestVersion: maybe(pick(...versionNumbers)), ...parentState })),
   })
   .map(({ namespace, name, labels: own, created: creationTimestamp, config, status }) => ({
     kind: 'Module',
@@ -105,7 +116,7 @@ const provider = fc
       fc.record({
         latestVersion: maybe(pick(...versionNumbers)),
         resolvedSourceRepository: maybe(pick('https://git.test/c')),
-        ...syncState,
+        ...parentState,
       }),
     ),
   })
@@ -174,7 +185,13 @@ const depot = fc
     global: maybe(fc.record({ storageConfig })),
     moduleConfigs: maybe(fc.array(fc.record({ storageConfig }), { maxLength: 2 })),
     polling: maybe(pick(0, 60)),
-    status: maybe(fc.record({ modules: maybe(managed), providers: maybe(managed) })),
+    status: maybe(
+      fc.record({
+        modules: maybe(managed),
+        providers: maybe(managed),
+        conditions: conditionsOf('Ready', 'Synced', 'SyncFailed'),
+      }),
+    ),
   })
   .map(({ namespace, name, labels: own, polling, status, ...spec }) => ({
     kind: 'Depot',

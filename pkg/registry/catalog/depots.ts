@@ -1,6 +1,8 @@
 import {
   type Backend,
   backendOf,
+  type Condition,
+  conditionOf,
   type Depot,
   type ParentKind,
 } from '../../api/v1alpha1/v1alpha1.ts'
@@ -18,6 +20,8 @@ export interface ShownDepot {
   readonly storageBackend: Backend | undefined
   /** 0: never. */
   readonly pollingIntervalMinutes: number
+  /** Undefined before a first report. */
+  readonly ready: Condition | undefined
   /** Sorted by namespace, kind and name. */
   readonly managed: readonly Listed[]
 }
@@ -66,6 +70,7 @@ export class Depots {
         name: depot.metadata.name,
         storageBackend: storageBackendOf(depot),
         pollingIntervalMinutes: depot.spec.pollingIntervalMinutes ?? 0,
+        ready: conditionOf(depot.status, 'Ready'),
         managed: this.#managedBy(depot).filter((entry) => view.seen.has(entry.number)),
       }))
   }

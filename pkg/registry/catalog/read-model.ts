@@ -320,6 +320,7 @@ function isSameNode(a: Summary, b: Summary): boolean {
   return (
     a.latestVersion === b.latestVersion &&
     a.synced === b.synced &&
+    a.resource.removalHeld === b.resource.removalHeld &&
     a.resource.system === b.resource.system &&
     JSON.stringify(a.scanCounts) === JSON.stringify(b.scanCounts)
   )

@@ -1,4 +1,5 @@
 import {
+  conditionOf,
   configOfParent,
   type Module,
   normalizeVersion,
@@ -32,6 +33,8 @@ export class ResourceRow {
   readonly latestVersion: string | undefined
   /** Its own status, whatever its Versions say; undefined if it has none. */
   readonly synced: boolean | undefined
+  /** Whether a person has to confirm that versions are removed. */
+  readonly removalHeld: boolean
   /** @see Ranked */
   rank = 0
   generation = 0
@@ -56,6 +59,7 @@ export class ResourceRow {
     this.latestVersion =
       resource.status?.latestVersion && normalizeVersion(resource.status.latestVersion)
     this.synced = resource.status?.synced
+    this.removalHeld = conditionOf(resource.status, 'RemovalHeld')?.status === 'True'
   }
 }
 

@@ -75,7 +75,7 @@ export function Content({ fleet, depots, values, view, hits, current, change }: 
               chosen={chosen}
               health={values.health}
               hrefOf={hrefOf}
-              unsyncedHref={hrefWith({ health: 'unsynced' })}
+              troubleHref={hrefWith({ health: 'trouble' })}
             />
           )}
         </div>

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { type DepotNode, type FleetNode, groupsOf, nameOf, type ResourceNode } from './fleet.ts'
-import { type Choosing, depotNote, NodeLink, NodeName, SyncSlot } from './node.tsx'
+import { type Choosing, depotNote, NodeLink, NodeName, SyncSlot, TroubleIcon } from './node.tsx'
 import { DepotFacts } from './panel.tsx'
 
 interface Props extends Choosing {
@@ -18,7 +18,10 @@ export function Drawing({ depots, chosen, hrefOf }: Props) {
       <Icon name={kindIcon(node.kind)} />
       <NodeName of={node} />
       {node.kind === 'depot' ? (
-        <span class="quiet note-line">{depotNote(node)}</span>
+        <>
+          <TroubleIcon of={node} />
+          <span class="quiet note-line">{depotNote(node)}</span>
+        </>
       ) : (
         <>
           <code class="quiet">{node.latestVersion}</code>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canBeDrawn, fleetOf, groupsOf, nameOf, search, withHealth } from './fleet.ts'
+import { canBeDrawn, fleetOf, groupsOf, nameOf, search, withHealth, worstFirst } from './fleet.ts'
 import { graphOf } from './graph.fixture.ts'
 
 const numbered = (letter: string, count: number): string[] =>
@@ -32,6 +32,27 @@ describe('a fleet', () => {
     expect(named('healthy')).toEqual(['two', 'three'])
     expect(named('unsynced')).toEqual(['one'])
     expect(withHealth(undefined, 'healthy')).toEqual([])
+  })
+
+  it('has a state for each depot, the worst that is known, and lists the worst first', () => {
+    const graph = graphOf({ late: ['x'], ok: ['y'], held: ['x', 'z'], broken: ['y'] }, ['x'])
+    const fleet = fleetOf({
+      ...graph,
+      modules: graph.modules.map((one) => (one.name === 'z' ? { ...one, removalHeld: true } : one)),
+      depots: graph.depots.map((depot) =>
+        depot.name === 'broken' ? { ...depot, ready: false, reason: 'SyncFailed' } : depot,
+      ),
+    })
+    const states = fleet.depots.map(({ name, state }) => [name, state])
+    expect(Object.fromEntries(states)).toEqual({
+      late: 'unsynced',
+      ok: 'healthy',
+      held: 'held',
+      broken: 'failing',
+    })
+    expect(worstFirst(fleet.depots).map(({ name }) => name)).toEqual(['broken', 'held', 'late'])
+    expect(withHealth(fleet, 'trouble')).toHaveLength(3)
+    expect(withHealth(fleet, 'held').map(({ name }) => name)).toEqual(['held'])
   })
 
   it.each([

@@ -11,16 +11,24 @@ export interface ResourceNode
   readonly id: string
   readonly kind: 'module' | 'provider'
   readonly synced: boolean
+  readonly removalHeld?: boolean | undefined
   readonly managers: DepotNode[]
 }
+
+/** The worst that is known of a depot, worst first. */
+const states = ['failing', 'held', 'unsynced', 'healthy'] as const
+export type DepotState = (typeof states)[number]
 
 export interface DepotNode
   extends PageAddress,
     Omit<DepotGraph['depots'][number], keyof PageAddress> {
   readonly kind: 'depot'
+  readonly state: DepotState
   /** Resources that are not in sync come first. */
   readonly items: readonly ResourceNode[]
   readonly unsynced: readonly ResourceNode[]
+  /** Resources whose versions stay until a person confirms that they are removed. */
+  readonly held: readonly ResourceNode[]
 }
 
 export type FleetNode = DepotNode | ResourceNode
@@ -41,7 +49,9 @@ export function fleetOf(graph: DepotGraph): Fleet {
     )
     const unsynced = managed.filter(({ synced }) => !synced)
     const items = [...unsynced, ...managed.filter(({ synced }) => synced)]
-    const node: DepotNode = { ...depot, kind: 'depot', items, unsynced }
+    const held = items.filter(({ removalHeld }) => removalHeld === true)
+    const state = stateOf(depot.ready, held.length, unsynced.length)
+    const node: DepotNode = { ...depot, kind: 'depot', state, items, unsynced, held }
     for (const { managers } of items) managers.push(node)
     return node
   })
@@ -52,13 +62,28 @@ export function fleetOf(graph: DepotGraph): Fleet {
 
 export const nameOf = ({ namespace, name }: PageAddress): string => `${namespace}/${name}`
 
-export const isHealthy = (depot: DepotNode): boolean => depot.unsynced.length === 0
+function stateOf(ready: boolean | undefined, held: number, unsynced: number): DepotState {
+  if (ready === false) return 'failing'
+  return held > 0 ? 'held' : unsynced > 0 ? 'unsynced' : 'healthy'
+}
+
+export const isHealthy = ({ state }: DepotNode): boolean => state === 'healthy'
 
 /** @param health the filter of the page's URL, empty for every depot */
 export function withHealth(fleet: Fleet | undefined, health: string): readonly DepotNode[] {
   const depots = fleet?.depots ?? []
-  return health === '' ? depots : depots.filter((it) => isHealthy(it) === (health === 'healthy'))
+  if (health === '') return depots
+  return depots.filter((it) => (health === 'trouble' ? !isHealthy(it) : it.state === health))
 }
+
+/** The depots that need a look, worst first. */
+export const worstFirst = (depots: readonly DepotNode[]): DepotNode[] =>
+  depots
+    .filter((it) => !isHealthy(it))
+    .toSorted(
+      (a, b) =>
+        states.indexOf(a.state) - states.indexOf(b.state) || b.unsynced.length - a.unsynced.length,
+    )
 
 const mostDrawnDepots = 12
 const mostDrawnResources = 60

@@ -1,6 +1,7 @@
+import { number } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
-import { type DepotNode, type FleetNode, nameOf } from './fleet.ts'
+import { type DepotNode, type DepotState, type FleetNode, nameOf } from './fleet.ts'
 
 /** The chosen node, and URLs that choose another one. */
 export interface Choosing {
@@ -26,7 +27,53 @@ export const NodeLink = ({ to, chosen, hrefOf, class: name, children }: LinkProp
   </a>
 )
 
-export const WaitIcon = () => (
+interface StateLook {
+  readonly icon: string
+  readonly tone: string
+  readonly words: string
+}
+
+/** How each state of a depot is drawn. */
+export const stateLooks: Readonly<Record<DepotState, StateLook>> = {
+  healthy: { icon: 'check', tone: 'c-ok', words: 'healthy' },
+  unsynced: { icon: 'wait', tone: 'c-warn', words: 'not in sync' },
+  failing: { icon: 'fail', tone: 'c-fail', words: 'failing' },
+  held: { icon: 'hold', tone: 'c-warn', words: 'removal held' },
+}
+
+/** The state of a depot that needs a look. */
+export function TroubleIcon({ of: { state } }: { readonly of: DepotNode }) {
+  const { icon, tone, words } = stateLooks[state]
+  return state === 'healthy' ? null : (
+    <>
+      <Icon name={icon} tone={tone} />
+      <Hidden>{words}</Hidden>
+    </>
+  )
+}
+
+const failures: Readonly<Record<string, string>> = {
+  PartiallySynced: 'Some of its modules and providers failed',
+  SyncFailed: 'All of its modules and providers failed',
+  InvalidSpec: 'Its spec cannot work',
+}
+
+/** Why a depot needs a look; empty for a healthy one. */
+export function causeOf({ state, reason = 'Unknown', held, unsynced }: DepotNode): string {
+  if (state === 'failing') return failures[reason] ?? `Failing: ${reason}`
+  if (state === 'held') {
+    return `Versions stay until somebody confirms their removal: ${namesOf(held)}`
+  }
+  return state === 'unsynced' ? `Not in sync: ${namesOf(unsynced)}` : ''
+}
+
+function namesOf(nodes: readonly FleetNode[]): string {
+  const names = nodes.slice(0, 2).map(({ name }) => name)
+  const more = nodes.length - names.length
+  return `${names.join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`
+}
+
+const WaitIcon = () => (
   <>
     <Icon name="wait" tone="c-warn" />
     <Hidden>not synced</Hidden>

@@ -1,8 +1,16 @@
 import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import type { DepotsValues } from '../url/pages.ts'
-import { type DepotNode, isHealthy } from './fleet.ts'
-import { type Choosing, NodeLink, NodeName, unsyncedCount, WaitIcon } from './node.tsx'
+import { type DepotNode, worstFirst } from './fleet.ts'
+import {
+  type Choosing,
+  causeOf,
+  NodeLink,
+  NodeName,
+  stateLooks,
+  TroubleIcon,
+  unsyncedCount,
+} from './node.tsx'
 
 export type Health = DepotsValues['health']
 
@@ -12,9 +20,11 @@ interface HealthProps {
   readonly hrefOf: (health: Health) => string
 }
 
-/** How many depots are healthy; each count is a filter. */
+const counted = ['healthy', 'unsynced', 'failing', 'held'] as const
+
+/** How many depots are in each state; each count is a filter. */
 export function HealthStrip({ depots, health, hrefOf }: HealthProps) {
-  const healthy = depots.filter(isHealthy).length
+  const inState = Map.groupBy(depots, ({ state }) => state)
   const count = (value: Health, total: number, words: string, icon?: [string, string]) => (
     <li>
       <a href={hrefOf(value)} aria-current={value !== '' && value === health ? 'true' : undefined}>
@@ -27,9 +37,11 @@ export function HealthStrip({ depots, health, hrefOf }: HealthProps) {
     <section class="health" aria-label="Health counts">
       <ul class="legend">
         {count('', depots.length, depots.length === 1 ? 'depot' : 'depots')}
-        {count('healthy', healthy, 'healthy', ['check', 'c-ok'])}
-        {healthy < depots.length &&
-          count('unsynced', depots.length - healthy, 'not in sync', ['wait', 'c-warn'])}
+        {counted.map((state) => {
+          const { icon, tone, words } = stateLooks[state]
+          const total = inState.get(state)?.length ?? 0
+          return (total > 0 || state === 'healthy') && count(state, total, words, [icon, tone])
+        })}
       </ul>
     </section>
   )
@@ -39,17 +51,16 @@ interface Props extends Choosing {
   readonly depots: readonly DepotNode[]
   readonly health: Health
   /** URL of the list of all depots that need a look. */
-  readonly unsyncedHref: string
+  readonly troubleHref: string
 }
 
 const mostAtFirst = 4
 
 /** The depots that need a look, worst first, then all of them by namespace. */
-export function Overview({ depots, chosen, health, hrefOf, unsyncedHref }: Props) {
-  const needy = depots
-    .filter((it) => !isHealthy(it))
-    .toSorted((a, b) => b.unsynced.length - a.unsynced.length)
-  const shown = health === 'unsynced' ? needy : needy.slice(0, mostAtFirst)
+export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props) {
+  const needy = worstFirst(depots)
+  const isAboutTrouble = health !== '' && health !== 'healthy'
+  const shown = isAboutTrouble ? needy : needy.slice(0, mostAtFirst)
   return (
     <>
       {needy.length > 0 && (
@@ -62,30 +73,26 @@ export function Overview({ depots, chosen, health, hrefOf, unsyncedHref }: Props
             {shown.map((depot) => (
               <li key={depot.id}>
                 <NodeLink to={depot} chosen={chosen} hrefOf={hrefOf}>
-                  <Icon name="wait" tone="c-warn" />
+                  <span>
+                    <TroubleIcon of={depot} />
+                  </span>
                   <NodeName of={depot} />
                   <span class="why-line">{causeOf(depot)}</span>
-                  <span class="quiet num">{unsyncedCount(depot)}</span>
+                  <span class="quiet num">{depot.unsynced.length > 0 && unsyncedCount(depot)}</span>
                 </NodeLink>
               </li>
             ))}
           </ul>
           {shown.length < needy.length && (
-            <a class="more-link" href={unsyncedHref}>
+            <a class="more-link" href={troubleHref}>
               Show all {number(needy.length)}
             </a>
           )}
         </section>
       )}
-      {health !== 'unsynced' && <ByNamespace depots={depots} chosen={chosen} hrefOf={hrefOf} />}
+      {!isAboutTrouble && <ByNamespace depots={depots} chosen={chosen} hrefOf={hrefOf} />}
     </>
   )
-}
-
-function causeOf({ unsynced }: DepotNode): string {
-  const names = unsynced.slice(0, 2).map(({ name }) => name)
-  const more = unsynced.length - names.length
-  return `Not in sync: ${names.join(', ')}${more > 0 ? ` and ${number(more)} more` : ''}`
 }
 
 const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen' | 'hrefOf'>) => (
@@ -105,7 +112,7 @@ const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen'
             <li key={depot.id}>
               <NodeLink to={depot} chosen={chosen} hrefOf={hrefOf}>
                 <span class="mono">{depot.name}</span>
-                {!isHealthy(depot) && <WaitIcon />}
+                <TroubleIcon of={depot} />
                 <span class="quiet num">{number(depot.items.length)}</span>
               </NodeLink>
             </li>

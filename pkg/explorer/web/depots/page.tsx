@@ -77,7 +77,10 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
           value={values.health}
           options={[
             ['', 'Any health'],
-            ['unsynced', 'Needs a look'],
+            ['trouble', 'Needs a look'],
+            ['failing', 'Failing'],
+            ['held', 'Removal held'],
+            ['unsynced', 'Not in sync'],
             ['healthy', 'Healthy'],
           ]}
           onChoose={(health) => change({ health: health as DepotsValues['health'] })}

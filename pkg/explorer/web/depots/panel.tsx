@@ -6,8 +6,8 @@ import { Icon, kindIcon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { resourceHref } from '../url/pages.ts'
-import type { DepotNode, FleetNode, ResourceNode } from './fleet.ts'
-import { type Choosing, NodeLink, NodeName, SyncSlot, unsyncedCount } from './node.tsx'
+import { type DepotNode, type FleetNode, isHealthy, nameOf, type ResourceNode } from './fleet.ts'
+import { type Choosing, causeOf, NodeLink, NodeName, SyncSlot, unsyncedCount } from './node.tsx'
 
 interface Props {
   readonly node: FleetNode
@@ -70,11 +70,12 @@ export const DepotFacts = ({ depot }: { readonly depot: DepotNode }) => (
       {plural(depot.managedModuleNames.length, 'module')},{' '}
       {plural(depot.managedProviderNames.length, 'provider')}
     </Fact>
-    {depot.unsynced.length > 0 && (
-      <Fact words="Not synced">
-        {unsyncedCount(depot)}
-        <Icon name="wait" tone="c-warn" />
-      </Fact>
+    {depot.unsynced.length > 0 && <Fact words="Not synced">{unsyncedCount(depot)}</Fact>}
+    {!isHealthy(depot) && (
+      <>
+        <Fact words="State">{causeOf(depot)}</Fact>
+        <CodeFact words="Find out why" code={`depot why ${nameOf(depot)}`} />
+      </>
     )}
   </dl>
 )
@@ -94,6 +95,9 @@ function ResourceFacts({
         <Fact words="Status">
           <SyncChip synced={resource.synced} />
         </Fact>
+        {resource.removalHeld === true && (
+          <Fact words="Removal">Versions stay until somebody confirms their removal</Fact>
+        )}
         {isModule ? (
           <Fact words="Findings">
             <SeverityCounts counts={resource.scanCounts} />

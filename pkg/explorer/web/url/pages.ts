@@ -61,7 +61,7 @@ export const depotsParams = {
   view: oneOf(['', 'graph', 'list'], ''),
   node: text,
   q: text,
-  health: oneOf(['', 'healthy', 'unsynced'], ''),
+  health: oneOf(['', 'healthy', 'trouble', 'unsynced', 'failing', 'held'], ''),
 }
 export type DepotsValues = Values<typeof depotsParams>
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { conditionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import { conditionTrue } from '../conditions.ts'
 import type { Context } from '../context.ts'
@@ -85,9 +86,6 @@ export function heldCondition(
 export function heldRemovals(objects: Objects): number {
   return parentKinds
     .flatMap((kind) => objects.list(kind))
-    .filter(({ status }) => isHeld((status ?? {}) as AnyStatus)).length
-}
-
-function isHeld({ conditions = [] }: AnyStatus): boolean {
-  return conditions.some(({ type, status }) => type === 'RemovalHeld' && status === 'True')
+    .filter(({ status }) => conditionOf(status as AnyStatus, 'RemovalHeld')?.status === 'True')
+    .length
 }
