@@ -11,7 +11,7 @@ import {
 } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Every page and what opens on it, in both themes and at two widths: axe-core finds nothing, nothing is wider than the page. */
+/* Every page and what opens on it, in both themes and at three widths: axe-core finds nothing, nothing is wider than the page. */
 
 let showcase: Showcase
 
@@ -103,8 +103,32 @@ const views: readonly View[] = [
 ]
 
 const looks = (['light', 'dark'] as const).flatMap((theme) =>
-  [320, 1280].map((width) => ({ theme, width })),
+  [320, 768, 1440].map((width) => ({ theme, width })),
 )
+
+describe.skipIf(chromiumPath === undefined)('the views', () => {
+  const pathOf = (url: string): string => url.replace(/\?.*/, '')
+
+  it('include every page that the navigation leads to', async () => {
+    const { page, close } = await showcase.open('/')
+    await settled(page)
+    const hrefs = await page
+      .locator('#side a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
+    expect(hrefs.length).toBeGreaterThan(3)
+    const opened = views.map(({ path }) => pathOf(path))
+    expect(opened).toEqual(expect.arrayContaining(hrefs.map(pathOf)))
+    await close()
+  })
+
+  it('show what is chosen if the system forces its colours', async () => {
+    const { page, close } = await showcase.open('/depots?view=list&node=network/core-modules')
+    await page.emulateMedia({ forcedColors: 'active' })
+    const chosen = page.locator('.cells a[aria-current]')
+    expect(await chosen.evaluate((link) => getComputedStyle(link).outlineStyle)).toBe('solid')
+    await close()
+  })
+})
 
 describe.skipIf(chromiumPath === undefined).each(looks)('$theme, $width px', ({ theme, width }) => {
   it.each(views.filter(({ widths }) => widths === undefined || widths.includes(width)))(

@@ -218,6 +218,20 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
+  it('10. shows several namespaces as one choice, and adds the next one to them', async () => {
+    const { page, problems, close } = await showcase.open('/?namespace=data&namespace=network')
+    const field = page.getByLabel('Namespace', { exact: true })
+    const chosen = () => field.locator('option:checked').innerText()
+    await expect.poll(chosen).toBe('2 namespaces')
+    await field.selectOption('platform')
+    await page.waitForURL((url) => url.searchParams.getAll('namespace').length === 3)
+    await expect.poll(chosen).toBe('3 namespaces')
+    await field.selectOption('Any namespace')
+    await page.waitForURL((url) => !url.searchParams.has('namespace'))
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('10. leads from a page that does not exist to the last one', async () => {
     const { page, close } = await showcase.open('/network/module/vpc?v_page=99999')
     await page.getByRole('link', { name: 'Go to the last page, 3' }).click()
