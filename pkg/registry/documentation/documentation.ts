@@ -4,6 +4,7 @@ import type { ModuleDocs } from '../../api/docs/docs.ts'
 import { maxDocsBytes, unpackDocs } from '../../archives/docs/docs.ts'
 import type { Archive, Archives } from '../../archives/storage/storage.ts'
 import { hasReason, notFound, RegistryError } from '../../base/errors/errors.ts'
+import { createLimiter } from '../../base/pacing/pacing.ts'
 import type { Parent } from '../catalog/catalog.ts'
 
 /** The part of the storage that documentation is read from: under the same rules as archives. */
@@ -28,11 +29,20 @@ export async function docsOfVersion(
     )
   }
   const label = { namespace, kind, name, version }
-  const bytes = await bytesOf({ ...docs, label, isKept: true }, storage)
-  return unpackDocs(bytes).catch((cause: unknown) => {
-    throw unusable(docs.location.fileName, 'is not valid', cause)
+  return fewAtOnce(async () => {
+    const bytes = await bytesOf({ ...docs, label, isKept: true }, storage)
+    return unpackDocs(bytes).catch((cause: unknown) => {
+      throw unusable(docs.location.fileName, 'is not valid', cause)
+    })
   })
 }
+
+/** Documentation is unpacked in memory, so many callers of a large one must not unpack it at once. */
+const fewAtOnce = createLimiter({
+  parallel: 8,
+  waiting: 1_000,
+  busy: 'too many requests wait for documentation',
+})
 
 async function bytesOf(archive: Archive, storage: DocsStorage): Promise<Uint8Array> {
   const known = storage.inMemory(archive.sha256)

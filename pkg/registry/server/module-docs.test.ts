@@ -127,6 +127,15 @@ describe('GET …/docs', () => {
     expect((await refused()).status).toBe(502)
   })
 
+  it('answers many callers at once', async () => {
+    documented(fixture, '1.0.0', packed(docsOf('a'.repeat(2 ** 20))))
+    const app = fixture.app()
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => app.request(`${url}?n=${index}`)),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  })
+
   it('answers 404 to a stranger for a module that is not public', async () => {
     documented(fixture, '1.0.0', packed(docsOf('one')))
     fixture.publicNamespace('platform')
