@@ -63,12 +63,8 @@ interface ModuleFolder {
   readonly resources: readonly { readonly name: string; readonly type: string }[]
 }
 
-/**
- * One version of a module in detail.
- *
- * @see https://developer.hashicorp.com/terraform/registry/api-docs
- */
-export interface ModuleDetail {
+/** A version of a module in lists. */
+export interface ListedModule {
   readonly id: string
   readonly owner: string
   readonly namespace: string
@@ -79,6 +75,26 @@ export interface ModuleDetail {
   readonly source: string
   readonly downloads: number
   readonly verified: boolean
+}
+
+export interface ModuleList {
+  readonly meta: {
+    readonly limit: number
+    readonly current_offset: number
+    readonly next_offset?: number
+    readonly next_url?: string
+    readonly prev_offset?: number
+    readonly prev_url?: string
+  }
+  readonly modules: readonly ListedModule[]
+}
+
+/**
+ * One version of a module in detail.
+ *
+ * @see https://developer.hashicorp.com/terraform/registry/api-docs
+ */
+export interface ModuleDetail extends ListedModule {
   readonly root: ModuleFolder
   readonly submodules: readonly ModuleFolder[]
   readonly examples: readonly ModuleFolder[]

@@ -2,6 +2,7 @@ import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import { archivePaths, archivePattern } from './archive-url.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
 import { detailRoutes } from './module-detail.ts'
+import { listQuery, listRoutes } from './module-lists.ts'
 import { moduleRoutes } from './modules.ts'
 import { providerRoutes } from './provider-answers.ts'
 
@@ -78,6 +79,18 @@ export const describedRoutes: readonly DescribedRoute[] = [
     },
     errors: [404],
   },
+  ...Object.entries(listRoutes).map(
+    ([what, route]): DescribedRoute => ({
+      route: modulePrefix + route,
+      operationId: `listModules_${what}`,
+      summary: 'Modules with their latest versions: all, of a namespace, or of a name',
+      query: listQuery,
+      status: 200,
+      contentTypes: ['application/json'],
+      required: ['meta', 'modules'],
+      errors: [400, 404],
+    }),
+  ),
   ...Object.entries(detailRoutes).map(
     ([what, route]): DescribedRoute => ({
       route: modulePrefix + route,

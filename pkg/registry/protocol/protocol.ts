@@ -16,6 +16,7 @@ import { moduleArchiveEndpoints, providerArchiveEndpoint } from './archives.ts'
 import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
 import { type Endpoint, isOpen, mount, nameIn, parentOf } from './endpoint.ts'
 import { moduleDetailEndpoints } from './module-detail.ts'
+import { moduleListRoutes } from './module-lists.ts'
 import { moduleEndpoints } from './modules.ts'
 import type { RegistryOptions } from './options.ts'
 import { ProviderAnswers } from './provider-answers.ts'
@@ -68,6 +69,7 @@ export function createRegistry(options: RegistryOptions): {
   for (const [prefix, endpoints] of table) {
     for (const endpoint of endpoints) mount(routes, prefix, endpoint, options)
   }
+  routes.route('/', moduleListRoutes(options))
   const plain = new PlainRoutes(
     table
       .slice(0, 3)

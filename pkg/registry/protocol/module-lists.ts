@@ -1,0 +1,135 @@
+import { type Context, Hono } from 'hono'
+import type { ListedModule, ModuleList } from '../../api/registry/registry.ts'
+import { notFound, RegistryError } from '../../base/errors/errors.ts'
+import { after, get, note, type ServingEnv } from '../../base/serving/serving.ts'
+import { type CallerView, requestOf } from '../auth/auth.ts'
+import type { Listed, View } from '../catalog/catalog.ts'
+import { modulePrefix } from './discovery.ts'
+import type { RegistryOptions } from './options.ts'
+import { jsonHeadersOf } from './respond.ts'
+
+export const listRoutes = {
+  all: '',
+  namespace: '/:namespace',
+  name: '/:namespace/:name',
+} as const
+export const listQuery = {
+  limit: 'Modules on a page, 1 to 100; default 15.',
+  offset: 'Modules before the page; default 0.',
+  provider: 'The target system of the modules.',
+}
+
+/** Lists of the modules that a caller may see, with their latest versions, in the form of the public registry. */
+export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
+  const routes = new Hono<ServingEnv>()
+  const { auth, catalog } = options
+  const { model } = catalog
+  const toView = (view: CallerView): View =>
+    typeof view === 'string' ? model.views[view] : model.viewOf(view)
+  const viewOf = (c: Context<ServingEnv>) =>
+    auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
+  for (const prefix of [modulePrefix, '/v1/modules']) {
+    for (const route of Object.values(listRoutes)) {
+      get(routes, prefix, route, (c: Context<ServingEnv>) => {
+        const { namespace, name } = c.req.param()
+        if (namespace !== undefined) note(c, { namespace })
+        return after(viewOf(c), (view) => {
+          const modules = modulesIn(options, view, { namespace, name })
+          if (modules.length === 0 && namespace !== undefined) throw noModules(namespace, name)
+          const list = listOf(new URL(c.req.url), modules)
+          return new Response(JSON.stringify(list), { headers: jsonHeadersOf(options) })
+        })
+      })
+    }
+  }
+  return routes
+}
+
+const noModules = (namespace: string, name = '*') =>
+  notFound(
+    `modules ${namespace}/${name} not found, or not for you to see: check namespace and name, and your access`,
+  )
+
+interface Wanted {
+  readonly namespace: string | undefined
+  readonly name: string | undefined
+}
+
+/** Sorted by name. Modules without a version cannot be used, so they are left out. */
+function modulesIn(
+  { catalog: { model } }: RegistryOptions,
+  view: View,
+  { namespace, name }: Wanted,
+): ListedModule[] {
+  const selection = {
+    kind: 'Module' as const,
+    ...(namespace !== undefined && { namespaces: [namespace] }),
+  }
+  const order = { sortBy: 'name', descending: false, offset: 0, limit: Infinity } as const
+  const { entries } = model.page(view, selection, order)
+  return entries.flatMap(moduleOf).filter((module) => name === undefined || module.name === name)
+}
+
+function moduleOf({ summary }: Listed): ListedModule[] {
+  const { namespace, address, latestVersion: version, resource, downloads } = summary
+  const [name = '', provider = ''] = address.split('/')
+  if (version === undefined) return []
+  return [
+    {
+      id: [namespace, name, provider, version].join('/'),
+      owner: '',
+      namespace,
+      name,
+      version,
+      provider,
+      description: '',
+      source: resource.repoUrl ?? '',
+      downloads,
+      verified: false,
+    },
+  ]
+}
+
+/** @throws RegistryError BadRequest naming the parameter */
+function listOf(url: URL, modules: readonly ListedModule[]): ModuleList {
+  const { searchParams: query, pathname } = url
+  const limit = numberIn(query, 'limit', { least: 1, most: 100, otherwise: 15 })
+  const offset = numberIn(query, 'offset', { least: 0, most: 999_999_999, otherwise: 0 })
+  const provider = query.get('provider') ?? undefined
+  const chosen = modules.filter((module) => provider === undefined || module.provider === provider)
+  const urlOf = (to: number): string => {
+    const { searchParams } = new URL(url)
+    searchParams.set('limit', `${limit}`)
+    searchParams.set('offset', `${to}`)
+    return `${pathname}?${searchParams.toString()}`
+  }
+  const next = offset + limit
+  const previous = Math.max(0, offset - limit)
+  return {
+    meta: {
+      limit,
+      current_offset: offset,
+      ...(next < chosen.length && { next_offset: next, next_url: urlOf(next) }),
+      ...(offset > 0 && { prev_offset: previous, prev_url: urlOf(previous) }),
+    },
+    modules: chosen.slice(offset, next),
+  }
+}
+
+interface Bounds {
+  readonly least: number
+  readonly most: number
+  readonly otherwise: number
+}
+
+function numberIn(
+  query: URLSearchParams,
+  name: string,
+  { least, most, otherwise }: Bounds,
+): number {
+  const text = query.get(name)
+  if (text === null) return otherwise
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  if (number >= least && number <= most) return number
+  throw new RegistryError('BadRequest', `${name} must be a whole number from ${least} to ${most}`)
+}

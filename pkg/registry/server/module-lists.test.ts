@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ModuleList } from '../../api/registry/registry.ts'
+import { AccessFixture } from './access.fixture.ts'
+
+let fixture: AccessFixture
+beforeEach(() => {
+  fixture = new AccessFixture()
+  fixture.module('network')
+  fixture.module('network-azurerm', { name: 'network', provider: 'azurerm' })
+  fixture.module('empty')
+  for (const name of ['network', 'network-azurerm']) {
+    fixture.version('Module', name, '1.0.0')
+    fixture.version('Module', name, '1.1.0')
+  }
+  fixture.module('vpc')
+  fixture.version('Module', 'vpc', '2.0.0')
+})
+afterEach(() => fixture[Symbol.dispose]())
+
+describe('lists of modules in the form of the public registry', () => {
+  const list = async (path: string) => {
+    const response = await fixture.app().request(`/v1/modules${path}`)
+    const { meta, modules } = (await response.json()) as ModuleList
+    return { meta, ids: modules.map(({ id }) => id) }
+  }
+  const all = [
+    'platform/network/aws/1.1.0',
+    'platform/network/azurerm/1.1.0',
+    'platform/vpc/aws/2.0.0',
+  ]
+
+  it.each([
+    ['', all],
+    ['/platform', all],
+    ['/platform/network', all.slice(0, 2)],
+    ['/platform?provider=aws', ['platform/network/aws/1.1.0', 'platform/vpc/aws/2.0.0']],
+  ])('%s has the latest version of each module that has one', async (path, ids) => {
+    expect(await list(path)).toEqual({ meta: { limit: 15, current_offset: 0 }, ids })
+  })
+
+  it('come in pages that lead to each other', async () => {
+    const first = await list('/platform?limit=2')
+    expect(first).toEqual({
+      meta: {
+        limit: 2,
+        current_offset: 0,
+        next_offset: 2,
+        next_url: '/v1/modules/platform?limit=2&offset=2',
+      },
+      ids: all.slice(0, 2),
+    })
+    expect(await list('/platform?limit=2&offset=2')).toEqual({
+      meta: {
+        limit: 2,
+        current_offset: 2,
+        prev_offset: 0,
+        prev_url: '/v1/modules/platform?limit=2&offset=0',
+      },
+      ids: all.slice(2),
+    })
+  })
+
+  it.each(['elsewhere', 'platform/none'])(
+    'answer 404 for %s, which has no module',
+    async (path) => {
+      expect((await fixture.app().request(`/v1/modules/${path}`)).status).toBe(404)
+    },
+  )
+
+  it.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1'])('refuse %s', async (query) => {
+    const response = await fixture.app().request(`/v1/modules?${query}`)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({
+      errors: [expect.stringMatching(/^(limit|offset) must be a whole number from /)],
+    })
+  })
+
+  it('show a stranger only what is public', async () => {
+    fixture.publicNamespace('platform')
+    const labels = { 'depot.internal/public': 'true' }
+    const moduleConfig = {
+      provider: 'aws',
+      storageConfig: { fileSystem: { directoryPath: 'modules' } },
+    }
+    fixture.add('Module', 'vpc', { spec: { moduleConfig } }, { labels })
+    const cluster = {
+      apiGroup: 'depot.internal',
+      address: () => Promise.reject(new Error('no caller is known to it')),
+      ttlMs: 1000,
+    }
+    const auth = fixture.auth({ mode: 'bearer', cluster })
+    const response = await fixture.app({ auth }).request('/v1/modules/platform')
+    await auth.close()
+    expect(await response.json()).toMatchObject({ modules: [{ id: 'platform/vpc/aws/2.0.0' }] })
+  })
+})
