@@ -104,6 +104,51 @@ export function heldScenarios(scene: () => Scene): void {
       expect(held()).toBeUndefined()
     })
 
+    it('stay held when so many of them are deleted by hand that few are left', async () => {
+      await fill()
+      await write({ versionConstraints: '>= 1.6.0' })
+      await poll()
+      expect(held()?.message).toContain('6 of 10 stored versions')
+      await scene().objects.delete({
+        kind: 'Version',
+        namespace: scene().namespace,
+        name: 'vpc-1-0-0',
+      })
+      await poll()
+      expect(scene().names('Version')).toHaveLength(9)
+      expect(held()?.message).toContain('5 of 9 stored versions')
+    })
+
+    it('stay held when one of them is retained', async () => {
+      scene().upstream.repository(url, tags(ten.slice(0, 3)))
+      await write()
+      await scene().run()
+      await write({ versionConstraints: '~> 10.0' })
+      await poll()
+      const { spec } = scene().object('Version', 'vpc-1-0-0')
+      await scene().objects.patch(
+        { kind: 'Version', namespace: scene().namespace, name: 'vpc-1-0-0' },
+        { spec: { ...(spec as object), retain: true } },
+      )
+      await poll()
+      expect(scene().names('Version')).toHaveLength(3)
+      expect(held()?.message).toContain('2 of 3 stored versions')
+    })
+
+    it('stay held when upstream releases the first wanted version', async () => {
+      scene().upstream.repository(url, tags(ten.slice(0, 3)))
+      await write()
+      await scene().run()
+      await write({ versionConstraints: '~> 2.0' })
+      await poll()
+      scene().upstream.repository(url, tags([...ten.slice(0, 3), 'v2.0.0']))
+      await poll()
+      await eventually(() => expect(scene().status('Version', 'vpc-2-0-0').synced).toBe(true))
+      await poll()
+      expect(scene().names('Version')).toHaveLength(4)
+      expect(held()?.message).toContain('3 of 4 stored versions')
+    })
+
     it('are removed when the program was told that removals are confirmed', async () => {
       await fill()
       await write({ versionConstraints: '>= 1.7.0' })

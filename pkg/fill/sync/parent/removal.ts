@@ -50,7 +50,10 @@ export function heldRemoval(
 ): HeldRemoval | undefined {
   const leaving = superfluous.filter(isStored)
   const stored = children.filter(isStored).length
-  if (confirmRemovals === true || !mustBeConfirmed(leaving.length, stored)) return undefined
+  // A person has to decide, however the numbers change meanwhile.
+  const isHeldBefore = leaving.length > 0 && isHeld(parent)
+  const isMany = isHeldBefore || mustBeConfirmed(leaving.length, stored)
+  if (confirmRemovals === true || !isMany) return undefined
   const versions = leaving.map(identityOfStored).toSorted()
   const token = hash('sha256', JSON.stringify([parent.metadata.uid, versions])).slice(0, 12)
   if (parent.metadata.annotations[confirmAnnotation(apiGroup)] === token) return undefined
@@ -84,8 +87,8 @@ export function heldCondition(
 
 /** Counts the Modules and Providers with a removal that is held. */
 export function heldRemovals(objects: Objects): number {
-  return parentKinds
-    .flatMap((kind) => objects.list(kind))
-    .filter(({ status }) => conditionOf(status as AnyStatus, 'RemovalHeld')?.status === 'True')
-    .length
+  return parentKinds.flatMap((kind) => objects.list(kind)).filter(isHeld).length
 }
+
+const isHeld = ({ status }: StoredObject): boolean =>
+  conditionOf(status as AnyStatus, 'RemovalHeld')?.status === 'True'
