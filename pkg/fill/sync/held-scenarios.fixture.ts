@@ -29,6 +29,17 @@ export function heldScenarios(scene: () => Scene): void {
       return scene().stored()
     }
     const held = () => scene().condition('Module', 'vpc', 'RemovalHeld')
+    const shownToken = () => /confirm-removal=(\w+)/.exec(held()?.message ?? '')?.[1] ?? ''
+    const annotation = 'depot.internal/confirm-removal'
+    const confirm = (token: string) =>
+      scene().objects.patch(
+        { kind: 'Module', namespace: scene().namespace, name: 'vpc' },
+        { metadata: { annotations: { [annotation]: token } } },
+      )
+    const isUsedUp = () =>
+      eventually(() =>
+        expect(scene().object('Module', 'vpc').metadata.annotations).not.toHaveProperty(annotation),
+      )
     const marks = () =>
       scene()
         .names('Version')
@@ -82,26 +93,20 @@ export function heldScenarios(scene: () => Scene): void {
       await fill()
       await write({ versionConstraints: '>= 1.7.0' })
       await poll()
-      const token = /confirm-removal=(\w+)/.exec(held()?.message ?? '')?.[1] ?? ''
+      const token = shownToken()
       expect(token).toMatch(/^[0-9a-f]{12}$/)
-      const confirm = (value: string) =>
-        scene().objects.patch(
-          { kind: 'Module', namespace: scene().namespace, name: 'vpc' },
-          { metadata: { annotations: { 'depot.internal/confirm-removal': value } } },
-        )
       await write({ versionConstraints: '>= 1.8.0' })
       await poll()
       // The set is another one now.
       await confirm(token)
       await poll()
       expect(scene().names('Version')).toHaveLength(10)
-      await confirm('')
       await write({ versionConstraints: '>= 1.7.0' })
       await poll()
       // Nothing else reminds a running program of the Module.
       await confirm(token)
       await eventually(async () => expect(await scene().stored()).toHaveLength(3))
-      expect(held()).toBeUndefined()
+      await eventually(() => expect(held()).toBeUndefined())
     })
 
     it('stay held when so many of them are deleted by hand that few are left', async () => {
@@ -147,6 +152,43 @@ export function heldScenarios(scene: () => Scene): void {
       await poll()
       expect(scene().names('Version')).toHaveLength(4)
       expect(held()?.message).toContain('3 of 4 stored versions')
+    })
+
+    it('are removed by a confirmation once, and not when they return and leave again', async () => {
+      await fill()
+      await write({ versionConstraints: '>= 1.7.0' })
+      await poll()
+      const token = shownToken()
+      await confirm(token)
+      await eventually(async () => expect(await scene().stored()).toHaveLength(3))
+      await isUsedUp()
+      await write()
+      await poll()
+      expect(await scene().stored()).toHaveLength(10)
+      await write({ versionConstraints: '>= 1.7.0' })
+      await poll()
+      expect(shownToken()).not.toBe(token)
+      // A tool that applies manifests may write the annotation again.
+      await confirm(token)
+      await poll()
+      await isUsedUp()
+      expect(await scene().stored()).toHaveLength(10)
+      expect(held()?.message).toContain('7 of 10 stored versions')
+    })
+
+    it('are not removed by a confirmation that came when nothing was held', async () => {
+      await fill()
+      await write({ versionConstraints: '>= 1.7.0' })
+      await poll()
+      const token = shownToken()
+      await write()
+      await poll()
+      await confirm(token)
+      await isUsedUp()
+      await write({ versionConstraints: '>= 1.7.0' })
+      await poll()
+      expect(await scene().stored()).toHaveLength(10)
+      expect(held()?.message).toContain('7 of 10 stored versions')
     })
 
     it('are removed when the program was told that removals are confirmed', async () => {

@@ -9,7 +9,7 @@ import { type StatusChange, suspend, writeStatus } from '../status.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
 import { leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
-import { heldCondition } from './removal.ts'
+import { heldCondition, useUpConfirmation } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
 
 /** The desired children of a Module or Provider. */
@@ -59,6 +59,7 @@ async function sync(
   const nowMs = context.clock()
   if (request !== undefined) await passOn(context, ownedBy(context, object), request)
   const { wanted, retained, held } = await syncChildren(context, object, config, desired)
+  await useUpConfirmation(context, object)
   const children = desired.flatMap((one) => {
     const child = wanted.get(identityOf(one))
     return child === undefined ? [] : [{ version: one.version, child }]

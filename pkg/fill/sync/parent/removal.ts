@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { conditionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import { conditionTrue } from '../conditions.ts'
-import type { Context } from '../context.ts'
+import { type Context, latestOf, refOf } from '../context.ts'
 import type { AnyStatus } from '../status.ts'
 import { versionStatus } from '../version/work.ts'
 import { identityOfStored } from './desired.ts'
@@ -55,9 +55,22 @@ export function heldRemoval(
   const isMany = isHeldBefore || mustBeConfirmed(leaving.length, stored)
   if (confirmRemovals === true || !isMany) return undefined
   const versions = leaving.map(identityOfStored).toSorted()
-  const token = hash('sha256', JSON.stringify([parent.metadata.uid, versions])).slice(0, 12)
+  // A Version that was removed and returned is another one, also in a folder, where its uid is the same.
+  const created = leaving.map(({ metadata }) => `${metadata.uid} ${metadata.creationTimestamp}`)
+  const token = hash('sha256', JSON.stringify([parent.metadata.uid, created.toSorted()])).slice(0, 12)
   if (parent.metadata.annotations[confirmAnnotation(apiGroup)] === token) return undefined
   return { versions, stored, token }
+}
+
+/** Takes a confirmation off a parent, so that it confirms no later removal. @param parent as the decision was made from it */
+export async function useUpConfirmation(context: Context, parent: StoredObject): Promise<void> {
+  const name = confirmAnnotation(context.apiGroup)
+  const { metadata } = latestOf(context, parent)
+  const given = metadata.annotations[name]
+  if (given === undefined || given !== parent.metadata.annotations[name]) return
+  const { resourceVersion } = metadata
+  const patch = { metadata: { annotations: { [name]: null } } }
+  await context.objects.patch(refOf(parent), patch, { resourceVersion })
 }
 
 /** Whether the Version has an archive in storage. */
