@@ -1,4 +1,4 @@
-import { watch } from 'node:fs'
+import { existsSync, watch } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,31 +47,105 @@ it('removes nothing while a file cannot be read, because a Version in it may nee
   await eventually(async () => expect(await scene.stored()).toEqual([]))
 })
 
-it('removes the archive of a retained Version whose file a person removes', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-  const scene = await Scene.open(folderPlace(dir), 'team')
-  onTestFinished(async () => {
-    await scene.close()
-    await rm(dir, { recursive: true })
+describe.each(['runs', 'does not run'])('while a process %s', (how) => {
+  it('removes the archive of a retained Version whose file a person removes', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+    const scene = await Scene.open(folderPlace(dir), 'team')
+    onTestFinished(async () => {
+      await scene.close()
+      await rm(dir, { recursive: true })
+    })
+    const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+    const write = (...all: readonly string[]) =>
+      scene.write('Module', 'vpc', { moduleConfig, versions: versions(...all) })
+    scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+    await write('1.0.0', '2.0.0')
+    await scene.run()
+    const ref = { kind: 'Version', namespace: 'team', name: 'vpc-1-0-0' } as const
+    const { spec } = scene.object('Version', 'vpc-1-0-0')
+    await scene.objects.patch(ref, { spec: { ...(spec as object), retain: true } })
+    await write('2.0.0')
+    await scene.run()
+    expect(scene.names('Version')).toEqual(['vpc-1-0-0', 'vpc-2-0-0'])
+    if (how === 'does not run') await scene.stop()
+    await rm(join(dir, 'versions/team/vpc-1-0-0.yaml'))
+    if (how === 'does not run') await scene.run()
+    const left = async () => {
+      const notes = [...(await scene.objects.notes.all()).keys()]
+      return notes.filter((key) => key !== 'stored')
+    }
+    await eventually(async () => expect(await left()).toHaveLength(1))
+    expect(await scene.stored()).toHaveLength(2)
+    scene.aheadMs += 25 * 60 * 60_000
+    await scene.run()
+    expect(await scene.stored()).toMatchObject([expect.stringContaining('vpc-2.0.0')])
+    await scene.run()
+    expect(await left()).toEqual([])
   })
-  const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
-  const write = (...all: readonly string[]) =>
-    scene.write('Module', 'vpc', { moduleConfig, versions: versions(...all) })
-  scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
-  await write('1.0.0', '2.0.0')
-  await scene.run()
-  const ref = { kind: 'Version', namespace: 'team', name: 'vpc-1-0-0' } as const
-  const { spec } = scene.object('Version', 'vpc-1-0-0')
-  await scene.objects.patch(ref, { spec: { ...(spec as object), retain: true } })
-  await write('2.0.0')
-  await scene.run()
-  expect(scene.names('Version')).toEqual(['vpc-1-0-0', 'vpc-2-0-0'])
-  await rm(join(dir, 'versions/team/vpc-1-0-0.yaml'))
-  await eventually(async () => expect((await scene.objects.notes.all()).size).toBe(1))
-  expect(await scene.stored()).toHaveLength(2)
-  scene.aheadMs += 25 * 60 * 60_000
-  await scene.run()
-  expect(await scene.stored()).toMatchObject([expect.stringContaining('vpc-2.0.0')])
+})
+
+describe('Versions whose files are missing at the start', () => {
+  const opened = async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+    const scene = await Scene.open(folderPlace(dir), 'team')
+    onTestFinished(async () => {
+      await scene.close()
+      await rm(dir, { recursive: true })
+    })
+    scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+    const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+    await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0', '2.0.0') })
+    await scene.run()
+    await scene.stop()
+    return { scene, dir }
+  }
+  const later = async (scene: Scene, options: object = {}) => {
+    scene.aheadMs += 25 * 60 * 60_000
+    await scene.run(options)
+  }
+
+  it('take their archives again without upstream if their Module names them', async () => {
+    const { scene, dir } = await opened()
+    const stored = await scene.stored()
+    await rm(join(dir, 'versions'), { recursive: true })
+    scene.upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
+    await scene.run({ confirmRemovals: true })
+    await eventually(() => expect(scene.status('Module', 'vpc').synced).toBe(true))
+    await later(scene)
+    expect(await scene.stored()).toEqual(stored)
+  })
+
+  it('leave all archives of a Module that is missing too, until a person confirms', async () => {
+    const { scene, dir } = await opened()
+    const stored = await scene.stored()
+    await rm(join(dir, 'versions'), { recursive: true })
+    await scene.remove('Module', 'vpc')
+    await scene.run({ confirmRemovals: false })
+    await later(scene, { confirmRemovals: false })
+    expect(await scene.stored()).toEqual(stored)
+    await scene.run({ confirmRemovals: true })
+    await later(scene)
+    expect(await scene.stored()).toEqual([])
+    await scene.stop()
+    expect(existsSync(join(dir, '.depot-removals'))).toBe(false)
+  })
+
+  it('stay known while a file cannot be read', async () => {
+    const { scene, dir } = await opened()
+    const stored = await scene.stored()
+    await rm(join(dir, 'versions/team/vpc-1-0-0.yaml'))
+    const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+    await scene.write('Module', 'vpc', { moduleConfig, versions: versions('2.0.0') })
+    await writeFile(join(dir, 'broken.yaml'), 'kind: {')
+    await scene.run()
+    await later(scene)
+    expect(await scene.stored()).toEqual(stored)
+    await scene.stop()
+    await rm(join(dir, 'broken.yaml'))
+    await scene.run()
+    await later(scene)
+    expect(await scene.stored()).toMatchObject([expect.stringContaining('vpc-2.0.0')])
+  })
 })
 
 describe('a Depot whose file a person removes', () => {

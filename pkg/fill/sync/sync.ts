@@ -22,6 +22,7 @@ import { DocsAllowance } from './version/document.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
 import { foresee } from './version/outlook.ts'
+import { leaveMissing, noteStored } from './version/missing.ts'
 import { Removals } from './version/removals.ts'
 import { leave, removeLeft } from './version/remove.ts'
 import { versionStates } from './version/states.ts'
@@ -116,6 +117,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       wake(affected, priority)
     }
   })
+  const missing = await leaveMissing(context)
   const ungrant = options.onGrantChange?.((namespace) => {
     for (const version of objects.list('Version', { namespace })) {
       if (isRefused(version)) wake(refOf(version), 'user')
@@ -146,6 +148,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       ungrant?.()
       await stopSweeping()
       await Promise.all([...queues.values(), leaving].map((queue) => queue.stop()))
+      await noteStored(context, missing).catch((err: unknown) => {
+        log.warn({ err }, 'the next run does not know which archives are stored')
+      })
       await context.held.close()
     },
   }

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import type { Notes, StoredObject } from '../../../records/store/store.ts'
+import { keyOf } from '../context.ts'
 import { identityOfStored } from '../parent/desired.ts'
 import { namesOf } from './references.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
@@ -16,6 +18,9 @@ export interface LeftVersion {
   readonly object: StoredObject<unknown, VersionStatus>
 }
 
+/** The note of what a folder has stored. Other notes have ids as their keys. */
+const storedKey = 'stored'
+
 /** Archives in storage that Versions left when they went. They are written down, so that a restart forgets none. */
 export class Removals {
   /** Called with every new one. */
@@ -24,6 +29,7 @@ export class Removals {
   readonly #left = new Map<string, LeftVersion>()
   /** Namespace, version and platform of each. */
   readonly #identities = new Map<string, string>()
+  #stored: readonly StoredObject[] = []
 
   private constructor(notes: Notes) {
     this.#notes = notes
@@ -34,9 +40,9 @@ export class Removals {
     const removals = new Removals(notes)
     for (const [id, text] of await notes.all()) {
       const left = readNote(id, text)
-      if (left === undefined)
-        log.warn({ note: id }, 'a note of an archive to be removed is unreadable')
-      else removals.#remember(left)
+      if (id === storedKey) removals.#stored = readStored(text)
+      else if (left !== undefined) removals.#remember(left)
+      else log.warn({ note: id }, 'a note of an archive to be removed is unreadable')
     }
     return removals
   }
@@ -57,13 +63,9 @@ export class Removals {
 
   /** @param object with the place of its archive in its status. @throws ApiError */
   async add(object: StoredObject, removeAfter: string): Promise<void> {
-    const { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests } =
-      versionStatus(object)
-    const status = { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests }
     const { name, namespace, uid } = object.metadata
     const id = hash('sha256', JSON.stringify([namespace, name, uid, namesOf(object)])).slice(0, 24)
-    const metadata = { ...object.metadata, finalizers: [], labels: {}, annotations: {} }
-    const left = { id, removeAfter, object: { ...object, metadata, status } }
+    const left = { id, removeAfter, object: neededOf(object) }
     await this.#notes.put(id, JSON.stringify(left))
     this.#remember(left)
     this.onAdd(id)
@@ -76,10 +78,40 @@ export class Removals {
     this.#identities.delete(id)
   }
 
+  /** The Versions with an archive that were there when the last process ended. */
+  get stored(): readonly StoredObject[] {
+    return this.#stored
+  }
+
+  /** Writes the Versions with an archive down for the next process. @throws ApiError */
+  async keepStored(objects: readonly StoredObject[]): Promise<void> {
+    if (objects.length === 0) return this.#notes.drop(storedKey)
+    const byName = (a: StoredObject, b: StoredObject) =>
+      keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1
+    const text = JSON.stringify(objects.toSorted(byName).map(unrevised))
+    if (isDeepStrictEqual(JSON.parse(text), this.#stored)) return
+    await this.#notes.put(storedKey, text)
+  }
+
   #remember(left: LeftVersion): void {
     this.#left.set(left.id, left)
     this.#identities.set(left.id, identityIn(left.object))
   }
+}
+
+/** The fields that the removal and the return of an archive need. */
+function neededOf(object: StoredObject): StoredObject<unknown, VersionStatus> {
+  const { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests } =
+    versionStatus(object)
+  const status = { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests }
+  const metadata = { ...object.metadata, finalizers: [], labels: {}, annotations: {} }
+  return { ...object, metadata, status }
+}
+
+/** The same for an object that did not change: each process counts the revisions of a folder from the beginning. */
+function unrevised(object: StoredObject): StoredObject {
+  const needed = neededOf(object)
+  return { ...needed, metadata: { ...needed.metadata, resourceVersion: '' } }
 }
 
 function identityIn(object: StoredObject): string {
@@ -87,13 +119,25 @@ function identityIn(object: StoredObject): string {
   return `${object.metadata.namespace} ${type} ${identityOfStored(object)}`
 }
 
+function readStored(text: string): readonly StoredObject[] {
+  try {
+    const stored: unknown = JSON.parse(text)
+    return Array.isArray(stored) ? stored.filter(isWhole) : []
+  } catch {
+    return []
+  }
+}
+
+function isWhole(object: unknown): object is StoredObject {
+  if (!isRecord(object)) return false
+  const { metadata, spec, status } = object
+  return isRecord(metadata) && isRecord(spec) && isRecord(status)
+}
+
 function readNote(id: string, text: string): LeftVersion | undefined {
   try {
     const left: unknown = JSON.parse(text)
-    if (!isRecord(left) || !isRecord(left['object'])) return undefined
-    const { metadata, spec, status } = left['object']
-    const isWhole = isRecord(metadata) && isRecord(spec) && isRecord(status)
-    return isWhole && typeof left['removeAfter'] === 'string'
+    return isRecord(left) && isWhole(left['object']) && typeof left['removeAfter'] === 'string'
       ? ({ ...left, id } as unknown as LeftVersion)
       : undefined
   } catch {

@@ -1,0 +1,71 @@
+import { messageOf } from '../../../base/errors/errors.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import { type Context, keyOf } from '../context.ts'
+import { mustBeConfirmed } from '../parent/removal.ts'
+import { leavesArchive } from './references.ts'
+import { leave } from './remove.ts'
+import { versionStatus } from './work.ts'
+
+/**
+ * Finds the Versions of a folder whose files a person removed while nothing ran, and leaves their archives in storage for a
+ * while, as a running process does. A checkout without files looks the same, so many Versions of a parent have to be
+ * confirmed.
+ *
+ * @returns those whose archives stay
+ */
+export async function leaveMissing(context: Context): Promise<readonly StoredObject[]> {
+  if (!hasMemory(context)) return []
+  const missing = context.removals.stored.filter((version) => isMissing(context, version))
+  // The file may hold any of them.
+  if (context.objects.unreadable() !== undefined) return missing
+  const held: StoredObject[] = []
+  const ofParent = Map.groupBy(context.removals.stored, parentOf)
+  for (const [parent, versions] of Map.groupBy(missing, parentOf)) {
+    const isMany = mustBeConfirmed(versions.length, ofParent.get(parent)?.length ?? 0)
+    if (isMany && context.confirmRemovals !== true) held.push(...versions)
+    else for (const version of versions) if (!(await isLeft(context, version))) held.push(version)
+  }
+  if (held.length > 0) {
+    const versions = held.slice(0, 10).map(({ metadata }) => keyOf(metadata))
+    const hint = 'restore the files, or remove the archives with: depot sync --confirm-removals'
+    context.log.warn(
+      { count: held.length, versions, hint },
+      'archives stay in storage, although the files of their Versions are missing',
+    )
+  }
+  return held
+}
+
+async function isLeft(context: Context, version: StoredObject): Promise<boolean> {
+  try {
+    await leave(context, version)
+    return true
+  } catch (err) {
+    const key = keyOf(version.metadata)
+    context.log.warn({ key, err, error: messageOf(err) }, 'an archive could not be left')
+    return false
+  }
+}
+
+/** Writes down what is stored for the next process. @param held from {@link leaveMissing} */
+export async function noteStored(context: Context, held: readonly StoredObject[]): Promise<void> {
+  if (!hasMemory(context) || context.objects.unreadable() !== undefined) return
+  const stored = context.objects.list('Version').filter((version) => {
+    const isWritten = version.metadata.finalizers.length > 0
+    return isWritten && versionStatus(version).artifact && !leavesArchive(context, version)
+  })
+  const still = held.filter((version) => isMissing(context, version))
+  await context.removals.keepStored([...stored, ...still])
+}
+
+/** In a cluster, Versions wait for their finalizers instead. */
+const hasMemory = ({ objects, dryRun }: Context): boolean =>
+  objects.isFolder && dryRun === undefined
+
+const isMissing = ({ objects }: Context, { metadata }: StoredObject): boolean =>
+  objects.get('Version', metadata.namespace, metadata.name) === undefined
+
+function parentOf({ metadata }: StoredObject): string {
+  const owner = metadata.ownerReferences.find(({ controller }) => controller === true)
+  return `${metadata.namespace} ${owner?.uid}`
+}
