@@ -3,6 +3,8 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
+import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { writeCertificate } from '../../hack/testbed/server/certificate.ts'
 import { startServer } from '../../hack/testbed/server/server.ts'
@@ -189,6 +191,47 @@ it('asks a running server, and says why it cannot', async () => {
   expect(await examined('server at', 'server', ...gone)).toMatchObject({
     status: 'failed',
     message: expect.stringMatching(/ECONNREFUSED|bad port/),
+  })
+})
+
+it('asks a running explorer for a page and for the server, and says what to correct', async () => {
+  const server = await startServer(registry)
+  onTestFinished(async () => void (await server.stop()))
+  const flags = ['--dist-path', writeBarePages(join(dir, 'pages'))]
+  const explorerOf = async (serverUrl: string) => {
+    const explorer = await startExplorer({ serverUrl, flags })
+    onTestFinished(async () => void (await explorer.stop()))
+    return explorer.url
+  }
+  const url = await explorerOf(server.url)
+  const both = [...anonymous, '--ui-url', url, '--ui-base-url', url]
+  for (const what of ['explorer at', "browsers' address"]) {
+    expect(await examined(what, 'server', ...both)).toMatchObject({
+      status: 'ok',
+      message: 'it has its pages, and reaches the server',
+    })
+  }
+  const lonely = await explorerOf('http://127.0.0.1:9')
+  expect(await examined('explorer at', 'server', ...anonymous, '--ui-url', lonely)).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('does not reach the server: answered 50'),
+    remedy: expect.stringContaining('ui.serverHost of the chart'),
+  })
+  expect(
+    await examined('explorer at', 'server', ...anonymous, '--ui-url', server.url),
+  ).toMatchObject({
+    status: 'failed',
+    message: expect.stringContaining('answered 404 without a page'),
+    remedy: expect.stringContaining('pass on / to the explorer'),
+  })
+  const gone = ['--ui-url', 'http://127.0.0.1:9', '--ui-base-url', 'http://127.0.0.1:9']
+  expect(await examined('explorer at', 'server', ...anonymous, ...gone)).toMatchObject({
+    status: 'failed',
+    remedy: expect.stringContaining('kubectl logs deployment/depot-ui'),
+  })
+  expect(await examined("browsers' address", 'server', ...anonymous, ...gone)).toMatchObject({
+    status: 'warning',
+    remedy: 'open http://127.0.0.1:9 in a browser',
   })
 })
 

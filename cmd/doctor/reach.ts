@@ -62,7 +62,7 @@ export function runningChecks(
   options: DoctorCommandOptions & { readonly baseUrl?: string | undefined },
   proxies: ProxyRules,
 ): Examination[] {
-  const { serverUrl, serverCaPath, adminUrl, baseUrl } = options
+  const { serverUrl, serverCaPath, adminUrl, baseUrl, uiUrl, uiBaseUrl } = options
   const alternativeName = baseUrl && new URL(baseUrl).hostname
   const checks: Examination[] = []
   if (serverUrl !== undefined) {
@@ -91,19 +91,60 @@ export function runningChecks(
     const address = new URL(baseUrl).origin
     checks.push({
       what: `clients' address ${address}`,
-      async run() {
-        try {
-          return discovered(await ask(`${address}/.well-known/terraform.json`, { proxies }))
-        } catch (error) {
-          const { code = '' } = error as NodeJS.ErrnoException
-          const remedy = `run curl ${address}/.well-known/terraform.json where Terraform runs`
-          if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return failed(String(error), remedy)
-          return warning(`not reachable or not trusted from here: ${String(error)}`, remedy)
-        }
-      },
+      run: () =>
+        fromOutside(
+          async () => discovered(await ask(`${address}/.well-known/terraform.json`, { proxies })),
+          `run curl ${address}/.well-known/terraform.json where Terraform runs`,
+        ),
+    })
+  }
+  if (uiUrl !== undefined) {
+    checks.push({
+      what: `explorer at ${uiUrl}`,
+      remedy: explorerLog,
+      run: () => explored(uiUrl),
+    })
+  }
+  if (uiBaseUrl !== undefined) {
+    checks.push({
+      what: `browsers' address ${uiBaseUrl}`,
+      run: () => fromOutside(() => explored(uiBaseUrl, proxies), `open ${uiBaseUrl} in a browser`),
     })
   }
   return checks
+}
+
+/** Runs a check of an address that may only be reachable or trusted where clients are. */
+async function fromOutside(run: () => Promise<Verdict>, remedy: string): Promise<Verdict> {
+  try {
+    return await run()
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return failed(String(error), remedy)
+    return warning(`not reachable or not trusted from here: ${String(error)}`, remedy)
+  }
+}
+
+const explorerLog = 'see its log: kubectl logs deployment/depot-ui'
+
+/** Asks an explorer for a page, and through it for an answer of the server. */
+async function explored(url: string, proxies?: ProxyRules): Promise<Verdict> {
+  const page = await ask(`${url}/access`, { proxies })
+  if (!page.text.includes('<html')) {
+    const told = `answered ${page.status} without a page: ${page.text.slice(0, 200)}`
+    return failed(
+      told,
+      'make the Ingress or proxy pass on / to the explorer (ui.ingress, ui.route)',
+    )
+  }
+  const { status, text } = await ask(`${url}/.well-known/terraform.json`, { proxies })
+  if (status === 200 && text.includes('"modules.v1"')) {
+    return ok('it has its pages, and reaches the server')
+  }
+  return failed(
+    `it has its pages, but does not reach the server: answered ${status}: ${text.slice(0, 200)}`,
+    `correct --server-url of the explorer (ui.serverHost of the chart), and --server-ca-path for a private authority; ${explorerLog}`,
+  )
 }
 
 function discovered({ status, text }: Said): Verdict {

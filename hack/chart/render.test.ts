@@ -337,6 +337,8 @@ describe('pods', () => {
       '--server-url=https://depot-server.depot-system.svc.cluster.local:80',
       '--admin-url=http://depot-server-metrics.depot-system.svc.cluster.local:9090',
       '--server-ca-path=/etc/tls/ca.crt',
+      '--ui-url=http://depot-ui.depot-system.svc.cluster.local:80',
+      '--ui-base-url=https://depot.example.com',
     ])
     const names = (of?: { readonly volumes?: readonly { readonly name: string }[] }) =>
       of?.volumes?.map(({ name }) => name)

@@ -25,6 +25,19 @@ const options = {
     otherwise: 'no running server is asked',
     meaning: 'Admin address of a running server or controller, which has to be ready.',
   },
+  uiUrl: {
+    flag: 'ui-url',
+    value: baseUrl,
+    otherwise: 'no running explorer is asked',
+    meaning:
+      'Address of a running explorer, which has to answer with its pages and to reach the server.',
+  },
+  uiBaseUrl: {
+    flag: 'ui-base-url',
+    value: baseUrl,
+    otherwise: 'not checked',
+    meaning: 'Address of the explorer for browsers.',
+  },
   output: outputOption,
 } satisfies OptionTable
 

@@ -57,7 +57,10 @@ export function heldRemoval(
   const versions = leaving.map(identityOfStored).toSorted()
   // A Version that was removed and returned is another one, also in a folder, where its uid is the same.
   const created = leaving.map(({ metadata }) => `${metadata.uid} ${metadata.creationTimestamp}`)
-  const token = hash('sha256', JSON.stringify([parent.metadata.uid, created.toSorted()])).slice(0, 12)
+  const token = hash('sha256', JSON.stringify([parent.metadata.uid, created.toSorted()])).slice(
+    0,
+    12,
+  )
   if (parent.metadata.annotations[confirmAnnotation(apiGroup)] === token) return undefined
   return { versions, stored, token }
 }
