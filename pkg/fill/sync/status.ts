@@ -24,7 +24,8 @@ export interface StatusChange<S> {
  *
  * @param change computed from the current status
  * @returns the written object; undefined if its spec changed or it is gone, so that all decisions have to be made again
- * @throws ApiError Conflict after six conflicts in a row: nothing else would request the work again
+ * @throws ApiError Conflict after six conflicts in a row: nothing else would request the work again; NotFound if the object
+ *   is there and its status is not
  */
 export async function writeStatus<S extends AnyStatus>(
   context: Pick<Context, 'objects' | 'clock'>,
@@ -39,17 +40,22 @@ export async function writeStatus<S extends AnyStatus>(
     try {
       return await context.objects.writeStatus(current, status, { isProgress })
     } catch (error) {
-      if (!(error instanceof ApiError) || error.reason !== 'Conflict') {
-        if (error instanceof ApiError && error.reason === 'NotFound') return undefined
-        throw error
-      }
+      const reason = error instanceof ApiError ? error.reason : undefined
+      if (reason !== 'Conflict' && reason !== 'NotFound') throw error
       if (attempt === maxConflicts) throw error
       const { kind, metadata } = current
       const fresh = await context.objects.fresh(kind, metadata.namespace, metadata.name)
       if (fresh === undefined || !isSameTask(object, fresh)) return undefined
+      if (reason === 'NotFound') throw noStatus(fresh, error)
       current = fresh
     }
   }
+}
+
+/** An API server answers 404 for an object that is gone, and for a status that the definition does not have. */
+function noStatus({ kind, metadata: { namespace, name } }: StoredObject, cause: unknown): ApiError {
+  const message = `${kind} ${namespace}/${name} exists, but its status cannot be written: the definition of ${kind} has no status subresource; install the definitions of this release: kubectl apply --server-side -k config/crd`
+  return new ApiError('NotFound', message, { cause })
 }
 
 /** Reports that an object is suspended; its other conditions stay. */
