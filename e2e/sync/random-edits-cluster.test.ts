@@ -4,18 +4,16 @@ import {
   startControlPlane,
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
-import { kindNames, kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Scene } from '../../pkg/fill/sync/scene.fixture.ts'
-import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { clusterObjects, type ObjectKind } from '../../pkg/records/store/store.ts'
+import type { ObjectKind } from '../../pkg/records/store/store.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+import { clusterPlace, connect, pathOf } from './cluster-place.fixture.ts'
 import type { Edit } from './edits/edits.fixture.ts'
 import { type EditedRegistry, edits, surviveEdits } from './edits/property.fixture.ts'
 
 const apiGroup = 'depot.internal'
 const namespace = 'team'
-const log = createLogger('silent')
 let plane: ControlPlane
 
 beforeAll(async () => {
@@ -25,29 +23,25 @@ beforeAll(async () => {
 })
 afterAll(() => plane?.stop())
 
-const pathOf = (kind: string, name: string): string => {
-  const { plural } = kinds[kind as keyof typeof kinds]
-  return `/apis/depot.internal/v1alpha1/namespaces/${namespace}/${plural}/${name}`
-}
-const remove = (kind: string, name: string) => plane.admin.request('DELETE', pathOf(kind, name))
-
-const open = () => {
-  const connection = loadConnection({ kubeconfig: plane.kubeconfigFile, env: {} })
-  return openCluster({ connection, apiGroup, log, metrics: createMetrics({ version: 'test' }) })
-}
+const remove = (kind: string, name: string) =>
+  plane.admin.request('DELETE', pathOf(kind, namespace, name))
 
 /** Deletions with kubectl. Nothing in this cluster collects garbage, so Versions are deleted with their Module. */
 const kubectl: readonly Edit[] = [
   async ({ random, scene }) => {
-    const name = random.pick(scene.names('Version'))
+    const names = scene.names('Version')
+    if (names.length === 0) return undefined
+    const name = random.pick(names)
     await remove('Version', name)
     return { what: `kubectl delete version ${name}`, ordered: [`versions ${name}`] }
   },
   async ({ random, scene }) => {
-    const [kind, name] = random.pick([
+    const parents = [
       ...scene.names('Module').map((one) => ['Module', one] as const),
       ...scene.names('Provider').map((one) => ['Provider', one] as const),
-    ])
+    ]
+    if (parents.length === 0) return undefined
+    const [kind, name] = random.pick(parents)
     const { uid } = scene.object(kind, name).metadata
     const children = scene.objects.list('Version', { namespace, ownerUid: uid })
     await remove(kind, name)
@@ -57,40 +51,9 @@ const kubectl: readonly Edit[] = [
 ]
 
 async function openRegistry(): Promise<EditedRegistry> {
-  const place = {
-    async open() {
-      const cluster = open()
-      const { client } = cluster
-      const namespaces = [namespace]
-      const notes = { namespace, name: 'depot-removals' }
-      const objects = clusterObjects({
-        cluster,
-        client,
-        apiGroup,
-        namespaces,
-        notes,
-        instance: 'test',
-        log,
-      })
-      const close = async () => {
-        await objects.close()
-        await cluster.close()
-      }
-      return { ...objects, get: objects.get.bind(objects), close }
-    },
-    async write(manifest: { kind: string; metadata: { name: string } }) {
-      const { kind, metadata } = manifest
-      await plane.admin.apply(pathOf(kind, metadata.name), manifest, 'kubectl')
-    },
-    remove: async ({ kind, name }: { kind: ObjectKind; name: string }) => {
-      await remove(kind, name)
-    },
-    writeSecret: async () => undefined,
-    close: async () => undefined,
-  }
-  const scene = await Scene.open(place, namespace)
+  const scene = await Scene.open(clusterPlace(plane, namespace), namespace)
   const catalog = new Catalog({ apiGroup })
-  const server = open()
+  const server = connect(plane)
   const scope = { watchNamespace: namespace, bindingsNamespace: namespace }
   await server.watch({ kinds: kindNames, scope, sink: catalog }).ready
   onTestFinished(async () => {
@@ -123,5 +86,6 @@ it('after every edit of a cluster, what could be installed before can be install
     `${count} edits of a cluster with the seed ${seed}: ${JSON.stringify(result)}\n`,
   )
   expect(history).toHaveLength(count)
-  expect(result.installable).toBeGreaterThan(0)
+  // A person may have ordered the removal of everything by the end.
+  expect(result.compared).toBeGreaterThan(count)
 }, 3_600_000)

@@ -66,5 +66,6 @@ it('after every edit of a folder, what could be installed before can be installe
     `${count} edits of a folder with the seed ${seed}: ${JSON.stringify(result)}\n`,
   )
   expect(history).toHaveLength(count)
-  expect(result.installable).toBeGreaterThan(0)
+  // A person may have ordered the removal of everything by the end.
+  expect(result.compared).toBeGreaterThan(count)
 }, 3_600_000)

@@ -201,7 +201,9 @@ const moduleEdits: readonly Edit[] = [
     return { what: `lone keeps ${limit}`, undo }
   },
   async (world) => {
-    const name = world.random.pick(world.scene.names('Version'))
+    const names = world.scene.names('Version')
+    if (names.length === 0) return undefined
+    const name = world.random.pick(names)
     const { spec } = world.scene.object('Version', name)
     const retain = world.random.chance(0.7)
     await world.scene.objects.patch(

@@ -42,7 +42,7 @@ export async function surviveEdits(registry: EditedRegistry, count: number, seed
     readonly undo: () => Promise<void>
     readonly made: Made
   }[] = []
-  const lost = { allowed: 0, most: 0 }
+  const seen = { allowed: 0, most: 0, compared: 0 }
   const fail = (problem: string): never => {
     const all = history.map((what, index) => `  ${index + 1}. ${what}`).join('\n')
     throw new Error(`${problem}\nafter these edits (DEPOT_EDITS_SEED=${seed}):\n${all}`)
@@ -90,8 +90,9 @@ export async function surviveEdits(registry: EditedRegistry, count: number, seed
       async () => {
         const { installable: after, problems } = await served()
         const missing = [...before.values()].filter(({ key }) => !after.has(key))
-        const seen = { world, made, before, after, missing }
-        return { after, problems, missing, wrong: missing.filter((one) => !isAllowed(one, seen)) }
+        const change = { world, made, before, after, missing }
+        const wrong = missing.filter((one) => !isAllowed(one, change))
+        return { after, problems, missing, wrong }
       },
       ({ wrong }) => wrong.length === 0,
     )
@@ -102,11 +103,12 @@ export async function surviveEdits(registry: EditedRegistry, count: number, seed
         `cannot be installed any more: ${keys}\n${problems.join('\n')}\n${reportOf(scene, wrong)}`,
       )
     }
-    lost.allowed += missing.length
+    seen.allowed += missing.length
+    seen.compared += before.size
     before = after
-    lost.most = Math.max(lost.most, after.size)
+    seen.most = Math.max(seen.most, after.size)
   }
-  return { ...lost, installable: before.size, history }
+  return { ...seen, history }
 }
 
 /** Looks again for a while: reconcilers may be writing, and a server takes a file in once it has come to rest. */
