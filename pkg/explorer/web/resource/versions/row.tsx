@@ -130,12 +130,16 @@ const Platforms = ({ archives }: { readonly archives: readonly VersionItem[] }) 
       <li key={at}>
         <code>{platformOf(archive)}</code>
         <Sync archive={archive} />
-        <span class="num quiet">
-          <Size archive={archive} />
-        </span>
-        <span class="nowrap">
-          <Checksum archive={archive} />
-        </span>
+        {archive.checksum !== undefined && (
+          <>
+            <span class="num quiet">
+              <Size archive={archive} />
+            </span>
+            <span class="nowrap">
+              <Checksum archive={archive} />
+            </span>
+          </>
+        )}
         {needsWhy(archive) && <Why archive={archive} />}
       </li>
     ))}
