@@ -123,7 +123,9 @@ export class UpstreamRegistry {
 
   #ofRegistry(url: string): Partial<StandInAnswer> {
     if (url === '/.well-known/terraform.json') {
-      return json({ 'modules.v1': '/v1/modules/', 'providers.v1': '/v1/providers/' })
+      const [modules, providers] = ['/v1/modules/', '/v1/providers/']
+      // With another service, as registries have, damage in the middle hits the modules.
+      return json({ 'state.v2': '/state/', 'modules.v1': modules, 'providers.v1': providers })
     }
     const [, kind, address = '', rest = ''] =
       /^\/v1\/(modules\/(?=(?:[^/]+\/){3})|providers\/)((?:[^/]+\/)+?)(versions|[^/]+\/download.*)$/.exec(
