@@ -69,6 +69,9 @@ const why = {
 /** Present where there is a reason. */
 const whyNot = z.object(why).partial().shape
 
+/** Reasons of a module or provider. A held removal is served, and waits for a person. */
+const resourceReasons = [...unservedReasons, 'RemovalHeld'] as const
+
 const card = {
   kind,
   namespace: name,
@@ -96,6 +99,12 @@ const card = {
   totalDownloads: tally,
   lastDownloadedAt: moment.optional(),
   ...whyNot,
+  reason: z
+    .enum(resourceReasons)
+    .optional()
+    .describe(
+      'Why it is not served under its address, or `RemovalHeld`: versions that are not wanted any more stay served until a person decides. docs/errors.md explains each.',
+    ),
 }
 
 export const BrowseResource = z.strictObject(card).register(components, { id: 'Resource' })

@@ -54,7 +54,7 @@ class Registry {
   put(
     kind: string,
     name: string,
-    { namespace, labels, owner, ...rest }: Made & { spec?: object },
+    { namespace, labels, owner, ...rest }: Made & { spec?: object; status?: object },
   ): void {
     this.#revision += 1
     const ownerReferences = owner && [{ apiVersion: 'depot.internal/v1alpha1', ...owner }]
@@ -414,6 +414,33 @@ describe('odd input', () => {
     expect(await app.json('/resources?page_size=5000')).toMatchObject({ pageSize: 100 })
     expect(await app.json('/resources?page=999999999')).toMatchObject({ items: [], totalCount: 4 })
   })
+})
+
+it('a resource says that the removal of its versions is held, and how to decide', async () => {
+  const registry = new Registry()
+  const held = (status: string) => ({
+    type: 'RemovalHeld',
+    status,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+    reason: 'RemovalHeld',
+    message: '9 of 9 stored versions are not wanted any more: undo the change to keep them',
+  })
+  for (const [name, state] of Object.entries({ waiting: 'True', decided: 'False' })) {
+    registry.put('Module', name, {
+      namespace: 'open',
+      spec: { moduleConfig: {} },
+      status: { conditions: [held(state)] },
+    })
+  }
+  const app = registry.as('all')
+  const detail = (name: string) => app.json(`/resources/open/module/${name}`)
+  expect(await detail('waiting')).toMatchObject({
+    reason: 'RemovalHeld',
+    message: expect.stringContaining('depot why open/waiting'),
+  })
+  expect(await detail('decided')).not.toHaveProperty('reason')
+  const { items } = await app.json('/conflicts')
+  expect(items.map(({ name }) => name)).not.toContain('waiting')
 })
 
 describe('an object that is not served', () => {

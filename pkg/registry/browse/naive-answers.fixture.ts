@@ -78,9 +78,12 @@ function card(model: NaiveModel, owner: Owner) {
       : undefined,
     totalDownloads: downloads.count,
     lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
-    ...model.whyNotOwner(owner),
+    ...(model.whyNotOwner(owner) ?? (isHeld(owner) && { reason: 'RemovalHeld' })),
   }
 }
+
+const isHeld = ({ status }: Owner): boolean =>
+  status?.conditions?.find(({ type }) => type === 'RemovalHeld')?.status === 'True'
 
 function lastScan(model: NaiveModel, owner: Owner): number | undefined {
   const times = model
@@ -559,8 +562,7 @@ function graph(model: NaiveModel, viewer: Viewer, depots: readonly Depot[]) {
   }
   const base = (owner: Owner) => {
     const { namespace, name, synced } = card(model, owner)
-    const held = owner.status?.conditions?.find(({ type }) => type === 'RemovalHeld')
-    const removalHeld = held?.status === 'True' ? true : undefined
+    const removalHeld = isHeld(owner) ? true : undefined
     return { id: idOf(owner), namespace, name, synced, removalHeld }
   }
   const modules = nodes

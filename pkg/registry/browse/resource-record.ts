@@ -58,8 +58,15 @@ export function resourceRecord(entry: Listed, catalog: Catalog): BrowseResource 
     hasUnsyncedVersions: summary.hasUnsynced || undefined,
     totalDownloads: summary.downloads,
     lastDownloadedAt: rfc3339(summary.lastDownloadedAt),
-    ...whyNot(catalog.conflictOf(entry.parent)),
+    ...(whyNot(catalog.conflictOf(entry.parent)) ?? heldRemoval(entry)),
   }
+}
+
+/** A fixed message, because that of the condition is written for operators. */
+function heldRemoval({ summary: { namespace, name, resource } }: Listed) {
+  if (!resource.removalHeld) return undefined
+  const message = `versions that are not wanted any more stay served until a person decides: depot why ${namespace}/${name} says how`
+  return { reason: 'RemovalHeld' as const, message }
 }
 
 /** @param time in milliseconds since 1970 */

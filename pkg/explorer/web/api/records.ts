@@ -28,6 +28,7 @@ export type DepotGraph = output<typeof DepotGraphRecord>
 export type SeverityCounts = NonNullable<BrowseResource['scanCounts']>
 export type Finding = ResourceDetail['sourceScanFindings'][number]
 export type UnservedReason = BrowseConflict['reason']
+export type ResourceReason = NonNullable<BrowseResource['reason']>
 export type VersionItem = BrowseVersion
 
 /** A page of a list. */

@@ -1,15 +1,17 @@
-import type { UnservedReason } from '../api/records.ts'
+import type { ResourceReason } from '../api/records.ts'
 import { conflictsHref, type PageAddress } from '../url/pages.ts'
 import { reasonWords } from './reasons.ts'
 
 interface Props {
-  readonly reason: UnservedReason | undefined
+  readonly reason: ResourceReason | undefined
   readonly of: PageAddress
 }
 
-/** Why a resource, or a version of it, is not served; it leads to the page of conflicts. */
+/** Why a resource, or a version of it, is not served; it leads to the page of conflicts. A held removal is served. */
 export const ReasonMark = ({ reason, of: { namespace, name } }: Props) =>
-  reason === undefined ? null : (
+  reason === undefined ? null : reason === 'RemovalHeld' ? (
+    <span class="tag mark">Removal held</span>
+  ) : (
     <a class="tag mark" href={conflictsHref({ q: `${namespace}/${name}`, reason })}>
       {reasonWords[reason].words}
     </a>
