@@ -196,6 +196,17 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
+  it('10. counts versions of a provider wherever it counts, not their platforms', async () => {
+    const { page, problems, close } = await showcase.open('/platform/provider/acme-cmdb')
+    const section = page.locator('section[aria-labelledby=versions]')
+    await section.getByText('1 to 5 of 5 versions').waitFor()
+    expect(await section.locator('header, h2').first().innerText()).toMatch(/^Versions\s+5$/)
+    const link = page.getByRole('link', { name: /^Versions/ })
+    expect(await link.innerText()).toMatch(/^Versions\s+5$/)
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('10. has a row for each version of a provider, with its platforms inside', async () => {
     const { page, problems, close } = await showcase.open('/platform/provider/acme-cmdb')
     const section = page.locator('section[aria-labelledby=versions]')
