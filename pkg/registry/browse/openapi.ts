@@ -142,6 +142,11 @@ const textParameter = (name: string, place: 'path' | 'query', description: strin
   example: addressParts[name] ?? name,
 })
 
+const numberSchema = (bounds: { readonly minimum: number; readonly maximum: number }): Json => ({
+  schema: { type: 'integer', ...bounds },
+  example: bounds.minimum,
+})
+
 function pathParameters(pattern: string): Json[] {
   const names = [...pattern.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   return names.map((name) => textParameter(name, 'path', `The ${name} of the address or location.`))
@@ -200,7 +205,10 @@ function protocolOperation(it: DescribedRoute): Json {
     summary,
     parameters: [
       ...pathParameters(route),
-      ...Object.entries(query).map(([name, meaning]) => textParameter(name, 'query', meaning)),
+      ...Object.entries(query).map(([name, meaning]) => ({
+        ...textParameter(name, 'query', meaning),
+        ...(it.numbers?.[name] && numberSchema(it.numbers[name])),
+      })),
     ],
     responses: {
       [status]: answer,

@@ -2,7 +2,7 @@ import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import { archivePaths, archivePattern } from './archive-url.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
 import { detailRoutes } from './module-detail.ts'
-import { listQuery, listRoutes } from './module-lists.ts'
+import { listNumbers, listQuery, listRoutes } from './module-lists.ts'
 import { moduleRoutes } from './modules.ts'
 import { providerRoutes } from './provider-answers.ts'
 
@@ -13,6 +13,10 @@ export interface DescribedRoute {
   readonly operationId: string
   readonly summary: string
   readonly query?: Readonly<Record<string, string>>
+  /** Parameters of the query that are whole numbers, with their bounds. */
+  readonly numbers?: Readonly<
+    Record<string, { readonly minimum: number; readonly maximum: number }>
+  >
   readonly status: 200 | 204
   /** Media types of the body; absent: none. */
   readonly contentTypes?: readonly string[]
@@ -85,6 +89,7 @@ export const describedRoutes: readonly DescribedRoute[] = [
       operationId: `listModules_${what}`,
       summary: 'Modules with their latest versions: all, of a namespace, or of a name',
       query: listQuery,
+      numbers: listNumbers,
       status: 200,
       contentTypes: ['application/json'],
       required: ['meta', 'modules'],

@@ -19,6 +19,11 @@ export const listQuery = {
   provider: 'The target system of the modules.',
 }
 
+export const listNumbers = {
+  limit: { minimum: 1, maximum: 100 },
+  offset: { minimum: 0, maximum: 999_999_999 },
+} as const
+
 /** Lists of the modules that a caller may see, with their latest versions, in the form of the public registry. */
 export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
@@ -93,8 +98,8 @@ function moduleOf({ summary }: Listed): ListedModule[] {
 /** @throws RegistryError BadRequest naming the parameter */
 function listOf(url: URL, modules: readonly ListedModule[]): ModuleList {
   const { searchParams: query, pathname } = url
-  const limit = numberIn(query, 'limit', { least: 1, most: 100, otherwise: 15 })
-  const offset = numberIn(query, 'offset', { least: 0, most: 999_999_999, otherwise: 0 })
+  const limit = numberIn(query, 'limit', 15)
+  const offset = numberIn(query, 'offset', 0)
   const provider = query.get('provider') ?? undefined
   const chosen = modules.filter((module) => provider === undefined || module.provider === provider)
   const urlOf = (to: number): string => {
@@ -116,20 +121,18 @@ function listOf(url: URL, modules: readonly ListedModule[]): ModuleList {
   }
 }
 
-interface Bounds {
-  readonly least: number
-  readonly most: number
-  readonly otherwise: number
-}
-
 function numberIn(
   query: URLSearchParams,
-  name: string,
-  { least, most, otherwise }: Bounds,
+  name: keyof typeof listNumbers,
+  otherwise: number,
 ): number {
   const text = query.get(name)
   if (text === null) return otherwise
+  const { minimum, maximum } = listNumbers[name]
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-  if (number >= least && number <= most) return number
-  throw new RegistryError('BadRequest', `${name} must be a whole number from ${least} to ${most}`)
+  if (number >= minimum && number <= maximum) return number
+  throw new RegistryError(
+    'BadRequest',
+    `${name} must be a whole number from ${minimum} to ${maximum}`,
+  )
 }
