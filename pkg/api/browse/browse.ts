@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod'
-import { ModuleDocs } from '../docs/docs.ts'
+import { ModuleComparison, ModuleDocs } from '../docs/docs.ts'
 
 /** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
@@ -387,6 +387,8 @@ export const VersionDocs = ModuleDocs.extend({
   version: z.string(),
 }).register(components, { id: 'VersionDocs' })
 export type VersionDocs = z.infer<typeof VersionDocs>
+
+ModuleComparison.register(components, { id: 'ModuleComparison' })
 
 export const WhoAmI = z
   .strictObject({

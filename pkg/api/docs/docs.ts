@@ -5,7 +5,7 @@
 
 import * as z from 'zod'
 
-export type { InterfaceChange, ModuleComparison } from './comparison.ts'
+export { type InterfaceChange, ModuleComparison } from './comparison.ts'
 
 const text = z.string()
 const optionalText = z.string().optional()

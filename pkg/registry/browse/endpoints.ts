@@ -4,6 +4,7 @@ import { depots } from './depots.ts'
 import { downloadHistory } from './download-history.ts'
 import type { BrowseEndpoint, DescribedEndpoint } from './endpoint.ts'
 import { explain } from './explain.ts'
+import { moduleComparison } from './module-comparison.ts'
 import { moduleDocs } from './module-docs.ts'
 import { namespaces } from './namespaces.ts'
 import { resource } from './resource.ts'
@@ -30,4 +31,9 @@ export const endpoints: readonly BrowseEndpoint[] = [
 ]
 
 /** All documented endpoints. */
-export const described: readonly DescribedEndpoint[] = [...endpoints, downloadHistory, moduleDocs]
+export const described: readonly DescribedEndpoint[] = [
+  ...endpoints,
+  downloadHistory,
+  moduleDocs,
+  moduleComparison,
+]

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono'
+import type * as z from 'zod'
 import { notFound } from '../../base/errors/errors.ts'
 import { get, note, type ReadyAnswer, type ServingEnv } from '../../base/serving/serving.ts'
 import type { View } from '../catalog/catalog.ts'
@@ -7,9 +8,11 @@ import { type Answers, unkept } from './answers.ts'
 import { badgeOf, badgePattern } from './badge.ts'
 import type { BrowseOptions } from './browse.ts'
 import { downloadHistory, type History, historyRecord } from './download-history.ts'
+import type { Composed, DescribedEndpoint } from './endpoint.ts'
 import { prefix } from './endpoints.ts'
-import { docsAnswer, moduleDocs } from './module-docs.ts'
-import { kindName, kindOf, parse, readQuery } from './parameters.ts'
+import { comparisonAnswer, moduleComparison } from './module-comparison.ts'
+import { type DocsAsked, docsAnswer, moduleDocs } from './module-docs.ts'
+import { kindName, kindOf, parse, readQuery, type resourcePath } from './parameters.ts'
 import { revisionOf } from './resource-record.ts'
 
 const noHistory: History = () => Promise.resolve([])
@@ -18,6 +21,8 @@ const noArchives: DocsStorage = {
   inMemory: () => undefined,
   open: () => Promise.reject(notFound('this server reads no archives')),
 }
+
+type StorageEndpoint<Q extends z.ZodObject> = DescribedEndpoint<Q, typeof resourcePath>
 
 interface LiveParts {
   readonly viewOf: (c: Context<ServingEnv>) => View | Promise<View>
@@ -36,6 +41,34 @@ export function liveRoutes(
   const isOpen = options.auth === undefined || options.auth.mode === 'anonymous'
   const badgeView = catalog.model.views[isOpen ? 'all' : 'public']
 
+  function fromStorage<Q extends z.ZodObject>(
+    { route, path: pathSchema, query }: StorageEndpoint<Q>,
+    compose: (asked: DocsAsked<Q>, storage: DocsStorage) => Promise<Composed>,
+  ): void {
+    const pattern = patternOf(route)
+    get(routes, prefix, pattern, async (c) => {
+      const view = await viewOf(c)
+      const path = parse(pathSchema, c.req.param())
+      const facts = { namespace: path.namespace, name: path.name, kind: kindOf[path.kind] }
+      note(c, facts)
+      const { pathname, search } = new URL(c.req.url)
+      const target = pathname + search
+      const known = answers.get(view.key, target)
+      if (known !== undefined) return send(c, known)
+      const asked = { catalog, view, path, query: readQuery(query, search.slice(1)) }
+      const madeAt = revisionOf(catalog, view, path)
+      const composed = await compose(asked, archives)
+      // A version that changed meanwhile may have other documentation.
+      const isCurrent = composed.revision() === madeAt
+      return send(
+        c,
+        isCurrent
+          ? answers.put(view.key, target, composed, { route: prefix + pattern, ...facts })
+          : unkept(composed.body),
+      )
+    })
+  }
+
   const { route, path: pathSchema, query: querySchema } = downloadHistory
   get(routes, prefix, patternOf(route), async (c) => {
     const view = await viewOf(c)
@@ -47,30 +80,8 @@ export function liveRoutes(
     return send(c, unkept(body))
   })
 
-  get(routes, prefix, patternOf(moduleDocs.route), async (c) => {
-    const view = await viewOf(c)
-    const path = parse(moduleDocs.path, c.req.param())
-    const facts = { namespace: path.namespace, name: path.name, kind: kindOf[path.kind] }
-    note(c, facts)
-    const { pathname, search } = new URL(c.req.url)
-    const target = pathname + search
-    const known = answers.get(view.key, target)
-    if (known !== undefined) return send(c, known)
-    const asked = { catalog, view, path, query: readQuery(moduleDocs.query, search.slice(1)) }
-    const madeAt = revisionOf(catalog, view, path)
-    const composed = await docsAnswer(asked, archives)
-    // A version that changed meanwhile may have other documentation.
-    const isCurrent = composed.revision() === madeAt
-    return send(
-      c,
-      isCurrent
-        ? answers.put(view.key, target, composed, {
-            route: prefix + patternOf(moduleDocs.route),
-            ...facts,
-          })
-        : unkept(composed.body),
-    )
-  })
+  fromStorage(moduleDocs, docsAnswer)
+  fromStorage(moduleComparison, comparisonAnswer)
 
   // Pages of other sites send no token, so badges show public resources only.
   get(routes, prefix, badgePattern, (c) => {

@@ -55,22 +55,36 @@ export const moduleDocs = {
   isFromStorage: true,
 } as const satisfies DescribedEndpoint
 
-type Asked = Pick<
-  BrowseAsked<z.output<typeof query>, z.output<typeof resourcePath>>,
+/** A question about a module whose answer is made from documentation. */
+export type DocsAsked<Q extends z.ZodObject> = Pick<
+  BrowseAsked<z.output<Q>, z.output<typeof resourcePath>>,
   'catalog' | 'view' | 'path' | 'query'
 >
 
-/** @throws RegistryError as `docsOfVersion`; NotFound if the caller may not see the module, or it is a provider */
+/** @throws RegistryError as `docsOfVersion` and `chosenVersion` */
 export async function docsAnswer(
-  { catalog, view, path, query: asked }: Asked,
+  asked: DocsAsked<typeof query>,
   storage: DocsStorage,
 ): Promise<Composed> {
-  const { parent, summary } = findResource(catalog, view, path)
-  const title = `${path.kind} ${summary.namespace}/${summary.name}`
-  if (path.kind === 'provider') throw notFound(`${title} has no documentation: only modules have`)
-  const version = asked.version ? requireVersion(parent, asked.version) : summary.latestVersion
-  if (version === undefined) throw notFound(`${title} has no version: see its conditions`)
+  const { catalog, view, path } = asked
+  const { parent, summary, version } = chosenVersion(asked, asked.query.version)
   const { schema, ...folders } = await docsOfVersion(parent, version, storage)
   const body: VersionDocs = { schema, address: summary.address, version, ...folders }
   return { body: JSON.stringify(body), revision: () => revisionOf(catalog, view, path) }
+}
+
+/**
+ * @param wanted default: the latest version
+ * @throws RegistryError NotFound if the caller may not see the module, it has no such version, or is a provider
+ */
+export function chosenVersion(
+  { catalog, view, path }: Omit<DocsAsked<z.ZodObject>, 'query'>,
+  wanted: string | undefined,
+) {
+  const { parent, summary } = findResource(catalog, view, path)
+  const title = `${path.kind} ${summary.namespace}/${summary.name}`
+  if (path.kind === 'provider') throw notFound(`${title} has no documentation: only modules have`)
+  const version = wanted ? requireVersion(parent, wanted) : summary.latestVersion
+  if (version === undefined) throw notFound(`${title} has no version: see its conditions`)
+  return { parent, summary, title, version }
 }

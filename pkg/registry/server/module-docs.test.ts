@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { VersionDocs } from '../../api/browse/browse.ts'
-import type { ModuleDocs } from '../../api/docs/docs.ts'
+import { ModuleComparison, type ModuleDocs } from '../../api/docs/docs.ts'
 import { docsFileName } from '../../api/v1alpha1/v1alpha1.ts'
 import { AccessFixture } from './access.fixture.ts'
 import type { Fixture } from './registry.fixture.ts'
@@ -227,4 +227,86 @@ describe('a module in the form of the public registry', () => {
     'is 404 for %s, which does not exist',
     async (path) => expect((await ask(path)).status).toBe(404),
   )
+})
+
+describe('GET …/compare', () => {
+  const compareUrl = url.replace(/docs$/, 'compare')
+  const ask = async (query = '') => {
+    const response = await fixture.app().request(compareUrl + query)
+    return { status: response.status, body: await response.json() }
+  }
+  const withOutputs = (names: readonly string[]): ModuleDocs => ({
+    ...docsOf('text'),
+    root: {
+      ...folder('', 'text'),
+      outputs: names.map((name) => ({ name, sensitive: false, ephemeral: false })),
+    },
+  })
+
+  it('compares the latest version with the one before, or two given ones', async () => {
+    documented(fixture, '1.0.0', packed(withOutputs([])))
+    documented(fixture, '1.9.0', packed(withOutputs(['id'])))
+    documented(fixture, '1.10.0', packed(withOutputs([])))
+    const latest = await ask()
+    expect(latest).toMatchObject({
+      status: 200,
+      body: {
+        from: '1.9.0',
+        to: '1.10.0',
+        verdict: 'breaking',
+        changes: [{ kind: 'output', name: 'id', verdict: 'breaking' }],
+      },
+    })
+    expect(ModuleComparison.parse(latest.body)).toEqual(latest.body)
+    const compatible = { from: '1.0.0', to: '1.9.0', verdict: 'compatible' }
+    expect(await ask('?to=v1.9.0')).toMatchObject({ body: compatible })
+    expect(await ask('?from=v1.0.0&to=1.9.0')).toMatchObject({ body: compatible })
+  })
+
+  it('finds no change between a version and itself', async () => {
+    documented(fixture, '1.0.0', packed(withOutputs(['id'])))
+    expect(await ask('?from=1.0.0')).toMatchObject({
+      status: 200,
+      body: { verdict: 'compatible', changes: [], readme: 'same', dependencies: [] },
+    })
+  })
+
+  it('cannot decide about a version that could not be parsed, and says why', async () => {
+    const docs = withOutputs([])
+    const error = { file: 'main.tf', line: 7, message: 'Unclosed block' }
+    documented(fixture, '1.0.0', packed(docs))
+    documented(fixture, '1.1.0', packed({ ...docs, root: { ...docs.root, error } }))
+    expect(await ask()).toMatchObject({
+      body: {
+        verdict: 'unknown',
+        changes: [{ kind: 'parser', why: expect.stringContaining('Unclosed block') as string }],
+      },
+    })
+  })
+
+  it('answers with an ETag until a version changes', async () => {
+    documented(fixture, '1.0.0', packed(withOutputs(['id'])))
+    documented(fixture, '1.1.0', packed(withOutputs(['id'])))
+    const app = fixture.app()
+    const etag = (await app.request(compareUrl)).headers.get('ETag') ?? ''
+    const again = await app.request(compareUrl, { headers: { 'If-None-Match': etag } })
+    expect(again.status).toBe(304)
+    documented(fixture, '1.0.0', packed(withOutputs(['id', 'arn'])))
+    const changed = await app.request(compareUrl, { headers: { 'If-None-Match': etag } })
+    expect(await changed.json()).toMatchObject({ verdict: 'breaking' })
+  })
+
+  it.each([
+    ['an unknown earlier version', '?from=9.9.9', 'has no version 9.9.9'],
+    ['an unknown later version', '?to=9.9.9', 'has no version 9.9.9'],
+    ['the oldest version', '?to=1.0.0', 'no version before 1.0.0: choose one with ?from='],
+    ['a version without documentation', '', 'version 1.1.0 of module platform/vpc has no doc'],
+  ])('is 404 for %s', async (_, query, message) => {
+    documented(fixture, '1.0.0', packed(withOutputs([])))
+    fixture.version('Module', 'vpc', '1.1.0')
+    expect(await ask(query)).toMatchObject({
+      status: 404,
+      body: { errors: [expect.stringContaining(message)] },
+    })
+  })
 })

@@ -1,0 +1,73 @@
+import * as z from 'zod'
+import { ModuleComparison } from '../../api/docs/docs.ts'
+import { compareModules } from '../../archives/compare/compare.ts'
+import { notFound } from '../../base/errors/errors.ts'
+import { type DocsStorage, docsOfVersion } from '../documentation/documentation.ts'
+import type { Composed, DescribedEndpoint } from './endpoint.ts'
+import { chosenVersion, type DocsAsked } from './module-docs.ts'
+import { resourcePath, word } from './parameters.ts'
+import { requireVersion, revisionOf } from './resource-record.ts'
+
+const query = z.object({
+  from: word.optional().meta({
+    description: 'The earlier version. Default: the one before the later version.',
+    examples: ['1.1.0'],
+  }),
+  to: word.optional().meta({
+    description: 'The later version. Default: the latest.',
+    examples: ['2.0.0'],
+  }),
+})
+
+export const moduleComparison = {
+  route: '/resources/{namespace}/{kind}/{name}/compare',
+  operationId: 'compareVersions',
+  summary: 'What changed between two versions of a module',
+  description:
+    'The changes of inputs, outputs, requirements and resources, and whether callers can take the later version unchanged. A provider has none.',
+  path: resourcePath,
+  query,
+  response: ModuleComparison,
+  example: {
+    from: '1.1.0',
+    to: '2.0.0',
+    verdict: 'breaking',
+    changes: [
+      {
+        kind: 'output',
+        path: '',
+        name: 'id',
+        before: 'output',
+        verdict: 'breaking',
+        why: 'The output was removed.',
+      },
+    ],
+    readme: 'same',
+    dependencies: [],
+  } satisfies ModuleComparison,
+  badRequest: 'from must not be empty',
+  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
+  isFromStorage: true,
+} as const satisfies DescribedEndpoint
+
+/** @throws RegistryError as `docsOfVersion` and `chosenVersion`; NotFound if there is no earlier version */
+export async function comparisonAnswer(
+  asked: DocsAsked<typeof query>,
+  storage: DocsStorage,
+): Promise<Composed> {
+  const { catalog, view, path } = asked
+  const { parent, title, version: to } = chosenVersion(asked, asked.query.to)
+  const numbers = [...new Set(parent.versions.map(({ version }) => version))]
+  const from = asked.query.from
+    ? requireVersion(parent, asked.query.from)
+    : numbers[numbers.indexOf(to) + 1]
+  if (from === undefined) {
+    throw notFound(`${title} has no version before ${to}: choose one with ?from=`)
+  }
+  const before = await docsOfVersion(parent, from, storage)
+  const after = await docsOfVersion(parent, to, storage)
+  return {
+    body: JSON.stringify(compareModules(before, after, { from, to })),
+    revision: () => revisionOf(catalog, view, path),
+  }
+}
