@@ -7,9 +7,9 @@ import type { World } from './world.fixture.ts'
 /** A file that is missing for so long comes back in time. */
 const briefMs = 150
 
-/** The object of a file that sync writes, such as `versions vpc-1-0-0`. */
+/** The object of a file that sync writes, such as `versions vpc-1-0-0`; its status may have a file of its own. */
 function named(file: string): string {
-  const [kind = '', , name = ''] = file.replace('.yaml', '').split('/')
+  const [kind = '', , name = ''] = file.replace(/(\.status)?\.yaml$/, '').split('/')
   return `${kind} ${name}`
 }
 
