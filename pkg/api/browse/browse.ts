@@ -135,6 +135,10 @@ export const ResourceDetail = z
       .optional()
       .describe('Of that version, by `os/arch`; providers only.'),
     readmeContent: z.string().optional().describe('Markdown of that version; modules only.'),
+    hasDocs: z
+      .literal(true)
+      .optional()
+      .describe('Present if that version has documentation; modules only.'),
   })
   .register(components, { id: 'ResourceDetail' })
 export type ResourceDetail = z.infer<typeof ResourceDetail>

@@ -60,6 +60,7 @@ export const resource = endpoint({
       },
     ],
     readmeContent: '# Network',
+    hasDocs: true,
   },
   badRequest: 'kind must be one of module, provider',
   notFound:
@@ -98,6 +99,7 @@ export const resource = endpoint({
               ]),
             ),
       readmeContent: readme && readmes.get(namespace, readme.name, readme.key, readme.version),
+      hasDocs: (kind === 'Module' && rows.some((row) => row.docs !== undefined)) || undefined,
     }
     return {
       body: JSON.stringify(detail),

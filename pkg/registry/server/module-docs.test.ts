@@ -76,6 +76,14 @@ describe('GET …/docs', () => {
     })
   })
 
+  it('is announced by the answer of the module, for each version that has documentation', async () => {
+    documented(fixture, '1.0.0', packed(docsOf('one')))
+    fixture.version('Module', 'vpc', '1.1.0', { content: 'archive' })
+    const detail = url.replace('/docs', '')
+    expect((await ask(detail)).body).not.toHaveProperty('hasDocs')
+    expect((await ask(`${detail}?version=1.0.0`)).body).toHaveProperty('hasDocs', true)
+  })
+
   it('reads storage once, answers with an ETag, and follows a change of the version', async () => {
     const path = documented(fixture, '1.0.0', packed(docsOf('one')))
     const app = fixture.app()
