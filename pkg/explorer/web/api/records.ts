@@ -10,6 +10,7 @@ import type {
   DownloadHistory,
   ResourceDetail,
   ScanFindings,
+  VersionDocs,
   WhoAmI,
 } from '../../../api/browse/browse.ts'
 
@@ -21,6 +22,7 @@ export type {
   DownloadHistory,
   ResourceDetail,
   ScanFindings,
+  VersionDocs,
   WhoAmI,
 }
 
@@ -30,6 +32,7 @@ export type Finding = ResourceDetail['sourceScanFindings'][number]
 export type UnservedReason = BrowseConflict['reason']
 export type ResourceReason = NonNullable<BrowseResource['reason']>
 export type VersionItem = BrowseVersion
+export type InputDocs = VersionDocs['root']['inputs'][number]
 
 /** A page of a list. */
 interface Page<T> {

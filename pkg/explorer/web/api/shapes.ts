@@ -29,6 +29,19 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
     /\/downloads$/,
     has({ from: isText, stepSeconds: isNumber, total: isNumber, counts: listOf(isNumber) }),
   ],
+  [
+    /\/docs$/,
+    has({
+      version: isText,
+      root: has({
+        inputs: listOf(has({ name: isText })),
+        outputs: listOf(has({ name: isText })),
+        providers: listOf(has({ name: isText })),
+        resources: listOf(has({ type: isText })),
+        modules: listOf(has({ name: isText })),
+      }),
+    }),
+  ],
   [/\/versions$/, has({ ...page, items: listOf(has({ version: isText })) })],
   [/^\/-\/api\/namespaces$/, has({ items: listOf(has({ name: isText })) })],
   [

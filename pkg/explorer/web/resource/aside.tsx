@@ -3,6 +3,9 @@ import { boot } from '../api/boot.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { number } from '../parts/format.ts'
 import { Pick } from '../parts/pick.tsx'
+import type { DocsTab } from '../url/pages.ts'
+import { requiredOf, tabNames } from './docs/inputs.ts'
+import { shownTab } from './docs/use-docs.ts'
 import { countOf } from './findings/count.ts'
 import type { SectionProps } from './page.tsx'
 import type { ReadmeHeading } from './readme/readme.tsx'
@@ -21,14 +24,15 @@ interface Section {
 }
 
 /** The usage block to copy, and links to all sections. */
-export function Aside({ detail, values, version, headings, change }: Props) {
-  const sections = sectionsOf(detail, headings)
+export function Aside({ detail, docs, values, version, headings, change }: Props) {
+  const sections = sectionsOf(detail, shownTab(detail, values), headings)
   const current = useCurrentSection(sections.map(({ id }) => id))
   const used = { ...detail, registryHost: boot.registryHost }
   const block = usageBlock(
     used,
     chosenTool(values.tool, detail.kind),
     version.synced ? version.shown : undefined,
+    requiredOf(docs),
   )
   return (
     <aside class="aside" aria-label="On this page">
@@ -64,9 +68,14 @@ export function Aside({ detail, values, version, headings, change }: Props) {
   )
 }
 
-function sectionsOf(detail: Props['detail'], headings: readonly ReadmeHeading[]): Section[] {
-  const hasReadme = detail.readmeContent !== undefined && detail.kind === 'module'
+function sectionsOf(
+  detail: Props['detail'],
+  tab: DocsTab | '',
+  headings: readonly ReadmeHeading[],
+): Section[] {
+  const hasReadme = tab === '' && detail.readmeContent !== undefined && detail.kind === 'module'
   return [
+    ...(tab === '' ? [] : [{ id: tab, words: tabNames[tab] }]),
     ...(hasReadme ? [{ id: 'readme', words: 'README' }] : []),
     ...(hasReadme ? headings.slice(0, 12).map(({ id, words }) => ({ id, words, sub: true })) : []),
     { id: 'overview', words: 'Overview' },

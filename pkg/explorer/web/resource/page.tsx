@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { ResourceDetail } from '../api/records.ts'
+import type { ResourceDetail, VersionDocs } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { Region } from '../parts/region.tsx'
@@ -18,6 +18,8 @@ import {
 import { parse } from '../url/search-params.ts'
 import { Aside } from './aside.tsx'
 import { type ChosenVersion, chosenVersion } from './chosen-version.ts'
+import { DocsTabs } from './docs/docs-tabs.tsx'
+import { shownTab, useDocs } from './docs/use-docs.ts'
 import { DownloadsSection } from './downloads/downloads.tsx'
 import { FindingsSection } from './findings/findings.tsx'
 import { Header } from './header.tsx'
@@ -33,6 +35,8 @@ export interface SectionProps {
   readonly address: PageAddress
   readonly detail: ResourceDetail
   readonly version: ChosenVersion
+  /** Documentation of the version; undefined until it is loaded, and if there is none. */
+  readonly docs: VersionDocs | undefined
   readonly values: ResourceValues
   readonly change: ResourceChange
 }
@@ -102,10 +106,13 @@ function stayAt(id: string): void {
   setTimeout(end, longestMs)
 }
 
-function Detail({ address, detail, values, change }: Omit<SectionProps, 'version'>) {
+function Detail({ address, detail, values, change }: Omit<SectionProps, 'version' | 'docs'>) {
   const [headings, setHeadings] = useState<readonly ReadmeHeading[]>([])
   const version = useMemo(() => chosenVersion(detail, values.version), [detail, values.version])
-  const section = { address, detail, version, values, change }
+  const documentation = useDocs(address, detail, version)
+  const { docs } = documentation
+  const section = { address, detail, version, docs, values, change }
+  const isReadme = detail.kind === 'module' && shownTab(detail, values) === ''
   return (
     <div class="detail">
       <div class="lead">
@@ -114,7 +121,8 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
       </div>
       <Aside {...section} headings={headings} />
       <div class="body">
-        {detail.readmeContent !== undefined && detail.kind === 'module' && (
+        {detail.hasDocs && <DocsTabs {...section} query={documentation.query} />}
+        {detail.readmeContent !== undefined && isReadme && (
           <Readme content={detail.readmeContent} version={version.shown} onHeadings={setHeadings} />
         )}
         <Overview {...section} />

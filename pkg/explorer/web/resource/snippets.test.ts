@@ -35,6 +35,41 @@ it('writes the source of terragrunt', () => {
 }`)
 })
 
+it('names required inputs with their types, as comments', () => {
+  const required = [
+    { name: 'name', type: 'string' },
+    { name: 'subnets', type: 'map(object({\n    cidr = string\n\n  }))' },
+    { name: 'tags' },
+  ]
+  expect(usageBlock(module, 'terraform', '6.5.1', required)).toBe(`module "vpc" {
+  source  = "depot.example.com:8443/network/vpc/aws"
+  version = "6.5.1"
+
+  # Required
+  # name    = string
+  # subnets = map(object({
+  #   cidr = string
+  #
+  # }))
+  # tags    = any
+}`)
+  expect(usageBlock(module, 'terragrunt', undefined, required.slice(0, 1))).toBe(`terraform {
+  source = "tfr://depot.example.com:8443/network/vpc/aws"
+}
+
+inputs = {
+  # name = string
+}`)
+})
+
+it('lets no type end its comment, and hides nothing in one', () => {
+  const type = 'string\r\n} # a\rb\nc\u2028d\u202e\u001b[31m\u0085e'
+  const block = usageBlock(module, 'terraform', undefined, [{ name: 'a', type }])
+  expect(block.split('\n  # Required\n')[1]).toBe(
+    '  # a = string\n  # } # a\n  # b\n  # cd[31me\n}',
+  )
+})
+
 it('uses the address if it differs from the name of the object', () => {
   expect(addressOf({ ...module, name: 'vpc-aws', address: 'vpc/aws' })).toBe('network/vpc/aws')
   expect(usageBlock({ ...module, name: 'x', address: 'vpc/aws' }, 'terraform', '1.0.0')).toContain(

@@ -1,5 +1,7 @@
 /* Blocks to paste into a configuration to use a module or provider. */
 
+import type { InputDocs } from '../api/records.ts'
+
 export interface Used {
   readonly registryHost: string
   readonly namespace: string
@@ -10,6 +12,8 @@ export interface Used {
   /** `name/system` of a module, or the type of a provider, if they differ from the object's name. */
   readonly address?: string | undefined
 }
+
+export type RequiredInput = Pick<InputDocs, 'name' | 'type'>
 
 export type Tool = 'terraform' | 'tofu' | 'terragrunt'
 
@@ -36,13 +40,40 @@ function quoted(text: string): string {
   return `"${escaped.replaceAll(/([$%])\{/g, '$1$1{')}"`
 }
 
+/** The label of a module or provider in configurations. */
+export const labelFor = (used: Used): string => labelOf(addressOf(used).split('/')[1] ?? used.name)
+
+/** A type without the indentation of the block that it is in. */
+export function dedented(type: string): string {
+  const [first = '', ...rest] = type.split(/\r\n?|\n/)
+  const indents = rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))
+  const indent = Math.min(...indents)
+  return [first, ...rest.map((line) => line.slice(indent))].join('\n')
+}
+
+/** Inputs with their types, as comments. Control characters are left out, so that no line ends its comment. */
+function commented(inputs: readonly RequiredInput[]): string[] {
+  const width = Math.max(...inputs.map(({ name }) => name.length))
+  const lines = inputs.map(({ name, type = 'any' }) => `${name.padEnd(width)} = ${dedented(type)}`)
+  return lines
+    .flatMap((line) => line.split(/\r\n?|\n/))
+    .map((line) => line.replaceAll('\t', '  ').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ''))
+    .map((line) => `  # ${line}`.trimEnd())
+}
+
 /**
+ * @param required inputs of a module that have no default
  * @param version undefined if no version can be pinned, while the latest is not synced
  */
-export function usageBlock(used: Used, tool: Tool, version: string | undefined): string {
+export function usageBlock(
+  used: Used,
+  tool: Tool,
+  version: string | undefined,
+  required: readonly RequiredInput[] = [],
+): string {
   const address = addressOf(used)
   const source = `${used.registryHost}/${address}`
-  const label = labelOf(address.split('/')[1] ?? used.name)
+  const label = labelFor(used)
   if (used.kind === 'provider') {
     const lines = [`      source  = ${quoted(source)}`]
     if (version !== undefined) lines.push(`      version = ${quoted(version)}`)
@@ -50,10 +81,13 @@ export function usageBlock(used: Used, tool: Tool, version: string | undefined):
   }
   if (tool === 'terragrunt') {
     const query = version === undefined ? '' : `?version=${encodeURIComponent(version)}`
-    return `terraform {\n  source = ${quoted(`tfr://${source}${query}`)}\n}`
+    const block = `terraform {\n  source = ${quoted(`tfr://${source}${query}`)}\n}`
+    if (required.length === 0) return block
+    return `${block}\n\ninputs = {\n${commented(required).join('\n')}\n}`
   }
   const lines = [`  source  = ${quoted(source)}`]
   if (version !== undefined) lines.push(`  version = ${quoted(version)}`)
+  if (required.length > 0) lines.push('', '  # Required', ...commented(required))
   return `module ${quoted(label)} {\n${lines.join('\n')}\n}`
 }
 

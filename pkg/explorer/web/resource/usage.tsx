@@ -4,12 +4,13 @@ import { CodeBlock } from '../parts/code-block.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { resourceHref } from '../url/pages.ts'
+import { requiredOf } from './docs/inputs.ts'
 import type { SectionProps } from './page.tsx'
 import { lockCommand, type Tool, usageBlock } from './snippets.ts'
 import { chosenTool, toolsFor } from './tool.ts'
 
 /** The block to paste, and the commands to run next. */
-export function Usage({ address, detail, values, change, version }: SectionProps) {
+export function Usage({ address, detail, docs, values, change, version }: SectionProps) {
   const { platforms = [] } = detail
   const tool = chosenTool(values.tool, detail.kind)
   const used = { ...detail, registryHost: boot.registryHost }
@@ -43,7 +44,12 @@ export function Usage({ address, detail, values, change, version }: SectionProps
           />
           <div id="tool-panel" role="tabpanel" aria-labelledby={`tool-${tool}`} class="steps">
             <CodeBlock
-              text={usageBlock(used, tool, version.synced ? version.shown : undefined)}
+              text={usageBlock(
+                used,
+                tool,
+                version.synced ? version.shown : undefined,
+                requiredOf(docs),
+              )}
               what="usage block"
               hcl
             />

@@ -39,9 +39,16 @@ export type ResourcesValues = Values<typeof resourcesParams>
 
 export const tools = ['terraform', 'tofu', 'terragrunt'] as const
 
+export const docsTabs = ['inputs', 'outputs', 'resources', 'dependencies'] as const
+export type DocsTab = (typeof docsTabs)[number]
+
 export const resourceParams = {
   /** The version that the page shows; empty for the latest. */
   version: text,
+  /** The documentation to show; empty for the README. */
+  tab: oneOf(['', ...docsTabs], ''),
+  /** Filter of the inputs. */
+  i_q: text,
   tool: oneOf(['', ...tools], ''),
   v_q: text,
   v_synced: oneOf(['', 'true', 'false'], ''),
@@ -96,6 +103,10 @@ export function resourceUrl({ namespace, kind, name }: PageAddress): string {
 /** Without lists of findings, which the page asks for by itself. */
 export const detailUrl = (address: PageAddress, version: string): string =>
   `${resourceUrl(address)}${print({ version: text, findings: text }, { version, findings: 'false' })}`
+
+/** What a version of a module takes and gives. */
+export const docsUrl = (address: PageAddress, version: string): string =>
+  `${resourceUrl(address)}/docs${print({ version: text }, { version })}`
 
 const versionFilters = {
   by: text,

@@ -77,7 +77,7 @@ function scannedVersions(data: ScanFindings | undefined): string[] {
   return [...new Set(all)].toSorted((a, b) => collator.compare(b, a))
 }
 
-interface ScansProps extends SectionProps {
+interface ScansProps extends Omit<SectionProps, 'docs'> {
   readonly data: ScanFindings
 }
 

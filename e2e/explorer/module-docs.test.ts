@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { startServer } from '../../hack/testbed/server/server.ts'
+import { docsFileName } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { packedDocs } from '../../pkg/archives/docs/docs.ts'
+import {
+  chromiumPath,
+  launchBrowser,
+  problemsInEveryLook,
+  settled,
+  watch,
+} from './browser.fixture.ts'
+
+/* Inputs, outputs, resources and dependencies of real module files, in a real browser. */
+
+const older = `
+variable "cidr" {
+  type = string
+}
+`
+const latest = `
+terraform {
+  required_version = ">= 1.5.7"
+  required_providers {
+    aws = {
+      source  = "hashicorp/aws"
+      version = "~> 6.0"
+    }
+  }
+}
+variable "a_rather_long_input_name_that_a_generator_wrote_for_us" {
+  type    = list(tuple([string, number, bool]))
+  default = []
+}
+variable "password" {
+  type      = string
+  sensitive = true
+  nullable  = false
+  default   = "<img src=x onerror=\\"globalThis.ran = 1\\">"
+}
+variable "cidr" {
+  type        = string
+  description = "<script>globalThis.ran = 1</script> Block of the VPC."
+  validation {
+    condition     = can(cidrhost(var.cidr, 0))
+    error_message = "A valid CIDR block."
+  }
+}
+variable "subnets" {
+  type = map(object({
+    cidr   = string
+    public = optional(bool, false)
+  }))
+}
+${Array.from({ length: 8 }, (_, at) => `variable "extra_${at}" {\n  default = ${at}\n}`).join('\n')}
+output "vpc_id" {
+  description = "Id of the VPC."
+  value       = aws_vpc.this.id
+}
+resource "aws_vpc" "this" {}
+data "aws_region" "current" {}
+module "key" {
+  source  = "depot.example.com/security/kms-key/aws"
+  version = "~> 2.1"
+}
+`
+const broken = 'variable "cidr" {}\nvariable {{{\n'
+
+const sources: readonly (readonly [version: string, text: string | undefined])[] = [
+  ['3.0.0', latest],
+  ['2.0.0', older],
+  ['1.1.0', broken],
+  ['1.0.0', undefined],
+]
+
+/** Writes a module with the documentation that sync makes; undefined for a version without one. */
+async function writeModule(registry: Registry): Promise<void> {
+  const apiVersion = 'depot.internal/v1alpha1'
+  const metadata = { namespace: 'network', name: 'vpc' }
+  const storageConfig = { fileSystem: { directoryPath: 'modules' } }
+  const versions = sources.map(async ([version, text]) => {
+    const fileName = `vpc-${version}.zip`
+    const checksum = createHash('sha256').update(version).digest('hex')
+    const docs = text === undefined ? undefined : await docsOf(text)
+    if (docs) registry.archive(`modules/vpc/${docsFileName(fileName, checksum)}`, docs.bytes)
+    return {
+      apiVersion,
+      kind: 'Version',
+      metadata: { ...metadata, name: `vpc-${version}` },
+      spec: { type: 'Module', version, fileName, moduleConfigRef: { name: 'vpc' } },
+      status: {
+        synced: true,
+        checksum,
+        artifact: {
+          fileName,
+          ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
+        },
+      },
+    }
+  })
+  const spec = { moduleConfig: { provider: 'aws', storageConfig } }
+  registry.write('vpc.yaml', [
+    { apiVersion, kind: 'Module', metadata, spec },
+    ...(await Promise.all(versions)),
+  ])
+}
+
+function docsOf(text: string) {
+  const bytes = Buffer.from(text)
+  return packedDocs([{ path: 'main.tf', sizeBytes: bytes.length }], async function* () {
+    yield bytes
+  })
+}
+
+let browser: Browser
+let explorer: ExplorerProcess
+const stops = new AsyncDisposableStack()
+beforeAll(async () => {
+  if (chromiumPath === undefined) return
+  const registry = new Registry()
+  stops.defer(() => registry.remove())
+  await writeModule(registry)
+  const server = await startServer(registry)
+  stops.defer(async () => void (await server.stop()))
+  explorer = await startExplorer({ serverUrl: server.url, flags: [] })
+  stops.defer(async () => void (await explorer.stop()))
+  browser = await launchBrowser()
+  stops.defer(() => browser.close())
+})
+afterAll(() => stops.disposeAsync())
+
+const module = '/network/module/vpc'
+const tabs = (page: Page) => page.getByRole('navigation', { name: 'Of this version' })
+const row = (page: Page, name: string) => page.locator(`#input-${name}`)
+
+async function open(path: string, width = 1280) {
+  const watched = await watch(browser, explorer.url, { width })
+  await watched.page.goto(path)
+  await settled(watched.page)
+  return watched
+}
+
+describe.skipIf(chromiumPath === undefined)('the documentation of a module', () => {
+  it('has a tab for each list, at a URL of its own and within reach of the keyboard', async () => {
+    const { page, problems, close } = await open(module)
+    expect(await tabs(page).getByRole('link').allInnerTexts()).toEqual([
+      'README',
+      'Inputs\n12',
+      'Outputs\n1',
+      'Resources\n2',
+      'Dependencies\n2',
+    ])
+    await tabs(page).getByRole('link', { name: 'README' }).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**${module}?tab=inputs`)
+    expect(await page.locator(':focus').innerText()).toContain('Inputs')
+    const names = page.getByRole('table', { name: 'Inputs' }).getByRole('rowheader').locator('b')
+    expect((await names.allInnerTexts()).slice(0, 3)).toEqual([
+      'cidr',
+      'subnets',
+      'a_rather_long_input_name_that_a_generator_wrote_for_us',
+    ])
+    for (const [tab, text] of [
+      ['Outputs', 'module.vpc.vpc_id'],
+      ['Resources', 'aws_region'],
+      ['Dependencies', 'hashicorp/aws'],
+    ] as const) {
+      await tabs(page).getByRole('link', { name: tab }).click()
+      await page.waitForURL(`**${module}?tab=${tab.toLowerCase()}`)
+      await page.locator(`#${tab.toLowerCase()}`).waitFor()
+      await page.locator('.docs').getByText(text, { exact: true }).first().waitFor()
+    }
+    await page.goBack()
+    await page.getByRole('table', { name: 'Resources' }).waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('stays at the tab and the anchor when another version is chosen', async () => {
+    const { page, problems, close } = await open(`${module}?tab=inputs#input-cidr`)
+    await page.locator('#input-cidr.on').waitFor()
+    await page.getByRole('combobox', { name: 'Version' }).selectOption('2.0.0')
+    await page.waitForURL(`**${module}?version=2.0.0&tab=inputs#input-cidr`)
+    await row(page, 'subnets').waitFor({ state: 'detached' })
+    expect(await tabs(page).getByRole('link', { name: 'Inputs' }).innerText()).toBe('Inputs\n1')
+    expect(await page.locator('#input-cidr.on').count()).toBe(1)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('filters inputs, and keeps the text in the URL', async () => {
+    const { page, problems, close } = await open(`${module}?tab=inputs`)
+    await page.getByRole('searchbox', { name: /Filter inputs/ }).fill('optional(bool')
+    await page.waitForURL('**&i_q=optional*')
+    await row(page, 'cidr').waitFor({ state: 'detached' })
+    expect(await row(page, 'subnets').isVisible()).toBe(true)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('shows markup of a module as text', async () => {
+    const { page, problems, close } = await open(`${module}?tab=inputs`)
+    expect(await row(page, 'cidr').innerText()).toContain('<script>globalThis.ran = 1</script>')
+    expect(await row(page, 'password').innerText()).toContain('<img src=x')
+    expect(await page.evaluate('globalThis.ran')).toBeUndefined()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('fills required inputs into the usage block', async () => {
+    const { page, problems, close } = await open(module)
+    const block = page.getByRole('tabpanel').locator('pre').first()
+    await block.getByText('# subnets = map(object({').waitFor()
+    expect(await block.innerText()).toContain('  # cidr    = string\n')
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('says which file and line of a version cannot be parsed', async () => {
+    const { page, problems, close } = await open(`${module}?version=1.1.0`)
+    expect(await page.locator('.body .note').innerText()).toMatch(/main\.tf:2: /)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('leaves the page of a version without documentation as it was', async () => {
+    const { page, problems, asked, close } = await open(`${module}?version=1.0.0&tab=inputs`)
+    expect(await tabs(page).count()).toBe(0)
+    expect(await page.locator('#overview').isVisible()).toBe(true)
+    expect(asked.filter((url) => url.includes('/docs'))).toEqual([])
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it.each([
+    '',
+    '?tab=inputs',
+    '?tab=outputs',
+    '?tab=resources',
+    '?tab=dependencies',
+    '?version=1.1.0',
+  ])('is accessible and fits into 320 px in both themes: %s', async (search) => {
+    const { page, problems, close } = await open(module + search)
+    expect(await problemsInEveryLook(page)).toEqual([])
+    expect(problems).toEqual([])
+    await close()
+  })
+})

@@ -1,0 +1,61 @@
+import { Cell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
+import type { TabProps } from './docs-tabs.tsx'
+import { countsOf } from './inputs.ts'
+import { Empty, Section } from './section.tsx'
+
+/** Versions of the CLI, providers and modules that a module needs. */
+export function Dependencies({ docs }: TabProps) {
+  const { requiredVersion, providers, modules } = docs.root
+  const count = countsOf(docs).dependencies
+  return (
+    <Section id="dependencies" words="Dependencies" count={count}>
+      {requiredVersion !== undefined && (
+        <p>
+          Terraform or OpenTofu <code>{requiredVersion}</code>
+        </p>
+      )}
+      {count === 0 && <Empty>No providers and no modules.</Empty>}
+      <Needs label="Providers" items={providers} />
+      <Needs label="Modules" items={modules} />
+    </Section>
+  )
+}
+
+interface Need {
+  readonly name: string
+  readonly source?: string | undefined
+  readonly version?: string | undefined
+  readonly aliases?: readonly string[]
+}
+
+function Needs({ label, items }: { readonly label: string; readonly items: readonly Need[] }) {
+  if (items.length === 0) return null
+  const heads = ['Name', 'Source', 'Version'].map((words) => ({ words }))
+  return (
+    <>
+      <h3 class="h3">{label}</h3>
+      <Table label={label} look="stack docs" heads={heads}>
+        {items.map(({ name, source, version, aliases = [] }) => (
+          <tr key={name} role="row">
+            <RowHead class="full">
+              <code>
+                <b>{name}</b>
+              </code>
+              {aliases.map((alias) => (
+                <span key={alias} class="tag mono">
+                  {alias}
+                </span>
+              ))}
+            </RowHead>
+            <Cell class="full" label="Source">
+              <CodeOrNone text={source} />
+            </Cell>
+            <Cell class="full" label="Version">
+              <CodeOrNone text={version} />
+            </Cell>
+          </tr>
+        ))}
+      </Table>
+    </>
+  )
+}

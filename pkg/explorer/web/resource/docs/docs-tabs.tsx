@@ -1,0 +1,91 @@
+import type { VersionDocs } from '../../api/records.ts'
+import type { Query } from '../../api/use-query.ts'
+import { number, sentence } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { Region } from '../../parts/region.tsx'
+import { Lines } from '../../parts/skeleton.tsx'
+import { type DocsTab, docsTabs, resourceHref } from '../../url/pages.ts'
+import type { SectionProps } from '../page.tsx'
+import { Dependencies } from './dependencies.tsx'
+import { countsOf, tabNames } from './inputs.ts'
+import { Inputs } from './inputs-table.tsx'
+import { Outputs } from './outputs.tsx'
+import { Resources } from './resources.tsx'
+import { shownTab } from './use-docs.ts'
+
+interface Props extends SectionProps {
+  readonly query: Query<VersionDocs>
+}
+
+export interface TabProps extends SectionProps {
+  readonly docs: VersionDocs
+}
+
+const views: Readonly<Record<DocsTab, (props: TabProps) => preact.JSX.Element>> = {
+  inputs: Inputs,
+  outputs: Outputs,
+  resources: Resources,
+  dependencies: Dependencies,
+}
+
+/** What a version of a module takes and gives: links to its tabs, and the one that the URL names. */
+export function DocsTabs(props: Props) {
+  const { address, detail, docs, query, values } = props
+  const shown = shownTab(detail, values)
+  const counts = docs && countsOf(docs)
+  const View = shown === '' ? undefined : views[shown]
+  return (
+    <>
+      <nav class="tabs links" aria-label="Of this version">
+        <ul>
+          {(['', ...docsTabs] as const).map((tab) => (
+            <li key={tab}>
+              <a
+                href={resourceHref(address, { ...values, tab })}
+                aria-current={tab === shown ? 'page' : undefined}
+              >
+                {tab === '' ? 'README' : tabNames[tab]}
+                {tab !== '' && (
+                  <span class="quiet num">{counts === undefined ? '–' : number(counts[tab])}</span>
+                )}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {docs !== undefined && <Problem docs={docs} />}
+      {View !== undefined &&
+        (query.error?.status === 404 ? (
+          <div class="note warn" role="alert">
+            <Icon name="warn" />
+            <p>{sentence(query.error.message)}</p>
+          </div>
+        ) : (
+          <Region query={query} what="The documentation" skeleton={<Lines count={8} />}>
+            {(data) => <View {...props} docs={data} />}
+          </Region>
+        ))}
+    </>
+  )
+}
+
+/** Says which file of the module is not valid. */
+function Problem({ docs }: { readonly docs: VersionDocs }) {
+  const { error } = docs.root
+  if (error === undefined) return null
+  const place = [error.file, error.line].filter((part) => part !== undefined).join(':')
+  return (
+    <div class="note warn" role="status">
+      <Icon name="warn" />
+      <p>
+        {place !== '' && (
+          <>
+            <code>{place}</code>:{' '}
+          </>
+        )}
+        {sentence(error.message)} The lists of {docs.version} may be incomplete. It can be installed
+        nevertheless.
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,113 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { InputDocs } from '../../api/records.ts'
+import { Icon } from '../../parts/icon.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { Cell, None, RowHead, Table } from '../../parts/table.tsx'
+import { dedented } from '../snippets.ts'
+import type { TabProps } from './docs-tabs.tsx'
+import { hasFilter, listedInputs } from './inputs.ts'
+import { Description, Empty, Marks, Name, Section } from './section.tsx'
+
+const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words }))
+
+export function Inputs({ docs, values, change }: TabProps) {
+  const { inputs } = docs.root
+  const listed = listedInputs(inputs, values.i_q)
+  const hash = useHash()
+  return (
+    <Section id="inputs" words="Inputs" count={listed.length}>
+      {hasFilter(inputs) && (
+        <>
+          <search class="filters" aria-label="Filter inputs">
+            <SearchField
+              label="Filter inputs"
+              value={values.i_q}
+              onSearch={(it) => change({ i_q: it }, 'replace')}
+            />
+          </search>
+          <div class="gap" />
+        </>
+      )}
+      {listed.length === 0 ? (
+        <Empty>{inputs.length === 0 ? 'No inputs.' : 'No inputs match the filter.'}</Empty>
+      ) : (
+        <Table label="Inputs" look="stack docs inputs" heads={heads}>
+          {listed.map((input) => (
+            <Row key={input.name} input={input} hash={hash} />
+          ))}
+        </Table>
+      )}
+    </Section>
+  )
+}
+
+function Row({ input, hash }: { readonly input: InputDocs; readonly hash: string }) {
+  const { name, type, required, sensitive, ephemeral, nullable, deprecated } = input
+  const id = `input-${name}`
+  const isTarget = hash === `#${encodeURIComponent(id)}`
+  return (
+    <tr role="row" id={id} class={isTarget ? 'on' : undefined}>
+      <RowHead class="full">
+        <Name name={name} id={id} />
+        <Marks
+          words={[
+            required && 'Required',
+            sensitive && 'Sensitive',
+            ephemeral && 'Ephemeral',
+            !nullable && 'Not null',
+            deprecated !== undefined && 'Deprecated',
+          ]}
+        />
+      </RowHead>
+      <Cell class="full" label="Type">
+        {type === undefined ? <span class="quiet">any</span> : <Type text={type} />}
+      </Cell>
+      <Cell class="full" label="Default">
+        {required ? (
+          <None />
+        ) : (
+          <code class="lines">{JSON.stringify(input.default ?? null, null, 2)}</code>
+        )}
+      </Cell>
+      <Cell class="full">
+        <Description text={input.description} deprecated={deprecated} />
+        {input.validations.map(({ message }) => (
+          <p key={message} class="must">
+            <Icon name="check" />
+            <span class="lines">{message}</span>
+          </p>
+        ))}
+      </Cell>
+    </tr>
+  )
+}
+
+const typeWords = /\b(string|number|bool|any|list|set|map|object|tuple|optional)\b/
+
+/** A type as its author wrote it; words of the language are coloured. */
+const Type = ({ text }: { readonly text: string }) => (
+  <code class="lines">
+    {dedented(text)
+      .split(typeWords)
+      .map((part, at) =>
+        at % 2 === 0 ? (
+          part
+        ) : (
+          <span key={at} class="k">
+            {part}
+          </span>
+        ),
+      )}
+  </code>
+)
+
+/** The fragment of the URL: browsers do not mark rows as its target that are drawn later. */
+function useHash(): string {
+  const [hash, setHash] = useState(location.hash)
+  useEffect(() => {
+    const read = (): void => setHash(location.hash)
+    addEventListener('hashchange', read)
+    return () => removeEventListener('hashchange', read)
+  }, [])
+  return hash
+}

@@ -1,0 +1,65 @@
+import { number } from '../../parts/format.ts'
+import { Hidden, Icon } from '../../parts/icon.tsx'
+
+interface SectionProps {
+  readonly id: string
+  readonly words: string
+  readonly count: number
+  readonly children: preact.ComponentChildren
+}
+
+export const Section = ({ id, words, count, children }: SectionProps) => (
+  <section class="sec" aria-labelledby={id}>
+    <header>
+      <h2 id={id}>{words}</h2>
+      <span class="quiet num" role="status">
+        {number(count)}
+      </span>
+    </header>
+    {children}
+  </section>
+)
+
+export const Empty = ({ children }: { readonly children: preact.ComponentChildren }) => (
+  <div class="void">
+    <h3>{children}</h3>
+  </div>
+)
+
+/** A name with a link to its row. */
+export const Name = ({ name, id }: { readonly name: string; readonly id: string }) => (
+  <span class="in-name">
+    <code>
+      <b>{name}</b>
+    </code>
+    <a class="anchor" href={`#${encodeURIComponent(id)}`} title={`Link to ${name}`}>
+      <Icon name="link" />
+      <Hidden>Link to {name}</Hidden>
+    </a>
+  </span>
+)
+
+/** What callers should know of an input or output, in a word each. */
+export function Marks({ words }: { readonly words: readonly (string | false)[] }) {
+  const said = words.filter((it) => it !== false)
+  return (
+    <>
+      {said.map((it) => (
+        <span key={it} class="tag">
+          {it}
+        </span>
+      ))}
+    </>
+  )
+}
+
+/** What a module says of an input or output: text, never markup. */
+export const Description = (props: {
+  readonly text: string | undefined
+  readonly deprecated: string | undefined
+}) => (
+  <>
+    {props.text !== undefined && <p class="lines">{props.text}</p>}
+    {props.deprecated !== undefined && <p class="lines">Deprecated: {props.deprecated}</p>}
+  </>
+)

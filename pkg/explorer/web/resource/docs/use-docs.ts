@@ -1,0 +1,24 @@
+import type { ResourceDetail, VersionDocs } from '../../api/records.ts'
+import { type Query, useQuery } from '../../api/use-query.ts'
+import { type DocsTab, docsUrl, type PageAddress, type ResourceValues } from '../../url/pages.ts'
+import type { ChosenVersion } from '../chosen-version.ts'
+
+export interface Documentation {
+  readonly query: Query<VersionDocs>
+  /** Documentation of the version that the page shows; never that of another one. */
+  readonly docs: VersionDocs | undefined
+}
+
+export function useDocs(
+  address: PageAddress,
+  { hasDocs }: ResourceDetail,
+  { shown = '' }: ChosenVersion,
+): Documentation {
+  const query = useQuery<VersionDocs>(hasDocs ? docsUrl(address, shown) : undefined)
+  const isCurrent = hasDocs && !query.previous && query.data?.version === shown
+  return { query, docs: isCurrent ? query.data : undefined }
+}
+
+/** The tab of the URL. A version without documentation has no tabs, and shows its README. */
+export const shownTab = ({ hasDocs }: ResourceDetail, { tab }: ResourceValues): DocsTab | '' =>
+  hasDocs ? tab : ''
