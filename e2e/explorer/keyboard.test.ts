@@ -61,6 +61,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await tabTo(page, /^6\.40\.1$/)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/network/module/vpc?version=6.40.1')
+    await page.locator('.meta').getByText('6.40.1', { exact: true }).waitFor()
     await page.keyboard.press('Shift+Tab')
     await page.locator('.aside .btn.main').focus()
     await page.keyboard.press('Enter')
