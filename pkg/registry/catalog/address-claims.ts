@@ -1,9 +1,9 @@
 import { fitsSystem } from '../../api/v1alpha1/v1alpha1.ts'
 import { NamedRows } from './named-rows.ts'
+import { lowerBound } from './orders.ts'
 import type { Parent } from './parent.ts'
 import { isOlder } from './rank.ts'
 import type { ResourceRow } from './resource-row.ts'
-import { lowerBound } from './version-chunk.ts'
 
 /** Claims with one name, by system, the oldest first. */
 type Claims = ReadonlyMap<string | undefined, readonly Parent[]>

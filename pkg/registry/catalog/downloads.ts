@@ -2,10 +2,9 @@ import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { CountedDownload } from '../downloads/downloads.ts'
 import type { Listed } from './listed.ts'
 import { NamedRows } from './named-rows.ts'
-import { compareAddress } from './orders.ts'
+import { compareAddress, lowerBound } from './orders.ts'
 import type { Parent } from './parent.ts'
 import { compareText, newestFirst } from './semver-order.ts'
-import { lowerBound } from './version-chunk.ts'
 
 interface Downloads {
   readonly count: number

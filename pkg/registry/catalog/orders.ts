@@ -176,3 +176,14 @@ export function compareAddress(a: Summary, b: Summary): number {
     compareText(a.name, b.name)
   )
 }
+
+/** Index of the first row that is not before the position. */
+export function lowerBound<T>(sorted: readonly T[], isBefore: (one: T) => boolean): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBefore(sorted[middle] as T)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,5 +1,4 @@
 import {
-  conditionOf,
   configOfParent,
   type Module,
   normalizeVersion,
@@ -59,7 +58,9 @@ export class ResourceRow {
     this.latestVersion =
       resource.status?.latestVersion && normalizeVersion(resource.status.latestVersion)
     this.synced = resource.status?.synced
-    this.removalHeld = conditionOf(resource.status, 'RemovalHeld')?.status === 'True'
+    this.removalHeld = (resource.status?.conditions ?? []).some(
+      ({ type, status }) => type === 'RemovalHeld' && status === 'True',
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import { lowerBound } from './orders.ts'
 import { newestFirst } from './semver-order.ts'
 import { isSameArchive, type VersionRow, versionOrder } from './version-row.ts'
 import type { ChunkSum } from './version-sums.ts'
@@ -112,17 +113,6 @@ export class VersionChunk {
   #lowerBound(isBefore: (row: VersionRow) => boolean): number {
     return lowerBound(this.#rows, isBefore)
   }
-}
-
-/** Index of the first row that is not before the position. */
-export function lowerBound<T>(sorted: readonly T[], isBefore: (one: T) => boolean): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isBefore(sorted[middle] as T)) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Cuts sorted rows into chunks. */

@@ -1,6 +1,7 @@
+import { lowerBound } from './orders.ts'
 import type { Parent } from './parent.ts'
 import { newestFirst } from './semver-order.ts'
-import { chunksOf, lowerBound, VersionChunk } from './version-chunk.ts'
+import { chunksOf, VersionChunk } from './version-chunk.ts'
 import { type VersionRow, versionOrder } from './version-row.ts'
 
 const noRows: readonly VersionRow[] = []
