@@ -32,7 +32,7 @@ export type Finding = ResourceDetail['sourceScanFindings'][number]
 export type UnservedReason = BrowseConflict['reason']
 export type ResourceReason = NonNullable<BrowseResource['reason']>
 export type VersionItem = BrowseVersion
-export type InputDocs = VersionDocs['root']['inputs'][number]
+export type ModuleInput = VersionDocs['root']['inputs'][number]
 
 /** A page of a list. */
 interface Page<T> {

@@ -59,8 +59,10 @@ const failures: Readonly<Record<string, string>> = {
 }
 
 /** Why a depot needs a look; empty for a healthy one. */
-export function causeOf({ state, reason = 'Unknown', held, unsynced }: DepotNode): string {
-  if (state === 'failing') return failures[reason] ?? `Failing: ${reason}`
+export function causeOf({ state, reason, held, unsynced }: DepotNode): string {
+  if (state === 'failing') {
+    return failures[reason ?? ''] ?? (reason === undefined ? 'Failing' : `Failing: ${reason}`)
+  }
   if (state === 'held') {
     return `Versions stay until somebody confirms their removal: ${namesOf(held)}`
   }

@@ -1,6 +1,6 @@
 /* Blocks to paste into a configuration to use a module or provider. */
 
-import type { InputDocs } from '../api/records.ts'
+import type { ModuleInput } from '../api/records.ts'
 
 export interface Used {
   readonly registryHost: string
@@ -13,7 +13,7 @@ export interface Used {
   readonly address?: string | undefined
 }
 
-export type RequiredInput = Pick<InputDocs, 'name' | 'type'>
+export type RequiredInput = Pick<ModuleInput, 'name' | 'type'>
 
 export type Tool = 'terraform' | 'tofu' | 'terragrunt'
 

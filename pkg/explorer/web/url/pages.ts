@@ -104,7 +104,7 @@ export function resourceUrl({ namespace, kind, name }: PageAddress): string {
 export const detailUrl = (address: PageAddress, version: string): string =>
   `${resourceUrl(address)}${print({ version: text, findings: text }, { version, findings: 'false' })}`
 
-/** What a version of a module takes and gives. */
+/** The documentation of a module version. */
 export const docsUrl = (address: PageAddress, version: string): string =>
   `${resourceUrl(address)}/docs${print({ version: text }, { version })}`
 

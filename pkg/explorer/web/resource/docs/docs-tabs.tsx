@@ -28,7 +28,7 @@ const views: Readonly<Record<DocsTab, (props: TabProps) => preact.JSX.Element>> 
   dependencies: Dependencies,
 }
 
-/** What a version of a module takes and gives: links to its tabs, and the one that the URL names. */
+/** Inputs and more of a module version: links to its tabs, and the one that the URL names. */
 export function DocsTabs(props: Props) {
   const { address, detail, docs, query, values } = props
   const shown = shownTab(detail, values)

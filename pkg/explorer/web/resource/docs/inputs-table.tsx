@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { InputDocs } from '../../api/records.ts'
+import type { ModuleInput } from '../../api/records.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Cell, None, RowHead, Table } from '../../parts/table.tsx'
@@ -41,7 +41,7 @@ export function Inputs({ docs, values, change }: TabProps) {
   )
 }
 
-function Row({ input, hash }: { readonly input: InputDocs; readonly hash: string }) {
+function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: string }) {
   const { name, type, required, sensitive, ephemeral, nullable, deprecated } = input
   const id = `input-${name}`
   const isTarget = hash === `#${encodeURIComponent(id)}`

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { InputDocs } from '../../api/records.ts'
+import type { ModuleInput } from '../../api/records.ts'
 import { hasFilter, listedInputs } from './inputs.ts'
 
-const input = (name: string, more: Partial<InputDocs> = {}): InputDocs => ({
+const input = (name: string, more: Partial<ModuleInput> = {}): ModuleInput => ({
   name,
   required: false,
   sensitive: false,
@@ -17,7 +17,7 @@ const inputs = [
   input('name', { required: true }),
   ...Array.from({ length: 8 }, (_, at) => input(`other_${at}`)),
 ]
-const namesOf = (filter: string, all: readonly InputDocs[] = inputs) =>
+const namesOf = (filter: string, all: readonly ModuleInput[] = inputs) =>
   listedInputs(all, filter).map(({ name }) => name)
 
 it('lists required inputs first, each group in the order of the module', () => {

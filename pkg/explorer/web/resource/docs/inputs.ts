@@ -1,4 +1,4 @@
-import type { InputDocs, VersionDocs } from '../../api/records.ts'
+import type { ModuleInput, VersionDocs } from '../../api/records.ts'
 import type { DocsTab } from '../../url/pages.ts'
 
 export const tabNames: Readonly<Record<DocsTab, string>> = {
@@ -18,17 +18,17 @@ export function countsOf({ root }: VersionDocs): Readonly<Record<DocsTab, number
 }
 
 /** Inputs that a caller must set. */
-export const requiredOf = (docs: VersionDocs | undefined): readonly InputDocs[] =>
+export const requiredOf = (docs: VersionDocs | undefined): readonly ModuleInput[] =>
   docs?.root.inputs.filter(({ required }) => required) ?? []
 
 /** Shorter lists have no filter. */
 const longestUnfiltered = 10
 
-export const hasFilter = (inputs: readonly InputDocs[]): boolean =>
+export const hasFilter = (inputs: readonly ModuleInput[]): boolean =>
   inputs.length > longestUnfiltered
 
 /** Required inputs first, and only those with a text in their name, type or description. */
-export function listedInputs(inputs: readonly InputDocs[], filter: string): InputDocs[] {
+export function listedInputs(inputs: readonly ModuleInput[], filter: string): ModuleInput[] {
   const wanted = hasFilter(inputs) ? filter.toLowerCase() : ''
   return inputs
     .filter(({ name, type, description }) =>

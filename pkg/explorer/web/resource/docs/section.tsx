@@ -39,7 +39,7 @@ export const Name = ({ name, id }: { readonly name: string; readonly id: string 
   </span>
 )
 
-/** What callers should know of an input or output, in a word each. */
+/** Marks: what callers should know of an input or output, in a word each. */
 export function Marks({ words }: { readonly words: readonly (string | false)[] }) {
   const said = words.filter((it) => it !== false)
   return (
@@ -53,7 +53,7 @@ export function Marks({ words }: { readonly words: readonly (string | false)[] }
   )
 }
 
-/** What a module says of an input or output: text, never markup. */
+/** Text of a module about an input or output: text, never markup. */
 export const Description = (props: {
   readonly text: string | undefined
   readonly deprecated: string | undefined
