@@ -19,4 +19,8 @@ export const reportersOf = (suite: string): Reporters =>
     : ['default', ['json', { outputFile: `.depot/results/${suite}.json` }]]
 
 /** Tests beside the code that cannot run without a tool of hack/tools. */
-export const withTools = ['hack/chart/**/*.test.ts', 'hack/release.test.ts']
+export const withTools = [
+  'hack/chart/**/*.test.ts',
+  'hack/release.test.ts',
+  'pkg/archives/docs/reference.test.ts',
+]

@@ -154,6 +154,22 @@ describe('the documentation of a module', () => {
     expect(root.resources).toEqual([{ mode: 'managed', type: 'aws_vpc', name: 'main' }])
   })
 
+  it('reads escapes as the language of the file does', async () => {
+    const { root } = await docsOf({
+      'a.tf': `variable "native" {
+        description = "100 %%{ $\${x}"
+        default = { text = ["$\${x}"] }
+      }`,
+      'b.tf.json': JSON.stringify({
+        variable: { json: { description: '100 %%{ $${x}', default: '$${x}' } },
+      }),
+    })
+    expect(root.inputs).toMatchObject([
+      { description: '100 %{ ${x}', default: { text: ['${x}'] } },
+      { description: '100 %%{ $${x}', default: '$${x}' },
+    ])
+  })
+
   it('reads a .tofu file instead of the .tf file of that name', async () => {
     const { root } = await docsOf({
       'main.tf': 'variable "terraform" {}\n',

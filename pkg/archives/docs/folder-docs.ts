@@ -3,7 +3,7 @@ import type { FolderDocs, InputDocs, ProviderRequirement } from '../../api/docs/
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Block, type BlockType, type Body, blocksOf, headerOrder, nested } from './blocks.ts'
 import type { ParsedFile } from './hcl-parser.ts'
-import { constantText, expressionText, isDeep, isFalse, isTrue } from './values.ts'
+import { expressionText, isDeep, isFalse, isTrue, textOrNothing, unescaped } from './values.ts'
 
 /** A file that was parsed. */
 export interface ParsedSource {
@@ -31,7 +31,11 @@ export function listsOf(
 ): Lists {
   const files = sources.map(({ parsed, text, isOverride }) => {
     const order = headerOrder(text ?? '')
-    return { isOverride, blocks: (type: BlockType) => blocksOf(parsed, type, order) }
+    const blocks = (type: BlockType) => {
+      const found = blocksOf(parsed, type, order)
+      return text === undefined ? found : found.map(unescapedBlock)
+    }
+    return { isOverride, blocks }
   })
   const all = (type: BlockType, isOverride = false): Block[] =>
     files.filter((file) => file.isOverride === isOverride).flatMap((file) => file.blocks(type))
@@ -39,7 +43,7 @@ export function listsOf(
     withOverrides(type, all(type), all(type, true), report)
   const settings = [false, true].map((isOverride) => all('terraform', isOverride).map(bodyOf))
   const [versions = [], overridden = []] = settings.map((bodies) =>
-    bodies.flatMap(({ required_version: version }) => constantText(version) ?? []),
+    bodies.flatMap(({ required_version: version }) => textOrNothing(version) ?? []),
   )
   const requiredVersion = (overridden.length > 0 ? overridden : versions).join(', ')
   return {
@@ -50,7 +54,7 @@ export function listsOf(
       ...described(body),
       sensitive: isTrue(body['sensitive']),
       ephemeral: isTrue(body['ephemeral']),
-      ...optional('deprecated', constantText(body['deprecated'])),
+      ...optional('deprecated', textOrNothing(body['deprecated'])),
     })),
     providers: providersOf(settings.flat(), all('provider')),
     resources: [
@@ -60,8 +64,8 @@ export function listsOf(
     ],
     modules: merged('module').map(({ name, body }) => ({
       name,
-      ...optional('source', constantText(body['source'])),
-      ...optional('version', constantText(body['version'])),
+      ...optional('source', textOrNothing(body['source'])),
+      ...optional('version', textOrNothing(body['version'])),
     })),
     refactorings: [...all('moved'), ...all('removed')].flatMap(({ body }) => {
       const from = expressionText(body['from'])
@@ -71,6 +75,14 @@ export function listsOf(
 }
 
 const bodyOf = ({ body }: Block): Body => body
+
+/** Leaves values that are nested too deeply, which are reported elsewhere, as they are. */
+const unescapedBlock = ({ labels, body }: Block): Block => ({
+  labels,
+  body: Object.fromEntries(
+    Object.entries(body).map(([key, value]) => [key, isDeep(value) ? value : unescaped(value)]),
+  ),
+})
 
 interface Named {
   readonly name: string
@@ -117,9 +129,9 @@ function inputOf({ name, body }: Named, report: (problem: string) => void): Inpu
     sensitive: isTrue(body['sensitive']),
     nullable: !isFalse(body['nullable']),
     ephemeral: isTrue(body['ephemeral']),
-    ...optional('deprecated', constantText(body['deprecated'])),
+    ...optional('deprecated', textOrNothing(body['deprecated'])),
     validations: nested(body['validation']).map((validation) => ({
-      message: constantText(validation['error_message']) ?? '',
+      message: textOrNothing(validation['error_message']) ?? '',
     })),
   }
 }
@@ -134,7 +146,7 @@ function providersOf(settings: readonly Body[], configurations: readonly Block[]
   }
   for (const { labels, body } of configurations) {
     const [name = ''] = labels
-    const version = constantText(body['version'])
+    const version = textOrNothing(body['version'])
     if (version === undefined) continue
     const { version: before, ...known } = providers.get(name) ?? { name, aliases: [] }
     providers.set(name, { ...known, version: [before ?? [], version].flat().join(', ') })
@@ -143,12 +155,12 @@ function providersOf(settings: readonly Body[], configurations: readonly Block[]
 }
 
 function requirementOf(name: string, value: unknown): ProviderRequirement {
-  if (!isRecord(value)) return { name, ...optional('version', constantText(value)), aliases: [] }
+  if (!isRecord(value)) return { name, ...optional('version', textOrNothing(value)), aliases: [] }
   const { source, version, configuration_aliases: aliases } = value
   return {
     name,
-    ...optional('source', constantText(source)),
-    ...optional('version', constantText(version)),
+    ...optional('source', textOrNothing(source)),
+    ...optional('version', textOrNothing(version)),
     aliases: Array.isArray(aliases) ? aliases.flatMap((alias) => expressionText(alias) ?? []) : [],
   }
 }
@@ -158,7 +170,7 @@ const resourceOf = (mode: 'managed' | 'data' | 'ephemeral', { labels }: Block) =
   return { mode, type, name }
 }
 
-const described = (body: Body) => optional('description', constantText(body['description']))
+const described = (body: Body) => optional('description', textOrNothing(body['description']))
 
 const optional = <Key extends string>(key: Key, value: string | undefined) =>
   (value === undefined ? {} : { [key]: value }) as Partial<Record<Key, string>>

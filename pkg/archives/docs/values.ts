@@ -4,9 +4,16 @@ import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 export const expressionText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value.replace(/^\$\{(.*)\}$/s, '$1') : undefined
 
-/** A constant text: `$${` and `%%{` are escapes. */
-export const constantText = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value.replaceAll(/([$%])\1\{/g, '$1{') : undefined
+export const textOrNothing = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined
+
+/** A value of the native syntax. There `$${` and `%%{` stand for `${` and `%{`, which the parser leaves as they are. */
+export function unescaped(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(/([$%])\1\{/g, '$1{')
+  if (Array.isArray(value)) return value.map(unescaped)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, unescaped(each)]))
+}
 
 /** JSON files may have booleans in quotes. */
 export const isTrue = (value: unknown): boolean => value === true || value === 'true'
