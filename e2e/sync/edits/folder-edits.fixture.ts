@@ -68,7 +68,10 @@ export function folderEdits(dir: string, aside: string): readonly Edit[] {
       const file = pickFile(world)
       const copy = `${world.random.pick(['a', 'z'])}-copy.yaml`
       writeFileSync(at(copy), readFileSync(at(file)))
-      const undo = async () => rmSync(at(copy), { force: true })
+      // If the original is gone, the copy is what defines the object.
+      const undo = async () => {
+        if (filesIn().includes(file)) rmSync(at(copy), { force: true })
+      }
       return { what: `${copy} is a copy of ${file}`, undo }
     },
     async (world) => {
