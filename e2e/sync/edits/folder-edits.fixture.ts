@@ -67,6 +67,8 @@ export function folderEdits(dir: string, aside: string): readonly Edit[] {
     async (world) => {
       const file = pickFile(world)
       const copy = `${world.random.pick(['a', 'z'])}-copy.yaml`
+      // It may be the only file of an object by now.
+      if (filesIn().includes(copy)) return undefined
       writeFileSync(at(copy), readFileSync(at(file)))
       // If the original is gone, the copy is what defines the object.
       const undo = async () => {
