@@ -71,6 +71,7 @@ async function startWatching(): Promise<void> {
 }
 
 const wait = { timeout: 90_000, interval: 50 }
+/** An archive and its documentation. */
 const archives = () => filesBelow(registry.archives)
 const statusOf = (file: string) => () =>
   filesBelow(registry.manifests).includes(file)
@@ -81,7 +82,7 @@ const at = (file: string) => join(registry.manifests, file)
 
 it('keeps an archive whose module is missing for 1.5 seconds while upstream is unreachable', async () => {
   await startWatching()
-  await expect.poll(archives, wait).toHaveLength(1)
+  await expect.poll(archives, wait).toHaveLength(2)
   await expect.poll(statusOf('vpc.status.yaml'), wait).toContain('all 1 are stored')
   const [stored, before] = [archives(), filesNow()]
   breakUpstream()
@@ -96,7 +97,7 @@ it('keeps an archive whose module is missing for 1.5 seconds while upstream is u
 
 it('keeps an archive while upstream is unreachable, and removes it once it can be asked', async () => {
   await startWatching()
-  await expect.poll(archives, wait).toHaveLength(1)
+  await expect.poll(archives, wait).toHaveLength(2)
   await expect.poll(statusOf('vpc.status.yaml'), wait).toContain('all 1 are stored')
   const stored = archives()
   breakUpstream()
@@ -110,7 +111,7 @@ it('keeps an archive while upstream is unreachable, and removes it once it can b
 
 it('takes an archive back that was about to be removed when its module returns', async () => {
   await startWatching()
-  await expect.poll(archives, wait).toHaveLength(1)
+  await expect.poll(archives, wait).toHaveLength(2)
   await expect.poll(statusOf('vpc.status.yaml'), wait).toContain('all 1 are stored')
   const [stored, before] = [archives(), filesNow()]
   breakUpstream()

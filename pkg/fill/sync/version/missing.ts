@@ -1,7 +1,8 @@
-import { messageOf } from '../../../base/errors/errors.ts'
+import { hasReason, messageOf } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, keyOf } from '../context.ts'
 import { mustBeConfirmed } from '../parent/removal.ts'
+import { recordedPlace } from './plan.ts'
 import { leavesArchive } from './references.ts'
 import { leave } from './remove.ts'
 import { versionStatus } from './work.ts'
@@ -15,7 +16,10 @@ import { versionStatus } from './work.ts'
  */
 export async function leaveMissing(context: Context): Promise<readonly StoredObject[]> {
   if (!hasMemory(context)) return []
-  const missing = context.removals.stored.filter((version) => isMissing(context, version))
+  const missing: StoredObject[] = []
+  for (const version of context.removals.stored) {
+    if (isMissing(context, version) && (await hasArchive(context, version))) missing.push(version)
+  }
   // The file may hold any of them.
   if (context.objects.unreadable() !== undefined) return missing
   const held: StoredObject[] = []
@@ -34,6 +38,19 @@ export async function leaveMissing(context: Context): Promise<readonly StoredObj
     )
   }
   return held
+}
+
+/** Whether storage has the archive of a Version: a process may have ended after it removed it. */
+async function hasArchive(context: Context, version: StoredObject): Promise<boolean> {
+  const { artifact } = versionStatus(version)
+  const place = recordedPlace(context, artifact)?.place
+  if (place === undefined || artifact?.fileName === undefined) return true
+  try {
+    await place.driver.stat(place.object(artifact.fileName))
+    return true
+  } catch (error) {
+    return !hasReason(error, 'NotFound')
+  }
 }
 
 async function isLeft(context: Context, version: StoredObject): Promise<boolean> {
