@@ -110,5 +110,3 @@ await sync.idle()
 await sync.stop()
 await objects.close()
 await spool.close()
-// Commands end in the same way: the thread that parses modules stays for half a minute.
-process.exit()

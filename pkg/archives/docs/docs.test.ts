@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { readModuleDocs } from './read-docs.ts'
 
@@ -244,6 +247,17 @@ describe('the documentation of a module', () => {
     const json = `{"variable": {"a": {"default": ${'['.repeat(depth)}${']'.repeat(depth)}}}}`
     expect((await docsOf({ 'hostile.tf.json': json })).root.error?.message).toBeDefined()
     expect((await rootOf('variable "a" {}\n')).inputs).toHaveLength(1)
+  })
+
+  it('keeps no process alive afterwards', { timeout: 20_000 }, async () => {
+    const reader = JSON.stringify(join(import.meta.dirname, 'read-docs.ts'))
+    const program = `import(${reader}).then(async ({ readModuleDocs }) => {
+      const file = { path: 'main.tf', sizeBytes: 16, text: 'variable "a" {}\\n' }
+      const { root } = await readModuleDocs([file], async function* () { yield Buffer.from(file.text) })
+      console.log(root.inputs.length)
+    })`
+    const { stdout } = await promisify(execFile)(process.execPath, ['--eval', program])
+    expect(stdout).toBe('1\n')
   })
 
   it('reads names that objects inherit like any others', async () => {

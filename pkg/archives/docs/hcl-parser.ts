@@ -66,10 +66,8 @@ export const withHclParser = <T>(
 function thread(): Worker {
   if (worker === undefined) {
     const workerData = fileURLToPath(import.meta.resolve('@cdktn/hcl2json'))
-    // The runtime prints thousands of lines when it fails. Nobody reads them here.
+    // The runtime prints thousands of lines when it fails. They are not read: a reader would keep the process alive.
     worker = new Worker(program, { eval: true, workerData, stdout: true, stderr: true, env: {} })
-    worker.stdout.resume()
-    worker.stderr.resume()
     worker.unref()
   }
   return worker
