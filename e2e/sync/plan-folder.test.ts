@@ -1,71 +1,29 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fingerprints, put } from '../../cmd/import/import.fixture.ts'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
-import { environmentOf, folderOfProgram } from '../documentation.fixture.ts'
+import { depot, PlanFolder } from './plan.fixture.ts'
 
 let upstreams: Upstreams
-let environment: Record<string, string | undefined>
-const bin = folderOfProgram()
-const dir = mkdtempSync(join(tmpdir(), 'depot-plan-e2e-'))
+let place: PlanFolder
 const example = join(import.meta.dirname, '../../docs/examples/check-pull-request.sh')
-
-const depot = (constraints: string, name = 'main') => `apiVersion: depot.internal/v1alpha1
-kind: Depot
-metadata: { name: ${name}, namespace: team }
-spec:
-  global:
-    storageConfig:
-      fileSystem: { directoryPath: team }
-  moduleConfigs:
-    - name: ${name === 'main' ? 'vpc' : name}
-      provider: aws
-      repoUrl: https://github.com/acme/vpc
-      versionConstraints: '${constraints}'
-`
 
 beforeAll(async () => {
   upstreams = await startUpstreams()
-  const { github, flags } = upstreams
-  for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
-    github.tag('acme/vpc', `v${version}`, { 'main.tf': `# ${version}\n`, 'README.md': '# vpc\n' })
-  }
-  environment = {
-    ...bareEnvironment,
-    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-    TMPDIR: dir,
-    ...environmentOf(flags),
-  }
+  place = new PlanFolder(upstreams)
 })
 afterAll(async () => {
+  place?.[Symbol.dispose]()
   await upstreams?.[Symbol.asyncDispose]()
-  for (const folder of [bin, dir]) rmSync(folder, { recursive: true })
 })
 
-async function run(program: string, ...args: readonly string[]) {
-  const child = spawn(program, args, {
-    cwd: dir,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exited = once(child, 'exit') as Promise<[number | null]>
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  const [status] = await exited
-  return { status, stdout, stderr }
-}
-
 it('a pull request of a folder is checked by the example of the documentation', async () => {
-  const folder = join(dir, 'registry')
+  const folder = join(place.dir, 'registry')
   put(join(folder, 'main.yaml'), depot('~> 1.0'))
-  const first = await run(example, 'registry')
+  const first = await place.run(example, 'registry')
   expect(first).toMatchObject({ status: 0, stderr: '' })
-  expect(readFileSync(join(dir, 'plan.md'), 'utf8')).toBe(`**Plan: 1 to create, 2 to fetch.**
+  expect(readFileSync(join(place.dir, 'plan.md'), 'utf8')).toBe(`**Plan: 1 to create, 2 to fetch.**
 
 | | object | change |
 | --- | --- | --- |
@@ -73,15 +31,15 @@ it('a pull request of a folder is checked by the example of the documentation', 
 | \`+\` | Module team/vpc | fetch 1.0.0, 1.1.0 |
 `)
   expect(
-    (await run('depot', 'sync', '--manifests', 'registry', '--archives', 'archives')).status,
+    (await place.run('depot', 'sync', '--manifests', 'registry', '--archives', 'archives')).status,
   ).toBe(0)
   const files = fingerprints(folder)
-  expect(await run('depot', 'plan', '--manifests', 'registry')).toMatchObject({
+  expect(await place.run('depot', 'plan', '--manifests', 'registry')).toMatchObject({
     status: 0,
     stdout: 'No changes: everything is as the manifests ask for.\n',
   })
   expect(
-    await run('depot', 'plan', '--manifests', 'registry', '--depot', 'team/mian'),
+    await place.run('depot', 'plan', '--manifests', 'registry', '--depot', 'team/mian'),
   ).toMatchObject({
     status: 1,
     stderr: expect.stringContaining(
@@ -90,44 +48,44 @@ it('a pull request of a folder is checked by the example of the documentation', 
   })
   expect(fingerprints(folder)).toEqual(files)
   put(join(folder, 'main.yaml'), depot('~> 9.0'))
-  const held = await run('depot', 'plan', '--manifests', 'registry')
+  const held = await place.run('depot', 'plan', '--manifests', 'registry')
   expect(held).toMatchObject({
     status: 2,
     stdout: expect.stringContaining('! Module team/vpc: 2 of 2 stored versions') as string,
   })
   put(join(folder, 'main.yaml'), depot('five'))
-  const wrong = await run('depot', 'plan', '--manifests', 'registry')
+  const wrong = await place.run('depot', 'plan', '--manifests', 'registry')
   expect(wrong).toMatchObject({
     status: 1,
     stdout: expect.stringContaining('x Depot team/main: Module vpc: ') as string,
   })
   put(join(folder, 'main.yaml'), 'kind: [')
-  expect(await run('depot', 'plan', '--manifests', 'registry')).toMatchObject({
+  expect(await place.run('depot', 'plan', '--manifests', 'registry')).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/^depot: main\.yaml:1: /) as string,
   })
 })
 
 it('a check lists what storage and upstream have otherwise than the records, and writes nothing', async () => {
-  const folder = join(dir, 'checked')
+  const folder = join(place.dir, 'checked')
   put(join(folder, 'main.yaml'), depot('>= 1.0'))
   const sync = (...flags: readonly string[]) =>
-    run('depot', 'sync', '--manifests', 'checked', '--archives', 'checked-archives', ...flags)
+    place.run('depot', 'sync', '--manifests', 'checked', '--archives', 'checked-archives', ...flags)
   expect(await sync()).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(/^\+3 stored\n3 of 3 versions are stored\n$/m) as string,
     stderr: '',
   })
   expect(await sync('--check')).toMatchObject({ status: 0, stderr: '' })
-  const [archive = ''] = readdirSync(join(dir, 'checked-archives'), {
+  const [archive = ''] = readdirSync(join(place.dir, 'checked-archives'), {
     recursive: true,
     encoding: 'utf8',
   }).filter((file) => /vpc-1\.0\.0-\w+\.tar\.gz$/.test(file))
-  rmSync(join(dir, 'checked-archives', archive))
+  rmSync(join(place.dir, 'checked-archives', archive))
   const { github } = upstreams
   github.tag('acme/vpc', 'v1.1.0', { 'main.tf': '# moved\n' })
   github.tag('acme/vpc', 'v3.0.0', { 'main.tf': '# new\n' })
-  const files = fingerprints(dir).filter((line) => !line.startsWith('depot-sync'))
+  const files = fingerprints(place.dir).filter((line) => !line.startsWith('depot-sync'))
   const found = await sync('--check')
   expect(found).toMatchObject({ status: 1, stderr: '' })
   expect(found.stdout).toContain('+ Module team/vpc: fetch 3.0.0\n')
@@ -138,7 +96,7 @@ it('a check lists what storage and upstream have otherwise than the records, and
   expect(JSON.parse((await sync('--check', '-o', 'json')).stdout)).toMatchObject({
     summary: { fetch: 1, restore: 1, drift: 1 },
   })
-  expect(fingerprints(dir).filter((line) => !line.startsWith('depot-sync'))).toEqual(files)
+  expect(fingerprints(place.dir).filter((line) => !line.startsWith('depot-sync'))).toEqual(files)
   expect(await sync()).toMatchObject({
     status: 0,
     stdout: expect.stringContaining(
@@ -148,13 +106,16 @@ it('a check lists what storage and upstream have otherwise than the records, and
 })
 
 it('a run tells a failure once, with its reason', async () => {
-  put(join(dir, 'failing/main.yaml'), depot('>= 1.0', 'none').replace('acme/vpc', 'acme/none'))
+  put(
+    join(place.dir, 'failing/main.yaml'),
+    depot('>= 1.0', 'none').replace('acme/vpc', 'acme/none'),
+  )
   const args = ['sync', '--manifests', 'failing', '--archives', 'failing-archives']
-  const { status, stdout, stderr } = await run('depot', ...args)
+  const { status, stdout, stderr } = await place.run('depot', ...args)
   expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
   expect(stdout).toMatch(
     /^Depot team\/none: 1 of 1 configs failed; none: .*\n1 failed: SyncFailed\n0 of 0 versions are stored\n$/,
   )
-  const json = await run('depot', ...args, '-o', 'json')
+  const json = await place.run('depot', ...args, '-o', 'json')
   expect(JSON.parse(json.stdout)).toMatchObject({ stored: 0, problems: [expect.any(String)] })
 })

@@ -1,64 +1,21 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { put } from '../../cmd/import/import.fixture.ts'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
-import { environmentOf, folderOfProgram } from '../documentation.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
+import { depot, PlanFolder } from './plan.fixture.ts'
 
 let cluster: ControlledCluster
-let environment: Record<string, string | undefined>
-const bin = folderOfProgram()
-const dir = mkdtempSync(join(tmpdir(), 'depot-plan-e2e-'))
-
-const depot = (constraints: string, name = 'main') => `apiVersion: depot.internal/v1alpha1
-kind: Depot
-metadata: { name: ${name}, namespace: team }
-spec:
-  global:
-    storageConfig:
-      fileSystem: { directoryPath: team }
-  moduleConfigs:
-    - name: ${name === 'main' ? 'vpc' : name}
-      provider: aws
-      repoUrl: https://github.com/acme/vpc
-      versionConstraints: '${constraints}'
-`
+let place: PlanFolder
 
 beforeAll(async () => {
   cluster = await ControlledCluster.start('team')
-  const { github, flags } = cluster.upstreams
-  for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
-    github.tag('acme/vpc', `v${version}`, { 'main.tf': `# ${version}\n`, 'README.md': '# vpc\n' })
-  }
-  environment = {
-    ...bareEnvironment,
-    PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-    TMPDIR: dir,
-    ...environmentOf(flags),
-  }
+  place = new PlanFolder(cluster.upstreams)
 }, 300_000)
 afterAll(async () => {
+  place?.[Symbol.dispose]()
   await cluster?.stop()
-  for (const folder of [bin, dir]) rmSync(folder, { recursive: true })
 })
-
-async function run(program: string, ...args: readonly string[]) {
-  const child = spawn(program, args, {
-    cwd: dir,
-    env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const exited = once(child, 'exit') as Promise<[number | null]>
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  const [status] = await exited
-  return { status, stdout, stderr }
-}
 
 it('a file is planned against a cluster, as a person who may only read', async () => {
   const { plane } = cluster
@@ -83,9 +40,9 @@ it('a file is planned against a cluster, as a person who may only read', async (
   const line = cluster.audit().length
 
   const plan = (...args: readonly string[]) =>
-    run('depot', 'plan', ...args, '--archives', cluster.archives)
-  put(join(dir, 'changed/main.yaml'), depot('>= 1.1'))
-  put(join(dir, 'changed/more.yaml'), depot('1.0.0', 'more'))
+    place.run('depot', 'plan', ...args, '--archives', cluster.archives)
+  put(join(place.dir, 'changed/main.yaml'), depot('>= 1.1'))
+  put(join(place.dir, 'changed/more.yaml'), depot('1.0.0', 'more'))
   expect(await plan('changed', '--kubeconfig', kubeconfig)).toMatchObject({
     status: 2,
     stdout: `~ Depot team/main: change: moduleConfigs
