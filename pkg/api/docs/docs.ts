@@ -93,3 +93,14 @@ export type InputDocs = z.infer<typeof Input>
 export type OutputDocs = z.infer<typeof Output>
 export type ProviderRequirement = z.infer<typeof RequiredProvider>
 export type DocsProblem = z.infer<typeof Problem>
+
+/** A root of which nothing is known. */
+export const emptyRoot: FolderDocs = {
+  path: '',
+  inputs: [],
+  outputs: [],
+  providers: [],
+  resources: [],
+  modules: [],
+  refactorings: [],
+}

@@ -1,20 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FolderDocs, InputDocs, ModuleDocs } from '../../api/docs/docs.ts'
+import { emptyRoot, type FolderDocs, type InputDocs, type ModuleDocs } from '../../api/docs/docs.ts'
 import { compareModules } from './compare.ts'
 
-const empty: FolderDocs = {
-  path: '',
-  inputs: [],
-  outputs: [],
-  providers: [],
-  resources: [],
-  modules: [],
-  refactorings: [],
-}
 const moduleOf = (root: Partial<FolderDocs>, rest: Partial<ModuleDocs> = {}): ModuleDocs => ({
   schema: 1,
-  root: { ...empty, ...root },
+  root: { ...emptyRoot, ...root },
   submodules: [],
   examples: [],
   ...rest,
@@ -337,7 +328,11 @@ describe('the comparison of two versions', () => {
   })
 
   it('compares submodules by their path', () => {
-    const folder = (path: string, rest: Partial<FolderDocs> = {}) => ({ ...empty, path, ...rest })
+    const folder = (path: string, rest: Partial<FolderDocs> = {}) => ({
+      ...emptyRoot,
+      path,
+      ...rest,
+    })
     const { changes } = compareModules(
       moduleOf({}, { submodules: [folder('modules/a'), folder('modules/b')] }),
       moduleOf(

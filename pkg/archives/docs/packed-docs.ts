@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { type FolderDocs, ModuleDocs } from '../../api/docs/docs.ts'
+import { emptyRoot, type FolderDocs, ModuleDocs } from '../../api/docs/docs.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { ArchiveError, withModuleFiles } from '../archive/archive.ts'
 import { type DocsFile, readModuleDocs } from './read-docs.ts'
@@ -65,13 +65,4 @@ function fittingText({ schema, root, submodules, examples }: ModuleDocs): string
 }
 
 /** A root that says only why nothing is known about it. */
-const problem = (message: string): FolderDocs => ({
-  path: '',
-  inputs: [],
-  outputs: [],
-  providers: [],
-  resources: [],
-  modules: [],
-  refactorings: [],
-  error: { message },
-})
+const problem = (message: string): FolderDocs => ({ ...emptyRoot, error: { message } })

@@ -12,6 +12,7 @@ import {
 import { type PackedDocs, packedDocs } from '../../archives/docs/docs.ts'
 import type { ArchiveStore, LocalFile } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
+import { storeFile } from '../sync/sync.ts'
 import type { ImportedArchive, ImportItem } from './item.ts'
 import type { ImportUpload, Manifests } from './manifests.ts'
 
@@ -125,18 +126,16 @@ async function put(
 
 /** Stores documentation in place of what another release made. The archive is imported all the same if that fails. */
 async function putDocs(
-  item: ImportItem,
+  { parent }: ImportItem,
   fileName: string,
   { bytes, sha256, sizeBytes }: PackedDocs,
-  context: StoreContext,
+  { store, storage, workDir, signal, onEvent }: StoreContext,
 ): Promise<ArchiveDocs | undefined> {
-  const { store, storage, workDir, signal, onEvent } = context
   const path = join(workDir, randomUUID())
-  const { driver, object } = store.for(storage, item.parent.name)
+  const place = store.for(storage, parent.name)
   try {
     await writeFile(path, bytes)
-    await driver.remove(object(fileName))
-    await put(item, fileName, { path, sha256, sizeBytes }, context)
+    await storeFile(place, fileName, { path, sha256, sizeBytes }, signal)
     return { sha256, sizeBytes }
   } catch (error) {
     signal.throwIfAborted()

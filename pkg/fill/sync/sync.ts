@@ -36,6 +36,7 @@ export { itemProblem, itemsOf } from './depot/configs.ts'
 export { freeName, objectName } from './names.ts'
 export { identityOfStored } from './parent/desired.ts'
 export type { VersionOutlook } from './version/outlook.ts'
+export { storeFile } from './version/store.ts'
 
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */

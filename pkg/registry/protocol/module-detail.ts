@@ -1,4 +1,4 @@
-import type { FolderDocs } from '../../api/docs/docs.ts'
+import { emptyRoot, type FolderDocs } from '../../api/docs/docs.ts'
 import type { ModuleDetail } from '../../api/registry/registry.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, notFound } from '../../base/errors/errors.ts'
@@ -70,7 +70,7 @@ async function detailOf(
     if (hasReason(error, 'NotFound')) return undefined
     throw error
   })
-  const root = docs?.root ?? nothing
+  const root = docs?.root ?? emptyRoot
   const served = module.versions.filter((row) => row.downloadable)
   return {
     id: [namespace, name, system, version].join('/'),
@@ -91,18 +91,7 @@ async function detailOf(
   }
 }
 
-type Folder = Omit<FolderDocs, 'refactorings'>
-
-const nothing: Folder = {
-  path: '',
-  inputs: [],
-  outputs: [],
-  providers: [],
-  resources: [],
-  modules: [],
-}
-
-function folderOf(folder: Folder): ModuleDetail['root'] {
+function folderOf(folder: FolderDocs): ModuleDetail['root'] {
   const { path, readme = '', inputs, outputs, providers, resources, modules } = folder
   return {
     path,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { VersionDocs } from '../../api/browse/browse.ts'
-import { ModuleComparison, type ModuleDocs } from '../../api/docs/docs.ts'
+import { emptyRoot, ModuleComparison, type ModuleDocs } from '../../api/docs/docs.ts'
 import { docsFileName } from '../../api/v1alpha1/v1alpha1.ts'
 import { AccessFixture } from './access.fixture.ts'
 import type { Fixture } from './registry.fixture.ts'
@@ -15,16 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => fixture[Symbol.dispose]())
 
-const folder = (path: string, readme: string) => ({
-  path,
-  readme,
-  inputs: [],
-  outputs: [],
-  providers: [],
-  resources: [],
-  modules: [],
-  refactorings: [],
-})
+const folder = (path: string, readme: string) => ({ ...emptyRoot, path, readme })
 const plainInput = { sensitive: false, nullable: true, ephemeral: false, validations: [] }
 const docsOf = (text: string): ModuleDocs => ({
   schema: 1,
