@@ -114,7 +114,7 @@ describe.each(objectStores)('with $name', (each) => {
         expect.stringMatching(/^ok +storage .*: can be written, read and deleted$/),
       )
 
-      // What fills a registry creates containers of Azure, one for each module, when it needs them.
+      // The controller creates a container of Azure for each module when it stores the first archive.
       if (each.name === 'azure') return
       registry.writeText('modules.yaml', module('missing', config('missing')))
       for (const args of [server, ['sync', ...folder]]) {

@@ -222,7 +222,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
       'windows/amd64',
     ])
     expect(await platforms.locator('.why.fail').count()).toBe(4)
-    // What failed has no size and no digest.
+    // A failed version has no size and no digest.
     expect(await platforms.innerText()).not.toContain('–')
     expect(await problemsInEveryLook(page)).toEqual([])
     await section.getByRole('button', { name: 'Open all' }).click()
