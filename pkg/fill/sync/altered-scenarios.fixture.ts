@@ -111,6 +111,19 @@ export function alteredScenarios(scene: () => Scene): void {
       })
       expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(false)
     })
+
+    it('still reports it as missing when its Version is worked on again', async () => {
+      const { path } = await filled()
+      await rm(path)
+      scene().upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
+      await scene().run({ verifyAtStart: 'look' })
+      const ref = { kind: 'Version', namespace: scene().namespace, name: 'vpc-1-0-0' } as const
+      const asked = scene().upstream.asked.length
+      await scene().objects.patch(ref, { metadata: { labels: { team: 'network' } } })
+      await eventually(() => expect(scene().upstream.asked.length).toBeGreaterThan(asked))
+      await scene().idle()
+      expect(scene().status('Version', 'vpc-1-0-0').synced).toBe(false)
+    })
   })
 
   describe('a stored archive that was altered', () => {

@@ -50,15 +50,13 @@ export async function verifyStored(
   const read = atStart === 'read' || due.rehash <= nowMs
   if ((read || isRestored(object, artifact)) && sha256 !== undefined && sizeBytes !== undefined) {
     const isWhole = await place.driver.verify(name, { sizeBytes, sha256 }, { signal, read })
-    context.verified.add(object.metadata.uid)
-    return lostOr(context, isWhole, { verifiedAt: now, ...(read && { rehashedAt: now }) })
+    return checked(context, object, isWhole, { verifiedAt: now, ...(read && { rehashedAt: now }) })
   }
   const isDue = due.verify <= nowMs
   if (!isDue && !isNow && atStart === undefined)
     return { state: 'whole', isChecked: false, seen: {} }
   const isWhole = await place.driver.check(name, { sizeBytes, sha256 })
-  context.verified.add(object.metadata.uid)
-  return lostOr(context, isWhole, isDue ? { verifiedAt: now } : {})
+  return checked(context, object, isWhole, isDue ? { verifiedAt: now } : {})
 }
 
 /**
@@ -73,7 +71,14 @@ function isRestored(
   return createdMs > (msOf(verifiedAt) ?? createdMs)
 }
 
-function lostOr({ metrics }: Context, isWhole: boolean, seen: StoredState['seen']): StoredState {
-  if (!isWhole) metrics.verifyFailed('ArchiveLost')
+/** The outcome of a check. A lost archive is checked each time, until it is stored again. */
+function checked(
+  { metrics, verified }: Context,
+  { metadata: { uid } }: StoredObject,
+  isWhole: boolean,
+  seen: StoredState['seen'],
+): StoredState {
+  if (isWhole) verified.add(uid)
+  else metrics.verifyFailed('ArchiveLost')
   return { state: isWhole ? 'whole' : 'lost', isChecked: true, seen }
 }
