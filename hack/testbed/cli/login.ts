@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { messageOf } from '../../../pkg/base/errors/errors.ts'
 
 export interface TerraformLogin {
   readonly terraform: string | undefined
@@ -24,11 +25,15 @@ export async function terraformLogin(
   })
   let output = ''
   let sent = false
+  const note = (error: unknown): void => {
+    output += `\n${messageOf(error)}\n`
+  }
   const finish = async (url: string): Promise<void> => {
     const back = await browse(url)
     output += `\nled to ${back.slice(0, 300)}\n`
-    if (back.startsWith('http://localhost:')) await fetch(back)
-    else child.kill()
+    if (!back.startsWith('http://localhost:')) child.kill()
+    // Terraform may close the connection before its answer is out.
+    else await fetch(back).catch(note)
   }
   const heard = (chunk: Buffer): void => {
     output += String(chunk)
@@ -36,7 +41,10 @@ export async function terraformLogin(
     const url = start < 0 ? undefined : /^\S+(?=\s)/.exec(output.slice(start))?.[0]
     if (url === undefined || sent) return
     sent = true
-    void finish(url)
+    finish(url).catch((error: unknown) => {
+      note(error)
+      child.kill()
+    })
   }
   child.stdout.on('data', heard)
   child.stderr.on('data', heard)
