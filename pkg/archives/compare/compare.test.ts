@@ -327,6 +327,22 @@ describe('the comparison of two versions', () => {
     expect(changes.map((change) => change.verdict)).toEqual(['breaking', 'compatible'])
   })
 
+  it('claims nothing about a version that cannot be parsed', () => {
+    const whole = { inputs: [input('a')], providers: [aws()] }
+    const broken = { error: { message: 'Invalid expression', file: 'main.tf', line: 4 } }
+    const of = (version: string) =>
+      `A file of the ${version} version cannot be parsed: Invalid expression.`
+    for (const [before, after, version] of [
+      [whole, broken, 'later'],
+      [broken, whole, 'earlier'],
+    ] as const) {
+      const { verdict, changes, dependencies } = compare(before, after)
+      expect(verdict).toBe('unknown')
+      expect(changes.map(({ why }) => why)).toEqual([of(version)])
+      expect(dependencies).toEqual([])
+    }
+  })
+
   it('compares submodules by their path', () => {
     const folder = (path: string, rest: Partial<FolderDocs> = {}) => ({
       ...emptyRoot,

@@ -61,6 +61,7 @@ function dependencyChanges(
   before: FolderDocs,
   after: FolderDocs,
 ): ModuleComparison['dependencies'] {
+  if (before.error !== undefined || after.error !== undefined) return []
   const textsOf = ({ providers, modules }: FolderDocs) => ({
     provider: new Map(providers.map((provider) => [provider.name, providerText(provider)])),
     module: new Map(modules.map((call) => [call.name, moduleText(call)])),

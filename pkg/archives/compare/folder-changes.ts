@@ -5,11 +5,17 @@ import { type FolderChange, pairs, type VersionPair } from './pairs.ts'
 import { stateChanges } from './state-changes.ts'
 import { providerText } from './texts.ts'
 
-/** Changes in a folder that both versions have, in the order of the module. */
+/**
+ * Changes in a folder that both versions have, in the order of the module. If one of them cannot be parsed, nothing is known
+ * about the others.
+ */
 export function folderChanges(before: FolderDocs, after: FolderDocs): InterfaceChange[] {
   const { path } = after
+  const unreadable = [before, after].flatMap(({ error }, index) =>
+    error === undefined ? [] : [{ path, ...parserChange(error.message, index === 0) }],
+  )
+  if (unreadable.length > 0) return unreadable
   const changes: readonly (Omit<InterfaceChange, 'path'> | undefined)[] = [
-    ...[before, after].map(({ error }, index) => error && parserChange(error.message, index === 0)),
     ...pairs(before.inputs, after.inputs).flatMap(inputChanges),
     ...pairs(before.outputs, after.outputs).flatMap(outputChanges),
     versionChange(before, after),
