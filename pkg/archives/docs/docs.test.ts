@@ -239,6 +239,17 @@ describe('the documentation of a module', () => {
     })
   })
 
+  it('says the first of several mistakes in one file', async () => {
+    const { root } = await docsOf({
+      'main.tf': 'variable "a" { type =\n}\nvariable "b" { type =\n}\n',
+    })
+    expect(root.error).toEqual({
+      file: 'main.tf',
+      line: 1,
+      message: expect.stringMatching(/^Invalid expression: .* token$/),
+    })
+  })
+
   it.each([3_000, 10_000, 200_000])('survives %d nested brackets', async (depth) => {
     const { root } = await docsOf({
       'hostile.tf': `variable "a" {\n default = ${'['.repeat(depth)}${']'.repeat(depth)}\n}\n`,

@@ -108,10 +108,12 @@ async function parseIn(
   }
 }
 
-/** Reads `parse config: [main.tf:2,9-3,1: Summary; Detail.]`. */
+/** Reads the first problem of `parse config: [main.tf:2,9-3,1: Summary; Detail. main.tf:7,1-2: Summary; Detail.]`. */
 function problemIn(message: string): HclError {
   const [, line, summary = '', detail = ''] =
-    /\[.*?:(\d+),\d+[-\d,]*: ([^;]*); (.*?)\.?(?:\]$| and \d+ other)/su.exec(message) ?? []
+    /\[.*?:(\d+),\d+[-\d,]*: ([^;]*); (.*?)\.?(?:\]$| and \d+ other|,? \S+:\d+,\d+)/su.exec(
+      message,
+    ) ?? []
   if (line === undefined) return new HclError(message.slice(0, 300))
   return new HclError(`${summary}: ${detail}`.slice(0, 300), Number(line))
 }
