@@ -1,7 +1,7 @@
 import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import { archivePaths, archivePattern } from './archive-url.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
-import { detailRoutes } from './module-detail.ts'
+import { detailRoutes, latestDownloadRoute } from './module-detail.ts'
 import { listNumbers, listQuery, listRoutes } from './module-lists.ts'
 import { moduleRoutes } from './modules.ts'
 import { providerRoutes } from './provider-answers.ts'
@@ -17,7 +17,7 @@ export interface DescribedRoute {
   readonly numbers?: Readonly<
     Record<string, { readonly minimum: number; readonly maximum: number }>
   >
-  readonly status: 200 | 204
+  readonly status: 200 | 204 | 302
   /** Media types of the body; absent: none. */
   readonly contentTypes?: readonly string[]
   /** Names of fields of a JSON body. */
@@ -81,6 +81,14 @@ export const describedRoutes: readonly DescribedRoute[] = [
       'X-Registry-Get': 'URL of the archive.',
       'X-Terraform-Get': 'The same.',
     },
+    errors: [404],
+  },
+  {
+    route: modulePrefix + latestDownloadRoute,
+    operationId: 'downloadLatestModule',
+    summary: 'Redirect to the latest version of a module',
+    status: 302,
+    headers: { Location: 'The download of that version, relative to this URL.' },
     errors: [404],
   },
   ...Object.entries(listRoutes).map(

@@ -13,6 +13,7 @@ export const detailRoutes = {
   latest: '/:namespace/:name/:system',
   version: '/:namespace/:name/:system/:version',
 } as const
+export const latestDownloadRoute = '/:namespace/:name/:system/download'
 
 /** Modules in detail, in the form of the public registry, which editors and bots read. */
 export function moduleDetailEndpoints(options: RegistryOptions): readonly Endpoint[] {
@@ -21,16 +22,23 @@ export function moduleDetailEndpoints(options: RegistryOptions): readonly Endpoi
     new Response(JSON.stringify(await detailOf(found, options)), {
       headers: jsonHeadersOf(options),
     })
+  const latest = (path: Address, parent: Parent | undefined): Found => {
+    const module = parent ?? noModule(catalog, path)
+    return { ...path, module, version: latestOf(module, options) }
+  }
   return [
     endpoint({
-      route: detailRoutes.latest,
+      route: latestDownloadRoute,
       kind: 'Module',
-      read(path, parent) {
-        const module = parent ?? noModule(catalog, path)
-        return { ...path, module, version: latestOf(module, options) }
-      },
-      answer,
+      read: latest,
+      // Relative, so that it is below the prefix and the proxy of the request.
+      answer: ({ version }) =>
+        new Response(null, {
+          status: 302,
+          headers: { Location: `${encodeURIComponent(version)}/download` },
+        }),
     }),
+    endpoint({ route: detailRoutes.latest, kind: 'Module', read: latest, answer }),
     endpoint({
       route: detailRoutes.version,
       kind: 'Module',
@@ -44,12 +52,15 @@ export function moduleDetailEndpoints(options: RegistryOptions): readonly Endpoi
   ]
 }
 
-/** A version of a module, with the address by which it was asked for. */
-interface Found {
-  readonly module: Parent
+/** By which a module is asked for. */
+interface Address {
   readonly namespace: string
   readonly name: string
   readonly system: string
+}
+
+interface Found extends Address {
+  readonly module: Parent
   readonly version: string
 }
 

@@ -222,9 +222,23 @@ describe('a module in the form of the public registry', () => {
     })
   })
 
-  it.each(['platform/vpc/aws', 'platform/vpc/aws/9.9.9', 'platform/none/aws'])(
-    'is 404 for %s, which does not exist',
-    async (path) => expect((await ask(path)).status).toBe(404),
+  it('is downloaded in its latest version if none is named', async () => {
+    for (const version of ['1.0.0', '1.1.0+build']) fixture.version('Module', 'vpc', version)
+    const asked = 'http://registry.test/v1/modules/platform/vpc/aws/download'
+    const { status, headers } = await fixture.app().request(asked)
+    expect(status).toBe(302)
+    const target = new URL(headers.get('location') ?? '', asked).href
+    expect(target).toBe('http://registry.test/v1/modules/platform/vpc/aws/1.1.0%2Bbuild/download')
+    expect((await fixture.app().request(target)).headers.get('x-terraform-get')).toMatch(/1\.1\.0/)
+  })
+
+  it.each([
+    'platform/vpc/aws',
+    'platform/vpc/aws/download',
+    'platform/vpc/aws/9.9.9',
+    'platform/none/aws',
+  ])('is 404 for %s, which does not exist', async (path) =>
+    expect((await ask(path)).status).toBe(404),
   )
 })
 
