@@ -75,7 +75,11 @@ describe('any input of a client', () => {
   const routes: [route: string, fill: (word: string) => string][] = [
     ['module versions', (word) => `/depot/modules/v1/${word}/${word}/${word}/versions`],
     ['module of a known namespace', (word) => `/depot/modules/v1/platform/vpc/${word}/versions`],
-    ['module download', (word) => `/depot/modules/v1/platform/vpc/aws/${word}/download`],
+    [
+      'module download',
+      // A segment of one dot is nothing, and without a version this is the latest one.
+      (word) => `/depot/modules/v1/platform/vpc/aws/${word === '.' ? '..' : word}/download`,
+    ],
     [
       'archive',
       (word) =>
