@@ -103,6 +103,25 @@ export interface ModuleDetail extends ListedModule {
   readonly versions: readonly string[]
 }
 
+/**
+ * One version of a provider.
+ *
+ * @see https://developer.hashicorp.com/terraform/registry/api-docs
+ */
+export interface ProviderDetail {
+  readonly id: string
+  readonly owner: string
+  readonly namespace: string
+  readonly name: string
+  readonly version: string
+  readonly description: string
+  /** URL of the source repository; empty if it is unknown. */
+  readonly source: string
+  readonly downloads: number
+  /** Newest first. */
+  readonly versions: readonly string[]
+}
+
 /** @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol */
 export interface ProviderVersions {
   readonly versions: readonly {

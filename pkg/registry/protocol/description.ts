@@ -5,6 +5,7 @@ import { detailRoutes, latestDownloadRoute } from './module-detail.ts'
 import { listNumbers, listQuery, listRoutes } from './module-lists.ts'
 import { moduleRoutes } from './modules.ts'
 import { providerRoutes } from './provider-answers.ts'
+import { providerDetailRoutes } from './provider-detail.ts'
 
 /** A route of the protocols, for the OpenAPI document. */
 export interface DescribedRoute {
@@ -146,6 +147,17 @@ export const describedRoutes: readonly DescribedRoute[] = [
     required: packageFields,
     errors: [404, 501],
   },
+  ...Object.entries(providerDetailRoutes).map(
+    ([what, route]): DescribedRoute => ({
+      route: providerPrefix + route,
+      operationId: what === 'latest' ? 'getProvider' : 'getProviderVersion',
+      summary: `A provider, ${what === 'latest' ? 'in its latest version' : 'in one version'}`,
+      status: 200,
+      contentTypes: ['application/json'],
+      required: ['id', 'namespace', 'name', 'version', 'source', 'versions'],
+      errors: [404],
+    }),
+  ),
   {
     route: providerPrefix + providerRoutes.archive,
     operationId: 'readProviderArchive',

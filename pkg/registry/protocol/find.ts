@@ -32,6 +32,16 @@ export function findModuleVersion(module: Parent, version: string): VersionRow {
   return row ?? noArchive(`module ${module.namespace}/${module.name}`, version, rows)
 }
 
+/** The latest version of a module or provider, or 404. */
+export function latestVersionOf(
+  { kind, namespace, name }: Parent,
+  { model }: Pick<Catalog, 'model'>,
+): string {
+  const version = model.find(model.views.all, kind, namespace, name)?.summary.latestVersion
+  if (version !== undefined) return version
+  throw notFound(`${kind.toLowerCase()} ${namespace}/${name} has no version: see its conditions`)
+}
+
 export function noProvider({ namespace, type }: Record<'namespace' | 'type', string>): never {
   throw absent('Provider', namespace, type)
 }

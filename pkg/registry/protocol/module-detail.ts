@@ -1,11 +1,11 @@
 import { emptyRoot, type FolderDocs } from '../../api/docs/docs.ts'
 import type { ModuleDetail } from '../../api/registry/registry.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
-import { hasReason, notFound } from '../../base/errors/errors.ts'
+import { hasReason } from '../../base/errors/errors.ts'
 import type { Parent } from '../catalog/catalog.ts'
 import { docsOfVersion } from '../documentation/documentation.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
-import { findModuleVersion, noModule } from './find.ts'
+import { findModuleVersion, latestVersionOf, noModule } from './find.ts'
 import type { RegistryOptions } from './options.ts'
 import { jsonHeadersOf } from './respond.ts'
 
@@ -24,7 +24,8 @@ export function moduleDetailEndpoints(options: RegistryOptions): readonly Endpoi
     })
   const latest = (path: Address, parent: Parent | undefined): Found => {
     const module = parent ?? noModule(catalog, path)
-    return { ...path, module, version: latestOf(module, options) }
+    const { version } = findModuleVersion(module, latestVersionOf(module, catalog))
+    return { ...path, module, version }
   }
   return [
     endpoint({
@@ -62,15 +63,6 @@ interface Address {
 interface Found extends Address {
   readonly module: Parent
   readonly version: string
-}
-
-function latestOf(module: Parent, { catalog }: RegistryOptions): string {
-  const { model } = catalog
-  const { namespace, name } = module
-  const listed = model.find(model.views.all, 'Module', namespace, name)
-  const version = listed?.summary.latestVersion
-  if (version !== undefined) return findModuleVersion(module, version).version
-  throw notFound(`module ${namespace}/${name} has no version: see its conditions`)
 }
 
 async function detailOf(

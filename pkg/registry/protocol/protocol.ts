@@ -20,6 +20,7 @@ import { moduleListRoutes } from './module-lists.ts'
 import { moduleEndpoints } from './modules.ts'
 import type { RegistryOptions } from './options.ts'
 import { ProviderAnswers } from './provider-answers.ts'
+import { providerDetailEndpoints } from './provider-detail.ts'
 import { providerEndpoints } from './providers.ts'
 import { ReadyArchives } from './ready-archives.ts'
 
@@ -56,6 +57,7 @@ export function createRegistry(options: RegistryOptions): {
   const providers = [
     providerArchiveEndpoint(options),
     ...providerEndpoints(options, new ProviderAnswers(options)),
+    ...providerDetailEndpoints(options),
   ]
   /** Prefixes as discovery names them, and as tools expect them that skip discovery. */
   const table: readonly (readonly [prefix: string, endpoints: readonly Endpoint[]])[] = [
