@@ -113,12 +113,12 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   })
   removals.onAdd = (id) => leaving.add(id, 'poll')
   const forget = objects.onChange((ref, before, after) => {
-    if (before !== undefined && after === undefined) keepInStorage(context, before)
+    keepInStorage(context, before, after)
     for (const [affected, priority] of affectedBy(context, ref, before, after)) {
       wake(affected, priority)
     }
   })
-  const missing = await leaveMissing(context)
+  await leaveMissing(context)
   const ungrant = options.onGrantChange?.((namespace) => {
     for (const version of objects.list('Version', { namespace })) {
       if (isRefused(version)) wake(refOf(version), 'user')
@@ -149,7 +149,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       ungrant?.()
       await stopSweeping()
       await Promise.all([...queues.values(), leaving].map((queue) => queue.stop()))
-      await noteStored(context, missing).catch((err: unknown) => {
+      await noteStored(context).catch((err: unknown) => {
         log.warn({ err }, 'the next run does not know which archives are stored')
       })
       await context.held.close()
@@ -178,11 +178,26 @@ function pollSinceMs({ dryRun, pollAtStart }: SyncOptions, clock: Clock): number
   return pollAtStart === true ? clock() : 0
 }
 
-/** Keeps track of the archive of a Version whose file a person removed. A cluster that lost its records keeps all archives. */
-function keepInStorage(context: Context, version: StoredObject): void {
-  const { finalizers, deletionTimestamp, ownerAbsent } = version.metadata
-  if (version.kind !== 'Version' || !context.objects.isFolder || finalizers.length === 0) return
+/**
+ * Keeps track of the archive of a Version whose file a person removed, or which lost its status. A cluster that lost its
+ * records keeps all archives.
+ */
+function keepInStorage(
+  context: Context,
+  version: StoredObject | undefined,
+  after: StoredObject | undefined,
+): void {
+  if ((after ?? version)?.kind !== 'Version' || !context.objects.isFolder) return
   if (context.dryRun !== undefined) return
+  const isStored = version !== undefined && versionStatus(version).artifact !== undefined
+  if (after !== undefined) {
+    const isStoredNow = versionStatus(after).artifact !== undefined
+    if (isStored && !isStoredNow) context.removals.hold(version)
+    if (!isStored && isStoredNow) context.removals.release(after)
+    return
+  }
+  if (version === undefined || version.metadata.finalizers.length === 0) return
+  const { deletionTimestamp, ownerAbsent } = version.metadata
   if (deletionTimestamp !== undefined && ownerAbsent !== true) return
   leave(context, version).catch((err: unknown) => {
     const key = keyOf(version.metadata)

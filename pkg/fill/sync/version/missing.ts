@@ -10,18 +10,19 @@ import { versionStatus } from './work.ts'
 /**
  * Finds the Versions of a folder whose files a person removed while nothing ran, and leaves their archives in storage for a
  * while, as a running process does. A checkout without files looks the same, so many Versions of a parent have to be
- * confirmed.
- *
- * @returns those whose archives stay
+ * confirmed. Archives of Versions whose files are unreadable or lost their status are held.
  */
-export async function leaveMissing(context: Context): Promise<readonly StoredObject[]> {
-  if (!hasMemory(context)) return []
+export async function leaveMissing(context: Context): Promise<void> {
+  if (!hasMemory(context)) return
+  const { objects, removals } = context
   const missing: StoredObject[] = []
-  for (const version of context.removals.stored) {
-    if (isMissing(context, version) && (await hasArchive(context, version))) missing.push(version)
+  for (const version of removals.stored) {
+    const now = knownAs(context, version)
+    if (isStored(now) || !(await hasArchive(context, version))) continue
+    // An unreadable file may hold any of them.
+    if (now !== undefined || objects.unreadable() !== undefined) removals.hold(version)
+    else missing.push(version)
   }
-  // The file may hold any of them.
-  if (context.objects.unreadable() !== undefined) return missing
   const held: StoredObject[] = []
   const ofParent = Map.groupBy(context.removals.stored, parentOf)
   for (const [parent, versions] of Map.groupBy(missing, parentOf)) {
@@ -29,6 +30,7 @@ export async function leaveMissing(context: Context): Promise<readonly StoredObj
     if (isMany && context.confirmRemovals !== true) held.push(...versions)
     else for (const version of versions) if (!(await isLeft(context, version))) held.push(version)
   }
+  for (const version of held) removals.hold(version)
   if (held.length > 0) {
     const versions = held.slice(0, 10).map(({ metadata }) => keyOf(metadata))
     const hint = 'restore the files, or remove the archives with: depot sync --confirm-removals'
@@ -37,7 +39,6 @@ export async function leaveMissing(context: Context): Promise<readonly StoredObj
       'archives stay in storage, although the files of their Versions are missing',
     )
   }
-  return held
 }
 
 /** Whether storage has the archive of a Version: a process may have ended after it removed it. */
@@ -64,23 +65,25 @@ async function isLeft(context: Context, version: StoredObject): Promise<boolean>
   }
 }
 
-/** Writes down what is stored for the next process. @param held from {@link leaveMissing} */
-export async function noteStored(context: Context, held: readonly StoredObject[]): Promise<void> {
-  if (!hasMemory(context) || context.objects.unreadable() !== undefined) return
+/** Writes down what is stored for the next process. */
+export async function noteStored(context: Context): Promise<void> {
+  if (!hasMemory(context)) return
   const stored = context.objects.list('Version').filter((version) => {
     const isWritten = version.metadata.finalizers.length > 0
     return isWritten && versionStatus(version).artifact && !leavesArchive(context, version)
   })
-  const still = held.filter((version) => isMissing(context, version))
-  await context.removals.keepStored([...stored, ...still])
+  await context.removals.keepStored([...stored, ...context.removals.held])
 }
 
 /** In a cluster, Versions wait for their finalizers instead. */
 const hasMemory = ({ objects, dryRun }: Context): boolean =>
   objects.isFolder && dryRun === undefined
 
-const isMissing = ({ objects }: Context, { metadata }: StoredObject): boolean =>
-  objects.get('Version', metadata.namespace, metadata.name) === undefined
+const knownAs = ({ objects }: Context, { metadata }: StoredObject): StoredObject | undefined =>
+  objects.get('Version', metadata.namespace, metadata.name)
+
+const isStored = (version: StoredObject | undefined): boolean =>
+  version !== undefined && versionStatus(version).artifact !== undefined
 
 function parentOf({ metadata }: StoredObject): string {
   const owner = metadata.ownerReferences.find(({ controller }) => controller === true)

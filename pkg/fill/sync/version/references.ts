@@ -158,8 +158,8 @@ export function neededFiles(context: Context, object: StoredObject): StoredFile[
   }
 }
 
-function isDue({ removeAfter }: { readonly removeAfter: string }, nowMs: number): boolean {
-  return (msOf(removeAfter) ?? 0) <= nowMs
+function isDue({ removeAfter }: { readonly removeAfter: string | undefined }, nowMs: number) {
+  return removeAfter !== undefined && (msOf(removeAfter) ?? 0) <= nowMs
 }
 
 /** The place that the spec of a Version names; undefined if it names none. */

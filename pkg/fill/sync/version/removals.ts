@@ -8,12 +8,12 @@ import { identityOfStored } from '../parent/desired.ts'
 import { namesOf } from './references.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
 
-/** A Version that is gone, and whose archive is still in storage. */
+/** A Version that is gone or lost its status, and whose archive is still in storage. */
 export interface LeftVersion {
   /** Names it, and what it left. */
   readonly id: string
-  /** RFC 3339. */
-  readonly removeAfter: string
+  /** RFC 3339. Undefined: nobody ordered its removal, so the archive stays. */
+  readonly removeAfter: string | undefined
   /** With the fields that the removal and the return of the archive need. */
   readonly object: StoredObject<unknown, VersionStatus>
 }
@@ -63,19 +63,36 @@ export class Removals {
 
   /** @param object with the place of its archive in its status. @throws ApiError */
   async add(object: StoredObject, removeAfter: string): Promise<void> {
-    const { name, namespace, uid } = object.metadata
-    const id = hash('sha256', JSON.stringify([namespace, name, uid, namesOf(object)])).slice(0, 24)
-    const left = { id, removeAfter, object: neededOf(object) }
-    await this.#notes.put(id, JSON.stringify(left))
+    const left = { id: idOf(object), removeAfter, object: neededOf(object) }
+    await this.#notes.put(left.id, JSON.stringify(left))
     this.#remember(left)
-    this.onAdd(id)
+    this.onAdd(left.id)
+  }
+
+  /** Keeps the archive of a Version that is unknown by accident, such as by a file that was emptied. */
+  hold(object: StoredObject): void {
+    const left = { id: idOf(object), removeAfter: undefined, object: neededOf(object) }
+    if (!this.#left.has(left.id)) this.#remember(left)
+  }
+
+  /** Versions whose archives are held. */
+  get held(): readonly StoredObject[] {
+    return this.all
+      .filter(({ removeAfter }) => removeAfter === undefined)
+      .map(({ object }) => object)
+  }
+
+  /** Holds nothing for a Version any more, because it has an archive. */
+  release(object: StoredObject): void {
+    for (const { id, removeAfter } of this.of(object)) {
+      if (removeAfter === undefined) this.#forget(id)
+    }
   }
 
   /** @throws ApiError */
   async drop(id: string): Promise<void> {
     await this.#notes.drop(id)
-    this.#left.delete(id)
-    this.#identities.delete(id)
+    this.#forget(id)
   }
 
   /** The Versions with an archive that were there when the last process ended. */
@@ -93,10 +110,20 @@ export class Removals {
     await this.#notes.put(storedKey, text)
   }
 
+  #forget(id: string): void {
+    this.#left.delete(id)
+    this.#identities.delete(id)
+  }
+
   #remember(left: LeftVersion): void {
     this.#left.set(left.id, left)
     this.#identities.set(left.id, identityIn(left.object))
   }
+}
+
+function idOf(object: StoredObject): string {
+  const { name, namespace, uid } = object.metadata
+  return hash('sha256', JSON.stringify([namespace, name, uid, namesOf(object)])).slice(0, 24)
 }
 
 /** The fields that the removal and the return of an archive need. */

@@ -79,7 +79,7 @@ export async function leave(context: Context, object: StoredObject): Promise<voi
 /** Removes what a Version has left in storage, once it is due. @throws RegistryError, FillError */
 export async function removeLeft(context: Context, id: string): Promise<Reconciled | undefined> {
   const left = context.removals.get(id)
-  if (left === undefined) return undefined
+  if (left?.removeAfter === undefined) return undefined
   const waitMs = (msOf(left.removeAfter) ?? 0) - context.clock()
   if (waitMs > 0) return { afterMs: waitMs }
   const { object } = left

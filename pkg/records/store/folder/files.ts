@@ -68,12 +68,17 @@ export class Files {
 
   async #writeOwn(ref: StoredRef, before: Fields | undefined, after: Fields): Promise<void> {
     const file = fileOf(ref)
-    if (this.#scanner.definitions.fileOf(ref) === undefined) {
-      // One with a mistake in it, say.
-      if (existsSync(join(this.#dir, file))) throw changed(file)
+    const isFiled = this.#scanner.definitions.fileOf(ref) !== undefined
+    if (!isFiled && !existsSync(join(this.#dir, file))) {
       return this.#put(file, textOf(after), undefined)
     }
     const current = await this.#textOf(file)
+    if (!isFiled) {
+      // A file with a mistake, say.
+      if (!isBlank(current)) throw changed(file)
+      const comments = current.replaceAll('\0', '').trim()
+      return this.#put(file, `${comments}${comments && '\n'}${textOf(after)}`, current)
+    }
     // A person may have put a comment into it.
     const isUntouched = current === textOf(before)
     const text = isUntouched ? textOf(after) : rewritten(file, current, this.#is(ref), () => after)
@@ -146,6 +151,11 @@ export class Files {
       )
     }
   }
+}
+
+/** Whether a text has nothing but comments: a full disk or a person emptied the file. */
+function isBlank(text: string): boolean {
+  return text.split('\n').every((line) => /^[\s\0]*(?:#.*|---\s*)?$/.test(line))
 }
 
 /** The file of an object that is made: a name of its own, whatever characters it has. */

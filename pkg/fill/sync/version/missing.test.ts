@@ -1,0 +1,87 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { FillError } from '../../sources/sources.ts'
+import { eventually, storageConfig, url, versions } from '../scenario-parts.fixture.ts'
+import { Scene } from '../scene.fixture.ts'
+import { folderPlace } from '../upstreams.fixture.ts'
+
+const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
+const name = 'vpc-1-0-0'
+
+/** A folder with two stored Versions, in which no process runs. */
+async function storedScene() {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const scene = await Scene.open(folderPlace(dir), 'team')
+  onTestFinished(async () => {
+    await scene.close()
+    await rm(dir, { recursive: true })
+  })
+  scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+  await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0', '2.0.0') })
+  await scene.run()
+  return { scene, file: join(dir, `versions/team/${name}.yaml`) }
+}
+
+const digestOf = (scene: Scene) => scene.status('Version', name).artifact?.contentDigest
+const breakUpstream = (scene: Scene) =>
+  scene.upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
+
+const emptied = {
+  'no text': () => '',
+  'only a comment': () => '# Looked at by Jo.\n',
+  'only zeros, as after a power cut': (text: string) => '\0'.repeat(text.length),
+}
+const unfinished = {
+  'half of its text': (text: string) => text.slice(0, text.indexOf('spec:') + 8),
+  'a mistake': (text: string) => `${text}\n  ]: {`,
+}
+
+it.each(Object.entries(emptied))(
+  'gives a Version whose file has %s its archive again without upstream',
+  async (how, change) => {
+    const { scene, file } = await storedScene()
+    const [digest, stored] = [digestOf(scene), await scene.stored()]
+    await scene.stop()
+    writeFileSync(file, change(readFileSync(file, 'utf8')))
+    breakUpstream(scene)
+    await scene.run()
+    await eventually(() => expect(scene.status('Module', 'vpc').synced).toBe(true))
+    expect(digestOf(scene)).toBe(digest)
+    expect(readFileSync(file, 'utf8')).toContain(digest)
+    expect(readFileSync(file, 'utf8').startsWith('# Looked at')).toBe(how === 'only a comment')
+    expect(await scene.stored()).toEqual(stored)
+  },
+)
+
+it.each(Object.entries({ ...emptied, ...unfinished }))(
+  'knows the archive of a Version whose file had %s for two processes, and then was missing',
+  async (_, change) => {
+    const { scene, file } = await storedScene()
+    const [digest, stored] = [digestOf(scene), await scene.stored()]
+    writeFileSync(file, change(readFileSync(file, 'utf8')))
+    breakUpstream(scene)
+    await scene.run()
+    await scene.run()
+    renameSync(file, `${file}.aside`)
+    await eventually(() => expect(scene.status('Module', 'vpc').synced).toBe(true))
+    expect(digestOf(scene)).toBe(digest)
+    await scene.run()
+    expect(digestOf(scene)).toBe(digest)
+    expect(await scene.stored()).toEqual(stored)
+  },
+)
+
+it('gives a Version whose file lost its status the archive again, and no other one', async () => {
+  const { scene, file } = await storedScene()
+  const digest = digestOf(scene)
+  await scene.stop()
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.slice(0, text.indexOf('status:')))
+  scene.upstream.repository(url, { 'v1.0.0': 'moved', 'v2.0.0': 'second' })
+  await scene.run()
+  await eventually(() => expect(scene.status('Module', 'vpc').synced).toBe(true))
+  expect(digestOf(scene)).toBe(digest)
+})
