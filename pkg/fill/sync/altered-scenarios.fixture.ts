@@ -126,6 +126,60 @@ export function alteredScenarios(scene: () => Scene): void {
     })
   })
 
+  describe('an immutable version that upstream changed', () => {
+    const minutes = 60_000
+    const write = (fields: object = {}) =>
+      scene().write('Depot', 'main', {
+        global: { storageConfig },
+        moduleConfigs: [
+          {
+            name: 'vpc',
+            provider: 'aws',
+            source: { type: 'git', url },
+            immutable: true,
+            ...fields,
+          },
+        ],
+        pollingIntervalMinutes: 5,
+      })
+    const digest = () => scene().status('Version', 'vpc-1-0-0').artifact?.contentDigest
+    const refused = async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+      await write()
+      await scene().run()
+      scene().upstream.repository(url, { 'v1.0.0': 'changed', 'v2.0.0': 'second' })
+      scene().aheadMs += 10 * minutes
+      await scene().run()
+      expect(scene().condition('Version', 'vpc-1-0-0', 'Stalled')).toMatchObject({
+        reason: 'UpstreamChanged',
+      })
+      return digest()
+    }
+
+    it('has the content of upstream once a person deletes the Version, and the old for a day', async () => {
+      const before = await refused()
+      const namespace = scene().namespace
+      await scene().objects.delete({ kind: 'Version', namespace, name: 'vpc-1-0-0' })
+      await eventually(() => expect(digest()).toMatch(/^tree1:/))
+      await eventually(() => expect(scene().status('Module', 'vpc').synced).toBe(true))
+      expect(digest()).not.toBe(before)
+      expect(await scene().stored()).toHaveLength(3)
+      scene().aheadMs += 25 * 60 * minutes
+      await scene().run()
+      expect(await scene().stored()).toHaveLength(2)
+    })
+
+    it('has the served content again if a Depot leaves it out for a while', async () => {
+      const before = await refused()
+      await write({ versionConstraints: '>= 2' })
+      await eventually(() => expect(scene().names('Version')).toEqual(['vpc-2-0-0']))
+      await write()
+      await eventually(() => expect(digest()).toBe(before))
+      await scene().idle()
+      expect(digest()).toBe(before)
+    })
+  })
+
   describe('a stored archive that was altered', () => {
     const days = 24 * 60 * 60_000
     /** Keeps the size, so that only the digest shows the change. */

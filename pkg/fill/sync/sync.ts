@@ -114,6 +114,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   removals.onAdd = (id) => leaving.add(id, 'poll')
   const forget = objects.onChange((ref, before, after) => {
     keepInStorage(context, before, after)
+    if (before !== undefined && after === undefined) removals.unwanted.delete(before.metadata.uid)
     for (const [affected, priority] of affectedBy(context, ref, before, after)) {
       wake(affected, priority)
     }

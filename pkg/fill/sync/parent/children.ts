@@ -73,7 +73,10 @@ export async function syncChildren(
   const stays = new Set(held === undefined ? [] : superfluous.filter(isStored))
   for (const child of superfluous) {
     await turns.yieldIfDue()
-    if (!stays.has(child)) await context.objects.delete(refOf(child), { uid: child.metadata.uid })
+    if (stays.has(child)) continue
+    const { uid: childUid } = child.metadata
+    context.removals.unwanted.add(childUid)
+    await context.objects.delete(refOf(child), { uid: childUid })
   }
   const retained = undesired.length - superfluous.length + stays.size
   return { wanted, retained, held }

@@ -85,3 +85,27 @@ it('gives a Version whose file lost its status the archive again, and no other o
   await eventually(() => expect(scene.status('Module', 'vpc').synced).toBe(true))
   expect(digestOf(scene)).toBe(digest)
 })
+
+it('gives the content of upstream to a refusing Version whose file a person removes', async () => {
+  const { scene, file } = await storedScene()
+  const config = { ...moduleConfig, immutable: true }
+  await scene.write('Module', 'vpc', { moduleConfig: config, versions: versions('1.0.0') })
+  await scene.run({ confirmRemovals: true })
+  const digest = digestOf(scene)
+  scene.upstream.repository(url, { 'v1.0.0': 'changed' })
+  const annotations = { 'depot.internal/sync-requested-at': 'now' }
+  await scene.objects.patch(
+    { kind: 'Module', namespace: 'team', name: 'vpc' },
+    { metadata: { annotations } },
+  )
+  await eventually(() =>
+    expect(scene.condition('Version', name, 'Ready')).toMatchObject({ reason: 'UpstreamChanged' }),
+  )
+  await scene.run()
+  expect(digestOf(scene)).toBe(digest)
+  await scene.stop()
+  await rm(file)
+  await scene.run()
+  await eventually(() => expect(scene.status('Module', 'vpc').synced).toBe(true))
+  expect(digestOf(scene)).not.toBe(digest)
+})

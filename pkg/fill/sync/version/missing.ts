@@ -4,7 +4,7 @@ import { type Context, keyOf } from '../context.ts'
 import { mustBeConfirmed } from '../parent/removal.ts'
 import { recordedPlace } from './plan.ts'
 import { leavesArchive } from './references.ts'
-import { leave } from './remove.ts'
+import { isDeletedToAccept, leave } from './remove.ts'
 import { versionStatus } from './work.ts'
 
 /**
@@ -26,7 +26,8 @@ export async function leaveMissing(context: Context): Promise<void> {
   const held: StoredObject[] = []
   const ofParent = Map.groupBy(context.removals.stored, parentOf)
   for (const [parent, versions] of Map.groupBy(missing, parentOf)) {
-    const isMany = mustBeConfirmed(versions.length, ofParent.get(parent)?.length ?? 0)
+    const unasked = versions.filter((version) => !isDeletedToAccept(context, version))
+    const isMany = mustBeConfirmed(unasked.length, ofParent.get(parent)?.length ?? 0)
     if (isMany && context.confirmRemovals !== true) held.push(...versions)
     else for (const version of versions) if (!(await isLeft(context, version))) held.push(version)
   }

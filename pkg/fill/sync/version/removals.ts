@@ -6,7 +6,7 @@ import type { Notes, StoredObject } from '../../../records/store/store.ts'
 import { keyOf } from '../context.ts'
 import { identityOfStored } from '../parent/desired.ts'
 import { namesOf } from './references.ts'
-import { type VersionStatus, versionStatus } from './work.ts'
+import { isRefusing, type VersionStatus, versionStatus } from './work.ts'
 
 /** A Version that is gone or lost its status, and whose archive is still in storage. */
 export interface LeftVersion {
@@ -14,6 +14,8 @@ export interface LeftVersion {
   readonly id: string
   /** RFC 3339. Undefined: nobody ordered its removal, so the archive stays. */
   readonly removeAfter: string | undefined
+  /** A person deleted the Version to get the content that it refused. */
+  readonly acceptsUpstream?: boolean | undefined
   /** With the fields that the removal and the return of the archive need. */
   readonly object: StoredObject<unknown, VersionStatus>
 }
@@ -25,6 +27,8 @@ const storedKey = 'stored'
 export class Removals {
   /** Called with every new one. */
   onAdd: (id: string) => void = () => undefined
+  /** Uids of Versions that their parent deleted, because it no longer wants them. */
+  readonly unwanted = new Set<string>()
   readonly #notes: Notes
   readonly #left = new Map<string, LeftVersion>()
   /** Namespace, version and platform of each. */
@@ -62,8 +66,11 @@ export class Removals {
   }
 
   /** @param object with the place of its archive in its status. @throws ApiError */
-  async add(object: StoredObject, removeAfter: string): Promise<void> {
-    const left = { id: idOf(object), removeAfter, object: neededOf(object) }
+  async add(
+    object: StoredObject,
+    rest: Pick<LeftVersion, 'removeAfter' | 'acceptsUpstream'>,
+  ): Promise<void> {
+    const left = { id: idOf(object), ...rest, object: neededOf(object) }
     await this.#notes.put(left.id, JSON.stringify(left))
     this.#remember(left)
     this.onAdd(left.id)
@@ -128,9 +135,10 @@ function idOf(object: StoredObject): string {
 
 /** The fields that the removal and the return of an archive need. */
 function neededOf(object: StoredObject): StoredObject<unknown, VersionStatus> {
-  const { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests } =
+  const { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests, drift } =
     versionStatus(object)
-  const status = { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests }
+  const served = { artifact, release, replaced, checksum, archiveSizeBytes, previousDigests }
+  const status = isRefusing(object) ? { ...served, drift } : served
   const metadata = { ...object.metadata, finalizers: [], labels: {}, annotations: {} }
   return { ...object, metadata, status }
 }

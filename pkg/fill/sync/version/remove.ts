@@ -21,7 +21,7 @@ import {
 } from './references.ts'
 import { placeFields } from './status.ts'
 import { upstreamOf } from './upstream.ts'
-import { type VersionStatus, versionStatus } from './work.ts'
+import { isRefusing, type VersionStatus, versionStatus } from './work.ts'
 
 /** When to try again if another Version is being stored as the same archive. */
 export const heldMs = 1_000
@@ -73,7 +73,20 @@ export async function leave(context: Context, object: StoredObject): Promise<voi
   // Older releases did not write the place.
   const artifact = status.artifact && { ...(own && placeFields(own)), ...status.artifact }
   const removeAfter = timeOf(context.clock() + context.timings.removalGraceMs)
-  await context.removals.add({ ...object, status: { ...status, artifact } }, removeAfter)
+  const acceptsUpstream = isDeletedToAccept(context, object)
+  const left = { ...object, status: { ...status, artifact } }
+  await context.removals.add(left, { removeAfter, acceptsUpstream })
+}
+
+/** Whether a person deleted a Version that refuses upstream's content, rather than its parent. */
+export function isDeletedToAccept({ objects, removals }: Context, object: StoredObject): boolean {
+  const { namespace, uid, ownerReferences } = object.metadata
+  const isOwned = ownerReferences.some(({ kind, name }) => {
+    if (kind !== 'Module' && kind !== 'Provider') return false
+    const owner = objects.get(kind, namespace, name)
+    return owner !== undefined && owner.metadata.deletionTimestamp === undefined
+  })
+  return isRefusing(object) && isOwned && !removals.unwanted.has(uid)
 }
 
 /** Removes what a Version has left in storage, once it is due. @throws RegistryError, FillError */

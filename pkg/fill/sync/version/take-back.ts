@@ -7,7 +7,7 @@ import { type VersionStatus, versionStatus } from './work.ts'
 
 /**
  * Gives a Version the archive that an equal one left in storage, so that it is not fetched. The archive is read, and has to
- * have its digest.
+ * have its digest. An archive that a person gave up for what upstream has is not taken back.
  *
  * @returns the object with its new status; undefined if nothing usable was left
  * @throws RegistryError, ApiError
@@ -19,7 +19,8 @@ export async function takeBack(
   signal: AbortSignal,
 ): Promise<StoredObject | undefined> {
   for (const left of context.removals.of(object)) {
-    const status = versionStatus(left.object)
+    if (left.acceptsUpstream === true) continue
+    const { drift: _, ...status } = versionStatus(left.object)
     const { fileName, sha256, sizeBytes, sourceKey } = status.artifact ?? {}
     const at = recordedPlace(context, status.artifact)
     if (at === undefined || sourceKey !== plan.keyIn(at)) continue

@@ -10,6 +10,12 @@ export function versionStatus({ status }: StoredObject): VersionStatus {
   return status ?? {}
 }
 
+/** Whether a Version refuses the content that upstream has, until it is deleted. */
+export function isRefusing(version: StoredObject): boolean {
+  const { drift, synced } = versionStatus(version)
+  return drift !== undefined && synced !== true
+}
+
 /** The work on one Version. */
 export interface VersionWork {
   readonly object: StoredObject
