@@ -7,7 +7,6 @@ import { explained } from '../../egress/egress.ts'
 import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
 import { type Context, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
-import { ownedBy } from '../parent/children.ts'
 import { appliedAnnotation, depotLabel, policyAnnotation } from '../parent/depot-label.ts'
 import { markGone } from '../parent/gone.ts'
 import { isStored } from '../parent/removal.ts'
@@ -113,16 +112,16 @@ async function bring(
   )
   const listed = await list(context, namespace, item, asking)
   const versions = listed.versions.map(({ version }) => version)
-  const known = object === undefined ? undefined : knownVersions(context, object)
+  const known = knownVersions(context, namespace, item, object)
   const moved = object !== undefined && isMoved(context, namespace, item, object)
   // A person who names another source expects another list.
-  if (known !== undefined && !moved) {
+  if (!moved) {
     requireAccepted(context, depot, item, {
       listed: selectVersions(versions, constraints).versions,
       accepted: selectVersions(known.listed, constraints).versions,
     })
   }
-  const missing = missingFrom(versions, known?.all ?? [])
+  const missing = missingFrom(versions, known.all)
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
   // Versions that upstream no longer has stay.
   const selected = selectVersions([...versions, ...missing], constraints, {
@@ -146,10 +145,25 @@ async function bring(
   }
 }
 
-/** The versions of a resource: those of its spec, and every Version that is stored. */
-function knownVersions(context: Context, object: StoredObject) {
-  const { versions = [] } = object.spec as RawChild
-  const stored = ownedBy(context, object).filter(isStored)
+/**
+ * The versions of a resource: those of its spec, and every Version that is stored, also if its own file or that of the
+ * resource cannot be read.
+ */
+function knownVersions(
+  { objects, removals }: Context,
+  namespace: string,
+  { kind, objectName }: DepotItem,
+  object: StoredObject | undefined,
+) {
+  const { versions = [] } = (object?.spec ?? {}) as RawChild
+  const isNamed = ({ metadata }: StoredObject) =>
+    metadata.namespace === namespace &&
+    metadata.ownerReferences.some((owner) => owner.kind === kind && owner.name === objectName)
+  const owned = objects.list('Version', {
+    namespace,
+    ...(object !== undefined && { ownerUid: object.metadata.uid }),
+  })
+  const stored = [...owned, ...removals.held].filter((one) => isNamed(one) && isStored(one))
   const versionOf = ({ spec }: StoredObject) => String((spec as { version?: unknown }).version)
   const gone = stored.filter((child) => versionStatus(child).upstream === 'Gone').map(versionOf)
   const named = versions.map(({ version }) => version)

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { FillError } from '../../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from '../scenario-parts.fixture.ts'
 import { Scene } from '../scene.fixture.ts'
@@ -11,15 +11,24 @@ import { folderPlace } from '../upstreams.fixture.ts'
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 const name = 'vpc-1-0-0'
 
-/** A folder with two stored Versions, in which no process runs. */
-async function storedScene() {
+const tags = Object.fromEntries(
+  [1, 2, 3, 4, 5, 6].map((major) => [`v${major}.0.0`, `text ${major}`]),
+)
+
+async function openedScene() {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const scene = await Scene.open(folderPlace(dir), 'team')
   onTestFinished(async () => {
     await scene.close()
     await rm(dir, { recursive: true })
   })
-  scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+  scene.upstream.repository(url, tags)
+  return { scene, dir }
+}
+
+/** A folder with two stored Versions. */
+async function storedScene() {
+  const { scene, dir } = await openedScene()
   await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0', '2.0.0') })
   await scene.run()
   return { scene, file: join(dir, `versions/team/${name}.yaml`) }
@@ -108,4 +117,25 @@ it('gives the content of upstream to a refusing Version whose file a person remo
   await scene.run()
   await eventually(() => expect(scene.status('Module', 'vpc').synced).toBe(true))
   expect(digestOf(scene)).not.toBe(digest)
+})
+
+describe('a Depot whose Module has an unreadable file', () => {
+  it.each(['', 'kind: {'])('names its stored Versions again with "%s" in it', async (text) => {
+    const { scene, dir } = await openedScene()
+    const moduleConfigs = [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }]
+    await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
+    await scene.run()
+    expect(scene.names('Version')).toHaveLength(6)
+    await scene.stop()
+    const files = [join(dir, 'modules/team/vpc.yaml'), join(dir, `versions/team/${name}.yaml`)]
+    for (const file of files) writeFileSync(file, text)
+    const { 'v1.0.0': _, 'v2.0.0': __, ...rest } = tags
+    scene.upstream.repository(url, rest)
+    scene.aheadMs += 25 * 60 * 60_000
+    await scene.run({ pollAtStart: true })
+    expect(scene.names('Version')).toHaveLength(6)
+    // A file with a mistake is reported, and stays until a person removes it.
+    for (const file of files) if (readFileSync(file, 'utf8') === text) await rm(file)
+    await eventually(() => expect(digestOf(scene)).toMatch(/^tree1:/))
+  })
 })
