@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { apply, json, kind, kubectl, must, namespace } from './cluster.fixture.ts'
 import {
   applySamples,
@@ -85,4 +85,17 @@ it('uninstalling keeps definitions, records and archives, and a new install uses
   await install(values)
   await untilServed()
   await applySamples()
+})
+
+it('an upgrade asks for a larger volume where the storage class allows it', async () => {
+  const claim = ['-n', namespace, 'pvc', 'data-depot-valkey-0'] as const
+  // Other files install the release with the default size, and no claim can shrink.
+  onTestFinished(async () => {
+    await uninstall()
+    await kubectl('delete', ...claim)
+  })
+  await kubectl('patch', 'storageclass', 'standard', '-p', '{"allowVolumeExpansion":true}')
+  await install({ ...values, valkey: { dataStorage: { requestedSize: '2Gi' } } })
+  const path = 'jsonpath={.spec.resources.requests.storage}'
+  expect(await kubectl('get', ...claim, '-o', path)).toBe('2Gi')
 })
