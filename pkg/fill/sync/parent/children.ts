@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
+import { ApiError } from '../../../records/kube/kube.ts'
 import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
 import { type Context, refOf } from '../context.ts'
 import { freeName, labelValue, objectName } from '../names.ts'
@@ -48,6 +49,7 @@ export async function syncChildren(
   }
   const wanted = new Map<string, StoredObject>()
   const turns = new Turns()
+  let isThere = false
   for (const one of desired) {
     await turns.yieldIfDue()
     const identity = identityOf(one)
@@ -58,6 +60,8 @@ export async function syncChildren(
     const name = known?.metadata.name ?? nameFor(context, parent, config, one)
     const child = childOf(context.apiGroup, parent, config, { ...one, name })
     const isSame = known !== undefined && isApplied(known, child)
+    if (!isSame && !isThere) await requireThere(context, parent)
+    isThere ||= !isSame
     wanted.set(identity, isSame ? known : await context.objects.apply(child))
   }
   const { uid } = parent.metadata
@@ -80,6 +84,18 @@ export async function syncChildren(
   }
   const retained = undesired.length - superfluous.length + stays.size
   return { wanted, retained, held }
+}
+
+/**
+ * A cluster that lost its records collects the Versions of a lost parent as garbage, and their archives would be removed later.
+ *
+ * @throws ApiError NotFound if the parent is only in memory any more
+ */
+async function requireThere({ objects }: Context, parent: StoredObject): Promise<void> {
+  const { kind, namespace, name } = refOf(parent)
+  const now = await objects.fresh(kind, namespace, name)
+  if (now?.metadata.uid === parent.metadata.uid) return
+  throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the cluster any more`)
 }
 
 const isGoing = ({ metadata }: StoredObject) => metadata.deletionTimestamp !== undefined
