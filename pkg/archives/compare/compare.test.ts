@@ -338,9 +338,41 @@ describe('the comparison of two versions', () => {
     ] as const) {
       const { verdict, changes, dependencies } = compare(before, after)
       expect(verdict).toBe('unknown')
-      expect(changes.map(({ why }) => why)).toEqual([of(version)])
+      expect(changes).toMatchObject([{ name: 'main.tf:4', why: of(version) }])
       expect(dependencies).toEqual([])
     }
+  })
+
+  it('lacks the text of a version only if that version does not have the thing', () => {
+    const before = {
+      inputs: [
+        input('default'),
+        input('no default', { default: 1 }),
+        input('deprecated'),
+        input('checked', { default: 1 }),
+        input('free', { default: 1, validations: [{ message: 'x' }] }),
+      ],
+      resources: [resource('aws_vpc')],
+    }
+    const after = {
+      inputs: [
+        input('default', { default: 1 }),
+        input('no default'),
+        input('deprecated', { deprecated: 'use b' }),
+        input('checked', { default: 1, validations: [{ message: 'x' }] }),
+        input('free', { default: 1 }),
+      ],
+      resources: [resource('aws_vpc')],
+      requiredVersion: '>= 1.5',
+    }
+    const none = ['no default', 'not deprecated', 'no such validation', 'any version']
+    for (const { changes } of [compare(before, after), compare(after, before)]) {
+      const texts = changes.map((change) => [change.before, change.after])
+      expect(texts.filter((pair) => pair.includes(undefined))).toEqual([])
+      expect(texts.flat()).toEqual(expect.arrayContaining(none))
+    }
+    const { changes } = compare(before, { ...before, providers: [aws()] })
+    expect(changes).toMatchObject([{ before: 'aws', after: 'hashicorp/aws ~> 5.0' }])
   })
 
   it('compares submodules by their path', () => {

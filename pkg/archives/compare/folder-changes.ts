@@ -1,5 +1,5 @@
 import { ConstraintError, excludedVersion } from '../../api/constraint/constraint.ts'
-import type { FolderDocs, InterfaceChange, OutputDocs } from '../../api/docs/docs.ts'
+import type { DocsProblem, FolderDocs, InterfaceChange, OutputDocs } from '../../api/docs/docs.ts'
 import { inputChanges } from './input-changes.ts'
 import { type FolderChange, pairs, type VersionPair } from './pairs.ts'
 import { stateChanges } from './state-changes.ts'
@@ -12,7 +12,7 @@ import { providerText } from './texts.ts'
 export function folderChanges(before: FolderDocs, after: FolderDocs): InterfaceChange[] {
   const { path } = after
   const unreadable = [before, after].flatMap(({ error }, index) =>
-    error === undefined ? [] : [{ path, ...parserChange(error.message, index === 0) }],
+    error === undefined ? [] : [{ path, ...parserChange(error, index === 0) }],
   )
   if (unreadable.length > 0) return unreadable
   const changes: readonly (Omit<InterfaceChange, 'path'> | undefined)[] = [
@@ -25,11 +25,11 @@ export function folderChanges(before: FolderDocs, after: FolderDocs): InterfaceC
   return changes.flatMap((change) => (change === undefined ? [] : { path, ...change }))
 }
 
-const parserChange = (message: string, isBefore: boolean): FolderChange => ({
+const parserChange = ({ message, file, line }: DocsProblem, isBefore: boolean): FolderChange => ({
   kind: 'parser',
-  name: '',
+  name: [file ?? [], line ?? []].flat().join(':'),
   verdict: 'unknown',
-  why: `A file of the ${isBefore ? 'earlier' : 'later'} version cannot be parsed: ${message}.`,
+  why: `A file of the ${isBefore ? 'earlier' : 'later'} version cannot be parsed: ${message.replace(/\.$/, '')}.`,
 })
 
 function outputChanges({ name, before, after }: VersionPair<OutputDocs>): FolderChange[] {
@@ -57,8 +57,8 @@ function versionChange(
   return {
     kind: 'requiredVersion',
     name: 'required_version',
-    ...(before !== undefined && { before }),
-    ...(after !== undefined && { after }),
+    before: before ?? 'any version',
+    after: after ?? 'any version',
     ...narrowed(before, after, 'of the CLI'),
   }
 }
@@ -96,7 +96,7 @@ function providerChanges(
   const isImplied = resources.some(({ type }) => type === name || type.startsWith(`${name}_`))
   const old: Provider | undefined = before ?? (isImplied ? { name, aliases: [] } : undefined)
   const texts = {
-    ...(before !== undefined && { before: providerText(before) }),
+    ...(old !== undefined && { before: providerText(old) }),
     after: providerText(after),
   }
   if (texts.before === texts.after) return []

@@ -47,25 +47,18 @@ function typeChange(before: InputDocs, after: InputDocs): Aspect {
 const withoutBlanks = (type: string): string => type.replaceAll(/\s+/g, '')
 
 function defaultChange(before: InputDocs, after: InputDocs): Aspect {
-  const [was, is] = [defaultText(before), defaultText(after)]
-  if (was === is) return undefined
-  const texts = {
-    ...(was !== undefined && { before: was }),
-    ...(is !== undefined && { after: is }),
+  const texts = { before: defaultText(before), after: defaultText(after) }
+  if (texts.before === texts.after) return undefined
+  if (after.required) {
+    const why = 'Callers must set the input, because it has no default any more.'
+    return { ...texts, verdict: 'breaking', why }
   }
-  if (is === undefined) {
-    return {
-      ...texts,
-      verdict: 'breaking',
-      why: 'Callers must set the input, because it has no default any more.',
-    }
-  }
-  const why = was === undefined ? 'The input has a default now.' : 'The default changed.'
+  const why = before.required ? 'The input has a default now.' : 'The default changed.'
   return { ...texts, verdict: 'compatible', why }
 }
 
-const defaultText = ({ required, default: value }: InputDocs): string | undefined =>
-  required ? undefined : `default = ${sorted(value ?? null)}`
+const defaultText = ({ required, default: value }: InputDocs): string =>
+  required ? 'no default' : `default = ${sorted(value ?? null)}`
 
 /** The order of attributes has no meaning. */
 const sorted = (value: unknown): string =>
@@ -105,25 +98,24 @@ function validationChange(before: InputDocs, after: InputDocs): Aspect {
   )
   const added = now?.filter((message) => !old?.includes(message)) ?? []
   const removed = old?.filter((message) => !now?.includes(message)) ?? []
-  if (added.length > 0) {
-    const why = 'A new or changed validation may refuse values that were accepted.'
-    const texts = removed.length > 0 ? { before: removed.join('; ') } : {}
-    return { ...texts, after: added.join('; '), verdict: 'unknown', why }
+  if (added.length + removed.length === 0) return undefined
+  const [was, is] = [removed, added].map((messages) => messages.join('; ') || 'no such validation')
+  const texts = { before: was, after: is }
+  if (added.length === 0) {
+    return { ...texts, verdict: 'compatible', why: 'A validation was removed.' }
   }
-  if (removed.length === 0) return undefined
-  return { before: removed.join('; '), verdict: 'compatible', why: 'A validation was removed.' }
+  const why = 'A new or changed validation may refuse values that were accepted.'
+  return { ...texts, verdict: 'unknown', why }
 }
 
-function deprecationChange({ deprecated: before }: InputDocs, after: InputDocs): Aspect {
-  const { deprecated } = after
-  if (before === deprecated) return undefined
-  return {
-    ...(before !== undefined && { before }),
-    ...(deprecated !== undefined && { after: deprecated }),
-    verdict: 'compatible',
-    why:
-      deprecated === undefined
-        ? 'The input is not deprecated any more.'
-        : 'The input is deprecated.',
-  }
+function deprecationChange(before: InputDocs, after: InputDocs): Aspect {
+  const texts = { before: deprecationText(before), after: deprecationText(after) }
+  if (texts.before === texts.after) return undefined
+  const why =
+    after.deprecated === undefined
+      ? 'The input is not deprecated any more.'
+      : 'The input is deprecated.'
+  return { ...texts, verdict: 'compatible', why }
 }
+
+const deprecationText = ({ deprecated = 'not deprecated' }: InputDocs): string => deprecated
