@@ -25,6 +25,8 @@ interface View {
   readonly path: string
   /** The status of the page. The browser reports any other than 200 as a console error. */
   readonly status?: number
+  /** The status of an answer that the page asks for, which the browser reports as well. */
+  readonly refused?: number
   /** Prepares the page before it is checked. */
   readonly act?: (page: Page) => Promise<unknown>
   readonly widths?: readonly number[]
@@ -46,6 +48,11 @@ const views: readonly View[] = [
     },
   },
   { name: 'a version that does not exist', path: '/data/module/redis?version=99.0.0' },
+  {
+    name: 'a comparison of versions without documentation',
+    path: '/network/module/vpc/compare',
+    refused: 404,
+  },
   { name: 'a provider', path: '/platform/provider/acme-cmdb' },
   { name: 'a resource that is not there', path: '/network/module/nothing', status: 404 },
   { name: 'a page that is not there', path: '/nothing/at/all/here', status: 404 },
@@ -133,8 +140,8 @@ describe.skipIf(chromiumPath === undefined)('the views', () => {
 describe.skipIf(chromiumPath === undefined).each(looks)('$theme, $width px', ({ theme, width }) => {
   it.each(views.filter(({ widths }) => widths === undefined || widths.includes(width)))(
     '$name',
-    async ({ path, act, status }) => {
-      const look = { theme, width, expected: status === undefined ? [] : [status] }
+    async ({ path, act, status, refused }) => {
+      const look = { theme, width, expected: [status ?? [], refused ?? []].flat() }
       const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, look)
       await withReadme(page, '/network/module/vpc', readme)
       await load(page, path, status ?? 200)

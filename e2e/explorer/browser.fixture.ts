@@ -127,13 +127,16 @@ export async function accessibilityProblems(page: Page): Promise<string[]> {
   )
 }
 
-/** The same in both themes at two widths, on the current page. */
-export async function problemsInEveryLook(page: Page): Promise<string[]> {
+/** The same in both themes at each width, on the current page. */
+export async function problemsInEveryLook(
+  page: Page,
+  widths: readonly number[] = [320, 1280],
+): Promise<string[]> {
   const before = page.viewportSize() ?? { width: 1280, height: 900 }
   const problems: string[] = []
   // Otherwise the colours of the other theme still fade in during the check.
   await page.emulateMedia({ reducedMotion: 'reduce' })
-  for (const width of [320, 1280]) {
+  for (const width of widths) {
     await page.setViewportSize({ ...before, width })
     // Boxes that scroll now learn of it with the next frame, and take the focus once they are drawn again.
     await page.evaluate(async () => {

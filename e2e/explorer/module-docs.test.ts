@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startServer } from '../../hack/testbed/server/server.ts'
-import { docsFileName } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { packedDocs } from '../../pkg/archives/docs/docs.ts'
 import {
   chromiumPath,
   launchBrowser,
@@ -13,6 +10,7 @@ import {
   settled,
   watch,
 } from './browser.fixture.ts'
+import { type DocumentedVersion, writeDocumented } from './documented-module.fixture.ts'
 
 /* Inputs, outputs, resources and dependencies of real module files, in a real browser. */
 
@@ -69,51 +67,12 @@ module "key" {
 `
 const broken = 'variable "cidr" {}\nvariable {{{\n'
 
-const sources: readonly (readonly [version: string, text: string | undefined])[] = [
+const sources: readonly DocumentedVersion[] = [
   ['3.0.0', latest],
   ['2.0.0', older],
   ['1.1.0', broken],
   ['1.0.0', undefined],
 ]
-
-/** Writes a module with the documentation that sync makes; undefined for a version without one. */
-async function writeModule(registry: Registry): Promise<void> {
-  const apiVersion = 'depot.internal/v1alpha1'
-  const metadata = { namespace: 'network', name: 'vpc' }
-  const storageConfig = { fileSystem: { directoryPath: 'modules' } }
-  const versions = sources.map(async ([version, text]) => {
-    const fileName = `vpc-${version}.zip`
-    const checksum = createHash('sha256').update(version).digest('hex')
-    const docs = text === undefined ? undefined : await docsOf(text)
-    if (docs) registry.archive(`modules/vpc/${docsFileName(fileName, checksum)}`, docs.bytes)
-    return {
-      apiVersion,
-      kind: 'Version',
-      metadata: { ...metadata, name: `vpc-${version}` },
-      spec: { type: 'Module', version, fileName, moduleConfigRef: { name: 'vpc' } },
-      status: {
-        synced: true,
-        checksum,
-        artifact: {
-          fileName,
-          ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
-        },
-      },
-    }
-  })
-  const spec = { moduleConfig: { provider: 'aws', storageConfig } }
-  registry.write('vpc.yaml', [
-    { apiVersion, kind: 'Module', metadata, spec },
-    ...(await Promise.all(versions)),
-  ])
-}
-
-function docsOf(text: string) {
-  const bytes = Buffer.from(text)
-  return packedDocs([{ path: 'main.tf', sizeBytes: bytes.length }], async function* () {
-    yield bytes
-  })
-}
 
 let browser: Browser
 let explorer: ExplorerProcess
@@ -122,7 +81,7 @@ beforeAll(async () => {
   if (chromiumPath === undefined) return
   const registry = new Registry()
   stops.defer(() => registry.remove())
-  await writeModule(registry)
+  await writeDocumented(registry, 'vpc', sources)
   const server = await startServer(registry)
   stops.defer(async () => void (await server.stop()))
   explorer = await startExplorer({ serverUrl: server.url, flags: [] })

@@ -6,6 +6,8 @@
 import * as z from 'zod'
 import { ModuleComparison, ModuleDocs } from '../docs/docs.ts'
 
+export type { InterfaceChange, ModuleComparison } from '../docs/docs.ts'
+
 /** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
 

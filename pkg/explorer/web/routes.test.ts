@@ -10,6 +10,11 @@ it.each([
   ['/platform/module/vpc/', 'resource', '/-/api/resources/platform/module/vpc?findings=false'],
   ['/a%2Fb/module/%3Cb%3E', 'resource', '/-/api/resources/a%2Fb/module/%3Cb%3E?findings=false'],
   ['/-/r/depot/provider/aws', 'resource', '/-/api/resources/depot/provider/aws?findings=false'],
+  [
+    '/-/r/depot/module/vpc/compare/1...2/',
+    'compare',
+    '/-/api/resources/depot/module/vpc?findings=false',
+  ],
   ['/depots?namespace=a&node=b', 'depots', '/-/api/depots/graph?namespace=a'],
   ['/stats', 'stats', '/-/api/stats'],
   ['/stats/?namespace=a', 'stats', '/-/api/stats?namespace=a'],
@@ -25,10 +30,24 @@ it.each([
 })
 
 it.each([
+  ['1.0.0...2.0.0', '1.0.0', '2.0.0'],
+  ['1.0.0-rc.1...2.0.0%2Bbuild.1', '1.0.0-rc.1', '2.0.0+build.1'],
+  ['...2.0.0', '', '2.0.0'],
+  ['1.0.0...', '1.0.0', ''],
+  ['', '', ''],
+])('compare/%s compares "%s" with "%s"', (range, from, to) => {
+  const path = `/platform/module/vpc/compare/${range}`
+  expect(matchRoute(new URL(path, 'http://localhost')).range).toEqual({ from, to })
+})
+
+it.each([
   '/stats//',
   '/platform/depot/vpc',
   '/nothing',
   '/a/module/b/c',
+  '/a/module/b/compare/1.0.0',
+  '/a/module/b/compare/1...2/3',
+  '/a/provider/b/compare/1...2',
   '/a/module/%ff',
   '/-/r/a/module',
 ])('%s is not a page', (path) => {

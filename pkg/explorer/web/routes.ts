@@ -14,6 +14,7 @@ import {
   resourcesUrl,
   statsParams,
   statsUrl,
+  type VersionRange,
   whoAmIUrl,
 } from './url/pages.ts'
 import { parse } from './url/search-params.ts'
@@ -21,6 +22,7 @@ import { parse } from './url/search-params.ts'
 export type ExplorerPage =
   | 'resources'
   | 'resource'
+  | 'compare'
   | 'depots'
   | 'stats'
   | 'conflicts'
@@ -33,19 +35,28 @@ export interface Route {
   readonly status: 200 | 404
   /** URL of the page's first request, if it has one. */
   readonly primeUrl?: string
-  /** Address of a resource's page. */
+  /** Address of the resource that the page is about. */
   readonly resource?: PageAddress
+  /** The versions that the page compares. */
+  readonly range?: VersionRange
 }
 
 const resourcePattern = new URLPattern({
   pathname: '{/-/r}?/:namespace/:kind(module|provider)/:name{/}?',
+})
+const comparePattern = new URLPattern({
+  pathname: '{/-/r}?/:namespace/:kind(module)/:name/compare{/:range}?{/}?',
 })
 const notFound: Route = { page: 'not-found', status: 404 }
 
 export function matchRoute(url: URL): Route {
   const { pathname, searchParams } = url
   const found = resourcePattern.exec({ pathname })?.pathname.groups
-  if (found !== undefined) return resourceRoute(found, searchParams)
+  if (found !== undefined) {
+    return resourceRoute('resource', found, parse(resourceParams, searchParams).version)
+  }
+  const compared = comparePattern.exec({ pathname })?.pathname.groups
+  if (compared !== undefined) return compareRoute(compared)
   switch (pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname) {
     case '/':
       return route('resources', resourcesUrl(parse(resourcesParams, searchParams)))
@@ -64,14 +75,23 @@ export function matchRoute(url: URL): Route {
 
 const route = (page: ExplorerPage, primeUrl: string): Route => ({ page, status: 200, primeUrl })
 
-function resourceRoute(groups: Record<string, string | undefined>, search: URLSearchParams): Route {
+type Groups = Readonly<Record<string, string | undefined>>
+
+function resourceRoute(page: ExplorerPage, groups: Groups, version: string): Route {
   const namespace = decoded(groups['namespace'])
   const name = decoded(groups['name'])
   const kind = groups['kind']
   if (namespace === undefined || name === undefined || kind === undefined) return notFound
   const resource = { namespace, kind, name }
-  const { version } = parse(resourceParams, search)
-  return { ...route('resource', detailUrl(resource, version)), resource }
+  return { ...route(page, detailUrl(resource, version)), resource }
+}
+
+/** `compare/1.0.0...2.0.0`; without versions, the page chooses them. */
+function compareRoute(groups: Groups): Route {
+  const text = groups['range'] === undefined ? '...' : decoded(groups['range'])
+  const [, from, to] = /^(.*?)\.\.\.(.*)$/.exec(text ?? '') ?? []
+  if (from === undefined || to === undefined) return notFound
+  return { ...resourceRoute('compare', groups, ''), range: { from, to } }
 }
 
 /** Undefined for a path segment that cannot be a name: badly encoded, or one that would change the path. */

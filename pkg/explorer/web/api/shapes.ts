@@ -42,6 +42,18 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
       }),
     }),
   ],
+  [
+    /\/compare$/,
+    has({
+      from: isText,
+      to: isText,
+      verdict: isText,
+      readme: isText,
+      changes: listOf(
+        has({ kind: isText, path: isText, name: isText, verdict: isText, why: isText }),
+      ),
+    }),
+  ],
   [/\/versions$/, has({ ...page, items: listOf(has({ version: isText })) })],
   [/^\/-\/api\/namespaces$/, has({ items: listOf(has({ name: isText })) })],
   [

@@ -8,6 +8,7 @@ import { useTitle } from '../shell/title.ts'
 import { rememberVisit } from '../shell/visits.ts'
 import { navigate } from '../url/navigate.ts'
 import {
+  compareHref,
   detailUrl,
   type PageAddress,
   type ResourceValues,
@@ -156,9 +157,16 @@ function OtherVersion({ address, detail, version, values }: SectionProps) {
           There is no version {unknown}. This is {shown ?? 'a resource without one'}.
         </p>
       )}
-      <a class="btn small end" href={latestHref}>
-        Go to latest
-      </a>
+      <span class="end">
+        {detail.hasDocs && shown !== undefined && unknown === undefined && (
+          <a class="btn small" href={compareHref(address, { from: shown, to: '' })}>
+            Compare
+          </a>
+        )}
+        <a class="btn small" href={latestHref}>
+          Go to latest
+        </a>
+      </span>
     </div>
   )
 }

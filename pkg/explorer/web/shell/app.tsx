@@ -3,8 +3,9 @@ import { boot } from '../api/boot.ts'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ResourcesPage } from '../resources/page.tsx'
-import { matchRoute } from '../routes.ts'
+import { matchRoute, type Route } from '../routes.ts'
 import { useUrl } from '../url/navigate.ts'
+import { resourceHref } from '../url/pages.ts'
 import { useFocusOnHeading } from './heading.ts'
 import { KeyList } from './key-list.tsx'
 import { useKeys } from './keys.ts'
@@ -30,7 +31,7 @@ export function App() {
     opener.current = null
   }
   useKeys(show)
-  useFocusOnHeading(url.pathname)
+  useFocusOnHeading(placeOf(route))
   return (
     <>
       <a class="skip" href="#main">
@@ -52,18 +53,24 @@ export function App() {
   )
 }
 
+/** Stays the same while only the choices on a page change. */
+const placeOf = ({ page, resource }: Route): string =>
+  resource === undefined ? page : `${page} ${resourceHref(resource)}`
+
 const nowhere = { namespace: '', kind: '', name: '' }
 
 function CurrentPage({ url }: { readonly url: URL }) {
-  const { page, resource } = matchRoute(url)
+  const route = matchRoute(url)
+  const { page, resource = nowhere, range = { from: '', to: '' } } = route
   if (page === 'resources') return <ResourcesPage search={url.searchParams} />
   if (page === 'not-found') return <NotFoundPage />
   return (
     <LazyPage
-      key={page === 'resource' ? url.pathname : page}
+      key={placeOf(route)}
       name={page}
       search={url.searchParams}
-      address={resource ?? nowhere}
+      address={resource}
+      range={range}
     />
   )
 }

@@ -1,17 +1,20 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ExplorerPage } from '../routes.ts'
-import type { PageAddress } from '../url/pages.ts'
+import type { PageAddress, VersionRange } from '../url/pages.ts'
 
 export interface PageProps {
   readonly search: URLSearchParams
-  /** Address of a resource, for its page. */
+  /** Address of a resource, for its pages. */
   readonly address: PageAddress
+  /** Versions to compare, for the page that does. */
+  readonly range: VersionRange
 }
 
 /* Other pages are separate files, which are loaded for their URL, by a click, or when the browser is idle. */
 const loaders = {
   resource: async () => (await import('../resource/page.tsx')).ResourcePage,
+  compare: async () => (await import('../compare/page.tsx')).ComparePage,
   depots: async () => (await import('../depots/page.tsx')).DepotsPage,
   stats: async () => (await import('../stats/page.tsx')).StatsPage,
   conflicts: async () => (await import('../conflicts/page.tsx')).ConflictsPage,

@@ -44,7 +44,12 @@ export function Sidebar({ page, path, onFind }: Props) {
     if (side.current?.matches(':popover-open')) side.current.hidePopover()
   }, [path])
   const links = [
-    { href: homeHref(), words: 'Registry', icon: 'registry', pages: ['resources', 'resource'] },
+    {
+      href: homeHref(),
+      words: 'Registry',
+      icon: 'registry',
+      pages: ['resources', 'resource', 'compare'],
+    },
     { href: depotsHref(), words: 'Depots', icon: 'depot', pages: ['depots'] },
     { href: statsHref(), words: 'Stats', icon: 'stats', pages: ['stats'] },
     { href: accessHref(), words: 'Access', icon: 'key', pages: ['access'] },

@@ -108,6 +108,10 @@ export const detailUrl = (address: PageAddress, version: string): string =>
 export const docsUrl = (address: PageAddress, version: string): string =>
   `${resourceUrl(address)}/docs${print({ version: text }, { version })}`
 
+/** The changes between two versions of a module. */
+export const comparisonUrl = (address: PageAddress, range: VersionRange): string =>
+  `${resourceUrl(address)}/compare${print({ from: text, to: text }, range)}`
+
 const versionFilters = {
   by: text,
   page: count(1),
@@ -139,15 +143,24 @@ export const whoAmIUrl = `${api}/whoami`
 /** First path elements of the server; namespaces with such a name have their pages below `/-/r`. */
 const taken = new Set(['depot', 'broker'])
 
-/** URL of the page of a module or provider. */
-export function resourceHref(
-  { namespace, kind, name }: PageAddress,
-  values: Partial<ResourceValues> = {},
-): string {
+function resourcePath({ namespace, kind, name }: PageAddress): string {
   const prefix = taken.has(namespace) ? '/-/r' : ''
-  const path = `${prefix}/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
-  return path + print(resourceParams, values)
+  return `${prefix}/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
 }
+
+/** URL of the page of a module or provider. */
+export const resourceHref = (address: PageAddress, values: Partial<ResourceValues> = {}): string =>
+  resourcePath(address) + print(resourceParams, values)
+
+/** Two versions of a module; an empty one is for the page to choose. */
+export interface VersionRange {
+  readonly from: string
+  readonly to: string
+}
+
+/** URL of the page that compares two versions. */
+export const compareHref = (address: PageAddress, { from, to }: VersionRange): string =>
+  `${resourcePath(address)}/compare/${encodeURIComponent(from)}...${encodeURIComponent(to)}`
 
 export const resourcesHref = (values: Partial<ResourcesValues> = {}): string =>
   `/${print(resourcesParams, values)}`

@@ -3,10 +3,10 @@ import type { ModuleInput } from '../../api/records.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Cell, None, RowHead, Table } from '../../parts/table.tsx'
-import { dedented } from '../snippets.ts'
 import type { TabProps } from './docs-tabs.tsx'
 import { hasFilter, listedInputs } from './inputs.ts'
 import { Description, Empty, Marks, Name, Section } from './section.tsx'
+import { Type } from './type.tsx'
 
 const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words }))
 
@@ -60,7 +60,13 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
         />
       </RowHead>
       <Cell class="full" label="Type">
-        {type === undefined ? <span class="quiet">any</span> : <Type text={type} />}
+        {type === undefined ? (
+          <span class="quiet">any</span>
+        ) : (
+          <code class="lines">
+            <Type text={type} />
+          </code>
+        )}
       </Cell>
       <Cell class="full" label="Default">
         {required ? (
@@ -81,25 +87,6 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
     </tr>
   )
 }
-
-const typeWords = /\b(string|number|bool|any|list|set|map|object|tuple|optional)\b/
-
-/** A type as its author wrote it; words of the language are coloured. */
-const Type = ({ text }: { readonly text: string }) => (
-  <code class="lines">
-    {dedented(text)
-      .split(typeWords)
-      .map((part, at) =>
-        at % 2 === 0 ? (
-          part
-        ) : (
-          <span key={at} class="k">
-            {part}
-          </span>
-        ),
-      )}
-  </code>
-)
 
 /** The fragment of the URL: browsers do not mark rows as its target that are drawn later. */
 function useHash(): string {

@@ -4,19 +4,26 @@ import type { VersionItem } from '../../api/records.ts'
 import { Status, SyncChip } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { bytes, number, sentence } from '../../parts/format.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { Hidden, Icon } from '../../parts/icon.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
 import { ReasonMark } from '../../parts/reason-mark.tsx'
 import { SeverityCounts } from '../../parts/severity-counts.tsx'
 import { Cell, None, RowHead } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
-import { type PageAddress, type ResourceValues, resourceHref } from '../../url/pages.ts'
+import {
+  compareHref,
+  type PageAddress,
+  type ResourceValues,
+  resourceHref,
+} from '../../url/pages.ts'
 import { hasFailed, isBlocked, platformOf, type VersionGroup } from './groups.ts'
 
 interface Props {
   readonly group: VersionGroup
   readonly address: PageAddress
   readonly values: ResourceValues
+  /** The version before, to compare with; undefined if there is none, or nothing to compare. */
+  readonly previous: string | undefined
   readonly isLatest: boolean
   /** Whether the page shows this version. */
   readonly isShown: boolean
@@ -25,7 +32,7 @@ interface Props {
 }
 
 /** A version, and below it the platforms of a provider or the reason why a module has failed. */
-export function VersionRow({ group, address, values, isLatest, isShown, isOpen }: Props) {
+export function VersionRow({ group, address, values, previous, isLatest, isShown, isOpen }: Props) {
   const [open, setOpen] = useState(isOpen)
   const { version, archives, duplicates, reasons, scanCounts, downloads, lastDownloadedAt } = group
   const [archive] = archives
@@ -89,10 +96,26 @@ export function VersionRow({ group, address, values, isLatest, isShown, isOpen }
             </Cell>
           </>
         )}
+        {previous !== undefined && (
+          <Cell class="nowrap">
+            <a
+              class="btn bare small"
+              href={compareHref(address, { from: previous, to: version })}
+              title={`Compare with ${previous}`}
+            >
+              <Icon name="compare" />
+              Compare
+              <Hidden>
+                {' '}
+                {version} with {previous}
+              </Hidden>
+            </a>
+          </Cell>
+        )}
       </tr>
       {below && (
         <tr role="row" class="below">
-          <td role="cell" class="full" colSpan={7}>
+          <td role="cell" class="full" colSpan={8}>
             {isProvider ? (
               <Platforms archives={archives} />
             ) : (

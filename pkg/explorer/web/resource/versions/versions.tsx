@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { VersionPage } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
+import { versionBefore } from '../../compare/chosen-pair.ts'
 import { number } from '../../parts/format.ts'
+import { Hidden } from '../../parts/icon.tsx'
 import { lastPage, Pagination, PastEnd } from '../../parts/pagination.tsx'
 import { nameOptions, Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
@@ -94,13 +96,20 @@ export function VersionsSection({ address, detail, version, values, change }: Se
             />
           ) : (
             <>
-              <Table label="Versions" look="stack dense" heads={heads(isProvider)}>
+              <Table
+                label="Versions"
+                look="stack dense"
+                heads={[...heads(isProvider), ...(detail.hasDocs ? [compareHead] : [])]}
+              >
                 {groupsOf(data).map((group) => (
                   <VersionRow
                     key={`${group.version} ${opened}`}
                     group={group}
                     address={address}
                     values={values}
+                    previous={
+                      detail.hasDocs && versionBefore(detail.versions.map(numberOf), group.version)
+                    }
                     isLatest={group.version === detail.latestVersion}
                     isShown={group.version === version.shown}
                     isOpen={opened || (group.version === version.shown && group.failed > 0)}
@@ -122,6 +131,9 @@ export function VersionsSection({ address, detail, version, values, change }: Se
     </section>
   )
 }
+
+const compareHead = { words: <Hidden>Compare</Hidden> }
+const numberOf = ({ version }: { readonly version: string }): string => version
 
 const heads = (isProvider: boolean): Head[] => [
   { words: 'Version' },

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import type { Registry } from '../../hack/testbed/registry/registry.ts'
+import { docsFileName } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { packedDocs } from '../../pkg/archives/docs/docs.ts'
+
+/** A version and its main.tf; without a text, it has no documentation. */
+export type DocumentedVersion = readonly [version: string, text: string | undefined]
+
+/** Writes a module of the namespace network with the documentation that sync makes. */
+export async function writeDocumented(
+  registry: Registry,
+  name: string,
+  sources: readonly DocumentedVersion[],
+): Promise<void> {
+  const apiVersion = 'depot.internal/v1alpha1'
+  const metadata = { namespace: 'network', name }
+  const storageConfig = { fileSystem: { directoryPath: 'modules' } }
+  const versions = sources.map(async ([version, text]) => {
+    const fileName = `${name}-${version}.zip`
+    const checksum = createHash('sha256').update(version).digest('hex')
+    const docs = text === undefined ? undefined : await docsOf(text)
+    if (docs) registry.archive(`modules/${name}/${docsFileName(fileName, checksum)}`, docs.bytes)
+    return {
+      apiVersion,
+      kind: 'Version',
+      metadata: { ...metadata, name: `${name}-${version}` },
+      spec: { type: 'Module', version, fileName, moduleConfigRef: { name } },
+      status: {
+        synced: true,
+        checksum,
+        artifact: {
+          fileName,
+          ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
+        },
+      },
+    }
+  })
+  const spec = { moduleConfig: { provider: 'aws', storageConfig } }
+  registry.write(`${name}.yaml`, [
+    { apiVersion, kind: 'Module', metadata, spec },
+    ...(await Promise.all(versions)),
+  ])
+}
+
+function docsOf(text: string) {
+  const bytes = Buffer.from(text)
+  return packedDocs([{ path: 'main.tf', sizeBytes: bytes.length }], async function* () {
+    yield bytes
+  })
+}

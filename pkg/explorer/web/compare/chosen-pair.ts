@@ -1,0 +1,34 @@
+import type { ResourceDetail } from '../api/records.ts'
+import type { VersionRange } from '../url/pages.ts'
+
+/** The versions that a page compares, as the module lists them. */
+export interface ChosenPair extends VersionRange {
+  /** Versions of the URL that the module does not have. */
+  readonly unknown: readonly string[]
+}
+
+type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion'>
+
+/** Without versions in the URL: the latest with the one before. Undefined for a module with fewer than two. */
+export function chosenPair(
+  { versions, latestVersion }: VersionsOf,
+  range: VersionRange,
+): ChosenPair | undefined {
+  const numbers = versions.map(({ version }) => version)
+  const [newest, second] = numbers
+  if (newest === undefined || second === undefined) return undefined
+  const asked = { from: numberOf(range.from), to: numberOf(range.to) }
+  const to = asked.to || (latestVersion ?? newest)
+  const from = asked.from || versionBefore(numbers, to)
+  // The latest version can be the oldest, if the others are prereleases.
+  if (from === undefined) return { from: second, to: newest, unknown: [] }
+  const unknown = [...new Set([from, to])].filter((it) => !numbers.includes(it))
+  return { from, to, unknown }
+}
+
+/** @param versions newest first */
+export const versionBefore = (versions: readonly string[], version: string): string | undefined =>
+  versions[versions.indexOf(version) + 1]
+
+/** The number that a person means who writes `v1.0.0`. */
+const numberOf = (asked: string): string => asked.trim().replace(/^v(?=\d)/, '')

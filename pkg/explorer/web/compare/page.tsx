@@ -1,0 +1,206 @@
+import type { ModuleComparison, ResourceDetail } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { number, sentence } from '../parts/format.ts'
+import { Hidden, Icon } from '../parts/icon.tsx'
+import { Pick } from '../parts/pick.tsx'
+import { Region } from '../parts/region.tsx'
+import { Lines } from '../parts/skeleton.tsx'
+import { useTitle } from '../shell/title.ts'
+import { navigate } from '../url/navigate.ts'
+import {
+  compareHref,
+  comparisonUrl,
+  detailUrl,
+  type PageAddress,
+  resourceHref,
+  resourcesHref,
+  type VersionRange,
+} from '../url/pages.ts'
+import { Changes } from './changes.tsx'
+import { type ChosenPair, chosenPair } from './chosen-pair.ts'
+import { groupsOf } from './groups.ts'
+import { verdictOf } from './verdict.ts'
+
+interface Props {
+  readonly address: PageAddress
+  readonly range: VersionRange
+}
+
+/** The changes between two versions of a module, and whether they break its callers. */
+export function ComparePage({ address, range }: Props) {
+  const query = useQuery<ResourceDetail>(detailUrl(address, ''))
+  const pair = query.data && chosenPair(query.data, range)
+  useTitle(`Compare ${address.name}`, address.namespace)
+  return (
+    <>
+      <nav class="crumb" aria-label="Breadcrumb">
+        <a href="/">Registry</a>
+        <span aria-hidden="true">/</span>
+        <a href={resourcesHref({ namespace: [address.namespace] })}>{address.namespace}</a>
+        <span aria-hidden="true">/</span>
+        <a href={resourceHref(address)}>{address.name}</a>
+      </nav>
+      <div class="page-head compare-head">
+        <div class="title">
+          <Icon name="compare" tone="quiet" />
+          <h1 tabIndex={-1}>
+            <Hidden>Compare {address.name} </Hidden>
+            {pair === undefined ? (
+              <span aria-hidden="true">{address.name}</span>
+            ) : (
+              <Pair {...pair} />
+            )}
+          </h1>
+        </div>
+        {query.data !== undefined && pair !== undefined && (
+          <Picks address={address} detail={query.data} pair={pair} />
+        )}
+      </div>
+      <Region query={query} what={address.name} skeleton={<Lines count={8} />}>
+        {(detail) =>
+          pair === undefined ? (
+            <TooFew address={address} detail={detail} />
+          ) : (
+            <Comparison address={address} pair={pair} />
+          )
+        }
+      </Region>
+    </>
+  )
+}
+
+const Pair = ({ from, to }: VersionRange) => (
+  <>
+    {from}{' '}
+    <span class="quiet" aria-hidden="true">
+      …
+    </span>
+    <Hidden>with</Hidden> {to}
+  </>
+)
+
+interface PicksProps {
+  readonly address: PageAddress
+  readonly detail: ResourceDetail
+  readonly pair: ChosenPair
+}
+
+/** Chooses the versions: the URL changes, and the page stays. */
+function Picks({ address, detail, pair }: PicksProps) {
+  const options = detail.versions.map(({ version }) => {
+    const words = version === detail.latestVersion ? `${version}, latest` : version
+    return [version, words] as const
+  })
+  const choose = (chosen: Partial<VersionRange>) =>
+    navigate(compareHref(address, { ...pair, ...chosen }))
+  return (
+    <div class="end">
+      <Pick
+        label="From version"
+        names
+        tinted={false}
+        value={pair.from}
+        options={options}
+        onChoose={(from) => choose({ from })}
+      />
+      <span class="quiet" aria-hidden="true">
+        …
+      </span>
+      <Pick
+        label="To version"
+        names
+        tinted={false}
+        value={pair.to}
+        options={options}
+        onChoose={(to) => choose({ to })}
+      />
+    </div>
+  )
+}
+
+function TooFew({ address, detail: { versions } }: Omit<PicksProps, 'pair'>) {
+  const [only] = versions
+  return (
+    <div class="void">
+      <h2 class="h3">Nothing to compare yet.</h2>
+      <p>
+        {only === undefined
+          ? 'This module has no version.'
+          : `${only.version} is its only version.`}
+      </p>
+      <a class="btn" href={resourceHref(address)}>
+        Back to {address.name}
+      </a>
+    </div>
+  )
+}
+
+interface ComparisonProps {
+  readonly address: PageAddress
+  readonly pair: ChosenPair
+}
+
+function Comparison({ address, pair: { from, to, unknown } }: ComparisonProps) {
+  const isAsked = unknown.length === 0 && from !== to
+  const query = useQuery<ModuleComparison>(
+    isAsked ? comparisonUrl(address, { from, to }) : undefined,
+  )
+  if (unknown.length > 0) {
+    return <Note>There is no version {unknown.join(', and no version ')}. Choose another one.</Note>
+  }
+  if (from === to)
+    return <Note>Both versions are {to}, so nothing changed. Choose another one.</Note>
+  if (query.error?.status === 404) return <Note>{sentence(query.error.message)}</Note>
+  return (
+    <Region query={query} what="The comparison" skeleton={<Lines count={8} />}>
+      {(data) => <Compared address={address} data={data} />}
+    </Region>
+  )
+}
+
+const Note = ({ children }: { readonly children: preact.ComponentChildren }) => (
+  <div class="note warn" role="status">
+    <Icon name="warn" />
+    <p>{children}</p>
+  </div>
+)
+
+interface ComparedProps {
+  readonly address: PageAddress
+  readonly data: ModuleComparison
+}
+
+function Compared({ address, data }: ComparedProps) {
+  const { tone, title, promise } = verdictOf(data)
+  const groups = groupsOf(data)
+  return (
+    <>
+      <section class={`verdict ${tone}`} aria-labelledby="verdict">
+        <Icon name={tone === 'quiet' ? 'check' : 'warn'} />
+        <div role="status">
+          <h2 id="verdict">{title}</h2>
+          {promise !== '' && <p>{promise}</p>}
+          {data.readme === 'changed' && (
+            <p>
+              The <a href={resourceHref(address, { version: data.to })}>README</a> changed.
+            </p>
+          )}
+        </div>
+      </section>
+      {groups.length > 1 && (
+        <ul class="jump">
+          {groups.map(({ id, words, changes }) => (
+            <li key={id}>
+              <a href={`#${id}`}>
+                <b class="num">{number(changes.length)}</b> {words}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {groups.map((group) => (
+        <Changes key={group.id} group={group} range={data} />
+      ))}
+    </>
+  )
+}
