@@ -1,10 +1,13 @@
-import type { InterfaceChange, ModuleComparison } from '../../pkg/api/docs/docs.ts'
+import type { InterfaceChange, ModuleComparison, ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import { compareModules } from '../../pkg/archives/compare/compare.ts'
 import { openModuleDocs, plainText } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { openRegistry, registryVersion } from './registry.ts'
 
 const statuses = { compatible: 0, breaking: 1, unknown: 2 }
+
+type Registry = Awaited<ReturnType<typeof openRegistry>>
 
 /**
  * Prints what changed between two versions of a module.
@@ -13,24 +16,33 @@ const statuses = { compatible: 0, breaking: 1, unknown: 2 }
  * @throws OptionsError if a version cannot be read
  */
 export async function compare(
-  { output }: CompareCommandOptions,
-  paths: readonly string[],
+  options: CompareCommandOptions,
+  operands: readonly string[],
 ): Promise<number> {
-  const [from = '', to, ...others] = paths
+  const [from = '', to, ...others] = operands
   if (to === undefined || others.length > 0) {
-    throw new OptionsError(['write two folders or archives: depot compare FROM TO'])
+    throw new OptionsError([
+      'write two folders, archives or HOST/NAMESPACE/NAME/SYSTEM@VERSION: depot compare FROM TO',
+    ])
   }
-  const [before, after] = [await opened(from), await opened(to)]
+  const hosts = [from, to].flatMap((operand) => registryVersion(operand)?.host ?? [])
+  await using registry = hosts.length > 0 ? await openRegistry(options, hosts) : undefined
+  const [before, after] = [await opened(from, registry), await opened(to, registry)]
   const compared = compareModules(before, after, { from, to })
-  const print = { text: asText, markdown: asMarkdown, json: asJson }[output]
+  const print = { text: asText, markdown: asMarkdown, json: asJson }[options.output]
   process.stdout.write(print(compared))
   return statuses[compared.verdict]
 }
 
-const opened = (path: string) =>
-  openModuleDocs(path).catch((error: unknown) => {
-    throw new OptionsError([`${path}: ${messageOf(error)}`])
-  })
+async function opened(operand: string, registry: Registry | undefined): Promise<ModuleDocs> {
+  try {
+    const version = registryVersion(operand)
+    if (version === undefined || registry === undefined) return await openModuleDocs(operand)
+    return await registry.docsOf(version)
+  } catch (error) {
+    throw new OptionsError([`${operand}: ${messageOf(error)}`])
+  }
+}
 
 const asJson = (compared: ModuleComparison): string =>
   plainText(`${JSON.stringify(compared, null, 2)}\n`)

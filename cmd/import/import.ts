@@ -4,22 +4,13 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { type ImportCommandOptions, importCommand } from '../../pkg/base/options/options.ts'
 import { runCommand, temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
+import { localNetworks } from '../../pkg/fill/egress/egress.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { importAll, unsignedRemedy } from '../../pkg/fill/importing/importing.ts'
 import { onlyOne } from '../sync/sync.ts'
 import { readInputs } from './inputs.ts'
 import { createProgress } from './progress.ts'
 
-/** Hosts that an operator names may have addresses in any network. */
-const privateNetworks = [
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '::1/128',
-  'fc00::/7',
-]
 const githubHosts = ['github.com', 'api.github.com', 'codeload.github.com']
 const secretName = 'import'
 
@@ -58,7 +49,7 @@ async function importFrom(
       githubApiUrl: 'https://api.github.com',
       upstreamHosts: hosts.length > 0 ? hosts : ['registry.opentofu.org'],
       sourceHosts: githubHosts,
-      egressPrivateCidrs: privateNetworks,
+      egressPrivateCidrs: localNetworks,
       egressPublicDownloads: true,
     },
     mountPath,

@@ -10,12 +10,13 @@ import { readModuleDocs } from './read-docs.ts'
  * Reads the documentation of a module on the file system.
  *
  * @param path of a folder, or of an archive: zip, tar or tar.gz
+ * @param within the folder of the module in the archive; default: the root
  * @throws ArchiveError, or an error of the file system
  */
-export async function openModuleDocs(path: string): Promise<ModuleDocs> {
+export async function openModuleDocs(path: string, within?: string): Promise<ModuleDocs> {
   if ((await stat(path)).isDirectory()) return docsOfFolder(path)
   const scratch = join(tmpdir(), `depot-docs-${crypto.randomUUID()}`)
-  const reading = { file: path, limits: defaultLimits.module, scratch }
+  const reading = { file: path, path: within, limits: defaultLimits.module, scratch }
   return withModuleFiles(reading, ({ files, read }) => readModuleDocs(files, read))
 }
 

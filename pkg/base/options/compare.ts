@@ -1,16 +1,28 @@
 import * as z from 'zod'
+import { fetchingOptions } from './fetching.ts'
 import { outputOption } from './printing.ts'
 import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+
+const { egressAllow, egressCaPath } = fetchingOptions
 
 const options = {
   output: {
     ...outputOption,
+    formerFlag: 'format',
     value: z
       .enum(['text', 'json', 'markdown'], {
         error: 'is not an output format: write text, json or markdown',
       })
       .meta({ title: 'FORMAT' }),
     meaning: 'Output format: text, json, or markdown (for a comment on a pull request).',
+  },
+  egressAllow: {
+    ...egressAllow,
+    meaning: 'Additional hosts, in any network, from which a registry has its archives fetched.',
+  },
+  egressCaPath: {
+    ...egressCaPath,
+    meaning: 'PEM file with additional certificate authorities for registries.',
   },
 } satisfies OptionTable
 
@@ -19,8 +31,12 @@ export const compareCommand = {
   program: 'depot compare',
   operands: 'FROM TO',
   summary:
-    'Says what changed between two versions of a module, each a folder or an archive, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided.',
-  examples: ['depot compare vpc-1.4.0.zip .', 'depot compare main/ branch/ -o markdown'],
+    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM@VERSION of a registry, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided.',
+  examples: [
+    'depot compare vpc-1.4.0.zip .',
+    'depot compare main/ branch/ -o markdown',
+    'depot compare depot.example.com/network/vpc/aws@1.4.0 .',
+  ],
   options,
 } satisfies Command<typeof options, SecretTable>
 

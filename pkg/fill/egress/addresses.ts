@@ -1,5 +1,16 @@
 import ipaddr from 'ipaddr.js'
 
+/** Private networks in which a host can be that a person names on a command line. */
+export const localNetworks = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '::1/128',
+  'fc00::/7',
+]
+
 /** Decides which addresses Depot may connect to. */
 export interface AddressRules {
   /**

@@ -2,6 +2,7 @@
  * All requests to upstreams go through this package. It checks hosts and addresses, follows redirects safely, limits the size
  * of bodies, and obeys the rate limits of each host.
  */
+export { localNetworks } from './addresses.ts'
 export {
   type Credential,
   type DownloadedFile,

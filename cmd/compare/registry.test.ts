@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { tarGzOf } from '../../hack/testbed/registry/archives.ts'
+import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
+import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-compare-'))
+const home = join(dir, 'home')
+const temporary = join(dir, 'tmp')
+const authority = createUpstreamAuthority()
+let registry: UpstreamRegistry
+let vpc: string
+
+beforeAll(async () => {
+  for (const folder of [home, temporary, join(dir, 'own')]) mkdirSync(folder)
+  writeFileSync(join(dir, 'own/main.tf'), 'variable "cidr" {\n  type = number\n}\n')
+  registry = await UpstreamRegistry.start(authority)
+  const add = async (version: string, source: string) => {
+    const archive = await tarGzOf([{ path: 'main.tf', content: Buffer.from(source) }])
+    registry.addModule({ address: 'network/vpc/aws', version, archive })
+  }
+  await add('1.0.0', 'variable "cidr" {\n  type = string\n}\n')
+  await add('1.1.0', 'variable "cidr" {\n  type = any\n}\n')
+  vpc = `${registry.host}/network/vpc/aws`
+})
+afterAll(async () => {
+  await registry.close()
+  authority.remove()
+  rmSync(dir, { recursive: true })
+})
+
+async function compare(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const trust = ['--egress-ca-path', authority.caFile, '--egress-allow', registry.downloadHost]
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../depot/main.ts'), 'compare', ...args, ...trust],
+    { cwd: dir, env: { ...bareEnvironment, HOME: home, TMPDIR: temporary, ...env } },
+  )
+  const exit = once(child, 'exit')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  await exit
+  return { status: child.exitCode, stdout, stderr }
+}
+
+it('compares versions of a registry with each other, and with a folder', async () => {
+  const versions = await compare([`${vpc}@1.0.0`, `${vpc}@v1.1.0`])
+  expect(versions).toEqual({
+    status: 0,
+    stderr: '',
+    stdout:
+      'Compatible:\n  input cidr: The type changed: every value that was accepted still is. (string -> any)\n',
+  })
+  const mine = await compare([`${vpc}@1.0.0`, 'own', '--format', 'json'])
+  expect(mine).toMatchObject({ status: 1, stderr: '' })
+  expect(JSON.parse(mine.stdout)).toMatchObject({ from: `${vpc}@1.0.0`, verdict: 'breaking' })
+  expect(readdirSync(temporary)).toEqual([])
+})
+
+it('sends the token of the command line tools, and says how to get one', async () => {
+  registry.token = 'a secret'
+  const args = [`${vpc}@1.0.0`, `${vpc}@1.1.0`]
+  const { host } = registry
+  const [name, port] = host.split(':')
+  try {
+    const refused = await compare(args)
+    expect(refused).toMatchObject({ status: 2, stdout: '' })
+    expect(refused.stderr).toMatch(/401.*run terraform login localhost:\d+, or set TF_TOKEN_local/)
+    const expired = await compare(args, { [`TF_TOKEN_${name}:${port}`]: 'another' })
+    expect(expired).toMatchObject({ status: 2, stdout: '' })
+    expect(expired.stderr).toContain(`expired: run terraform login ${host} again`)
+    expect(await compare(args, { [`TF_TOKEN_${host}`]: 'a secret' })).toMatchObject({ status: 0 })
+    mkdirSync(join(home, '.terraform.d'))
+    const credentials = { credentials: { [host]: { token: 'a secret' } } }
+    const file = join(home, '.terraform.d/credentials.tfrc.json')
+    writeFileSync(file, JSON.stringify(credentials))
+    expect(await compare(args)).toMatchObject({ status: 0 })
+    expect(registry.leaks).toEqual([])
+  } finally {
+    registry.token = undefined
+  }
+})
+
+it.each([
+  ['an unknown version', () => `${vpc}@9.9.9`, /has no such version: it lists 1\.0\.0, 1\.1\.0/],
+  ['an unknown module', () => `${registry.host}/network/none/aws@1.0.0`, /404.*check its name/],
+  ['no version', () => vpc, /write its version, such as localhost:\d+\/network\/vpc\/aws@1\.0\.0/],
+  ['a host that is down', () => 'localhost:1/network/vpc/aws@1.0.0', /localhost:1.*ECONNREFUSED/],
+])('exits with 2 for %s', async (_what, operand, message) => {
+  const { status, stdout, stderr } = await compare([operand(), 'own'])
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toMatch(message)
+})

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { ModuleDocs } from '../../pkg/api/docs/docs.ts'
+import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
+import { openModuleDocs } from '../../pkg/archives/docs/docs.ts'
+import { hasReason, messageOf } from '../../pkg/base/errors/errors.ts'
+import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { localNetworks } from '../../pkg/fill/egress/egress.ts'
+import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
+import { tokenFor } from './credentials.ts'
+
+/** A version of a module in a registry. */
+export interface RegistryVersion {
+  readonly host: string
+  /** `namespace/name/system`. */
+  readonly path: string
+  readonly version: string
+}
+
+const part = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?'
+const address = new RegExp(
+  `^([A-Za-z0-9][A-Za-z0-9.-]*(?::\\d+)?)/(${part}/${part}/${part})(?:@(.+))?$`,
+)
+
+/**
+ * Reads `HOST/NAMESPACE/NAME/SYSTEM@VERSION`; undefined for a path on the file system.
+ *
+ * @throws OptionsError if there is no version
+ */
+export function registryVersion(operand: string): RegistryVersion | undefined {
+  const [, host, path, version] = address.exec(operand) ?? []
+  if (host === undefined || path === undefined || !/[.:]/.test(host)) return undefined
+  if (existsSync(operand)) return undefined
+  if (version !== undefined) return { host, path, version }
+  throw new OptionsError([`${operand}: write its version, such as ${operand}@1.0.0`])
+}
+
+/** Opens what reading modules of registries needs. @throws OptionsError for options that cannot be used */
+export async function openRegistry(
+  { egressAllow, egressCaPath }: CompareCommandOptions,
+  hosts: readonly string[],
+) {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-compare-'))
+  const { packedBytes, unpackedBytes } = defaultLimits.module
+  const fetching = await openFetching({
+    options: {
+      spoolDir: dir,
+      spoolSizeBytes: 2 * packedBytes,
+      moduleSizeLimitBytes: packedBytes,
+      moduleUnpackedLimitBytes: unpackedBytes,
+      providerSizeLimitBytes: 0,
+      providerUnpackedLimitBytes: 0,
+      githubSecretName: '',
+      githubApiUrl: 'https://api.github.com',
+      upstreamHosts: [...new Set(hosts)],
+      sourceHosts: [],
+      egressAllow,
+      egressPrivateCidrs: localNetworks,
+      egressPublicDownloads: true,
+      egressCaPath,
+    },
+    mountPath: dir,
+    env: process.env,
+    secret: async (_namespace, host) => {
+      const token = tokenFor(host, process.env, homedir())
+      return token === undefined ? undefined : { token: Buffer.from(token) }
+    },
+    log: createLogger('silent'),
+    metrics: createMetrics({ version: packageJson.version }),
+  }).catch(async (error: unknown) => {
+    await rm(dir, { recursive: true })
+    throw error
+  })
+  return {
+    async docsOf({ host, path, version }: RegistryVersion): Promise<ModuleDocs> {
+      const hasToken = tokenFor(host, process.env, homedir()) !== undefined
+      const secretRef = hasToken ? { secretRef: { name: host } } : {}
+      const source = fetching.sources.module(
+        { source: { type: 'registry', url: `${host}/${path}`, ...secretRef } },
+        '',
+      )
+      const limits = fetching.limits.module
+      const asking = { signal: new AbortController().signal, urgent: true, limits }
+      try {
+        const { versions } = await source.list(asking)
+        const wanted = version.replace(/^v(?=\d)/, '')
+        if (!versions.some((listed) => listed.version === wanted)) {
+          throw new Error(noVersion(versions.map((listed) => listed.version)))
+        }
+        const fetched = await source.fetch(await source.resolve(wanted, asking), asking)
+        return await openModuleDocs(fetched.file.path, fetched.path)
+      } catch (error) {
+        if (!hasReason(error, 'AccessDenied')) throw error
+        throw new Error(`${messageOf(error)}; ${remedy(host, hasToken)}`, { cause: error })
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await fetching.close()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+const shownVersions = 5
+
+function noVersion(versions: readonly string[]): string {
+  if (versions.length === 0) return 'the registry lists no version of it'
+  const shown = versions.slice(0, shownVersions).join(', ')
+  return `the registry has no such version: it lists ${shown}${versions.length > shownVersions ? ', …' : ''}`
+}
+
+const remedy = (host: string, hasToken: boolean): string =>
+  hasToken
+    ? `the token may have expired: run terraform login ${host} again`
+    : `run terraform login ${host}, or set TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`
