@@ -23,6 +23,7 @@ import {
 import { Catalog, type VersionRow } from '../../pkg/registry/catalog/catalog.ts'
 import { createDownloads } from '../../pkg/registry/downloads/downloads.ts'
 import { LatestReadmes } from '../../pkg/registry/readmes/readmes.ts'
+import { Search, SearchFeed } from '../../pkg/registry/search/search.ts'
 import { startServer } from '../../pkg/registry/server/server.ts'
 import { auditOf } from './audit.ts'
 import { accessProblems, openAccess } from './auth.ts'
@@ -121,6 +122,8 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   )
   const sink = () => access.part.sink
   const source = sourcePart({ options, sink, catalog, readmes, archives, log, metrics })
+  const search = new Search(catalog)
+  const searchFeed = new SearchFeed({ search, archives, log })
   const audit = opened(
     'audit',
     () => options.auditLog && openAudit(options.auditLog, { log, metrics }),
@@ -136,6 +139,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         ...options,
         tls,
         catalog,
+        search,
         archives,
         signer: signing.part || undefined,
         auth,
@@ -156,6 +160,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
     [signing, audit, access, downloads],
     [http],
     [source, { name: 'auth', start: () => access.part.auth.started.then(() => undefined) }],
+    [{ name: 'search', start: () => searchFeed.start(), stop: () => searchFeed.close() }],
   ]
   await run({ groups: parts, log, graceMs: options.shutdownGracePeriodMs }).catch(
     (error: unknown) => {

@@ -116,6 +116,38 @@ export const ResourceList = z
   .strictObject({ items: z.array(BrowseResource), ...page })
   .register(components, { id: 'ResourceList' })
 
+export const searchFields = [
+  'name',
+  'namespace',
+  'system',
+  'resource',
+  'provider',
+  'input',
+  'output',
+  'submodule',
+  'description',
+  'heading',
+] as const
+
+export const SearchResults = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        ...card,
+        matched: z
+          .array(z.strictObject({ field: z.enum(searchFields), text: z.string() }))
+          .describe('Where the words are in the latest version; at most five texts of a field.'),
+      }),
+    ),
+    next: z.string().optional().describe('The cursor of the next answer. Absent at the end.'),
+    isTruncated: z
+      .literal(true)
+      .optional()
+      .describe('Present if the words match too much, so that results may be missing.'),
+  })
+  .register(components, { id: 'SearchResults' })
+export type SearchResults = z.infer<typeof SearchResults>
+
 export const ResourceDetail = z
   .strictObject({
     ...card,

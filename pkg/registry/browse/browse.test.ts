@@ -569,7 +569,11 @@ describe('the document', () => {
       const shape: z.ZodType = response
       expect(shape.safeParse(example)).toMatchObject({ success: true })
       const path = route.replace('{namespace}/{kind}/{name}', 'open/module/open')
-      const question = route === '/explain' ? '?address=open/open&version=1.0.0' : ''
+      const questions: Readonly<Record<string, string>> = {
+        '/explain': '?address=open/open&version=1.0.0',
+        '/search': '?q=open',
+      }
+      const question = questions[route] ?? ''
       expect(shape.safeParse(await app.json(`${path}${question}`))).toMatchObject({ success: true })
     },
   )

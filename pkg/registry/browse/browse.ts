@@ -23,9 +23,10 @@ import { type Auth, type CallerView, requestOf } from '../auth/auth.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
 import type { DocsStorage } from '../documentation/documentation.ts'
 import type { ReadmeReader } from '../readmes/readmes.ts'
+import { Search } from '../search/search.ts'
 import { Answers } from './answers.ts'
 import type { History } from './download-history.ts'
-import type { BrowseEndpoint } from './endpoint.ts'
+import type { BrowseAsked, BrowseEndpoint } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
 import { FirstSeen } from './first-seen.ts'
 import { liveRoutes } from './live-routes.ts'
@@ -45,6 +46,8 @@ export interface BrowseOptions {
   readonly readmes?: ReadmeReader | undefined
   /** Storage that has the documentation of modules. Default: none. */
   readonly archives?: DocsStorage | undefined
+  /** The index of the catalog. Default: one of its own. */
+  readonly search?: Search | undefined
   /** Downloads over time. Default: none. */
   readonly history?: History | undefined
   /** Default: Date.now. */
@@ -72,7 +75,9 @@ export function createBrowse(options: BrowseOptions): {
   const viewOf = (c: Context<ServingEnv>) =>
     auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
   const firstSeen = new FirstSeen(options.clock ?? Date.now)
-  const answerers = endpoints.map((endpoint) => answerer(endpoint, options, firstSeen, answers))
+  const { catalog, readmes = noReadmes, search = new Search(catalog) } = options
+  const sources = { catalog, readmes, firstSeen, search }
+  const answerers = endpoints.map((endpoint) => answerer(endpoint, sources, answers))
   for (const { pattern, make } of answerers) {
     get(routes, prefix, pattern, (c) => {
       const path: RouteParameters = c.req.param()
@@ -130,8 +135,7 @@ const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf
 /** Answers one endpoint. */
 function answerer(
   endpoint: BrowseEndpoint,
-  { catalog, readmes = noReadmes }: BrowseOptions,
-  firstSeen: FirstSeen,
+  sources: Pick<BrowseAsked<unknown, unknown>, 'catalog' | 'readmes' | 'firstSeen' | 'search'>,
   answers: Answers,
 ): Answerer {
   const pattern = endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -143,10 +147,8 @@ function answerer(
     make({ view, target, path }) {
       const mark = target.indexOf('?')
       const composed = endpoint.answer({
-        catalog,
+        ...sources,
         view,
-        readmes,
-        firstSeen,
         path: isAlone ? {} : parse(endpoint.path, path),
         query: readQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
       })

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Catalog, View } from '../catalog/catalog.ts'
 import type { ReadmeReader } from '../readmes/readmes.ts'
+import type { Search } from '../search/search.ts'
 import type { FirstSeen } from './first-seen.ts'
 
 /** A request whose parameters are known to be well-formed. */
@@ -12,6 +13,7 @@ export interface BrowseAsked<Q, P> {
   readonly path: P
   readonly readmes: ReadmeReader
   readonly firstSeen: FirstSeen
+  readonly search: Search
 }
 
 /** The body of an answer, and how to tell later whether it is still current. */

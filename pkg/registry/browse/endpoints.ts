@@ -10,6 +10,7 @@ import { namespaces } from './namespaces.ts'
 import { resource } from './resource.ts'
 import { resources } from './resources.ts'
 import { scanFindings } from './scan-findings.ts'
+import { search } from './search.ts'
 import { stats } from './stats.ts'
 import { versions } from './versions.ts'
 
@@ -20,6 +21,7 @@ export const prefix = '/depot/ui/v1'
 export const endpoints: readonly BrowseEndpoint[] = [
   namespaces,
   resources,
+  search,
   resource,
   versions,
   scanFindings,

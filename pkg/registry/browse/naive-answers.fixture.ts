@@ -35,6 +35,7 @@ export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown
   }
   if (first === 'conflicts') return conflicts(model, viewer, query)
   if (first === 'explain') return explanation(model, viewer, query)
+  if (first === 'search') return searched(model, viewer, query)
   if (namespace === '') return resources(model, viewer, query)
   const owner = model.find(kind === 'module' ? 'Module' : 'Provider', namespace, name)
   if (owner === undefined || !model.sees(viewer, owner)) return undefined
@@ -125,6 +126,47 @@ function relevance({ metadata }: Owner, address: string, words: readonly string[
     return parts.some((_, at) => parts.slice(at).join('').startsWith(word)) ? 2 : 3
   })
   return Math.min(...fits)
+}
+
+/** Resources with every word in their names; no module of a naive world has documentation. */
+function searched(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
+  const words = (query.get('q') ?? '').toLowerCase().split(' ')
+  const namespaces = query.getAll('namespace')
+  const found = model.owners(viewer).flatMap((owner) => {
+    const { namespace, name, kind, address, provider = '' } = card(model, owner)
+    if (namespaces.length > 0 && !namespaces.includes(namespace)) return []
+    if (query.has('kind') && kind !== query.get('kind')) return []
+    const names = [...new Set([name, address.split('/')[0] ?? ''])]
+    const texts = [
+      ...names.map((it) => ({ field: 'name', text: it })),
+      { field: 'namespace', text: namespace },
+      ...(provider === '' ? [] : [{ field: 'system', text: provider }]),
+    ]
+    const has = ({ text: it }: { text: string }, word: string) =>
+      [it, ...it.split(/[.-]/)].some((part) => part.toLowerCase().startsWith(word))
+    if (!words.every((word) => texts.some((it) => has(it, word)))) return []
+    const rank = words.map((word) => {
+      const own = names.map((it) => it.toLowerCase())
+      return own.includes(word) ? 0 : own.some((it) => it.startsWith(word)) ? 1 : 2
+    })
+    const matched = texts.filter((it) => words.some((word) => has(it, word)))
+    return [{ owner, matched, rank: rank.reduce<number>((sum, it) => sum + it, 0) }]
+  })
+  const sorted = found.toSorted(
+    (a, b) =>
+      a.rank - b.rank ||
+      model.downloads(b.owner).count - model.downloads(a.owner).count ||
+      text(a.owner.metadata.name, b.owner.metadata.name) ||
+      byAddress(a.owner, b.owner),
+  )
+  const start = Number(query.get('cursor') ?? 0)
+  const end = start + Number(query.get('limit') ?? 20)
+  return {
+    items: sorted
+      .slice(start, end)
+      .map(({ owner, matched }) => ({ ...card(model, owner), matched })),
+    next: end < sorted.length ? String(end) : undefined,
+  }
 }
 
 function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {

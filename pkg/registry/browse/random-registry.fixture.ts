@@ -320,6 +320,17 @@ const conflictsQuery = query({
   q: pick('vpc', 'db', 'VERSION-1', 'nothing'),
   ...paging,
 })
+const searchQuery = fc
+  .tuple(
+    pick('v', 'vp', 'VPC', 'pee', 'vpc-p', 'old', 'infra', 'aws', 'db aws', 'vpc old', 'none'),
+    query({
+      namespace: pick(...namespaces, 'nowhere'),
+      kind: pick('module', 'provider'),
+      limit: pick(1, 2, 100),
+      cursor: pick(1, 2),
+    }),
+  )
+  .map(([q, rest]) => `?${new URLSearchParams({ q }).toString()}${rest.replace('?', '&')}`)
 const explained = fc
   .tuple(
     pick(...namespaces),
@@ -352,6 +363,7 @@ export const question = fc.oneof(
   { weight: 2, arbitrary: together(pick('/stats'), namespaceQuery) },
   { weight: 2, arbitrary: together(pick('/conflicts'), conflictsQuery) },
   { weight: 2, arbitrary: explained },
+  { weight: 3, arbitrary: together(pick('/search'), searchQuery) },
 )
 
 /** @param revision becomes the resourceVersion */

@@ -47,7 +47,7 @@ export class NameSearch {
 }
 
 /** The words of a text in lower case. Addresses lose their host, and paths of the explorer their kind. */
-function wordsOf(text: string): string[] {
+export function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[\s"']+/)

@@ -1,6 +1,7 @@
 import type { Depot, Namespace } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Binding } from '../access/access.ts'
 import { Backlog, type Worked } from './backlog.ts'
+import type { Bits } from './bits.ts'
 import { Depots, type ShownDepot } from './depots.ts'
 import { type MostDownloaded, mostDownloaded } from './downloads.ts'
 import { Listed } from './listed.ts'
@@ -97,6 +98,11 @@ export class ReadModel {
     this.#sums = new VersionSums(options.findings)
   }
 
+  /** Every module and provider, by number. */
+  get entries(): readonly (Listed | undefined)[] {
+    return this.#entries
+  }
+
   /** Versions with a parent, by state. A count does not wait for the pending work of many changes. */
   get states(): Readonly<Record<Parent['kind'], Readonly<VersionStates>>> {
     if (this.#backlog.size <= fewParents) this.#backlog.advance()
@@ -174,14 +180,19 @@ export class ReadModel {
     for (const number of view.seen) yield this.#entries[number] as Listed
   }
 
-  page(view: View, selection: Selection, request: PageRequest): Page {
+  /** The numbers of the entries of a view that pass the filters, as a set that must not be changed. */
+  chosen(view: View, selection: Selection): Bits {
     this.#backlog.advance()
-    const set = chosen(selection, {
+    return chosen(selection, {
       seen: view.seen,
       isPublic: this.views.public.seen,
       tags: this.#tags,
       names: this.#names,
     })
+  }
+
+  page(view: View, selection: Selection, request: PageRequest): Page {
+    const set = this.chosen(view, selection)
     const { sortBy, descending, offset, limit } = request
     const totalCount = set.count
     if (offset >= totalCount) return { entries: [], totalCount }

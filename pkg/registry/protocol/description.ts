@@ -2,7 +2,7 @@ import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import { archivePaths, archivePattern } from './archive-url.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
 import { detailRoutes, latestDownloadRoute } from './module-detail.ts'
-import { listNumbers, listQuery, listRoutes } from './module-lists.ts'
+import { listNumbers, listQuery, listRoutes, searchRoute } from './module-lists.ts'
 import { moduleRoutes } from './modules.ts'
 import { providerRoutes } from './provider-answers.ts'
 import { providerDetailRoutes } from './provider-detail.ts'
@@ -105,6 +105,21 @@ export const describedRoutes: readonly DescribedRoute[] = [
       errors: [400, 404],
     }),
   ),
+  {
+    route: modulePrefix + searchRoute,
+    operationId: 'searchModules',
+    summary: 'Modules whose names or documentation have every word, best first',
+    query: {
+      q: 'At most 8 words in at most 256 bytes.',
+      namespace: 'The namespace of the modules.',
+      ...listQuery,
+    },
+    numbers: listNumbers,
+    status: 200,
+    contentTypes: ['application/json'],
+    required: ['meta', 'modules'],
+    errors: [400],
+  },
   ...Object.entries(detailRoutes).map(
     ([what, route]): DescribedRoute => ({
       route: modulePrefix + route,

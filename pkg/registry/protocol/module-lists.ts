@@ -4,6 +4,7 @@ import { notFound, RegistryError } from '../../base/errors/errors.ts'
 import { after, get, note, type ServingEnv } from '../../base/serving/serving.ts'
 import { type CallerView, requestOf } from '../auth/auth.ts'
 import type { Listed, View } from '../catalog/catalog.ts'
+import { Search } from '../search/search.ts'
 import { modulePrefix } from './discovery.ts'
 import type { RegistryOptions } from './options.ts'
 import { jsonHeadersOf } from './respond.ts'
@@ -13,6 +14,7 @@ export const listRoutes = {
   namespace: '/:namespace',
   name: '/:namespace/:name',
 } as const
+export const searchRoute = '/search'
 export const listQuery = {
   limit: 'Modules on a page, 1 to 100; default 15.',
   offset: 'Modules before the page; default 0.',
@@ -27,13 +29,26 @@ export const listNumbers = {
 /** Lists of the modules that a caller may see, with their latest versions, in the form of the public registry. */
 export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
-  const { auth, catalog } = options
+  const { auth, catalog, search = new Search(catalog) } = options
   const { model } = catalog
   const toView = (view: CallerView): View =>
     typeof view === 'string' ? model.views[view] : model.viewOf(view)
   const viewOf = (c: Context<ServingEnv>) =>
     auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
+  const listResponse = (url: URL, modules: readonly ListedModule[]) =>
+    new Response(JSON.stringify(listOf(url, modules)), { headers: jsonHeadersOf(options) })
   for (const prefix of [modulePrefix, '/v1/modules']) {
+    get(routes, prefix, searchRoute, (c: Context<ServingEnv>) =>
+      after(viewOf(c), (view) => {
+        const url = new URL(c.req.url)
+        const q = url.searchParams.get('q') ?? ''
+        if (q === '') throw new RegistryError('BadRequest', 'q must be given: the words to find')
+        const namespace = url.searchParams.get('namespace')
+        const filter = { kind: 'Module', ...(namespace && { namespaces: [namespace] }) } as const
+        const modules = search.find(view, filter, q).entries.flatMap(moduleOf)
+        return listResponse(url, modules)
+      }),
+    )
     for (const route of Object.values(listRoutes)) {
       get(routes, prefix, route, (c: Context<ServingEnv>) => {
         const { namespace, name } = c.req.param()
@@ -41,8 +56,7 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
         return after(viewOf(c), (view) => {
           const modules = modulesIn(options, view, { namespace, name })
           if (modules.length === 0 && namespace !== undefined) throw noModules(namespace, name)
-          const list = listOf(new URL(c.req.url), modules)
-          return new Response(JSON.stringify(list), { headers: jsonHeadersOf(options) })
+          return listResponse(new URL(c.req.url), modules)
         })
       })
     }

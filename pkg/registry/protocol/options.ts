@@ -3,9 +3,12 @@ import type { Archives } from '../../archives/storage/storage.ts'
 import type { Auth } from '../auth/auth.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { DownloadEvent } from '../downloads/downloads.ts'
+import type { Search } from '../search/search.ts'
 
 export interface RegistryOptions {
   readonly catalog: Catalog
+  /** The index of the catalog. Default: one of its own. */
+  readonly search?: Search | undefined
   readonly archives: Pick<Archives, 'sizeOf' | 'inMemory' | 'open' | 'presign'>
   /** Decides who may see what. Default: everybody sees everything. */
   readonly auth?: Auth | undefined

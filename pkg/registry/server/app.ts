@@ -12,6 +12,7 @@ import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { Broker } from '../broker/broker.ts'
 import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
 import { createRegistry, discoveryPaths, type RegistryOptions } from '../protocol/protocol.ts'
+import { Search } from '../search/search.ts'
 import { whoAmIRoutes } from './who-am-i.ts'
 
 export interface AppOptions extends RegistryOptions, Omit<BrowseOptions, 'archives'> {
@@ -29,7 +30,8 @@ export interface App {
 }
 
 /** Everything that the public port serves, with one place that turns errors into answers. */
-export function createApp(options: AppOptions): App {
+export function createApp(given: AppOptions): App {
+  const options = { ...given, search: given.search ?? new Search(given.catalog) }
   // The fastest router for paths where a name and a word compete; the default would fall back to a slower one.
   const routes = new Hono<ServingEnv>({ router: new PatternRouter() })
   const { auth, broker } = options

@@ -1,0 +1,340 @@
+import { createHash } from 'node:crypto'
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { emptyRoot, type FolderDocs, type ModuleDocs } from '../../api/docs/docs.ts'
+import { type Kind, parseResource } from '../../api/v1alpha1/v1alpha1.ts'
+import { Catalog, type View } from '../catalog/catalog.ts'
+import { Search } from './search.ts'
+
+/** A catalog, its search, and the documentation that storage has. */
+class Searched {
+  readonly catalog: Catalog
+  readonly #docs: Map<string, ModuleDocs>
+  search: Search
+
+  constructor(catalog = new Catalog(), docs = new Map<string, ModuleDocs>()) {
+    this.catalog = catalog
+    this.#docs = docs
+    this.search = new Search(catalog)
+  }
+
+  /** The same with an index that is built at once. */
+  again(): Searched {
+    return new Searched(this.catalog, this.#docs)
+  }
+
+  put(kind: Kind, name: string, raw: object, metadata: object = {}): void {
+    const parsed = parseResource(kind, {
+      metadata: { name, namespace: 'team', ...metadata },
+      ...raw,
+    })
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
+    this.catalog.apply({ type: 'upsert', resource: parsed.resource })
+  }
+
+  module(name: string, docs?: ModuleDocs, labels: object = {}, provider = 'aws'): void {
+    this.put('Module', name, { spec: { moduleConfig: { provider } } }, { labels })
+    const text = JSON.stringify(docs)
+    const sha256 = createHash('sha256')
+      .update(text ?? '')
+      .digest('hex')
+    if (docs !== undefined) this.#docs.set(sha256, docs)
+    const artifact = { fileName: 'x.zip', ...(docs && { docs: { sha256, sizeBytes: 1 } }) }
+    this.put('Version', `${name}-1`, {
+      spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name } },
+      status: { synced: true, checksum: sha256, artifact },
+    })
+  }
+
+  remove(name: string): void {
+    this.catalog.apply({ type: 'delete', kind: 'Module', namespace: 'team', name })
+  }
+
+  /** Reads what is wanted. */
+  feed(): void {
+    while (!this.search.advance());
+    for (let wanted = this.search.take(); wanted; wanted = this.search.take()) {
+      const docs = this.#docs.get(Buffer.from(wanted.digest, 'latin1').toString('hex'))
+      if (docs !== undefined) this.search.describe(wanted, docs)
+    }
+  }
+
+  find(text: string, view: View = this.catalog.model.views.all) {
+    const { entries, matchesOf, isTruncated } = this.search.find(view, {}, text)
+    const names = entries.map(({ summary }) => summary.name)
+    return { names, matches: entries.map(matchesOf), isTruncated }
+  }
+}
+
+const named = (names: readonly string[]) =>
+  names.map((name) => ({
+    name,
+    required: true,
+    sensitive: false,
+    nullable: true,
+    ephemeral: false,
+    validations: [],
+  }))
+
+function docsOf(root: Partial<FolderDocs>, submodules: readonly string[] = []): ModuleDocs {
+  return {
+    schema: 1,
+    root: { ...emptyRoot, ...root },
+    submodules: submodules.map((name) => ({ ...emptyRoot, path: `modules/${name}` })),
+    examples: [],
+  }
+}
+
+const network = docsOf(
+  {
+    description: 'Subnets in\nseveral zones.',
+    readme: '# Network\n```\n# comment\n```\n## Peering with others ##\n',
+    inputs: named(['cidr_block', 'Zones']),
+    outputs: [{ name: 'vpc_id', sensitive: false, ephemeral: false }],
+    resources: [{ mode: 'managed', type: 'aws_route_table', name: 'this' }],
+    providers: [{ name: 'random', aliases: [] }],
+  },
+  ['endpoints'],
+)
+
+it.each([
+  ['network', 'name', 'network'],
+  ['NETW', 'name', 'network'],
+  ['team', 'namespace', 'team'],
+  ['aws', 'system', 'aws'],
+  ['aws_route', 'resource', 'aws_route_table'],
+  ['table', 'resource', 'aws_route_table'],
+  ['random', 'provider', 'random'],
+  ['cidr', 'input', 'cidr_block'],
+  ['zones', 'input', 'Zones'],
+  ['vpc_id', 'output', 'vpc_id'],
+  ['endpoints', 'submodule', 'endpoints'],
+  ['several', 'description', 'Subnets in several zones.'],
+  ['peering', 'heading', 'Peering with others'],
+  ['zoens', 'input', 'Zones'],
+  ['zonnes', 'input', 'Zones'],
+  ['zone', 'input', 'Zones'],
+  ['zanes', 'input', 'Zones'],
+  ['depot.test/team/network/aws', 'name', 'network'],
+])('%s is found in the %s', (text, field, found) => {
+  const searched = new Searched()
+  searched.module('network', network)
+  searched.feed()
+  const { names, matches } = searched.find(text)
+  expect(names).toEqual(['network'])
+  expect(matches[0]).toContainEqual({ field, text: found })
+})
+
+it.each(['comment', 'work', 'cdir', 'network nothing', '//', 'zzones_'])(
+  '%s is found nowhere',
+  (text) => {
+    const searched = new Searched()
+    searched.module('network', network)
+    searched.feed()
+    expect(searched.find(text).names).toEqual([])
+  },
+)
+
+it('ranks names, then resource types, inputs, descriptions and headings, then typing errors', () => {
+  const searched = new Searched()
+  searched.module('a', docsOf({ readme: '# A table' }))
+  searched.module('b', docsOf({ description: 'A table.' }))
+  searched.module('c', docsOf({ inputs: named(['table']) }))
+  searched.module('d', network)
+  searched.module('e-table')
+  searched.module('tables')
+  searched.module('table')
+  searched.module('tabel')
+  searched.feed()
+  expect(searched.find('table').names).toEqual('table tables e-table d c b a tabel'.split(' '))
+})
+
+it('knows 64 terms of a field and 400 of a version', () => {
+  const searched = new Searched()
+  const words = (prefix: string) => Array.from({ length: 70 }, (_, index) => `${prefix}${index}`)
+  searched.module(
+    'large',
+    docsOf(
+      {
+        readme: `# ${words('h').join(' ')}`,
+        description: words('d').join(' '),
+        inputs: named(words('i')),
+        outputs: words('o').map((name) => ({ name, sensitive: false, ephemeral: false })),
+        providers: words('p').map((name) => ({ name, aliases: [] })),
+        resources: words('r').map((type) => ({ mode: 'managed', type, name: 'this' })),
+      },
+      words('s'),
+    ),
+  )
+  searched.feed()
+  for (const last of ['i63', 'o63', 'p63', 'r63', 's63', 'd63', 'h15']) {
+    expect(searched.find(last).names).toEqual(['large'])
+  }
+  for (const more of ['i64', 'o64', 'p64', 'r64', 's64', 'd64', 'h16']) {
+    expect(searched.find(more).names).toEqual([])
+  }
+})
+
+it.each(['a b c d e f g h i', 'ä'.repeat(129)])('refuses the query %s', (text) => {
+  expect(() => new Searched().find(text)).toThrow(/q must have at most (8 words|256 bytes)/)
+})
+
+it('says that results may be missing if words match too much', () => {
+  const searched = new Searched()
+  const inputs = named(Array.from({ length: 30 }, (_, index) => `in_a${index}`))
+  const docs = docsOf({
+    inputs,
+    outputs: inputs.map(({ name }) => ({ name, sensitive: false, ephemeral: false })),
+  })
+  for (let index = 0; index < 1_800; index += 1) searched.module(`m${index}`, docs)
+  searched.feed()
+  expect(searched.find('m1').isTruncated).toBe(false)
+  const { names, isTruncated } = searched.find('in a')
+  expect({ isTruncated, some: names.length > 1_000 }).toEqual({ isTruncated: true, some: true })
+})
+
+it('forgets documentation of another version, and takes none that came too late', () => {
+  const searched = new Searched()
+  searched.module('network', network)
+  searched.search.advance()
+  const late = searched.search.take()
+  searched.module('network', docsOf({ inputs: named(['other']) }))
+  searched.search.advance()
+  if (late !== undefined) searched.search.describe(late, network)
+  expect(searched.find('cidr_block').names).toEqual([])
+  searched.feed()
+  expect(searched.find('other').names).toEqual(['network'])
+})
+
+it('never shows an entry that is gone through a new one with its number', () => {
+  const searched = new Searched()
+  searched.put('Namespace', 'team', {}, { namespace: '', labels: publicLabel })
+  searched.module('secret', docsOf({ inputs: named(['hidden_input']) }))
+  searched.feed()
+  searched.remove('secret')
+  for (let index = 0; index < 300; index += 1) searched.module(`m${index}`, undefined, publicLabel)
+  const { model } = searched.catalog
+  for (let turn = 0; turn < 30; turn += 1) {
+    expect(searched.find('hidden_input', model.views.public).names).toEqual([])
+  }
+})
+
+const publicLabel = { 'depot.internal/public': 'true' }
+const word = fc.constantFrom('vpc', 'table', 'tabel', 'tables', 'aws_table', 'route', 'other-route')
+const words = fc.array(word, { maxLength: 3 })
+const docs = fc.option(
+  fc
+    .record({ inputs: words, types: words, submodules: words, description: words })
+    .map(({ inputs, types, submodules, description }) =>
+      docsOf(
+        {
+          inputs: named(inputs),
+          resources: types.map((type) => ({ mode: 'managed' as const, type, name: 'this' })),
+          description: description.join(' '),
+        },
+        submodules,
+      ),
+    ),
+  { nil: undefined },
+)
+const step = fc.record({
+  name: word.map((name) => name.replace('_', '-')),
+  isGone: fc.constantFrom(false, false, true),
+  isPublic: fc.boolean(),
+  isFed: fc.boolean(),
+  docs,
+})
+const query = fc
+  .array(fc.constantFrom('vpc', 'table', 'tabl', 'rout', 'routte', 'aws', 'o', 'team', 'tablee'), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((parts) => parts.join(' '))
+
+/** Whether one letter more, one less, another, or a swap of two makes one text of the other. */
+function isTypo(term: string, text: string): boolean {
+  if (text.length < 5 || Math.abs(term.length - text.length) > 1) return false
+  let at = 0
+  while (at < term.length && term[at] === text[at]) at += 1
+  const [a, b] = [term.slice(at), text.slice(at)]
+  const swapped = `${a[1]}${a[0]}${a.slice(2)}`
+  return [
+    a.slice(1) === b.slice(1),
+    a === b.slice(1),
+    a.slice(1) === b,
+    a.length > 1 && swapped === b,
+  ].includes(true)
+}
+
+/** The names that a scan finds, best first. */
+function scanned(rows: ReadonlyMap<string, ModuleDocs | undefined>, text: string): string[] {
+  const rankOf = (name: string, found: ModuleDocs | undefined, wanted: string): number => {
+    const root = found?.root ?? emptyRoot
+    const fields: readonly (readonly [number, readonly string[]])[] = [
+      [2, [name, 'team', 'aws']],
+      [3, root.resources.map(({ type }) => type)],
+      [4, root.inputs.map((input) => input.name)],
+      [4, (found?.submodules ?? []).map(({ path }) => path.replace('modules/', ''))],
+      [5, (root.description ?? '').split(' ')],
+    ]
+    const ranks = fields.flatMap(([rank, texts]) =>
+      texts
+        .flatMap((one) => [one, ...one.split(/[_-]/)])
+        .flatMap((term) =>
+          term.startsWith(wanted) ? [rank] : isTypo(term, wanted) ? [rank + 7] : [],
+        ),
+    )
+    return name === wanted ? 0 : name.startsWith(wanted) ? 1 : Math.min(...ranks)
+  }
+  const wanted = [...new Set(text.split(' '))]
+  return [...rows]
+    .map(([name, found]) => ({
+      name,
+      rank: wanted.map((one) => rankOf(name, found, one)).reduce((sum, rank) => sum + rank, 0),
+    }))
+    .filter(({ rank }) => rank < Infinity)
+    .toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1))
+    .map(({ name }) => name)
+}
+
+it('finds after any changes what a scan over the visible rows and a new index find', () => {
+  let found = 0
+  fc.assert(
+    fc.property(
+      fc.array(step, { minLength: 5, maxLength: 25 }),
+      fc.array(query, { minLength: 5 }),
+      (steps, queries) => {
+        const searched = new Searched()
+        searched.put('Namespace', 'team', {}, { namespace: '', labels: publicLabel })
+        const rows = new Map<string, { docs: ModuleDocs | undefined; isPublic: boolean }>()
+        for (const { name, isGone, isPublic, isFed, docs: own } of steps) {
+          if (isGone) {
+            searched.remove(name)
+            rows.delete(name)
+          } else {
+            searched.module(name, own, isPublic ? publicLabel : {})
+            rows.set(name, { docs: own, isPublic })
+          }
+          if (isFed) searched.feed()
+        }
+        searched.feed()
+        const anew = searched.again()
+        anew.feed()
+        for (const text of queries) {
+          for (const view of ['all', 'public'] as const) {
+            const seen = searched.catalog.model.views[view]
+            const visible = [...rows].filter(([, row]) => view === 'all' || row.isPublic)
+            const result = searched.find(text, seen)
+            expect(result.names).toEqual(
+              scanned(new Map(visible.map(([name, row]) => [name, row.docs])), text),
+            )
+            expect(result).toEqual(anew.find(text, seen))
+            found += result.names.length
+          }
+        }
+      },
+    ),
+    { seed: 26, numRuns: 150 },
+  )
+  expect(found).toBeGreaterThan(1_000)
+})

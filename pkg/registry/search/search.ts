@@ -1,0 +1,265 @@
+/** Full-text search over names and documentation of the latest versions, within the view of a caller. */
+
+import { searchFields } from '../../api/browse/browse.ts'
+import type { ModuleDocs } from '../../api/docs/docs.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import {
+  type Bits,
+  type Catalog,
+  compareAddress,
+  compareText,
+  type Listed,
+  searchedWords,
+  type View,
+} from '../catalog/catalog.ts'
+import { type Expanded, TermIndex } from './term-index.ts'
+import { termsOf, wordsIn } from './terms.ts'
+import { type Field, namesOf, rankOfField, type Texts, textsOf } from './texts.ts'
+
+export { SearchFeed } from './search-feed.ts'
+
+/** Ids of texts are the number of the entry and the number of the field. */
+const idsPerEntry = 16
+/** Entries that one question brings up to date; a hundred take some milliseconds. */
+const sliceEntries = 100
+/** Matches of visible texts that one question looks at. */
+const maxMatches = 100_000
+const maxWords = 8
+const maxBytes = 256
+const shownMatches = 5
+/** Matches with a typing error come after all others. */
+const typoRank = 7
+
+export interface Match {
+  readonly field: Field
+  readonly text: string
+}
+
+export interface Hits {
+  /** Best first. */
+  readonly entries: readonly Listed[]
+  /** Whether there may be more, because the question matches too much. */
+  readonly isTruncated: boolean
+  /** The texts of an entry that have a word of the question. */
+  readonly matchesOf: (entry: Listed) => readonly Match[]
+}
+
+export interface SearchFilter {
+  readonly kind?: ParentKind | undefined
+  /** Any of these. */
+  readonly namespaces?: readonly string[] | undefined
+}
+
+interface Indexed {
+  readonly entry: Listed
+  readonly revision: number
+  /** Digest of the documentation of the latest version. */
+  readonly digest: string | undefined
+  texts: Texts
+}
+
+/** Documentation that the index lacks. */
+export interface Wanted {
+  readonly entry: Listed
+  readonly version: string
+  readonly digest: string
+}
+
+/**
+ * An index of the catalog, brought up to date in slices by questions and by the feed. It compares the revisions of entries,
+ * so a change of the catalog costs nothing here until then.
+ */
+export class Search {
+  readonly #model: Catalog['model']
+  readonly #terms = new TermIndex()
+  readonly #indexed: (Indexed | undefined)[] = []
+  readonly #wanted = new Map<Listed, Wanted>()
+  #seen = -1
+  #next = 0
+  #revision = 0
+  #isFollowing = false
+  /** Called when documentation is wanted. */
+  onWanted: () => void = () => {}
+
+  constructor({ model }: Catalog) {
+    this.#model = model
+  }
+
+  /** Counts changes of answers. */
+  get revision(): number {
+    return this.#model.revision + this.#revision
+  }
+
+  /** Applies some changes of the catalog. @returns whether all are applied */
+  advance(): boolean {
+    const { revision, entries } = this.#model
+    if (revision !== this.#seen) this.#next = 0
+    this.#seen = revision
+    const length = Math.max(entries.length, this.#indexed.length)
+    for (let left = sliceEntries; this.#next < length && left > 0; this.#next += 1) {
+      if (this.#refresh(this.#next, entries[this.#next])) left -= 1
+    }
+    if (this.#wanted.size > 0) this.onWanted()
+    return this.#next >= length && this.#model.settled
+  }
+
+  /** Applies some changes now, and the rest between other events. */
+  follow(): void {
+    if (this.advance() || this.#isFollowing) return
+    this.#isFollowing = true
+    setImmediate(() => {
+      this.#isFollowing = false
+      this.follow()
+    })
+  }
+
+  /** Takes documentation that should be read, and given to {@link describe}. */
+  take(): Wanted | undefined {
+    const [first] = this.#wanted.values()
+    if (first !== undefined) this.#wanted.delete(first.entry)
+    return first
+  }
+
+  /** Asks for documentation again, if it is still the current one. */
+  want(wanted: Wanted): void {
+    if (this.#isCurrent(wanted)) this.#wanted.set(wanted.entry, wanted)
+  }
+
+  /** Adds the terms of documentation, if it is still the current one. */
+  describe(wanted: Wanted, docs: ModuleDocs): void {
+    const { entry } = wanted
+    if (this.#isCurrent(wanted)) this.#write(entry.number, { ...namesOf(entry), ...textsOf(docs) })
+  }
+
+  /** @throws RegistryError BadRequest if the text is too long */
+  find(view: View, filter: SearchFilter, text: string): Hits {
+    this.follow()
+    const words = queryWords(text)
+    const expanded = words.map((word) => this.#terms.expand(word))
+    const among = this.#model.chosen(view, filter).copy()
+    const { ranks, isTruncated } = this.#rank(expanded, among)
+    const entries = [...ranks.keys()].map((number) => this.#indexed[number]?.entry as Listed)
+    entries.sort(
+      (a, b) =>
+        (ranks.get(a.number) ?? 0) - (ranks.get(b.number) ?? 0) ||
+        b.summary.downloads - a.summary.downloads ||
+        compareText(a.summary.name, b.summary.name) ||
+        compareAddress(a.summary, b.summary),
+    )
+    return { entries, isTruncated, matchesOf: (entry) => this.#matchesOf(entry, expanded) }
+  }
+
+  /** The entries with every word, and the sum of the ranks of their best matches. */
+  #rank(words: readonly Expanded[], among: Bits) {
+    let ranks = new Map<number, number>()
+    let isTruncated = false
+    for (const [index, word] of words.entries()) {
+      let left = maxMatches
+      const best = new Map<number, number>()
+      for (const [ids, isTypo] of this.#terms.idsOf(word)) {
+        if (left <= 0) break
+        for (const id of ids) {
+          const number = Math.floor(id / idsPerEntry)
+          const isSeen = among.has(number) && this.#isOf(number)
+          if (!isSeen || (index > 0 && !ranks.has(number))) continue
+          left -= 1
+          const rank = this.#rankOf(number, id % idsPerEntry, word.word, isTypo)
+          if (rank < (best.get(number) ?? Infinity)) best.set(number, rank)
+        }
+      }
+      for (const [number, rank] of best) best.set(number, rank + (ranks.get(number) ?? 0))
+      ranks = best
+      isTruncated ||= left <= 0
+    }
+    return { ranks, isTruncated }
+  }
+
+  #rankOf(number: number, field: number, word: string, isTypo: boolean): number {
+    const name = searchFields[field] ?? 'heading'
+    if (isTypo) return rankOfField[name] + typoRank
+    if (name !== 'name') return rankOfField[name]
+    const names = this.#indexed[number]?.texts.name?.toLowerCase().split('\n') ?? []
+    if (names.includes(word)) return 0
+    return names.some((own) => own.startsWith(word)) ? 1 : rankOfField.name
+  }
+
+  #matchesOf({ number }: Listed, words: readonly Expanded[]): Match[] {
+    const texts = this.#indexed[number]?.texts ?? {}
+    const isMatch = (term: string) =>
+      words.some(({ word, typos }) => term.startsWith(word) || typos.includes(term))
+    return searchFields.flatMap((field) =>
+      (texts[field] ?? '')
+        .split('\n')
+        .filter((line) => termsOf(line).values().some(isMatch))
+        .slice(0, shownMatches)
+        .map((text) => ({ field, text })),
+    )
+  }
+
+  /** Follows an entry. @returns false if it has not changed */
+  #refresh(number: number, entry: Listed | undefined): boolean {
+    const known = this.#indexed[number]
+    if (known?.entry === entry && known?.revision === entry?.revision) return false
+    if (known !== undefined && known.entry !== entry) this.#drop(number, known)
+    if (entry === undefined) return true
+    const wanted = wantedOf(entry)
+    const isDescribed = known?.entry === entry && known.digest === wanted?.digest
+    const indexed = known?.entry === entry ? known : { entry, texts: {} }
+    const texts = { ...(isDescribed && indexed.texts), ...namesOf(entry) }
+    this.#indexed[number] = { ...indexed, revision: entry.revision, digest: wanted?.digest }
+    this.#write(number, texts)
+    if (isDescribed) return true
+    this.#wanted.delete(entry)
+    if (wanted !== undefined) this.#wanted.set(entry, wanted)
+    return true
+  }
+
+  #drop(number: number, { entry }: Indexed): void {
+    this.#write(number, {})
+    this.#wanted.delete(entry)
+    this.#indexed[number] = undefined
+  }
+
+  #write(number: number, texts: Texts): void {
+    const indexed = this.#indexed[number]
+    if (indexed === undefined) return
+    for (const [index, field] of searchFields.entries()) {
+      const [before = '', now = ''] = [indexed.texts[field], texts[field]]
+      if (before === now) continue
+      this.#terms.replace(number * idsPerEntry + index, before, now)
+      this.#revision += 1
+    }
+    indexed.texts = texts
+  }
+
+  /** A number may have gone to another entry since the last slice. */
+  #isOf(number: number): boolean {
+    return this.#indexed[number]?.entry === this.#model.entries[number]
+  }
+
+  #isCurrent({ entry, digest }: Wanted): boolean {
+    const indexed = this.#indexed[entry.number]
+    return indexed?.entry === entry && indexed.digest === digest
+  }
+}
+
+/** @throws RegistryError BadRequest if there are too many */
+function queryWords(text: string): string[] {
+  if (Buffer.byteLength(text) > maxBytes) throw tooLong(`${maxBytes} bytes`)
+  const words = [...new Set(searchedWords(text).flatMap(wordsIn))]
+  if (words.length > maxWords) throw tooLong(`${maxWords} words`)
+  return words
+}
+
+const tooLong = (limit: string) =>
+  new RegistryError('BadRequest', `q must have at most ${limit}: search for fewer words`)
+
+/** The documentation of the latest version of a module. */
+function wantedOf(entry: Listed): Wanted | undefined {
+  const { parent, summary } = entry
+  const version = summary.latestVersion
+  if (version === undefined) return undefined
+  const digest = parent.rowsOf(version).find((row) => row.docsDigest !== undefined)?.docsDigest
+  return digest === undefined ? undefined : { entry, version, digest }
+}

@@ -1,0 +1,67 @@
+/** Words, and the names of Terraform: `aws_s3_bucket`, `vpc-peering`. */
+const token = /[\p{L}\p{N}][\p{L}\p{N}_-]*/gu
+const maxTermLength = 64
+
+/** Words of fewer letters have too many neighbours, longer ones are not typed. */
+const shortestTypo = 5
+const longestTypo = 24
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789_-'
+
+/** The words of a text in lower case. */
+export function wordsIn(text: string): string[] {
+  return text.toLowerCase().match(token) ?? []
+}
+
+/** The words of a text and their parts: `aws_s3_bucket`, `aws`, `s3` and `bucket`. */
+export function termsOf(text: string): Set<string> {
+  return new Set(wordsIn(text).flatMap(termsOfWord))
+}
+
+function termsOfWord(word: string): string[] {
+  return [word, ...word.split(/[_-]+/)]
+    .filter((term) => term !== '')
+    .map((term) => term.slice(0, maxTermLength))
+}
+
+/** As many lines as have no more than a number of different terms. The last one may be cut between two words. */
+export function limitTerms(
+  lines: readonly string[],
+  limit: number,
+): { readonly text: string; readonly count: number } {
+  const terms = new Set<string>()
+  const kept: string[] = []
+  for (const line of lines) {
+    const end = endWithin(line, terms, limit)
+    if (end > 0) kept.push(line.slice(0, end))
+    if (end < line.length) break
+  }
+  return { text: kept.join('\n'), count: terms.size }
+}
+
+/** Adds the terms of a line as long as they fit. @returns where the rest of the line begins */
+function endWithin(line: string, terms: Set<string>, limit: number): number {
+  let end = 0
+  for (const match of line.matchAll(token)) {
+    const own = termsOfWord(match[0].toLowerCase()).filter((term) => !terms.has(term))
+    if (terms.size + new Set(own).size > limit) return end
+    for (const term of own) terms.add(term)
+    end = match.index + match[0].length
+  }
+  return line.length
+}
+
+/** Every text with one letter more, one less, another one, or two neighbours swapped, that a predicate accepts. */
+export function withOneError(word: string, isKnown: (term: string) => boolean): string[] {
+  if (word.length < shortestTypo || word.length > longestTypo) return []
+  const found = new Set<string>()
+  const consider = (term: string) => isKnown(term) && found.add(term)
+  for (let at = 0; at <= word.length; at += 1) {
+    const [before, after, rest] = [word.slice(0, at), word.slice(at), word.slice(at + 1)]
+    for (const letter of letters) consider(before + letter + after)
+    if (at === word.length) break
+    consider(before + rest)
+    for (const letter of letters) consider(before + letter + rest)
+    if (rest !== '') consider(before + rest.charAt(0) + after.charAt(0) + rest.slice(1))
+  }
+  return [...found].filter((term) => !term.startsWith(word))
+}
