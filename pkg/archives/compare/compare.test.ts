@@ -470,3 +470,41 @@ it('names the one thing that differs', () => {
     ),
   )
 })
+
+const inputMutations: readonly ((each: InputDocs) => Partial<InputDocs>)[] = [
+  () => ({ type: 'bool' }),
+  () => ({ required: false, default: 'x' }),
+  ({ nullable }) => ({ nullable: !nullable }),
+  ({ sensitive }) => ({ sensitive: !sensitive }),
+  ({ ephemeral }) => ({ ephemeral: !ephemeral }),
+  ({ validations }) => ({ validations: [...validations, { message: 'new' }] }),
+  () => ({ deprecated: 'use another one' }),
+]
+
+it('names the one input of which one aspect differs, and nothing else', () => {
+  fc.assert(
+    fc.property(
+      anyModule,
+      fc.nat(),
+      fc.constantFrom(...inputMutations),
+      ({ root, ...rest }, at, mutate) => {
+        fc.pre(root.inputs.length > 0)
+        const place = at % root.inputs.length
+        const changed = root.inputs.map((each, index) =>
+          index === place ? { ...each, ...mutate(each) } : each,
+        )
+        const { changes } = compareModules(
+          { root, ...rest },
+          { root: { ...root, inputs: changed }, ...rest },
+          versions,
+        )
+        expect(changes.map((change) => change.name)).toEqual([root.inputs[place]?.name])
+        expect(changes[0]).toMatchObject({
+          kind: 'input',
+          before: expect.any(String),
+          after: expect.any(String),
+        })
+      },
+    ),
+  )
+})
