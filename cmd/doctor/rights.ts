@@ -74,6 +74,12 @@ export function controllerRights({
         namespace,
       },
       { group: 'events.k8s.io', resources: ['events'], verbs: ['create'], namespace },
+      {
+        group: '',
+        resources: ['configmaps'],
+        verbs: ['get', 'create', 'patch', 'delete'],
+        namespace,
+      },
     ]),
     { group, resources: ['groupbindings'], verbs: readVerbs, namespace: own },
     { group, resources: ['groupbindings/status'], verbs: ['patch'], namespace: own },

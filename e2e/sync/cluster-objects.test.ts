@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   type ControlPlane,
   startControlPlane,
@@ -9,6 +9,7 @@ import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.
 import { type Cluster, loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { objectsConformance } from '../../pkg/records/store/conformance.fixture.ts'
 import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
+import { configMapOf, configMapPath } from './cluster-place.fixture.ts'
 
 let plane: ControlPlane
 const clusters: Cluster[] = []
@@ -61,6 +62,7 @@ objectsConformance('a cluster', async () => ({
   async remove({ kind, namespace, name }) {
     await plane.admin.request('DELETE', pathOf(kind, namespace, name))
   },
+  configMap: (namespace, name) => configMapOf(plane, namespace, name),
   async writeSecret(namespace, name, values) {
     const secret = { metadata: { name }, stringData: values }
     await plane.admin.request('POST', `/api/v1/namespaces/${namespace}/secrets`, secret)
@@ -93,6 +95,66 @@ it('reads and writes only in watched namespaces', async () => {
   const outside = objects.apply({ kind: 'Module', metadata: { namespace, name }, spec })
   await expect(outside).rejects.toThrow('--watch-namespaces')
   await objects.close()
+})
+
+describe('the README of a version', () => {
+  const name = 'network-9-0-0'
+  const path = configMapPath('team', `${name}-readme`)
+  const read = () =>
+    plane.admin.request('GET', path) as Promise<{
+      metadata: { uid: string; ownerReferences?: object[] }
+      data: Record<string, string>
+    }>
+  const labels = { 'depot.internal/readme': 'true' }
+  const put = (metadata: object, data: object) =>
+    plane.admin.request('POST', '/api/v1/namespaces/team/configmaps', {
+      metadata: { name: `${name}-readme`, ...metadata },
+      data,
+    })
+  const started = async () => {
+    const objects = await open(['team'])
+    onTestFinished(() => objects.close())
+    await objects.ready
+    const moduleConfigRef = { name: 'network', provider: 'aws' }
+    const version = await objects.apply({
+      kind: 'Version',
+      metadata: { namespace: 'team', name },
+      spec: { type: 'Module', version: '9.0.0', moduleConfigRef },
+    })
+    return { objects, version }
+  }
+
+  it('leaves a ConfigMap of somebody else alone', async () => {
+    const { objects, version } = await started()
+    await put({}, { 'app.conf': 'x = 1' })
+    const writing = objects.writeReadme(version, '# Ours')
+    await expect(writing).rejects.toMatchObject({ reason: 'Conflict' })
+    await expect(writing).rejects.toThrow('rename or delete it')
+    await objects.writeReadme(version, undefined)
+    expect((await read()).data).toEqual({ 'app.conf': 'x = 1' })
+    await plane.admin.request('DELETE', path)
+  })
+
+  it.each([
+    ['that a backup restored', { labels }],
+    [
+      'of a version that was deleted and made again',
+      {
+        labels,
+        ownerReferences: [
+          { apiVersion: `${apiGroup}/v1alpha1`, kind: 'Version', name, uid: crypto.randomUUID() },
+        ],
+      },
+    ],
+  ])('takes over a ConfigMap %s', async (_, metadata) => {
+    const { objects, version } = await started()
+    await put(metadata, { 'README.md': 'b2xk' })
+    await objects.writeReadme(version, '# New')
+    const { metadata: after, data } = await read()
+    expect(after.ownerReferences).toMatchObject([{ name, uid: version.metadata.uid }])
+    expect(Buffer.from(data['README.md'] ?? '', 'base64').toString()).toBe('# New\n')
+    await plane.admin.request('DELETE', path)
+  })
 })
 
 it('writes the same event of an object once in ten minutes', async () => {

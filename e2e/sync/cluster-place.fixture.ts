@@ -22,6 +22,33 @@ export function connect({ kubeconfigFile }: ControlPlane, timings: Timings = {})
   return openCluster({ connection, apiGroup, log, metrics, timings })
 }
 
+/** Reads a ConfigMap. One whose owner is gone does not count: no garbage collector runs in these clusters. */
+export async function configMapOf(
+  { admin }: ControlPlane,
+  namespace: string,
+  name: string,
+): Promise<unknown> {
+  const [found] = await orNone(admin.request('GET', configMapPath(namespace, name)))
+  if (found === undefined) return undefined
+  const { metadata } = found as {
+    metadata: { ownerReferences?: { kind: string; name: string; uid: string }[] }
+  }
+  const [owner] = metadata.ownerReferences ?? []
+  if (owner === undefined) return found
+  const [held] = await orNone(admin.request('GET', pathOf(owner.kind, namespace, owner.name)))
+  const { uid } = (held as { metadata?: { uid: string } } | undefined)?.metadata ?? {}
+  return uid === owner.uid ? found : undefined
+}
+
+export const configMapPath = (namespace: string, name: string): string =>
+  `/api/v1/namespaces/${namespace}/configmaps/${name}`
+
+const orNone = (asked: Promise<unknown>): Promise<unknown[]> =>
+  asked.then(
+    (found) => [found],
+    () => [],
+  )
+
 /** The objects of one namespace of a cluster. A person writes with kubectl. */
 export function clusterPlace(
   plane: ControlPlane,
@@ -57,6 +84,7 @@ export function clusterPlace(
     async remove({ kind, name }) {
       await plane.admin.request('DELETE', pathOf(kind, namespace, name))
     },
+    configMap: (_, name) => configMapOf(plane, namespace, name),
     async writeSecret(_, name, values) {
       const secret = { metadata: { name }, stringData: values }
       await plane.admin.request('POST', `/api/v1/namespaces/${namespace}/secrets`, secret)

@@ -85,6 +85,8 @@ describe('depot sync', () => {
     expect(status).toBe(0)
     expect(filesBelow(registry.manifests)).toEqual([
       '.depot-removals/stored.json',
+      'configmaps/team/vpc-1-0-0-readme.yaml',
+      'configmaps/team/vpc-1-1-0-readme.yaml',
       'main.status.yaml',
       'main.yaml',
       'modules/team/vpc.yaml',
@@ -169,10 +171,12 @@ describe('depot sync', () => {
     expect(await ended).toEqual([1, null])
   })
 
-  it('makes documentation of each module version, which the server answers with', async () => {
+  it('makes documentation and READMEs of module versions, which the server answers with', async () => {
     const server = await startServer(registry)
     onTestFinished(async () => void (await server.stop()))
-    const url = `${server.url}/depot/ui/v1/resources/team/module/vpc/docs`
+    const resource = `${server.url}/depot/ui/v1/resources/team/module/vpc`
+    expect(await (await fetch(resource)).json()).toMatchObject({ readmeContent: '# vpc\n' })
+    const url = `${resource}/docs`
     const latest = await fetch(url)
     expect(await latest.json()).toMatchObject({
       schema: 1,

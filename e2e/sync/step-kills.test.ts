@@ -27,6 +27,7 @@ const filling: readonly (readonly [step: string, count: number])[] = [
   ['stored', 1],
   ['stored', 4],
   ['verified', 1],
+  ['readme written', 1],
   ['status written', 1],
   ['status written', 4],
 ]
@@ -132,8 +133,8 @@ beforeAll(async () => {
 it('without a kill stores archives, and then removes them', () => {
   // Two modules with their documentation, two platforms with three documents.
   expect(whole.archives).toHaveLength(9)
-  // One of them notes what is stored.
-  expect(whole.manifests).toHaveLength(9)
+  // One of them notes what is stored, and two are READMEs.
+  expect(whole.manifests).toHaveLength(11)
   expect(empty.archives).toEqual([])
   expect(empty.manifests.map(([file]) => file)).toEqual(['main.status.yaml', 'main.yaml'])
 })

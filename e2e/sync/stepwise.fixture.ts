@@ -40,6 +40,7 @@ const withObjects = (objects: Objects): Objects => ({
   apply: stepwise('applied', objects.apply.bind(objects)),
   patch: stepwise('patched', objects.patch.bind(objects)),
   writeStatus: stepwise('status written', objects.writeStatus.bind(objects)),
+  writeReadme: stepwise('readme written', objects.writeReadme.bind(objects)),
   delete: stepwise('deleted', objects.delete.bind(objects)),
 })
 

@@ -115,6 +115,10 @@ export const Version = z.object({
       readmeConfigMapRef: ReadmeConfigMapRef.optional().describe(
         'ConfigMap with the README. Modules only.',
       ),
+      readmeDocs: z
+        .string()
+        .optional()
+        .describe('SHA-256 of the documentation that the README was taken from. Modules only.'),
     })
     .optional()
     .meta({ description: 'Last observed state.', ...openToNewFields }),

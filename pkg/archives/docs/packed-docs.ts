@@ -18,6 +18,8 @@ export interface PackedDocs {
   /** In lower-case hexadecimal. */
   readonly sha256: string
   readonly sizeBytes: number
+  /** The README of the root; undefined if it has none. */
+  readonly readme: string | undefined
 }
 
 /** Reads the documentation of a module for storage. Files as for `readModuleDocs`. */
@@ -48,7 +50,8 @@ export async function unpackDocs(bytes: Uint8Array): Promise<ModuleDocs> {
 
 async function packed(docs: ModuleDocs): Promise<PackedDocs> {
   const bytes = await gzip(fittingText(docs))
-  return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length }
+  const { readme } = docs.root
+  return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length, readme }
 }
 
 /** READMEs of submodules and examples are what is left out first. */

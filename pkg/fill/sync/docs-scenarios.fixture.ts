@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { unpackDocs } from '../../archives/docs/docs.ts'
-import { storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import { ApiError, type Objects, refOf } from '../../records/store/store.ts'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
 /** The documentation of stored modules. */
@@ -27,6 +28,12 @@ export function docsScenarios(scene: () => Scene): void {
       const [name = '', ...others] = await scene().documentation()
       expect(others).toEqual([])
       return unpackDocs(await readFile(pathOf(name)))
+    }
+    const readme = async () => {
+      const found = (await scene().configMap('vpc-1-0-0-readme')) as
+        | { data: Record<string, string> }
+        | undefined
+      return found && Buffer.from(found.data['README.md'] ?? '', 'base64').toString()
     }
     const variable = 'variable "cidr" { type = string }'
 
@@ -71,6 +78,80 @@ export function docsScenarios(scene: () => Scene): void {
       const known = revision()
       await scene().run()
       expect(revision()).toBe(known)
+    })
+
+    it('has its README in a ConfigMap that the status names', async () => {
+      await fill(variable)
+      const { artifact, readmeConfigMapRef, readmeDocs } = status()
+      expect(readmeConfigMapRef).toEqual({ name: 'vpc-1-0-0-readme', key: 'README.md' })
+      expect(readmeDocs).toBe(artifact?.docs?.sha256)
+      expect(await readme()).toBe('# VPC\n')
+    })
+
+    it('has the README of an archive that replaces another one, and none if that has none', async () => {
+      await fill(variable)
+      const replaceBy = async (files: Record<string, string>, request: string) => {
+        scene().upstream.repositories.set(url, new Map([['v1.0.0', files]]))
+        const object = scene().object('Version', 'vpc-1-0-0')
+        const annotations = { 'depot.internal/sync-requested-at': request }
+        await scene().objects.patch(refOf(object), { metadata: { annotations } })
+        await eventually(() => expect(status().lastHandledSync).toBe(request))
+      }
+      await replaceBy({ 'main.tf': variable, 'README.md': '# Replaced' }, 'first')
+      expect(await readme()).toBe('# Replaced')
+      await replaceBy({ 'main.tf': variable }, 'second')
+      expect(status().readmeDocs).toBe(status().artifact?.docs?.sha256)
+      expect(status().readmeConfigMapRef).toBeUndefined()
+      expect(await readme()).toBeUndefined()
+    })
+
+    it('has a README although an earlier release stored it, and then writes nothing more', async () => {
+      await fill(variable)
+      const { readmeConfigMapRef: _, readmeDocs: __, ...before } = status()
+      const object = scene().object('Version', 'vpc-1-0-0')
+      await scene().objects.writeReadme(object, undefined)
+      await scene().objects.writeStatus(object, before)
+      await scene().run()
+      expect(await readme()).toBe('# VPC\n')
+      expect(status()).toMatchObject({ readmeConfigMapRef: { name: 'vpc-1-0-0-readme' } })
+      const revision = () => scene().object('Version', 'vpc-1-0-0').metadata.resourceVersion
+      await scene().run()
+      const known = revision()
+      await scene().run()
+      expect(revision()).toBe(known)
+    })
+
+    it('keeps the README that a person named', async () => {
+      await fill(variable)
+      const readmeConfigMapRef = { name: 'by-hand', key: 'README.md' }
+      const { readmeDocs: _, ...before } = status()
+      const object = scene().object('Version', 'vpc-1-0-0')
+      await scene().objects.writeStatus(object, { ...before, readmeConfigMapRef })
+      await scene().run()
+      expect(status()).toMatchObject({ readmeConfigMapRef, synced: true })
+    })
+
+    it('is synced if its README cannot be written, which is tried again', async () => {
+      let isDenied = true
+      const denied = (objects: Objects): Objects => ({
+        ...objects,
+        get: objects.get.bind(objects),
+        writeReadme: async (...given) => {
+          if (isDenied) throw new ApiError('Forbidden', 'configmaps is forbidden')
+          return objects.writeReadme(...given)
+        },
+      })
+      scene().through = denied
+      onTestFinished(() => {
+        scene().through = undefined
+      })
+      await fill(variable)
+      expect(status()).toMatchObject({ synced: true, syncStatus: 'Synced' })
+      expect(status().readmeConfigMapRef).toBeUndefined()
+      isDenied = false
+      await scene().run()
+      expect(await readme()).toBe('# VPC\n')
+      expect(status()).toMatchObject({ readmeConfigMapRef: { name: 'vpc-1-0-0-readme' } })
     })
 
     it('is made again if storage has lost it', async () => {

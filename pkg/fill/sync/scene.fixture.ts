@@ -31,6 +31,8 @@ export class Scene {
   readonly #metrics = createMetrics({ version: 'test' })
   /** Milliseconds that the clock of the reconcilers is ahead. */
   aheadMs = 0
+  /** Wraps the objects of the reconcilers. */
+  through: ((objects: Objects) => Objects) | undefined
 
   private constructor(place: ObjectPlace, namespace: string, directory: string, spool: Spool) {
     this.#place = place
@@ -71,6 +73,10 @@ export class Scene {
     return this.#place.remove({ kind, namespace: this.namespace, name })
   }
 
+  configMap(name: string): Promise<unknown> {
+    return this.#place.configMap(this.namespace, name)
+  }
+
   /** Starts the reconcilers, as a process does, and waits until they have nothing to do. */
   async run(options: Partial<SyncOptions> = {}): Promise<void> {
     await (await this.begin(options)).idle()
@@ -79,7 +85,8 @@ export class Scene {
   /** Starts the reconcilers, and waits for nothing. */
   async begin(options: Partial<SyncOptions> = {}): Promise<Sync> {
     await this.stop()
-    const objects = await this.#place.open()
+    const opened = await this.#place.open()
+    const objects = this.through?.(opened) ?? opened
     const sync = await startSync({
       limits: defaultLimits,
       objects,

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
+import { configMapIn } from '../../records/store/folder/config-map.fixture.ts'
 import { folderObjects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
@@ -253,6 +254,7 @@ it('writes a module before its new version and once more after it, however long 
       open: () => folderObjects({ dir, apiGroup, watch: true, log }),
       write: (manifest) => writeFile(file(manifest.metadata.name), stringify(manifest)),
       remove: ({ name }) => rm(file(name)),
+      configMap: (namespace, name) => configMapIn(dir, namespace, name),
       writeSecret: async () => undefined,
       close: () => rm(dir, { recursive: true }),
     },
@@ -271,7 +273,7 @@ it('writes a module before its new version and once more after it, however long 
   scene.upstream.repository(url, { 'v1.0.0': 'first', 'v1.1.0': 'second' })
   scene.upstream.delays.set(url, fetched)
   const written: string[] = []
-  for (const folder of ['', 'modules/team', 'versions/team']) {
+  for (const folder of ['', 'configmaps/team', 'modules/team', 'versions/team']) {
     const watcher = watch(join(dir, folder), (event, name) => {
       // A file is put in place under its name as a whole.
       if (event === 'rename' && name?.endsWith('.yaml') === true) written.push(join(folder, name))
@@ -286,6 +288,7 @@ it('writes a module before its new version and once more after it, however long 
   expect(scene.status('Module', 'vpc')).toMatchObject({ synced: true, latestVersion: '1.1.0' })
   await eventually(() =>
     expect(written.toSorted()).toEqual([
+      'configmaps/team/vpc-1-1-0-readme.yaml',
       'main.status.yaml',
       // Its spec first, so that a process that is killed leaves no version that its module does not name.
       'modules/team/vpc.yaml',

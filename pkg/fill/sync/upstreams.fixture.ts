@@ -5,6 +5,7 @@ import { stringify } from 'yaml'
 import { startUpstreams, type Upstreams } from '../../../hack/testbed/upstream/upstreams.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import type { ObjectPlace } from '../../records/store/conformance.fixture.ts'
+import { configMapIn } from '../../records/store/folder/config-map.fixture.ts'
 import { folderObjects } from '../../records/store/store.ts'
 import { type LocalSources, localSources } from '../sources/sources.fixture.ts'
 import { Scene } from './scene.fixture.ts'
@@ -68,6 +69,7 @@ export function folderPlace(dir: string, { restMs = 500 } = {}): ObjectPlace {
       await writeFile(fileOf(manifest.kind, manifest.metadata.name), stringify(manifest))
     },
     remove: ({ kind, name }) => rm(fileOf(kind, name)),
+    configMap: (namespace, name) => configMapIn(dir, namespace, name),
     writeSecret: async () => undefined,
     close: () => rm(dir, { recursive: true }),
   }

@@ -8,7 +8,8 @@ import { clusterNotes } from './cluster-notes.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
-import type { ObjectKind, Objects } from './types.ts'
+import { isReadmeOf, isReadmeWritten, readmeObject, readmeRefOf, readmeTaken } from './readme.ts'
+import type { ObjectKind, Objects, StoredObject } from './types.ts'
 import { record } from './whole-object.ts'
 
 export interface ClusterObjectsOptions {
@@ -120,6 +121,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
       if (answer !== undefined) store.learn(answer)
     },
 
+    writeReadme: (version, text) => writeReadme(client, apiGroup, version, text),
     event: (event) => events.record(event),
 
     async secret(namespace, name) {
@@ -129,6 +131,41 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
 
     notes: clusterNotes(client, options.notes),
     close: () => events.close(),
+  }
+}
+
+async function writeReadme(
+  client: KubeClient,
+  apiGroup: string,
+  version: StoredObject,
+  text: string | undefined,
+): Promise<void> {
+  const { metadata } = version
+  const { namespace } = metadata
+  const ref = { kind: 'ConfigMap', namespace, name: readmeRefOf(metadata).name } as const
+  const wanted = text === undefined ? undefined : readmeObject(version, text, apiGroup)
+  if (wanted !== undefined && (await isCreated(client.create(wanted)))) return
+  const found = await ifFound(client.get(ref))
+  const isOurs = found !== undefined && isReadmeOf(metadata, found, apiGroup)
+  if (wanted === undefined) {
+    if (isOurs) await client.delete(ref, { uid: found.metadata.uid ?? '' })
+  } else if (!isOurs) {
+    throw readmeTaken(metadata)
+  } else if (!isReadmeWritten(found, wanted)) {
+    const { labels, ownerReferences } = wanted.metadata
+    const patch = { metadata: { labels, ownerReferences }, data: wanted.data }
+    await client.patch(ref, patch, { resourceVersion: found.metadata.resourceVersion })
+  }
+}
+
+/** Whether nothing else had the name. */
+async function isCreated(creating: Promise<unknown>): Promise<boolean> {
+  try {
+    await creating
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === 'AlreadyExists') return false
+    throw error
   }
 }
 

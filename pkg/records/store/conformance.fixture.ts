@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
 import type { AppliedObject, Objects, StoredObject, StoredRef } from './types.ts'
 
 /** A place of objects, and what people do in it. */
@@ -8,6 +9,8 @@ export interface ObjectPlace {
   /** Creates an object, or makes it what it is here. */
   write(manifest: Manifest): Promise<void>
   remove(ref: StoredRef): Promise<void>
+  /** Reads a ConfigMap, unless its owner is gone; undefined if it does not exist. */
+  configMap(namespace: string, name: string): Promise<unknown>
   /** Writes a Secret. */
   writeSecret(namespace: string, name: string, values: Record<string, string>): Promise<void>
   close(): Promise<void>
@@ -82,6 +85,23 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
     }
     const refOf = ({ kind, metadata }: StoredObject): StoredRef => {
       return { kind, namespace: metadata.namespace, name: metadata.name }
+    }
+
+    /** Decoded, by key. */
+    const readmesIn = async (name: string): Promise<Record<string, string> | undefined> => {
+      const found = await place.configMap(namespace, name)
+      if (found === undefined) return undefined
+      const { metadata, data } = z
+        .object({
+          metadata: z.object({ labels: z.record(z.string(), z.string()) }),
+          data: z.record(z.string(), z.string()),
+        })
+        .parse(found)
+      expect(metadata.labels).toEqual({ 'depot.internal/readme': 'true' })
+      const texts = Object.entries(data).map(
+        ([key, text]) => [key, Buffer.from(text, 'base64').toString()] as const,
+      )
+      return Object.fromEntries(texts)
     }
 
     it('are there with everything that people wrote', () => {
@@ -274,6 +294,35 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       })
       expect(await objects.secret(namespace, 'none')).toBeUndefined()
       expect(await objects.secret('other', 'depot-github')).toBeUndefined()
+    })
+
+    it('keep the README of a Version until the Version goes', async () => {
+      const parent = await written('read')
+      const made = await objects.apply(versionOf(parent, '1.0.0'))
+      const version = await objects.writeStatus(made, { synced: true })
+      const readmes = () => readmesIn('read-1-0-0-readme')
+      await objects.writeReadme(version, undefined)
+      expect(await readmes()).toBeUndefined()
+      for (const text of ['# Größe', '# Another', '# Another']) {
+        await objects.writeReadme(version, text)
+        expect(await readmes()).toEqual({ 'README.md': text })
+      }
+      await objects.writeReadme(version, undefined)
+      expect(await readmes()).toBeUndefined()
+      await objects.writeReadme(version, 'hi')
+      expect((await readmes())?.['README.md']?.trim()).toBe('hi')
+      await objects.delete(refOf(version))
+      await until(async () => expect(await readmes()).toBeUndefined())
+    })
+
+    it('cut a README that has more bytes than a ConfigMap holds', async () => {
+      const parent = await written('long')
+      const version = await objects.apply(versionOf(parent, '1.0.0'))
+      await objects.writeReadme(version, '\u{fffd}'.repeat(400_000))
+      const { 'README.md': text = '' } = (await readmesIn('long-1-0-0-readme')) ?? {}
+      expect(text).toMatch(
+        /^\u{fffd}+\n\n\*The rest of this README is left out: it has more than 512 KiB\.\*\n$/u,
+      )
     })
 
     it('are the same to a process that starts later', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { objectsConformance } from './conformance.fixture.ts'
+import { configMapIn } from './folder/config-map.fixture.ts'
 import { folderObjects } from './store.ts'
 
 const log = createLogger('silent')
@@ -17,6 +18,7 @@ objectsConformance('a folder', async () => {
       await writeFile(join(dir, `${manifest.metadata.name}.yaml`), stringify(manifest))
     },
     remove: ({ name }) => rm(join(dir, `${name}.yaml`)),
+    configMap: (namespace, name) => configMapIn(dir, namespace, name),
     async writeSecret(namespace, name, values) {
       const metadata = { name, namespace }
       const secret = { apiVersion: 'v1', kind: 'Secret', metadata, stringData: values }

@@ -95,6 +95,7 @@ export function plannedObjects(
       const { uid } = get(ref)?.metadata ?? {}
       if (given?.uid === undefined || given.uid === uid) remove(ref)
     },
+    writeReadme: async () => undefined,
     event: () => undefined,
     secret: (namespace, name) => base.secret(namespace, name),
     // Nothing is removed from storage, or returns from there.

@@ -155,6 +155,14 @@ export interface Objects {
     ref: StoredRef,
     options?: { readonly uid?: string; readonly whileOwnerAbsent?: boolean },
   ): Promise<void>
+  /**
+   * Keeps the README of a Version in a ConfigMap that goes with the Version, or removes it. What would change nothing is not
+   * written.
+   *
+   * @param text undefined: the Version has no README
+   * @throws ApiError Conflict where a ConfigMap of somebody else has its name
+   */
+  writeReadme(version: StoredObject, text: string | undefined): Promise<void>
   /** Never throws and never waits; the same one is written at most every ten minutes. */
   event(event: ObjectEvent): void
   /** Values of a Secret by key; undefined if it does not exist. */

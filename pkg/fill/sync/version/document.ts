@@ -6,6 +6,7 @@ import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { rewritingBytes, undocumented } from './fetch.ts'
 import type { StoragePlace } from './plan.ts'
+import { storedReadme, writeReadme } from './readme.ts'
 import { docsFields, docsIn } from './status.ts'
 import { storeDocs } from './store.ts'
 import { readStored } from './stored-file.ts'
@@ -38,7 +39,7 @@ export class DocsAllowance {
 }
 
 /**
- * Makes the documentation of a stored module that has none: it was stored by an earlier release or by hand, or storage has
+ * Makes the documentation of a stored module that has none, and writes its README: it was stored by an earlier release or by hand, or storage has
  * lost the documentation. The archive comes from storage, never from upstream. A failure is logged.
  *
  * @param isChecked whether the archive was just looked for in storage; then its documentation is, too
@@ -53,17 +54,20 @@ export async function document(
   const { spec, metadata } = object
   if ((spec as { readonly type?: string }).type !== 'Module') return undefined
   if (!at.place.isGrantedTo(metadata.namespace)) return undefined
+  const { stalledMs } = context.timings
   try {
-    if (await hasDocs(object, at, isChecked)) return undefined
+    const isMade = await hasDocs(object, at, isChecked)
+    if (isMade && hasReadme(object)) return undefined
     const waitMs = context.docsAllowance.take()
     if (waitMs !== undefined) return waitMs
-    await make(context, object, at, signal)
-    return undefined
+    if (isMade) await takeReadme(context, object, at, signal)
+    else await make(context, object, at, signal)
+    return hasReadme(latestOf(context, object)) ? undefined : jittered(stalledMs, metadata.uid)
   } catch (err) {
     if (signal.aborted) throw err
     const { fileName } = versionStatus(object).artifact ?? {}
     context.log.warn({ archive: fileName, err }, undocumented)
-    return jittered(context.timings.stalledMs, metadata.uid)
+    return jittered(stalledMs, metadata.uid)
   }
 }
 
@@ -76,6 +80,33 @@ async function hasDocs(
   const name = docsIn(artifact)
   if (name === undefined || artifact?.docs === undefined) return false
   return !isChecked || (await place.driver.check(place.object(name), artifact.docs))
+}
+
+/** Tells whether the README of the documentation was written, if it has one. */
+function hasReadme(object: StoredObject): boolean {
+  const { artifact, readmeDocs } = versionStatus(object)
+  return artifact?.docs?.sha256 === readmeDocs
+}
+
+async function takeReadme(
+  context: Context,
+  object: StoredObject,
+  { place }: StoragePlace,
+  signal: AbortSignal,
+): Promise<void> {
+  const { artifact } = versionStatus(object)
+  const fileName = docsIn(artifact)
+  if (fileName === undefined || artifact?.docs === undefined) return
+  const { sha256 } = artifact.docs
+  const fields = await writeReadme(
+    context,
+    object,
+    await storedReadme(context, place, { fileName, sha256 }, signal),
+  )
+  await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => ({
+    fields: status?.artifact?.docs?.sha256 === sha256 ? fields : {},
+    conditions: {},
+  }))
 }
 
 async function make(
@@ -104,9 +135,13 @@ async function make(
     try {
       const stored = await storeDocs(context, at.place, { fileName, sha256, docs }, signal)
       if (stored === undefined) return
+      const readme = await writeReadme(context, object, stored)
       await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
         const isSame = status?.artifact?.sha256 === sha256
-        const fields = isSame && { artifact: { ...status.artifact, docs: docsFields(stored) } }
+        const fields = isSame && {
+          artifact: { ...status.artifact, docs: docsFields(stored) },
+          ...readme,
+        }
         return { fields: fields || {}, conditions: {} }
       })
     } finally {

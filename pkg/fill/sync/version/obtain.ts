@@ -4,6 +4,7 @@ import { writeStatus } from '../status.ts'
 import { decide, decideToFetch } from './decide.ts'
 import type { StoragePlace, UpstreamOffer, VersionPlan } from './plan.ts'
 import { progressOf } from './progress.ts'
+import { writeReadme } from './readme.ts'
 import {
   driftedStatus,
   driftMessage,
@@ -109,7 +110,9 @@ async function reportStored(
 ): Promise<void> {
   const { clock, timings, metrics, objects } = context
   const before = work.version.status?.artifact?.contentDigest ?? 'nothing'
-  const replacing = { from, to: plan, nowMs: clock(), graceMs: timings.removalGraceMs }
+  const readme =
+    plan.type === 'Module' ? await writeReadme(context, work.object, candidate.docs) : {}
+  const replacing = { from, to: plan, nowMs: clock(), graceMs: timings.removalGraceMs, readme }
   const object = await write(context, work, (status) =>
     storedStatus(status, candidate, plan.sourceKey, replacing),
   )

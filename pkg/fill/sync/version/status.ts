@@ -5,6 +5,7 @@ import { timeOf } from '../context.ts'
 import { failureText } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
 import type { StoragePlace } from './plan.ts'
+import type { ReadmeFields } from './readme.ts'
 import type { Candidate, SyncAttempt, VersionStatus } from './work.ts'
 
 type Change = StatusChange<VersionStatus>
@@ -52,7 +53,7 @@ export function storedStatus(
   before: VersionStatus | undefined,
   candidate: Candidate,
   sourceKey: string,
-  replacing: Replacing,
+  replacing: Replacing & { readonly readme: ReadmeFields },
 ): Change {
   const now = timeOf(replacing.nowMs)
   const { fileName, sha256, sizeBytes, revision, contentDigest, hashes, docs, release } = candidate
@@ -79,6 +80,7 @@ export function storedStatus(
       release: documents,
       replaced: replacedAfter(before, filesIn({ artifact, release: documents }), replacing),
       previousDigests: digestsBefore(before, contentDigest),
+      ...replacing.readme,
       ...inSync,
     },
     conditions: {

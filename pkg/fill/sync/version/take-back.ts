@@ -32,7 +32,8 @@ export async function takeBack(
       if (!(await driver.verify(nameOf(fileName), { sizeBytes, sha256 }, { signal }))) continue
       const artifact = { ...status.artifact, verifiedAt: timeOf(context.clock()) }
       const returned = await writeStatus<VersionStatus>(context, latestOf(context, object), () => ({
-        fields: { ...status, artifact },
+        // Its README went with the Version before.
+        fields: { ...status, artifact, readmeDocs: undefined },
         conditions: {},
       }))
       if (returned !== undefined) await context.removals.drop(left.id)

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf, kinds } from '../../../api/v1alpha1/v1alpha1.ts'
-import { decodeText, idOf, type Scanner } from '../../folder/folder.ts'
+import { decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
+import { isReadmeOf, type readmeObject, readmeRefOf, readmeTaken } from '../readme.ts'
 import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import type { Fields, FiledSecret } from './keeper.ts'
@@ -55,10 +56,34 @@ export class Files {
   /** Takes an object out of its file, and its status out of the file of its own. */
   async remove(ref: StoredRef): Promise<void> {
     const { definitions } = this.#scanner
+    if (ref.kind === 'Version') await this.writeReadme(ref, undefined)
     const file = definitions.fileOf(ref)
     if (file !== undefined) await this.#edit(file, ref, () => undefined)
     await this.removeStatus(ref)
     definitions.drop(ref)
+  }
+
+  /**
+   * Writes the README of a Version into a file of its own, or removes that.
+   *
+   * @param readme undefined: there is none
+   * @throws ApiError Conflict where the file has something else
+   */
+  async writeReadme(
+    version: Omit<StoredRef, 'kind'>,
+    readme: ReturnType<typeof readmeObject> | undefined,
+  ): Promise<void> {
+    const { namespace, name } = version
+    const file = `configmaps/${encoded(namespace)}/${encoded(readmeRefOf(version).name)}.yaml`
+    const path = join(this.#dir, file)
+    const current = existsSync(path) ? await readFile(path, 'utf8') : undefined
+    if (current !== undefined) {
+      const parsed = parseYaml(current)
+      const isOurs = parsed.ok && isReadmeOf({ name }, parsed.value, this.#apiGroup)
+      if (!isOurs && readme === undefined) return
+      if (!isOurs) throw readmeTaken(version)
+    }
+    await this.#put(file, readme && textOf({ apiVersion: 'v1', ...readme }), current)
   }
 
   async removeStatus(ref: StoredRef): Promise<void> {

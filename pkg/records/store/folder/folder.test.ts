@@ -1,5 +1,13 @@
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -55,6 +63,23 @@ const child = (parent: { metadata: { name: string; uid: string } }) => {
     spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name, provider: 'aws' } },
   } as const
 }
+
+describe('the README of a version', () => {
+  it('leaves a file with something else alone', async () => {
+    write('vpc.yaml', moduleText('vpc'))
+    const objects = await open()
+    const version = await objects.apply(child(await known('vpc', objects)))
+    const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
+    mkdirSync(join(dir, 'configmaps/team'), { recursive: true })
+    write(file, 'theirs: true\n')
+    await objects.writeReadme(version, '# Ours').then(
+      () => expect.unreachable(),
+      (error: ApiError) => expect(error.message).toContain('rename or delete it'),
+    )
+    await objects.writeReadme(version, undefined)
+    expect(read(file)).toBe('theirs: true\n')
+  })
+})
 
 describe('a file that people wrote', () => {
   it('stays byte for byte, and has its status in a file of its own', async () => {

@@ -57,6 +57,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     writeStatus: (object, status, given) =>
       state.writeStatus(object, status, given?.isProgress === true),
     delete: (ref, given) => state.delete(ref, given),
+    writeReadme: (version, text) => state.writeReadme(version, text),
     event(event) {
       if (!events.isNews(event)) return
       const { object, type, reason, note } = event

@@ -6,6 +6,7 @@ import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { idOf, type Rejection, type Resolution, Scanner } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
 import { ObjectMemory, objectKinds, refOf } from '../memory.ts'
+import { readmeObject } from '../readme.ts'
 import type { AppliedObject, Objects, StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { applied } from './applied.ts'
@@ -178,6 +179,11 @@ export class FolderState {
       requireValid(ref, after, { withRules: false })
       return this.#change(ref, before, after, isProgress ? 'later' : 'now')
     })
+  }
+
+  writeReadme(version: StoredObject, text: string | undefined): Promise<void> {
+    const readme = text === undefined ? undefined : readmeObject(version, text, this.#apiGroup)
+    return this.scanner.exclusively(() => this.#files.writeReadme(version.metadata, readme))
   }
 
   delete(ref: StoredRef, { uid, whileOwnerAbsent }: DeleteOptions = {}): Promise<void> {
