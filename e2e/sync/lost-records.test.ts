@@ -77,27 +77,42 @@ it('keeps the archives of a cluster that lost its records', async () => {
   expect(await scene.stored()).toEqual([other, ...stored])
 }, 180_000)
 
-it('creates no Version again for a Module that the cluster lost', async () => {
-  const copies = await mkdtemp(join(tmpdir(), 'depot-etcd-'))
-  onTestFinished(() => rm(copies, { recursive: true }))
-  const scene = await openScene()
-  await plane.whileStopped((data) => cp(data, join(copies, 'etcd'), { recursive: true }))
-  await writeModule(scene, 'lost')
-  await scene.run()
-  expect(scene.names('Version')).toContain('lost-1-0-0')
-  await plane.whileStopped(async (data) => {
-    await rm(data, { recursive: true })
-    await cp(join(copies, 'etcd'), data, { recursive: true })
+const writeDepot = (scene: Scene, name: string) =>
+  scene.write('Depot', 'lost', {
+    global: { storageConfig: { fileSystem: { directoryPath: 'depot' } } },
+    moduleConfigs: [{ name, provider: 'aws', source: { type: 'git', url } }],
   })
-  await expect.poll(() => scene.names('Module'), patience).not.toContain('lost')
-  await scene.idle()
-  const list = (await plane.admin.request(
-    'GET',
-    `/apis/depot.internal/v1alpha1/namespaces/${namespace}/versions`,
-  )) as { items: { metadata: { name: string } }[] }
-  const names = list.items.map(({ metadata }) => metadata.name)
-  expect(names.filter((one) => one.startsWith('lost'))).toEqual([])
-}, 180_000)
+
+it.each([
+  ['Version', 'Module', writeModule],
+  ['Module', 'Depot', writeDepot],
+] as const)(
+  'creates no %s again for a %s that the cluster lost',
+  async (_, kind, write) => {
+    const copies = await mkdtemp(join(tmpdir(), 'depot-etcd-'))
+    onTestFinished(() => rm(copies, { recursive: true }))
+    const scene = await openScene()
+    await plane.whileStopped((data) => cp(data, join(copies, 'etcd'), { recursive: true }))
+    await write(scene, 'lost')
+    await scene.run()
+    expect(scene.names('Version')).toContain('lost-1-0-0')
+    await plane.whileStopped(async (data) => {
+      await rm(data, { recursive: true })
+      await cp(join(copies, 'etcd'), data, { recursive: true })
+    })
+    await expect.poll(() => scene.names(kind), patience).not.toContain('lost')
+    await scene.idle()
+    for (const plural of ['modules', 'versions']) {
+      const path = `/apis/depot.internal/v1alpha1/namespaces/${namespace}/${plural}`
+      const list = (await plane.admin.request('GET', path)) as {
+        items: { metadata: { name: string } }[]
+      }
+      const names = list.items.map(({ metadata }) => metadata.name)
+      expect(names.filter((one) => one.startsWith('lost'))).toEqual([])
+    }
+  },
+  180_000,
+)
 
 it('says that a definition lacks the status, instead of taking the object for deleted', async () => {
   const whole = (await plane.admin.request('GET', definition)) as {

@@ -3,6 +3,7 @@ import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import { ApiError } from '../../records/kube/kube.ts'
 import {
   type ObjectKind,
   type Objects,
@@ -128,4 +129,16 @@ export function timeOf(ms: number): string {
 export function msOf(time: string | undefined): number | undefined {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
   return Number.isNaN(ms) ? undefined : ms
+}
+
+/**
+ * A cluster that lost its records removes what a lost object creates, and archives are removed with it.
+ *
+ * @throws ApiError NotFound if an object is only in memory any more
+ */
+export async function requireThere({ objects }: Context, object: StoredObject): Promise<void> {
+  const { kind, namespace, name } = refOf(object)
+  const now = await objects.fresh(kind, namespace, name)
+  if (now?.metadata.uid === object.metadata.uid) return
+  throw new ApiError('NotFound', `${kind} ${namespace}/${name} does not exist any more`)
 }

@@ -5,7 +5,7 @@ import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1a
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
 import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
-import { type Context, refOf } from '../context.ts'
+import { type Context, refOf, requireThere } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { appliedAnnotation, depotLabel, policyAnnotation } from '../parent/depot-label.ts'
 import { markGone } from '../parent/gone.ts'
@@ -306,11 +306,12 @@ function digestOf(versions: readonly string[]): string {
 }
 
 async function apply(
-  { apiGroup, objects }: Context,
+  context: Context,
   depot: StoredObject,
   { kind, config, objectName }: DepotItem,
   versions: readonly string[],
 ): Promise<StoredObject> {
+  const { apiGroup, objects } = context
   const { namespace, name } = depot.metadata
   const object = objects.get(kind, namespace, objectName)
   const spec = {
@@ -326,6 +327,7 @@ async function apply(
       isDeepStrictEqual((object.spec as Record<string, unknown>)[field], value),
     )
   if (object !== undefined && isSame) return object
+  await requireThere(context, depot)
   return objects.apply({
     kind,
     metadata: {

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
-import { ApiError } from '../../../records/kube/kube.ts'
 import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
-import { type Context, refOf } from '../context.ts'
+import { type Context, refOf, requireThere } from '../context.ts'
 import { freeName, labelValue, objectName } from '../names.ts'
 import { type DesiredVersion, identityOf, identityOfStored } from './desired.ts'
 import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
@@ -84,18 +83,6 @@ export async function syncChildren(
   }
   const retained = undesired.length - superfluous.length + stays.size
   return { wanted, retained, held }
-}
-
-/**
- * A cluster that lost its records collects the Versions of a lost parent as garbage, and their archives would be removed later.
- *
- * @throws ApiError NotFound if the parent is only in memory any more
- */
-async function requireThere({ objects }: Context, parent: StoredObject): Promise<void> {
-  const { kind, namespace, name } = refOf(parent)
-  const now = await objects.fresh(kind, namespace, name)
-  if (now?.metadata.uid === parent.metadata.uid) return
-  throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the cluster any more`)
 }
 
 const isGoing = ({ metadata }: StoredObject) => metadata.deletionTimestamp !== undefined
