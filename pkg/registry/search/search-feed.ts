@@ -8,6 +8,8 @@ const retryMs = 5 * 60_000
 /** How often to look for changes that no question has applied. */
 const idleMs = 60_000
 
+const problem = 'search lacks the documentation of a module'
+
 export interface SearchFeedOptions {
   readonly search: Search
   readonly archives: DocsStorage
@@ -18,6 +20,8 @@ export interface SearchFeedOptions {
 export class SearchFeed {
   readonly #options: SearchFeedOptions
   readonly #timers = new Set<NodeJS.Timeout>()
+  /** Documentation that could not be read. The first one is logged as a warning. */
+  readonly #failed: Wanted[] = []
   #running = 0
   #isClosed = false
 
@@ -54,18 +58,22 @@ export class SearchFeed {
     try {
       search.describe(wanted, await docsOfVersion(entry.parent, version, archives))
     } catch (err) {
-      log.warn(
-        { component: 'search', namespace, name, version, err },
-        'search lacks the documentation of a module: it is read again in five minutes',
-      )
-      this.#later(retryMs, () => {
-        search.want(wanted)
-        this.#read()
-      })
+      const line = { component: 'search', namespace, name, version, err }
+      if (this.#failed.length === 0) {
+        log.warn(line, `${problem}: it is read again in five minutes, as is that of others`)
+        this.#later(retryMs, () => this.#retry())
+      } else log.debug(line, problem)
+      this.#failed.push(wanted)
     }
   }
 
+  #retry(): void {
+    for (const wanted of this.#failed.splice(0)) this.#options.search.want(wanted)
+    this.#read()
+  }
+
   #later(ms: number, act: () => void): void {
+    if (this.#isClosed) return
     const timer = setTimeout(() => {
       this.#timers.delete(timer)
       act()
