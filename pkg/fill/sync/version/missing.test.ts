@@ -119,6 +119,19 @@ it('gives the content of upstream to a refusing Version whose file a person remo
   expect(digestOf(scene)).not.toBe(digest)
 })
 
+it('says to correct or remove a file with a mistake, to which a new Version cannot be written', async () => {
+  const { scene, file } = await storedScene()
+  await scene.stop()
+  writeFileSync(file, 'kind: {')
+  await scene.run()
+  const version = scene.object('Version', name)
+  const written = scene.objects.writeStatus(version, { synced: true })
+  await expect(written).rejects.toThrow(
+    `versions/team/${name}.yaml cannot be read: correct it, or remove it to have it written again`,
+  )
+  expect(readFileSync(file, 'utf8')).toBe('kind: {')
+})
+
 describe('a Depot whose Module has an unreadable file', () => {
   it.each(['', 'kind: {'])('names its stored Versions again with "%s" in it', async (text) => {
     const { scene, dir } = await openedScene()

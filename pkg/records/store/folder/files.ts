@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf, kinds } from '../../../api/v1alpha1/v1alpha1.ts'
 import { decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
+import { ApiError } from '../../kube/kube.ts'
 import { isReadmeOf, type readmeObject, readmeRefOf, readmeTaken } from '../readme.ts'
 import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
@@ -99,8 +100,10 @@ export class Files {
     }
     const current = await this.#textOf(file)
     if (!isFiled) {
-      // A file with a mistake, say.
-      if (!isBlank(current)) throw changed(file)
+      if (!isBlank(current)) {
+        const message = `${file} cannot be read: correct it, or remove it to have it written again`
+        throw new ApiError('Conflict', message)
+      }
       const comments = current.replaceAll('\0', '').trim()
       return this.#put(file, `${comments}${comments && '\n'}${textOf(after)}`, current)
     }
