@@ -121,6 +121,15 @@ export function docsScenarios(scene: () => Scene): void {
       expect(revision()).toBe(known)
     })
 
+    it('has its README again after somebody deleted that', async () => {
+      await fill(variable)
+      const object = scene().object('Version', 'vpc-1-0-0')
+      await scene().objects.writeReadme(object, undefined)
+      await scene().run({ verifyAtStart: 'look' })
+      expect(await readme()).toBe('# VPC\n')
+      expect(status()).toMatchObject({ readmeConfigMapRef: { name: 'vpc-1-0-0-readme' } })
+    })
+
     it('keeps the README that a person named', async () => {
       await fill(variable)
       const readmeConfigMapRef = { name: 'by-hand', key: 'README.md' }

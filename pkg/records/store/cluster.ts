@@ -122,6 +122,9 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
     },
 
     writeReadme: (version, text) => writeReadme(client, apiGroup, version, text),
+    async hasReadme({ metadata }) {
+      return (await ifFound(client.get(readmeRef(metadata)))) !== undefined
+    },
     event: (event) => events.record(event),
 
     async secret(namespace, name) {
@@ -134,6 +137,9 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
   }
 }
 
+const readmeRef = ({ namespace, name }: StoredObject['metadata']) =>
+  ({ kind: 'ConfigMap', namespace, name: readmeRefOf({ name }).name }) as const
+
 async function writeReadme(
   client: KubeClient,
   apiGroup: string,
@@ -141,8 +147,7 @@ async function writeReadme(
   text: string | undefined,
 ): Promise<void> {
   const { metadata } = version
-  const { namespace } = metadata
-  const ref = { kind: 'ConfigMap', namespace, name: readmeRefOf(metadata).name } as const
+  const ref = readmeRef(metadata)
   const wanted = text === undefined ? undefined : readmeObject(version, text, apiGroup)
   if (wanted !== undefined && (await isCreated(client.create(wanted)))) return
   const found = await ifFound(client.get(ref))

@@ -302,10 +302,11 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       const version = await objects.writeStatus(made, { synced: true })
       const readmes = () => readmesIn('read-1-0-0-readme')
       await objects.writeReadme(version, undefined)
-      expect(await readmes()).toBeUndefined()
+      expect([await readmes(), await objects.hasReadme(version)]).toEqual([undefined, false])
       for (const text of ['# Größe', '# Another', '# Another']) {
         await objects.writeReadme(version, text)
         expect(await readmes()).toEqual({ 'README.md': text })
+        expect(await objects.hasReadme(version)).toBe(true)
       }
       await objects.writeReadme(version, undefined)
       expect(await readmes()).toBeUndefined()

@@ -96,6 +96,7 @@ export function plannedObjects(
       if (given?.uid === undefined || given.uid === uid) remove(ref)
     },
     writeReadme: async () => undefined,
+    hasReadme: (version) => base.hasReadme(version),
     event: () => undefined,
     secret: (namespace, name) => base.secret(namespace, name),
     // Nothing is removed from storage, or returns from there.

@@ -163,6 +163,8 @@ export interface Objects {
    * @throws ApiError Conflict where a ConfigMap of somebody else has its name
    */
   writeReadme(version: StoredObject, text: string | undefined): Promise<void>
+  /** Whether that ConfigMap is there: anybody may delete it. */
+  hasReadme(version: StoredObject): Promise<boolean>
   /** Never throws and never waits; the same one is written at most every ten minutes. */
   event(event: ObjectEvent): void
   /** Values of a Secret by key; undefined if it does not exist. */

@@ -1,6 +1,6 @@
 import { packedDocsOf } from '../../../archives/docs/docs.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import { readmeRefOf, type StoredObject } from '../../../records/store/store.ts'
 import { type Context, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
@@ -39,10 +39,11 @@ export class DocsAllowance {
 }
 
 /**
- * Makes the documentation of a stored module that has none, and writes its README: it was stored by an earlier release or by hand, or storage has
- * lost the documentation. The archive comes from storage, never from upstream. A failure is logged.
+ * Makes the documentation of a stored module that has none, and writes its README. An earlier release or a person stored the
+ * module, or the documentation or the README was lost. The archive comes from storage, never from upstream. A failure is
+ * logged.
  *
- * @param isChecked whether the archive was just looked for in storage; then its documentation is, too
+ * @param isChecked whether the archive was just looked for in storage; then its documentation and README are, too
  * @returns when to try again
  */
 export async function document(
@@ -57,12 +58,15 @@ export async function document(
   const { stalledMs } = context.timings
   try {
     const isMade = await hasDocs(object, at, isChecked)
-    if (isMade && hasReadme(object)) return undefined
+    const isLost = isChecked && (await isReadmeLost(context, object))
+    if (isMade && isReadmeReported(object) && !isLost) return undefined
     const waitMs = context.docsAllowance.take()
     if (waitMs !== undefined) return waitMs
     if (isMade) await takeReadme(context, object, at, signal)
     else await make(context, object, at, signal)
-    return hasReadme(latestOf(context, object)) ? undefined : jittered(stalledMs, metadata.uid)
+    return isReadmeReported(latestOf(context, object))
+      ? undefined
+      : jittered(stalledMs, metadata.uid)
   } catch (err) {
     if (signal.aborted) throw err
     const { fileName } = versionStatus(object).artifact ?? {}
@@ -83,9 +87,16 @@ async function hasDocs(
 }
 
 /** Tells whether the README of the documentation was written, if it has one. */
-function hasReadme(object: StoredObject): boolean {
+function isReadmeReported(object: StoredObject): boolean {
   const { artifact, readmeDocs } = versionStatus(object)
   return artifact?.docs?.sha256 === readmeDocs
+}
+
+/** Whether somebody deleted the README that was written. */
+async function isReadmeLost({ objects }: Context, object: StoredObject): Promise<boolean> {
+  const { readmeConfigMapRef } = versionStatus(object)
+  const isOurs = readmeConfigMapRef?.name === readmeRefOf(object.metadata).name
+  return isOurs && !(await objects.hasReadme(object))
 }
 
 async function takeReadme(

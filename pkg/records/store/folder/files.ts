@@ -74,8 +74,8 @@ export class Files {
     version: Omit<StoredRef, 'kind'>,
     readme: ReturnType<typeof readmeObject> | undefined,
   ): Promise<void> {
-    const { namespace, name } = version
-    const file = `configmaps/${encoded(namespace)}/${encoded(readmeRefOf(version).name)}.yaml`
+    const { name } = version
+    const file = readmeFileOf(version)
     const path = join(this.#dir, file)
     const current = existsSync(path) ? await readFile(path, 'utf8') : undefined
     if (current !== undefined) {
@@ -85,6 +85,10 @@ export class Files {
       if (!isOurs) throw readmeTaken(version)
     }
     await this.#put(file, readme && textOf({ apiVersion: 'v1', ...readme }), current)
+  }
+
+  hasReadme(version: Omit<StoredRef, 'kind'>): boolean {
+    return existsSync(join(this.#dir, readmeFileOf(version)))
   }
 
   async removeStatus(ref: StoredRef): Promise<void> {
@@ -189,6 +193,10 @@ function isBlank(text: string): boolean {
 /** The file of an object that is made: a name of its own, whatever characters it has. */
 function fileOf({ kind, namespace, name }: StoredRef): string {
   return `${kinds[kind].plural}/${encoded(namespace)}/${encoded(name)}.yaml`
+}
+
+function readmeFileOf(version: Omit<StoredRef, 'kind'>): string {
+  return `configmaps/${encoded(version.namespace)}/${encoded(readmeRefOf(version).name)}.yaml`
 }
 
 function encoded(name: string): string {

@@ -58,6 +58,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
       state.writeStatus(object, status, given?.isProgress === true),
     delete: (ref, given) => state.delete(ref, given),
     writeReadme: (version, text) => state.writeReadme(version, text),
+    hasReadme: async (version) => state.hasReadme(version),
     event(event) {
       if (!events.isNews(event)) return
       const { object, type, reason, note } = event

@@ -186,6 +186,10 @@ export class FolderState {
     return this.scanner.exclusively(() => this.#files.writeReadme(version.metadata, readme))
   }
 
+  hasReadme({ metadata }: StoredObject): boolean {
+    return this.#files.hasReadme(metadata)
+  }
+
   delete(ref: StoredRef, { uid, whileOwnerAbsent }: DeleteOptions = {}): Promise<void> {
     return this.scanner.exclusively(async () => {
       if (whileOwnerAbsent === true) await this.scanner.settle()
