@@ -13,6 +13,7 @@ import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { movedScenarios } from './moved-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
+import { publishedScenarios } from './published-scenarios.fixture.ts'
 import { refusedScenarios } from './refused-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
@@ -310,6 +311,7 @@ export function syncScenarios(
     heldScenarios(() => scene)
     movedScenarios(() => scene)
     hostScenarios(() => scene)
+    publishedScenarios(() => scene)
     refusedScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)

@@ -4,6 +4,7 @@ import type { Priority } from '../queue/queue.ts'
 import type { Context } from './context.ts'
 import { acceptAnnotation } from './depot/listing.ts'
 import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
+import { publishedParents } from './parent/published.ts'
 import { confirmAnnotation } from './parent/removal.ts'
 import { syncAnnotation } from './requests.ts'
 
@@ -21,6 +22,7 @@ export function* affectedBy(
     for (const { kind, name } of (after ?? before)?.metadata.ownerReferences ?? []) {
       if (kind === 'Module' || kind === 'Provider') yield [{ kind, namespace, name }, 'user']
     }
+    for (const parent of publishedParents(objects, after ?? before)) yield [parent, 'user']
   }
   if (!isOwn) return
   const label = depotLabel(apiGroup)

@@ -17,7 +17,7 @@ export class ObjectMemory {
   readonly #kinds = new Map<ObjectKind, Map<string, StoredObject>>(
     objectKinds.map((kind) => [kind, new Map()]),
   )
-  /** Ids of the objects of a kind that name a uid as their owner. */
+  /** Ids of the objects of a kind that name a uid as their owner, or nobody, which is an empty uid. */
   readonly #owned = new Map<string, Set<string>>()
   readonly #listeners = new Set<ChangeListener>()
 
@@ -49,8 +49,7 @@ export class ObjectMemory {
     const before = this.#of(kind).get(id)
     if (before !== undefined) this.#disown(before, id)
     this.#of(kind).set(id, object)
-    for (const { uid } of metadata.ownerReferences) {
-      const owner = `${kind} ${uid}`
+    for (const owner of ownersOf(object)) {
       const ids = this.#owned.get(owner)
       if (ids === undefined) this.#owned.set(owner, new Set([id]))
       else ids.add(id)
@@ -83,9 +82,8 @@ export class ObjectMemory {
     }
   }
 
-  #disown({ kind, metadata }: StoredObject, id: string): void {
-    for (const { uid } of metadata.ownerReferences) {
-      const owner = `${kind} ${uid}`
+  #disown(object: StoredObject, id: string): void {
+    for (const owner of ownersOf(object)) {
       const ids = this.#owned.get(owner)
       ids?.delete(id)
       if (ids?.size === 0) this.#owned.delete(owner)
@@ -107,6 +105,11 @@ export class ObjectMemory {
       }
     }
   }
+}
+
+function ownersOf({ kind, metadata: { ownerReferences } }: StoredObject): string[] {
+  const uids = ownerReferences.length === 0 ? [''] : ownerReferences.map(({ uid }) => uid)
+  return uids.map((uid) => `${kind} ${uid}`)
 }
 
 /** Names an object. */

@@ -64,7 +64,7 @@ export interface AppliedObject {
 
 export interface ObjectFilter {
   readonly namespace?: string
-  /** The uid in one of the ownerReferences. */
+  /** The uid in one of the ownerReferences; empty for objects without any. */
   readonly ownerUid?: string
   /** Name and value, or a name alone for any value. */
   readonly label?: { readonly name: string; readonly value?: string }

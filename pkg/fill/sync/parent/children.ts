@@ -5,6 +5,7 @@ import type { AppliedObject, StoredObject } from '../../../records/store/store.t
 import { type Context, refOf, requireThere } from '../context.ts'
 import { freeName, labelValue, objectName } from '../names.ts'
 import { type DesiredVersion, identityOf, identityOfStored } from './desired.ts'
+import { configRefOf, publishedFor } from './published.ts'
 import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
 
 /** The config of a parent that its Versions repeat. */
@@ -41,11 +42,8 @@ export async function syncChildren(
   config: ParentConfig,
   desired: readonly DesiredVersion[],
 ): Promise<Children> {
-  const existing = new Map<string, StoredObject>()
-  for (const child of ownedBy(context, parent)) {
-    const identity = identityOfStored(child)
-    if (isOlder(child, existing.get(identity))) existing.set(identity, child)
-  }
+  const existing = oldestOf(ownedBy(context, parent))
+  const published = oldestOf(publishedFor(context, parent))
   const wanted = new Map<string, StoredObject>()
   const turns = new Turns()
   let isThere = false
@@ -53,6 +51,11 @@ export async function syncChildren(
     await turns.yieldIfDue()
     const identity = identityOf(one)
     const known = existing.get(identity)
+    const given = published.get(identity)
+    if (given !== undefined && (known === undefined || !isStored(known))) {
+      wanted.set(identity, given)
+      continue
+    }
     existing.delete(identity)
     // A Version of that name is being deleted: its successor comes afterwards.
     if (known !== undefined && isGoing(known)) continue
@@ -86,6 +89,16 @@ export async function syncChildren(
 }
 
 const isGoing = ({ metadata }: StoredObject) => metadata.deletionTimestamp !== undefined
+
+/** The oldest Version of each identity. */
+function oldestOf(versions: readonly StoredObject[]): Map<string, StoredObject> {
+  const oldest = new Map<string, StoredObject>()
+  for (const child of versions) {
+    const identity = identityOfStored(child)
+    if (isOlder(child, oldest.get(identity))) oldest.set(identity, child)
+  }
+  return oldest
+}
 
 function isOlder(child: StoredObject, other: StoredObject | undefined): boolean {
   if (other === undefined) return true
@@ -140,7 +153,7 @@ function childOf(
       ...(os !== undefined && { operatingSystem: os }),
       ...(arch !== undefined && { architecture: arch }),
       ...(protocols !== undefined && protocols.length > 0 && { protocols: [...protocols] }),
-      [type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef']: config,
+      [configRefOf[type]]: config,
     },
   }
 }

@@ -18,6 +18,7 @@ import {
 } from './desired.ts'
 import { firstSigner } from './first-signers.ts'
 import { markVersions } from './gone.ts'
+import { publishedFor } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 import { isStored } from './removal.ts'
 
@@ -53,12 +54,17 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
   const { name = metadata.name, versionHistoryLimit } = providerConfig
   const kept = retention(listed, versionHistoryLimit, (version) => retained.has(version))
   const config = { ...providerConfig, name }
+  const published = publishedFor(context, object)
+  const ours = new Set(children.map(versionOfStored))
+  const isPublished = ({ version }: SpelledVersion) =>
+    !ours.has(version) && published.some((child) => versionOfStored(child) === version)
+  const asked = kept.filter((one) => !isPublished(one))
   const upstream =
-    kept.length === 0
+    asked.length === 0
       ? new Map<string, UpstreamProviderVersion>()
-      : await upstreamVersions(context.sources.provider(config, metadata.namespace), kept, asking)
+      : await upstreamVersions(context.sources.provider(config, metadata.namespace), asked, asking)
   const stored = Map.groupBy(children.filter(isStored), versionOfStored)
-  const platforms = kept.map((one) =>
+  const platforms = asked.map((one) =>
     platformsOf(one, upstream.get(one.version), stored.get(one.version) ?? [], providerConfig),
   )
   const wanted = new Set(kept.map(({ version }) => version))
@@ -71,7 +77,16 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
   const { providerConfig: given } = object.spec as { providerConfig: Record<string, unknown> }
   return {
     config: { type: 'Provider', config: { ...given, name } },
-    desired: platforms.flatMap(({ desired }) => desired),
+    desired: [
+      ...platforms.flatMap(({ desired }) => desired),
+      ...kept
+        .filter(isPublished)
+        .flatMap((one) =>
+          published
+            .filter((child) => versionOfStored(child) === one.version)
+            .map((child) => ({ ...one, ...platformOf(child) })),
+        ),
+    ],
     skipped: [...skipped, ...platforms.flatMap((one) => one.skipped)],
     fields: { signingKey: firstSigner(object, children) },
   }

@@ -1,0 +1,59 @@
+import type { Objects, StoredObject, StoredRef } from '../../../records/store/store.ts'
+import { type Context, refOf } from '../context.ts'
+
+/*
+ * Versions that people published, such as by an import: with `spec.upload`, and without an owner. They belong to the parent
+ * whose config they name, which makes no others in their place.
+ */
+
+/** The field of a Version that names the config of its parent. */
+export const configRefOf = { Module: 'moduleConfigRef', Provider: 'providerConfigRef' } as const
+const configOf = { Module: 'moduleConfig', Provider: 'providerConfig' } as const
+
+interface Config {
+  readonly name?: string
+  /** Target system of a module. */
+  readonly provider?: string
+}
+
+/** Lists the Versions that people published for a parent. */
+export function publishedFor({ objects }: Context, parent: StoredObject): StoredObject[] {
+  const { namespace } = parent.metadata
+  return objects
+    .list('Version', { namespace, ownerUid: '' })
+    .filter((version) => isPublishedFor(version, parent))
+}
+
+/** The parents for which a person published a Version; none for another Version. */
+export function publishedParents(
+  objects: Pick<Objects, 'list'>,
+  version: StoredObject | undefined,
+): StoredRef[] {
+  if (version?.kind !== 'Version' || !isPublished(version)) return []
+  const { namespace } = version.metadata
+  return (['Module', 'Provider'] as const)
+    .flatMap((kind) => objects.list(kind, { namespace }))
+    .filter((parent) => isPublishedFor(version, parent))
+    .map(refOf)
+}
+
+function isPublished({ metadata, spec }: StoredObject): boolean {
+  return metadata.ownerReferences.length === 0 && fieldOf(spec, 'upload') !== undefined
+}
+
+function isPublishedFor(version: StoredObject, { kind, metadata, spec }: StoredObject): boolean {
+  if (kind !== 'Module' && kind !== 'Provider') return false
+  const ref = fieldOf(version.spec, configRefOf[kind]) as Config | undefined
+  const config = fieldOf(spec, configOf[kind]) as Config | undefined
+  const systems = [ref?.provider, config?.provider].filter((system) => system !== undefined)
+  return (
+    isPublished(version) &&
+    version.metadata.deletionTimestamp === undefined &&
+    fieldOf(version.spec, 'type') === kind &&
+    ref?.name === (config?.name ?? metadata.name) &&
+    new Set(systems).size < 2
+  )
+}
+
+const fieldOf = (spec: unknown, name: string): unknown =>
+  (spec as Readonly<Record<string, unknown>>)[name]

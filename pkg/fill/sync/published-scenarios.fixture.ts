@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+/** Versions that people published, as `depot import` writes them: with `upload`, and without an owner. */
+export function publishedScenarios(scene: () => Scene): void {
+  describe('Versions that people published', () => {
+    const store = async (file: string, content: Buffer) => {
+      const path = join(scene().storage, 'depot', file)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, content)
+      return hash('sha256', content)
+    }
+    const moduleConfig = { name: 'net', provider: 'aws', storageConfig }
+    const publish = async (version: string, name = `by-hand-${version}`) => {
+      const fileName = `${version}.tar.gz`
+      const sha256 = await store(`net/${fileName}`, Buffer.from(version))
+      const upload = { fileName, sha256 }
+      const spec = { type: 'Module', version, moduleConfigRef: moduleConfig, upload }
+      await scene().write('Version', name.replaceAll('.', '-'), spec)
+    }
+    const module = (config: object = moduleConfig) =>
+      scene().write('Module', 'network', {
+        moduleConfig: config,
+        versions: versions('1.0.0', '1.1.0'),
+      })
+
+    it('are the versions of their module, which needs no source', async () => {
+      await publish('1.0.0')
+      await publish('1.1.0')
+      await module()
+      await scene().run()
+      await eventually(() => expect(scene().status('Module', 'network').synced).toBe(true))
+      expect(scene().names('Version')).toEqual(['by-hand-1-0-0', 'by-hand-1-1-0'])
+      expect(scene().status('Module', 'network')).toMatchObject({
+        latestVersion: '1.1.0',
+        moduleVersionRefs: { '1.1.0': { name: 'by-hand-1-1-0', synced: true } },
+      })
+    })
+
+    it('take the place of Versions that could not be fetched', async () => {
+      await publish('1.0.0')
+      await module()
+      const sync = await scene().begin()
+      await eventually(() =>
+        expect(scene().names('Version')).toEqual(['by-hand-1-0-0', 'network-1-1-0']),
+      )
+      await publish('1.1.0')
+      await eventually(() => expect(scene().status('Module', 'network').synced).toBe(true))
+      await sync.idle()
+      expect(scene().names('Version')).toEqual(['by-hand-1-0-0', 'by-hand-1-1-0'])
+    })
+
+    it('are fetched instead once they are deleted, if the module has a source', async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first', 'v1.1.0': 'second' })
+      await publish('1.0.0')
+      await module({ ...moduleConfig, source: { type: 'git', url } })
+      await scene().run()
+      expect(scene().names('Version')).toEqual(['by-hand-1-0-0', 'network-1-1-0'])
+      await scene().remove('Version', 'by-hand-1-0-0')
+      await eventually(() =>
+        expect(scene().names('Version')).toEqual(['network-1-0-0', 'network-1-1-0']),
+      )
+      await eventually(() => expect(scene().status('Module', 'network').synced).toBe(true))
+    })
+
+    it('leave a stored Version of their module in its place', async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first', 'v1.1.0': 'second' })
+      await module({ ...moduleConfig, source: { type: 'git', url } })
+      await scene().run()
+      await publish('1.0.0')
+      await scene().run()
+      expect(scene().status('Module', 'network')).toMatchObject({
+        moduleVersionRefs: { '1.0.0': { name: 'network-1-0-0', synced: true } },
+      })
+    })
+
+    it.each([
+      ['of another system', { ...moduleConfig, provider: 'azurerm' }],
+      ['of another module', { ...moduleConfig, name: 'other' }],
+    ])('%s are not taken', async (_, config) => {
+      await publish('1.0.0')
+      await module(config)
+      await scene().run()
+      expect(scene().names('Version')).toEqual(['by-hand-1-0-0', 'network-1-0-0', 'network-1-1-0'])
+    })
+
+    it('are the platforms of their provider, which asks no upstream', async () => {
+      const providerConfigRef = { name: 'dns', storageConfig }
+      for (const architecture of ['amd64', 'arm64']) {
+        const fileName = `terraform-provider-dns_1.0.0_linux_${architecture}.zip`
+        const sha256 = await store(`dns/${fileName}`, Buffer.from(architecture))
+        await scene().write('Version', `dns-${architecture}`, {
+          type: 'Provider',
+          version: '1.0.0',
+          operatingSystem: 'linux',
+          architecture,
+          providerConfigRef,
+          upload: { fileName, sha256 },
+        })
+      }
+      await scene().write('Provider', 'dns', {
+        providerConfig: providerConfigRef,
+        versions: versions('1.0.0'),
+      })
+      await scene().run()
+      await eventually(() => expect(scene().status('Provider', 'dns').synced).toBe(true))
+      expect(scene().names('Version')).toEqual(['dns-amd64', 'dns-arm64'])
+      expect(scene().upstream.asked).toEqual([])
+    })
+  })
+}
