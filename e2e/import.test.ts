@@ -18,12 +18,14 @@ const authority = createUpstreamAuthority()
 let host: string
 let server: Server
 
-async function depotImport(...args: readonly string[]) {
+const depotImport = (...args: readonly string[]) => depot('import', ...args)
+
+async function depot(command: 'import' | 'sync', ...args: readonly string[]) {
   const { manifests, archives, dir } = target
   const child = spawn(
     process.execPath,
     [
-      join(repository, 'cmd/import/main.ts'),
+      join(repository, `cmd/${command}/main.ts`),
       '--manifests',
       manifests,
       '--archives',
@@ -98,6 +100,18 @@ describe('depot import', () => {
     const third = await depotImport(...sources())
     expect(third.stdout).toContain('stored platform/network/aws 1.0.0')
     expect(third.stdout).toMatch(/\n1 stored, \d+ already there\n$/)
+  })
+
+  it('writes Versions that depot sync takes as they are', async () => {
+    const archives = entriesIn(target.archives)
+    const own = () => entriesIn(target.manifests).filter(({ path }) => !path.includes('.status.'))
+    const versions = () => own().filter(({ path }) => !path.startsWith('configmaps/'))
+    const before = versions()
+    const { stdout, stderr, code } = await depot('sync')
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+    expect(stdout).toMatch(/^(\d+) of \1 versions are stored$/m)
+    expect(versions()).toEqual(before)
+    expect(entriesIn(target.archives)).toEqual(archives)
   })
 
   describe.each(clis)('imported modules and providers, with $name', ({ path }) => {
