@@ -186,6 +186,8 @@ function badgeOperation(): Json {
   }
 }
 
+const filledText = { required: true, schema: { type: 'string', minLength: 1 } }
+
 function protocolOperation(it: DescribedRoute): Json {
   const { route, operationId, summary, query = {}, status, contentTypes, required } = it
   const schema = required === undefined ? {} : { type: 'object', required }
@@ -208,6 +210,7 @@ function protocolOperation(it: DescribedRoute): Json {
       ...Object.entries(query).map(([name, meaning]) => ({
         ...textParameter(name, 'query', meaning),
         ...(it.numbers?.[name] && numberSchema(it.numbers[name])),
+        ...(it.requiredQuery === name && filledText),
       })),
     ],
     responses: {

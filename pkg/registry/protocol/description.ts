@@ -14,6 +14,8 @@ export interface DescribedRoute {
   readonly operationId: string
   readonly summary: string
   readonly query?: Readonly<Record<string, string>>
+  /** The parameter of the query that a request must have. */
+  readonly requiredQuery?: string
   /** Parameters of the query that are whole numbers, with their bounds. */
   readonly numbers?: Readonly<
     Record<string, { readonly minimum: number; readonly maximum: number }>
@@ -114,6 +116,7 @@ export const describedRoutes: readonly DescribedRoute[] = [
       namespace: 'The namespace of the modules.',
       ...listQuery,
     },
+    requiredQuery: 'q',
     numbers: listNumbers,
     status: 200,
     contentTypes: ['application/json'],
