@@ -64,15 +64,15 @@ export const search = endpoint({
   badRequest: 'q must have at most 8 words: search for fewer words',
   answer({ catalog, view, search: index, query: { q, kind, namespace, limit, cursor } }) {
     const filter = { kind: kind && kindOf[kind], namespaces: namespace }
-    const { entries, isTruncated, matchesOf } = index.find(view, filter, q)
+    const { count, slice, isTruncated, matchesOf } = index.find(view, filter, q)
     const start = Number(cursor ?? 0)
     const end = start + limit
     const results: SearchResults = {
-      items: entries.slice(start, end).map((entry) => ({
+      items: slice(start, end).map((entry) => ({
         ...resourceRecord(entry, catalog),
         matched: [...matchesOf(entry)],
       })),
-      ...(end < entries.length && { next: `${end}` }),
+      ...(end < count && { next: `${end}` }),
       ...(isTruncated && { isTruncated }),
     }
     return { body: JSON.stringify(results), revision: () => index.revision }

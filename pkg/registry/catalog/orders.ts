@@ -46,6 +46,11 @@ export type SortBy = keyof typeof sortKeys
 /** By the most downloaded version, for the list of those. */
 export const bestDownloads: SortKey = amount((summary) => summary.bestDownloads || undefined)
 
+/** Most downloads first, then by name, for search. */
+export const popularity: SortKey = {
+  compare: (a, b) => b.downloads - a.downloads || compareText(a.name, b.name),
+}
+
 /** Every entry, kept sorted by one key. Ties are ascending by namespace, kind and name. */
 export class SortOrder {
   readonly #key: SortKey
@@ -87,6 +92,11 @@ export class SortOrder {
   /** True if an entry keeps its place when its summary changes. */
   isSamePlace(a: Summary, b: Summary): boolean {
     return this.#compare(a, b) === 0
+  }
+
+  /** The numbers of the entries, ascending by the key. */
+  get numbers(): Uint32Array {
+    return this.#numbers.subarray(0, this.#length)
   }
 
   /** Up to `limit` entries of a set, after the first `offset`. */

@@ -7,7 +7,7 @@ import { type MostDownloaded, mostDownloaded } from './downloads.ts'
 import { Listed } from './listed.ts'
 import { NameSearch, sortByRelevance } from './name-search.ts'
 import { NamedRows } from './named-rows.ts'
-import { bestDownloads, type SortBy, SortOrder, sortKeys } from './orders.ts'
+import { bestDownloads, popularity, type SortBy, SortOrder, sortKeys } from './orders.ts'
 import type { Parent } from './parent.ts'
 import { chosen, type Selection } from './selection.ts'
 import { compareText } from './semver-order.ts'
@@ -82,6 +82,7 @@ export class ReadModel {
     Object.entries(sortKeys).map(([name, key]) => [name, new SortOrder(key, this.#entries)]),
   ) as Record<SortBy, SortOrder>
   readonly #best = new SortOrder(bestDownloads, this.#entries)
+  readonly #popular = new SortOrder(popularity, this.#entries)
   readonly #depots = new Depots((kind, namespace, name) => this.#byName[kind].get(namespace, name))
   readonly #publicNamespaces = new Set<string>()
   readonly #sums: VersionSums
@@ -101,6 +102,11 @@ export class ReadModel {
   /** Every module and provider, by number. */
   get entries(): readonly (Listed | undefined)[] {
     return this.#entries
+  }
+
+  /** The numbers of all entries: most downloads first, then by name. */
+  get popular(): Uint32Array {
+    return this.#popular.numbers
   }
 
   /** Versions with a parent, by state. A count does not wait for the pending work of many changes. */
@@ -322,7 +328,7 @@ export class ReadModel {
   }
 
   #everyOrder(): SortOrder[] {
-    return [...Object.values(this.#orders), this.#best]
+    return [...Object.values(this.#orders), this.#best, this.#popular]
   }
 }
 

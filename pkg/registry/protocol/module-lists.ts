@@ -45,7 +45,7 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
         if (q === '') throw new RegistryError('BadRequest', 'q must be given: the words to find')
         const namespace = url.searchParams.get('namespace')
         const filter = { kind: 'Module', ...(namespace && { namespaces: [namespace] }) } as const
-        const modules = search.find(view, filter, q).entries.flatMap(moduleOf)
+        const modules = search.find(view, filter, q).slice(0, Infinity).flatMap(moduleOf)
         return listResponse(url, modules)
       }),
     )

@@ -46,6 +46,11 @@ class Searched {
     })
   }
 
+  download(name: string, count: number, namespace = 'team'): void {
+    const version = '1.0.0'
+    this.catalog.setDownloads([{ kind: 'Module', namespace, name, version, count, lastAt: 1 }])
+  }
+
   remove(name: string): void {
     this.catalog.apply({ type: 'delete', kind: 'Module', namespace: 'team', name })
   }
@@ -60,9 +65,11 @@ class Searched {
   }
 
   find(text: string, view: View = this.catalog.model.views.all) {
-    const { entries, matchesOf, isTruncated } = this.search.find(view, {}, text)
+    const { count, slice, matchesOf, isTruncated } = this.search.find(view, {}, text)
+    const half = Math.ceil(count / 2)
+    const entries = [...slice(0, half), ...slice(half, Infinity)]
     const names = entries.map(({ summary }) => summary.name)
-    return { names, matches: entries.map(matchesOf), isTruncated }
+    return { count, names, matches: entries.map(matchesOf), isTruncated }
   }
 }
 
@@ -147,6 +154,24 @@ it('ranks names, then resource types, inputs, descriptions and headings, then ty
   searched.module('tabel')
   searched.feed()
   expect(searched.find('table').names).toEqual('table tables e-table d c b a tabel'.split(' '))
+})
+
+it('orders entries of one rank by downloads, then by name, then by namespace', () => {
+  const searched = new Searched()
+  const spec = { moduleConfig: { provider: 'aws' } }
+  for (const [name, namespace] of [
+    ['table-b', 'a'],
+    ['table-a', 'b'],
+    ['table-a', 'a'],
+    ['table-c', 'c'],
+  ] as const) {
+    searched.put('Module', name, { spec }, { namespace })
+  }
+  searched.download('table-c', 1, 'c')
+  searched.feed()
+  const { slice } = searched.search.find(searched.catalog.model.views.all, {}, 'table')
+  const found = slice(0, 9).map(({ summary: { namespace, name } }) => `${namespace}/${name}`)
+  expect(found).toEqual(['c/table-c', 'a/table-a', 'b/table-a', 'a/table-b'])
 })
 
 it('knows 64 terms of a field and 400 of a version', () => {
@@ -242,6 +267,7 @@ const step = fc.record({
   isGone: fc.constantFrom(false, false, true),
   isPublic: fc.boolean(),
   isFed: fc.boolean(),
+  downloads: fc.nat({ max: 2 }),
   docs,
 })
 const query = fc
@@ -267,7 +293,11 @@ function isTypo(term: string, text: string): boolean {
 }
 
 /** The names that a scan finds, best first. */
-function scanned(rows: ReadonlyMap<string, ModuleDocs | undefined>, text: string): string[] {
+function scanned(
+  rows: ReadonlyMap<string, ModuleDocs | undefined>,
+  downloadsOf: (name: string) => number,
+  text: string,
+): string[] {
   const rankOf = (name: string, found: ModuleDocs | undefined, wanted: string): number => {
     const root = found?.root ?? emptyRoot
     const fields: readonly (readonly [number, readonly string[]])[] = [
@@ -293,7 +323,10 @@ function scanned(rows: ReadonlyMap<string, ModuleDocs | undefined>, text: string
       rank: wanted.map((one) => rankOf(name, found, one)).reduce((sum, rank) => sum + rank, 0),
     }))
     .filter(({ rank }) => rank < Infinity)
-    .toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1))
+    .toSorted(
+      (a, b) =>
+        a.rank - b.rank || downloadsOf(b.name) - downloadsOf(a.name) || (a.name < b.name ? -1 : 1),
+    )
     .map(({ name }) => name)
 }
 
@@ -307,7 +340,10 @@ it('finds after any changes what a scan over the visible rows and a new index fi
         const searched = new Searched()
         searched.put('Namespace', 'team', {}, { namespace: '', labels: publicLabel })
         const rows = new Map<string, { docs: ModuleDocs | undefined; isPublic: boolean }>()
-        for (const { name, isGone, isPublic, isFed, docs: own } of steps) {
+        const counts = new Map<string, number>()
+        for (const { name, isGone, isPublic, isFed, downloads, docs: own } of steps) {
+          searched.download(name, downloads)
+          counts.set(name, downloads)
           if (isGone) {
             searched.remove(name)
             rows.delete(name)
@@ -326,10 +362,15 @@ it('finds after any changes what a scan over the visible rows and a new index fi
             const visible = [...rows].filter(([, row]) => view === 'all' || row.isPublic)
             const result = searched.find(text, seen)
             expect(result.names).toEqual(
-              scanned(new Map(visible.map(([name, row]) => [name, row.docs])), text),
+              scanned(
+                new Map(visible.map(([name, row]) => [name, row.docs])),
+                (name) => counts.get(name) ?? 0,
+                text,
+              ),
             )
             expect(result).toEqual(anew.find(text, seen))
-            found += result.names.length
+            expect(result.count).toBe(result.names.length)
+            found += result.count
           }
         }
       },

@@ -7,8 +7,6 @@ import { RegistryError } from '../../base/errors/errors.ts'
 import {
   type Bits,
   type Catalog,
-  compareAddress,
-  compareText,
   type Listed,
   searchedWords,
   type View,
@@ -19,8 +17,11 @@ import { type Field, namesOf, rankOfField, type Texts, textsOf } from './texts.t
 
 export { SearchFeed } from './search-feed.ts'
 
-/** Ids of texts are the number of the entry and the number of the field. */
-const idsPerEntry = 16
+/** Ids of texts are the number of the entry and, in the lowest bits, the number of the field. */
+const fieldBits = 4
+const fieldMask = (1 << fieldBits) - 1
+const ranksOfFields = searchFields.map((field) => rankOfField[field])
+const nameField = searchFields.indexOf('name')
 /** Entries that one question brings up to date; a hundred take some milliseconds. */
 const sliceEntries = 100
 /** Matches of visible texts that one question looks at. */
@@ -30,6 +31,8 @@ const maxBytes = 256
 const shownMatches = 5
 /** Matches with a typing error come after all others. */
 const typoRank = 7
+/** Larger than the sum of the ranks of all words, and the largest number of a clamped byte: adding to it changes nothing. */
+const noRank = 255
 
 export interface Match {
   readonly field: Field
@@ -37,8 +40,9 @@ export interface Match {
 }
 
 export interface Hits {
+  readonly count: number
   /** Best first. */
-  readonly entries: readonly Listed[]
+  readonly slice: (start: number, end: number) => readonly Listed[]
   /** Whether there may be more, because the question matches too much. */
   readonly isTruncated: boolean
   /** The texts of an entry that have a word of the question. */
@@ -104,14 +108,16 @@ export class Search {
     return this.#next >= length && this.#model.settled
   }
 
-  /** Applies some changes now, and the rest between other events. */
-  follow(): void {
-    if (this.advance() || this.#isFollowing) return
+  /** Applies some changes now, and the rest between other events. @returns whether all are applied */
+  follow(): boolean {
+    const isDone = this.advance()
+    if (isDone || this.#isFollowing) return isDone
     this.#isFollowing = true
     setImmediate(() => {
       this.#isFollowing = false
       this.follow()
     })
+    return false
   }
 
   /** Takes documentation that should be read, and given to {@link describe}. */
@@ -134,54 +140,62 @@ export class Search {
 
   /** @throws RegistryError BadRequest if the text is too long */
   find(view: View, filter: SearchFilter, text: string): Hits {
-    this.follow()
+    const isCurrent = this.follow()
     const words = queryWords(text)
     const expanded = words.map((word) => this.#terms.expand(word))
-    const among = this.#model.chosen(view, filter).copy()
+    const chosen = this.#model.chosen(view, filter)
+    const among = isCurrent ? chosen : chosen.copy()
+    if (!isCurrent) among.filter((number) => this.#isOf(number))
     const { ranks, isTruncated } = this.#rank(expanded, among)
-    const entries = [...ranks.keys()].map((number) => this.#indexed[number]?.entry as Listed)
-    entries.sort(
-      (a, b) =>
-        (ranks.get(a.number) ?? 0) - (ranks.get(b.number) ?? 0) ||
-        b.summary.downloads - a.summary.downloads ||
-        compareText(a.summary.name, b.summary.name) ||
-        compareAddress(a.summary, b.summary),
-    )
-    return { entries, isTruncated, matchesOf: (entry) => this.#matchesOf(entry, expanded) }
+    const byRank: number[][] = []
+    for (const number of this.#model.popular) {
+      const rank = ranks[number] ?? noRank
+      if (rank !== noRank) (byRank[rank] ??= []).push(number)
+    }
+    const found = byRank.flat()
+    return {
+      count: found.length,
+      slice: (start, end) =>
+        found.slice(start, end).map((number) => this.#indexed[number]?.entry as Listed),
+      isTruncated,
+      matchesOf: (entry) => this.#matchesOf(entry, expanded),
+    }
   }
 
-  /** The entries with every word, and the sum of the ranks of their best matches. */
+  /** By number: the sum of the ranks of the best matches of each word, or {@link noRank}. */
   #rank(words: readonly Expanded[], among: Bits) {
-    let ranks = new Map<number, number>()
+    const ranks = new Uint8ClampedArray(this.#indexed.length)
+    if (words.length === 0) ranks.fill(noRank)
     let isTruncated = false
-    for (const [index, word] of words.entries()) {
+    for (const word of words) {
       let left = maxMatches
-      const best = new Map<number, number>()
+      const best = new Uint8Array(ranks.length).fill(noRank)
       for (const [ids, isTypo] of this.#terms.idsOf(word)) {
         if (left <= 0) break
         for (const id of ids) {
-          const number = Math.floor(id / idsPerEntry)
-          const isSeen = among.has(number) && this.#isOf(number)
-          if (!isSeen || (index > 0 && !ranks.has(number))) continue
+          const number = id >>> fieldBits
+          if (ranks[number] === noRank || !among.has(number)) continue
           left -= 1
-          const rank = this.#rankOf(number, id % idsPerEntry, word.word, isTypo)
-          if (rank < (best.get(number) ?? Infinity)) best.set(number, rank)
+          const field = id & fieldMask
+          const isName = field === nameField && !isTypo
+          const rank = isName
+            ? this.#rankOfName(number, word.word)
+            : (ranksOfFields[field] ?? 0) + (isTypo ? typoRank : 0)
+          if (rank < (best[number] ?? 0)) best[number] = rank
         }
       }
-      for (const [number, rank] of best) best.set(number, rank + (ranks.get(number) ?? 0))
-      ranks = best
+      for (let number = 0; number < ranks.length; number += 1) {
+        ranks[number] = (ranks[number] ?? 0) + (best[number] ?? 0)
+      }
       isTruncated ||= left <= 0
     }
     return { ranks, isTruncated }
   }
 
-  #rankOf(number: number, field: number, word: string, isTypo: boolean): number {
-    const name = searchFields[field] ?? 'heading'
-    if (isTypo) return rankOfField[name] + typoRank
-    if (name !== 'name') return rankOfField[name]
-    const names = this.#indexed[number]?.texts.name?.toLowerCase().split('\n') ?? []
-    if (names.includes(word)) return 0
-    return names.some((own) => own.startsWith(word)) ? 1 : rankOfField.name
+  #rankOfName(number: number, word: string): number {
+    const names = `\n${this.#indexed[number]?.texts.name ?? ''}\n`.toLowerCase()
+    if (names.includes(`\n${word}\n`)) return 0
+    return names.includes(`\n${word}`) ? 1 : rankOfField.name
   }
 
   #matchesOf({ number }: Listed, words: readonly Expanded[]): Match[] {
@@ -227,7 +241,7 @@ export class Search {
     for (const [index, field] of searchFields.entries()) {
       const [before = '', now = ''] = [indexed.texts[field], texts[field]]
       if (before === now) continue
-      this.#terms.replace(number * idsPerEntry + index, before, now)
+      this.#terms.replace((number << fieldBits) | index, before, now)
       this.#revision += 1
     }
     indexed.texts = texts
