@@ -202,10 +202,12 @@ export class Search {
     const texts = this.#indexed[number]?.texts ?? {}
     const isMatch = (term: string) =>
       words.some(({ word, typos }) => term.startsWith(word) || typos.includes(term))
+    const parts = words.flatMap(({ word, typos }) => [word, ...typos])
+    const mayMatch = (line: string) => parts.some((part) => line.includes(part))
     return searchFields.flatMap((field) =>
       (texts[field] ?? '')
         .split('\n')
-        .filter((line) => termsOf(line).values().some(isMatch))
+        .filter((line) => mayMatch(line.toLowerCase()) && termsOf(line).values().some(isMatch))
         .slice(0, shownMatches)
         .map((text) => ({ field, text })),
     )
