@@ -234,11 +234,17 @@ it('forgets documentation of another version, and takes none that came too late'
 it('never shows an entry that is gone through a new one with its number', () => {
   const searched = new Searched()
   searched.put('Namespace', 'team', {}, { namespace: '', labels: publicLabel })
+  const names = Array.from({ length: 300 }, (_, index) => `m${index}`)
+  for (const name of names) searched.module(name)
   searched.module('secret', docsOf({ inputs: named(['hidden_input']) }))
   searched.feed()
-  searched.remove('secret')
-  for (let index = 0; index < 300; index += 1) searched.module(`m${index}`, undefined, publicLabel)
   const { model } = searched.catalog
+  const secret = model.find(model.views.all, 'Module', 'team', 'secret')?.number
+  searched.remove('secret')
+  searched.module('other', undefined, publicLabel)
+  for (const name of names) searched.module(name, undefined, publicLabel)
+  while (!model.settled) void model.revision
+  expect(model.find(model.views.all, 'Module', 'team', 'other')?.number).toBe(secret)
   for (let turn = 0; turn < 30; turn += 1) {
     expect(searched.find('hidden_input', model.views.public).names).toEqual([])
   }
