@@ -29,7 +29,7 @@ const address = new RegExp(
 /**
  * Reads `HOST/NAMESPACE/NAME/SYSTEM@VERSION`; undefined for a path on the file system.
  *
- * @throws OptionsError if there is no version
+ * @throws OptionsError if a module is named without a version
  */
 export function registryVersion(operand: string): RegistryVersion | undefined {
   const [, host, path, version] = address.exec(operand) ?? []

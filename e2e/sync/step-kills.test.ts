@@ -133,7 +133,7 @@ beforeAll(async () => {
 it('without a kill stores archives, and then removes them', () => {
   // Two modules with their documentation, two platforms with three documents.
   expect(whole.archives).toHaveLength(9)
-  // One of them notes what is stored, and two are READMEs.
+  // One is the list of stored Versions, and two are READMEs.
   expect(whole.manifests).toHaveLength(11)
   expect(empty.archives).toEqual([])
   expect(empty.manifests.map(([file]) => file)).toEqual(['main.status.yaml', 'main.yaml'])

@@ -55,7 +55,7 @@ class Searched {
     this.catalog.apply({ type: 'delete', kind: 'Module', namespace: 'team', name })
   }
 
-  /** Reads what is wanted. */
+  /** Reads all documentation that the index lacks. */
   feed(): void {
     while (!this.search.advance());
     for (let wanted = this.search.take(); wanted; wanted = this.search.take()) {

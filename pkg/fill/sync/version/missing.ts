@@ -66,7 +66,7 @@ async function isLeft(context: Context, version: StoredObject): Promise<boolean>
   }
 }
 
-/** Writes down what is stored for the next process. */
+/** Writes the list of stored Versions for the next process. */
 export async function noteStored(context: Context): Promise<void> {
   if (!hasMemory(context)) return
   const stored = context.objects.list('Version').filter((version) => {
