@@ -28,10 +28,12 @@ export interface ParentRef {
   readonly uid: string
 }
 
+/** The field of a Version that has the copy of its parent's config. */
+export const configRefOf = { Module: 'moduleConfigRef', Provider: 'providerConfigRef' } as const
+
 /** The copy of its parent's config in a Version. */
 export function configOfVersion(version: Version): ArchiveConfig | undefined {
-  const { type, moduleConfigRef, providerConfigRef } = version.spec
-  return type === 'Module' ? moduleConfigRef : providerConfigRef
+  return version.spec[configRefOf[version.spec.type]]
 }
 
 export function configOfParent(parent: Module | Provider): ArchiveConfig {

@@ -21,6 +21,7 @@ export {
   checksumOf,
   configOfParent,
   configOfVersion,
+  configRefOf,
   docsChecksumOf,
   docsFileName,
   fileNameOf,

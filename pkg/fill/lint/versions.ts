@@ -2,6 +2,7 @@ import semver from 'semver'
 import {
   configOfParent,
   configOfVersion,
+  configRefOf,
   fileNameOf,
   normalizeVersion,
   parentRefOf,
@@ -103,8 +104,7 @@ export function* unplacedVersions(
   })
 }
 
-const refFieldOf = ({ resource }: PlacedObject<Version>) =>
-  resource.spec.type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef'
+const refFieldOf = ({ resource }: PlacedObject<Version>) => configRefOf[resource.spec.type]
 
 function withoutParent(version: PlacedObject<Version>): string {
   const { spec, metadata } = version.resource

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
+import { configRefOf, type ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
 import { type Context, refOf, requireThere } from '../context.ts'
 import { freeName, labelValue, objectName } from '../names.ts'
 import { type DesiredVersion, identityOf, identityOfStored } from './desired.ts'
-import { configRefOf, publishedFor } from './published.ts'
+import { publishedFor } from './published.ts'
 import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
 
 /** The config of a parent that its Versions repeat. */

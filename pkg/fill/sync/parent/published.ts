@@ -1,3 +1,4 @@
+import { configRefOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Objects, StoredObject, StoredRef } from '../../../records/store/store.ts'
 import { type Context, refOf } from '../context.ts'
 
@@ -6,8 +7,6 @@ import { type Context, refOf } from '../context.ts'
  * whose config they name, which makes no others in their place.
  */
 
-/** The field of a Version that names the config of its parent. */
-export const configRefOf = { Module: 'moduleConfigRef', Provider: 'providerConfigRef' } as const
 const configOf = { Module: 'moduleConfig', Provider: 'providerConfig' } as const
 
 interface Config {

@@ -3,6 +3,7 @@ import semver from 'semver'
 import {
   type Artifact,
   configOfVersion,
+  configRefOf,
   type ModuleConfig,
   normalizeVersion,
   type ProviderConfig,
@@ -73,7 +74,7 @@ export function placeOf(context: Context, version: Version): PlacedVersion {
   const own = configOfVersion(version)
   const configName = own?.name ?? shared?.name ?? ref?.name
   if (configName === undefined) {
-    const field = version.spec.type === 'Module' ? 'moduleConfigRef' : 'providerConfigRef'
+    const field = configRefOf[version.spec.type]
     throw new FillError('InvalidSpec', `spec.${field}.name is required if there is no owner`)
   }
   const storage = own?.storageConfig ?? shared?.storageConfig
