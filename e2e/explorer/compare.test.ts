@@ -1,16 +1,6 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
-import { Registry } from '../../hack/testbed/registry/registry.ts'
-import { startServer } from '../../hack/testbed/server/server.ts'
-import {
-  chromiumPath,
-  launchBrowser,
-  problemsInEveryLook,
-  settled,
-  watch,
-} from './browser.fixture.ts'
-import { writeDocumented } from './documented-module.fixture.ts'
+import { chromiumPath, problemsInEveryLook, settled, watch } from './browser.fixture.ts'
+import { showDocumented } from './documented-module.fixture.ts'
 
 /* The comparison of two versions, of real module files, in a real browser. */
 
@@ -100,39 +90,31 @@ const stricter = undecided.replace(
   'default = 1\n  validation {\n    condition     = true\n    error_message = "Must be one."\n  }',
 )
 
-let browser: Browser
-let explorer: ExplorerProcess
-const stops = new AsyncDisposableStack()
+let shown: Awaited<ReturnType<typeof showDocumented>>
 beforeAll(async () => {
   if (chromiumPath === undefined) return
-  const registry = new Registry()
-  stops.defer(() => registry.remove())
-  await writeDocumented(registry, 'vpc', [
-    ['2.1.0', stricter],
-    ['2.0.1', undecided],
-    ['2.0.0', later],
-    ['1.4.1', oldest],
-    ['1.4.0', oldest],
-    ['1.3.0', broken],
-    ['1.2.0', undefined],
-    ['1.1.0', many],
-    ['1.0.0', ''],
-  ])
-  await writeDocumented(registry, 'single', [['1.0.0', oldest]])
-  const server = await startServer(registry)
-  stops.defer(async () => void (await server.stop()))
-  explorer = await startExplorer({ serverUrl: server.url, flags: [] })
-  stops.defer(async () => void (await explorer.stop()))
-  browser = await launchBrowser()
-  stops.defer(() => browser.close())
+  shown = await showDocumented({
+    vpc: [
+      ['2.1.0', stricter],
+      ['2.0.1', undecided],
+      ['2.0.0', later],
+      ['1.4.1', oldest],
+      ['1.4.0', oldest],
+      ['1.3.0', broken],
+      ['1.2.0', undefined],
+      ['1.1.0', many],
+      ['1.0.0', ''],
+    ],
+    single: [['1.0.0', oldest]],
+  })
 })
-afterAll(() => stops.disposeAsync())
+afterAll(() => shown?.close())
 
 const compare = (range: string): string => `/network/module/vpc/compare/${range}`
 const every = '1.4.0...2.0.0'
 
 async function open(path: string, expected: readonly number[] = []) {
-  const watched = await watch(browser, explorer.url, { expected })
+  const watched = await watch(shown.browser, shown.url, { expected })
   await watched.page.goto(path)
   await settled(watched.page)
   return watched
@@ -239,7 +221,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
   })
 
   it('shows skeletons while the answer is under way', async () => {
-    const watched = await watch(browser, explorer.url)
+    const watched = await watch(shown.browser, shown.url)
     const { page, problems, close } = watched
     const answer = Promise.withResolvers<void>()
     await page.route('**/compare?*', async (route) => {

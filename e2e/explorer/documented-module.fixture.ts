@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { Registry } from '../../hack/testbed/registry/registry.ts'
+import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { startServer } from '../../hack/testbed/server/server.ts'
 import { docsFileName } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { packedDocs } from '../../pkg/archives/docs/docs.ts'
+import { launchBrowser } from './browser.fixture.ts'
 
 /** A version and its main.tf; without a text, it has no documentation. */
 export type DocumentedVersion = readonly [version: string, text: string | undefined]
 
 /** Writes a module of the namespace network with the documentation that sync makes. */
-export async function writeDocumented(
+async function writeDocumented(
   registry: Registry,
   name: string,
   sources: readonly DocumentedVersion[],
@@ -40,6 +43,24 @@ export async function writeDocumented(
     { apiVersion, kind: 'Module', metadata, spec },
     ...(await Promise.all(versions)),
   ])
+}
+
+/** Starts a registry of such modules, its explorer, and a browser. */
+export async function showDocumented(
+  modules: Readonly<Record<string, readonly DocumentedVersion[]>>,
+) {
+  const stops = new AsyncDisposableStack()
+  const registry = new Registry()
+  stops.defer(() => registry.remove())
+  for (const [name, sources] of Object.entries(modules))
+    await writeDocumented(registry, name, sources)
+  const server = await startServer(registry)
+  stops.defer(async () => void (await server.stop()))
+  const explorer = await startExplorer({ serverUrl: server.url, flags: [] })
+  stops.defer(async () => void (await explorer.stop()))
+  const browser = await launchBrowser()
+  stops.defer(() => browser.close())
+  return { browser, url: explorer.url, close: () => stops.disposeAsync() }
 }
 
 function docsOf(text: string) {

@@ -1,16 +1,7 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
-import { Registry } from '../../hack/testbed/registry/registry.ts'
-import { startServer } from '../../hack/testbed/server/server.ts'
-import {
-  chromiumPath,
-  launchBrowser,
-  problemsInEveryLook,
-  settled,
-  watch,
-} from './browser.fixture.ts'
-import { type DocumentedVersion, writeDocumented } from './documented-module.fixture.ts'
+import { chromiumPath, problemsInEveryLook, settled, watch } from './browser.fixture.ts'
+import { type DocumentedVersion, showDocumented } from './documented-module.fixture.ts'
 
 /* Inputs, outputs, resources and dependencies of real module files, in a real browser. */
 
@@ -74,29 +65,19 @@ const sources: readonly DocumentedVersion[] = [
   ['1.0.0', undefined],
 ]
 
-let browser: Browser
-let explorer: ExplorerProcess
-const stops = new AsyncDisposableStack()
+let shown: Awaited<ReturnType<typeof showDocumented>>
 beforeAll(async () => {
   if (chromiumPath === undefined) return
-  const registry = new Registry()
-  stops.defer(() => registry.remove())
-  await writeDocumented(registry, 'vpc', sources)
-  const server = await startServer(registry)
-  stops.defer(async () => void (await server.stop()))
-  explorer = await startExplorer({ serverUrl: server.url, flags: [] })
-  stops.defer(async () => void (await explorer.stop()))
-  browser = await launchBrowser()
-  stops.defer(() => browser.close())
+  shown = await showDocumented({ vpc: sources })
 })
-afterAll(() => stops.disposeAsync())
+afterAll(() => shown?.close())
 
 const module = '/network/module/vpc'
 const tabs = (page: Page) => page.getByRole('navigation', { name: 'Of this version' })
 const row = (page: Page, name: string) => page.locator(`#input-${name}`)
 
 async function open(path: string, width = 1280) {
-  const watched = await watch(browser, explorer.url, { width })
+  const watched = await watch(shown.browser, shown.url, { width })
   await watched.page.goto(path)
   await settled(watched.page)
   return watched
