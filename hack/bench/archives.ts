@@ -9,13 +9,14 @@ import { type Server, startServer } from '../testbed/server/server.ts'
 import { type Anchor, startBarePipe, startNginx } from './archive-anchors.ts'
 import { startLoad } from './processes.ts'
 import { median } from './rounds.ts'
-import { wrk } from './wrk.ts'
+import { requireWrk, wrk } from './wrk.ts'
 
 /*
  * Archives from Depot beside nginx with sendfile and beside a bare pipe of node:http, all on one machine with their load
  * (wrk): what counts are the ratios.
  */
 
+await requireWrk()
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } })
 const settings = values.quick ? { turns: 1, seconds: 1 } : { turns: 3, seconds: 3 }
 const connectionCounts = [1, 8, 64]

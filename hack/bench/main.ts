@@ -9,6 +9,7 @@ import { atLeast, atMost, type Goal, goalTable } from './goals.ts'
 import { startKnownCallers } from './known-callers.ts'
 import { record, startBare, startDepot, startPod } from './processes.ts'
 import { measureTurns } from './turns.ts'
+import { requireWrk } from './wrk.ts'
 
 /*
  * `make bench`: Depot beside a bare server of node:http that gives the same answers, and a table of what was wanted and what
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     versions: { type: 'string', default: '200000' },
   },
 })
+await requireWrk()
 const rounds = Number(values.rounds)
 const smallVersions = 1050
 const largeVersions = Number(values.versions)

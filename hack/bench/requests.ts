@@ -5,6 +5,7 @@ import { residentMb } from './cpu.ts'
 import { compareCost, summaryOf } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
 import { startBare, startDepot } from './processes.ts'
+import { requireWrk } from './wrk.ts'
 
 /*
  * Measures the cost of an answer, and of a bare server of node:http with the same bytes. For a quick look while changing
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '14' },
   },
 })
+await requireWrk()
 /** Younger files are hashed every time, because a change might not show. */
 const settledMs = 3500
 const fixture = await createFixture({ versions: 1050, distinctFindings: 4000 })

@@ -44,13 +44,21 @@ export async function wrk(load: WrkLoad): Promise<WrkResult> {
     const args = ['-t', '1', '-c', String(connections), '-d', `${Math.ceil(seconds) + 60}s`]
     args.push('--timeout', '60s', '--latency', ...(script === undefined ? [] : ['-s', file]), url)
     return parse(url, await interrupted(args, seconds))
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}
+
+/** Fails where there is no wrk, so that a benchmark says so before it has loaded anything. */
+export async function requireWrk(): Promise<void> {
+  try {
+    // It prints its version, and fails, because it has no URL.
+    await promisify(execFile)('wrk', ['--version'])
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return
     throw new Error('wrk is missing: install it (apt-get install wrk, brew install wrk)', {
       cause: error,
     })
-  } finally {
-    rmSync(dir, { recursive: true })
   }
 }
 
