@@ -21,7 +21,8 @@ async function writeDocumented(
   const versions = sources.map(async ([version, text]) => {
     const fileName = `${name}-${version}.zip`
     const checksum = createHash('sha256').update(version).digest('hex')
-    const docs = text === undefined ? undefined : await docsOf(text)
+    const docs =
+      text === undefined ? undefined : await docsOf({ 'README.md': readme, 'main.tf': text })
     if (docs) registry.archive(`modules/${name}/${docsFileName(fileName, checksum)}`, docs.bytes)
     return {
       apiVersion,
@@ -33,12 +34,14 @@ async function writeDocumented(
         checksum,
         artifact: {
           fileName,
+          revision: `v${version}@sha1:${'0'.repeat(40)}`,
           ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
         },
       },
     }
   })
-  const spec = { moduleConfig: { provider: 'aws', storageConfig } }
+  const repoUrl = 'https://github.com/acme/network'
+  const spec = { moduleConfig: { provider: 'aws', repoUrl, storageConfig } }
   registry.write(`${name}.yaml`, [
     { apiVersion, kind: 'Module', metadata, spec },
     ...(await Promise.all(versions)),
@@ -63,9 +66,23 @@ export async function showDocumented(
   return { browser, url: explorer.url, close: () => stops.disposeAsync() }
 }
 
-function docsOf(text: string) {
-  const bytes = Buffer.from(text)
-  return packedDocs([{ path: 'main.tf', sizeBytes: bytes.length }], async function* () {
-    yield bytes
+const readme = `# Network
+
+Read [the guide](docs/guide.md).
+
+> [!WARNING]
+> Subnets are never removed.
+
+| Name | Type |
+|------|------|
+| subnets | <pre>map(object({<br>    cidr = string<br>  }))</pre> |
+`
+
+function docsOf(files: Readonly<Record<string, string>>) {
+  const entries = Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) }))
+  const listed = entries.map(({ path, bytes }) => ({ path, sizeBytes: bytes.length }))
+  return packedDocs(listed, async function* (wanted) {
+    const { bytes } = entries.find(({ path }) => path === wanted.path) ?? {}
+    if (bytes !== undefined) yield bytes
   })
 }

@@ -86,13 +86,9 @@ async function open(path: string, width = 1280) {
 describe.skipIf(chromiumPath === undefined)('the documentation of a module', () => {
   it('has a tab for each list, at a URL of its own and within reach of the keyboard', async () => {
     const { page, problems, close } = await open(module)
-    expect(await tabs(page).getByRole('link').allInnerTexts()).toEqual([
-      'README',
-      'Inputs\n12',
-      'Outputs\n1',
-      'Resources\n2',
-      'Dependencies\n2',
-    ])
+    await expect
+      .poll(() => tabs(page).getByRole('link').allInnerTexts())
+      .toEqual(['README', 'Inputs\n12', 'Outputs\n1', 'Resources\n2', 'Dependencies\n2'])
     await tabs(page).getByRole('link', { name: 'README' }).focus()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -163,6 +159,19 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
   it('says which file and line of a version cannot be parsed', async () => {
     const { page, problems, close } = await open(`${module}?version=1.1.0`)
     expect(await page.locator('.body .note').innerText()).toMatch(/main\.tf:2: /)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it.each(['3.0.0', '2.0.0'])('shows the README of %s, which links to its tag', async (version) => {
+    const { page, problems, close } = await open(`${module}?version=${version}`)
+    const readme = page.locator('section.readme')
+    const guide = readme.getByRole('link', { name: 'the guide' })
+    expect(await guide.getAttribute('href')).toBe(
+      `https://github.com/acme/network/blob/v${version}/docs/guide.md`,
+    )
+    expect(await readme.locator('blockquote').innerText()).toMatch(/^Warning\s+Subnets/)
+    expect(await readme.locator('code.lines').innerText()).toContain('\n    cidr = string\n')
     expect(problems).toEqual([])
     await close()
   })

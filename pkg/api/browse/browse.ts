@@ -169,6 +169,12 @@ export const ResourceDetail = z
       .optional()
       .describe('Of that version, by `os/arch`; providers only.'),
     readmeContent: z.string().optional().describe('Markdown of that version; modules only.'),
+    filesUrl: z
+      .string()
+      .optional()
+      .describe(
+        'Folder of the module in its repository, at the tag of that version; relative links of the README lead from there.',
+      ),
     hasDocs: z
       .literal(true)
       .optional()

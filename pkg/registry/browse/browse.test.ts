@@ -323,6 +323,30 @@ describe('an answer', () => {
   })
 })
 
+it('says where the files of a version are in the repository', async () => {
+  const registry = new Registry()
+  const moduleConfig = {
+    repoUrl: 'https://github.com/acme/modules.git',
+    source: { type: 'github', path: 'vpc' },
+  }
+  registry.put('Module', 'vpc', { namespace: 'open', labels: label, spec: { moduleConfig } })
+  const put = (version: string, revision: string) =>
+    registry.put('Version', `vpc-${version}`, {
+      namespace: 'open',
+      spec: { type: 'Module', version, moduleConfigRef: { name: 'vpc' } },
+      status: { artifact: { revision } },
+    })
+  put('1.0.0', 'vpc/v1.0.0@sha1:aa')
+  put('1.1.0', `sha256:${'0'.repeat(64)}`)
+  const app = registry.serve(() => 'public')
+  const path = '/resources/open/module/vpc?version='
+  expect(await app.json(`${path}1.0.0`)).toHaveProperty(
+    'filesUrl',
+    'https://github.com/acme/modules/blob/vpc/v1.0.0/vpc/',
+  )
+  expect(await app.json(`${path}1.1.0`)).not.toHaveProperty('filesUrl')
+})
+
 describe('odd input', () => {
   const huge = 'x'.repeat(10_000)
   const numbers = ['', '0', '-1', '1.5', '1e3', 'abc', ' 1', '0x10', '99999999999', 'NaN', huge]

@@ -7,6 +7,7 @@ import {
   type VersionRow,
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
+import { filesUrl } from './files-url.ts'
 import { flag, resourcePath, word } from './parameters.ts'
 import {
   findResource,
@@ -60,6 +61,7 @@ export const resource = endpoint({
       },
     ],
     readmeContent: '# Network',
+    filesUrl: 'https://github.com/acme/network/blob/v2.0.0/',
     hasDocs: true,
   },
   badRequest: 'kind must be one of module, provider',
@@ -99,6 +101,7 @@ export const resource = endpoint({
               ]),
             ),
       readmeContent: readme && readmes.get(namespace, readme.name, readme.key, readme.version),
+      filesUrl: filesUrl(summary.resource.repoUrl, rows[0]?.tag, summary.resource.sourcePath),
       hasDocs: (kind === 'Module' && rows.some((row) => row.docs !== undefined)) || undefined,
     }
     return {

@@ -25,6 +25,8 @@ export class ResourceRow {
   readonly protocols: readonly string[] | undefined
   /** The format of a module's archives, if their names do not tell. */
   readonly fileFormat: 'zip' | 'tar' | undefined
+  /** Directory of a module in its repository. */
+  readonly sourcePath: string | undefined
   readonly labels: Readonly<Record<string, string>>
   /** URL of the source repository; undefined if it is unknown. */
   readonly repoUrl: string | undefined
@@ -53,6 +55,8 @@ export class ResourceRow {
     this.protocols =
       resource.kind === 'Provider' ? resource.spec.providerConfig.protocols : undefined
     this.fileFormat = resource.kind === 'Module' ? resource.spec.moduleConfig.fileFormat : undefined
+    this.sourcePath =
+      resource.kind === 'Module' ? resource.spec.moduleConfig.source?.path : undefined
     this.labels = metadata.labels
     this.repoUrl = repoUrlOf(resource)
     this.latestVersion =

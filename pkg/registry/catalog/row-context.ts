@@ -11,6 +11,8 @@ export interface Common {
   /** @see VersionRow.ownerUid */
   readonly ownerUid: string | undefined
   readonly system: string | undefined
+  /** Prefix of the version in the tag of a module's archive; undefined if no tag is known. */
+  readonly tagPrefix: string | undefined
   readonly os: string | undefined
   readonly arch: string | undefined
   readonly protocols: readonly string[] | undefined

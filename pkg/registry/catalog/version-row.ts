@@ -117,6 +117,12 @@ export class VersionRow {
     return this.common.system
   }
 
+  /** The tag of the repository that its archive was made from; undefined if it is unknown. */
+  get tag(): string | undefined {
+    const { tagPrefix } = this.common
+    return tagPrefix === undefined ? undefined : tagPrefix + this.version
+  }
+
   get os(): string | undefined {
     return this.common.os
   }
@@ -245,6 +251,7 @@ function commonOf(version: Version): Common {
     parentName: ref?.name,
     ownerUid: ref?.owned === true ? ref.uid : undefined,
     system: spec.moduleConfigRef?.provider,
+    tagPrefix: tagPrefixOf(version),
     os: isProvider ? spec.operatingSystem : undefined,
     arch: isProvider ? spec.architecture : undefined,
     protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
@@ -253,6 +260,13 @@ function commonOf(version: Version): Common {
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,
     syncStatus: status?.syncStatus ?? '',
   }
+}
+
+/** A tag with another spelling of the version counts as unknown. */
+function tagPrefixOf({ spec, status }: Version): string | undefined {
+  const [, tag] = /^(.+)@sha\d+:/.exec(status?.artifact?.revision ?? '') ?? []
+  const version = normalizeVersion(spec.version)
+  return tag?.endsWith(version) ? tag.slice(0, tag.length - version.length) : undefined
 }
 
 function rareOf(version: Version, checksumMalformed: boolean, context: RowContext): Rare {

@@ -5,7 +5,7 @@ import { number } from '../parts/format.ts'
 import { Pick } from '../parts/pick.tsx'
 import type { DocsTab } from '../url/pages.ts'
 import { requiredOf, tabNames } from './docs/inputs.ts'
-import { shownTab } from './docs/use-docs.ts'
+import { readmeOf, shownTab } from './docs/use-docs.ts'
 import { countOf } from './findings/count.ts'
 import type { SectionProps } from './page.tsx'
 import type { ReadmeHeading } from './readme/readme.tsx'
@@ -25,7 +25,8 @@ interface Section {
 
 /** The usage block to copy, and links to all sections. */
 export function Aside({ detail, docs, values, version, headings, change }: Props) {
-  const sections = sectionsOf(detail, shownTab(detail, values), headings)
+  const hasReadme = shownTab(detail, values) === '' && readmeOf(detail, docs) !== undefined
+  const sections = sectionsOf(detail, shownTab(detail, values), hasReadme, headings)
   const current = useCurrentSection(sections.map(({ id }) => id))
   const used = { ...detail, registryHost: boot.registryHost }
   const block = usageBlock(
@@ -71,9 +72,9 @@ export function Aside({ detail, docs, values, version, headings, change }: Props
 function sectionsOf(
   detail: Props['detail'],
   tab: DocsTab | '',
+  hasReadme: boolean,
   headings: readonly ReadmeHeading[],
 ): Section[] {
-  const hasReadme = tab === '' && detail.readmeContent !== undefined && detail.kind === 'module'
   return [
     ...(tab === '' ? [] : [{ id: tab, words: tabNames[tab] }]),
     ...(hasReadme ? [{ id: 'readme', words: 'README' }] : []),

@@ -20,7 +20,7 @@ import { parse } from '../url/search-params.ts'
 import { Aside } from './aside.tsx'
 import { type ChosenVersion, chosenVersion } from './chosen-version.ts'
 import { DocsTabs } from './docs/docs-tabs.tsx'
-import { shownTab, useDocs } from './docs/use-docs.ts'
+import { readmeOf, shownTab, useDocs } from './docs/use-docs.ts'
 import { DownloadsSection } from './downloads/downloads.tsx'
 import { FindingsSection } from './findings/findings.tsx'
 import { Header } from './header.tsx'
@@ -113,7 +113,7 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
   const documentation = useDocs(address, detail, version)
   const { docs } = documentation
   const section = { address, detail, version, docs, values, change }
-  const isReadme = detail.kind === 'module' && shownTab(detail, values) === ''
+  const readme = readmeOf(detail, docs)
   return (
     <div class="detail">
       <div class="lead">
@@ -123,8 +123,13 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
       <Aside {...section} headings={headings} />
       <div class="body">
         {detail.hasDocs && <DocsTabs {...section} query={documentation.query} />}
-        {detail.readmeContent !== undefined && isReadme && (
-          <Readme content={detail.readmeContent} version={version.shown} onHeadings={setHeadings} />
+        {readme !== undefined && shownTab(detail, values) === '' && (
+          <Readme
+            content={readme}
+            filesUrl={detail.filesUrl}
+            version={version.shown}
+            onHeadings={setHeadings}
+          />
         )}
         <Overview {...section} />
         <Usage {...section} />

@@ -1,5 +1,18 @@
 const allowed = new Set(['http:', 'https:', 'mailto:'])
 
+/**
+ * The target of a link of a README; undefined where it leads nowhere.
+ *
+ * @param filesUrl page of the folder that the README is in, from which relative links lead; a slash at their start is the
+ *   root of a code host there, and not of the repository, so these lead nowhere
+ */
+export function targetOf(link: string, filesUrl: string | undefined): string | undefined {
+  const absolute = safeHref(link)
+  if (absolute !== undefined || filesUrl === undefined || /^\s*[/\\]/.test(link)) return absolute
+  const target = URL.parse(link, filesUrl)
+  return target?.origin === URL.parse(filesUrl)?.origin ? target?.href : undefined
+}
+
 /** An absolute URL with a scheme that runs no code; undefined for any other text. */
 export function safeHref(text: string): string | undefined {
   try {

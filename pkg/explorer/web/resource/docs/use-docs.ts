@@ -19,6 +19,12 @@ export function useDocs(
   return { query, docs: isCurrent ? query.data : undefined }
 }
 
+/** The README of the version that the page shows. A cluster has those of older versions only in their documentation. */
+export const readmeOf = (
+  { kind, readmeContent }: ResourceDetail,
+  docs: VersionDocs | undefined,
+): string | undefined => (kind === 'module' ? (readmeContent ?? docs?.root.readme) : undefined)
+
 /** The tab of the URL. A version without documentation has no tabs, and shows its README. */
 export const shownTab = ({ hasDocs }: ResourceDetail, { tab }: ResourceValues): DocsTab | '' =>
   hasDocs ? tab : ''

@@ -1,4 +1,5 @@
 import type {
+  Blockquote,
   Definition,
   FootnoteDefinition,
   Heading,
@@ -10,7 +11,9 @@ import type {
 } from 'mdast'
 import type { ComponentChildren } from 'preact'
 import { CodeBlock } from '../../parts/code-block.tsx'
-import { safeHref } from '../safe-href.ts'
+import { targetOf } from '../safe-href.ts'
+import { alertOf } from './alerts.ts'
+import { withLines } from './lines.ts'
 import { collect, Ids, textOf } from './nodes.ts'
 import { parseMarkdown } from './parse.ts'
 import type { ReadmeHeading } from './readme.tsx'
@@ -24,9 +27,13 @@ export interface DrawnReadme {
   readonly headings: readonly ReadmeHeading[]
 }
 
-/** Draws a README as elements. It never becomes HTML text, so none of it can run. */
-export function drawReadme(markdown: string): DrawnReadme {
-  const drawing = new Drawing(parseMarkdown(markdown))
+/**
+ * Draws a README as elements. It never becomes HTML text, so none of it can run.
+ *
+ * @param filesUrl page of the folder that the README is in; without it, relative links are drawn as text
+ */
+export function drawReadme(markdown: string, filesUrl?: string): DrawnReadme {
+  const drawing = new Drawing(parseMarkdown(markdown), filesUrl)
   const content = drawing.root()
   return { content, headings: drawing.sections }
 }
@@ -38,11 +45,13 @@ class Drawing {
   readonly #ids = new Ids()
   readonly #definitions: ReadonlyMap<string, Definition>
   readonly #footnotes: ReadonlyMap<string, FootnoteDefinition>
+  readonly #filesUrl: string | undefined
   #level = below
   #inLink = false
 
-  constructor(tree: Root) {
+  constructor(tree: Root, filesUrl: string | undefined) {
     this.#tree = tree
+    this.#filesUrl = filesUrl
     const { definitions, footnotes } = collect(tree)
     this.#definitions = definitions
     this.#footnotes = footnotes
@@ -67,7 +76,9 @@ class Drawing {
   }
 
   #all(nodes: readonly Nodes[]): ComponentChildren[] {
-    return nodes.map((node) => this.#node(node))
+    return withLines(nodes).map((node) =>
+      'lines' in node ? <code class="lines">{node.lines}</code> : this.#node(node),
+    )
   }
 
   #node(node: Nodes): ComponentChildren {
@@ -95,7 +106,7 @@ class Drawing {
           />
         )
       case 'blockquote':
-        return <blockquote>{this.#all(node.children)}</blockquote>
+        return this.#quote(node)
       case 'list':
         return this.#list(node)
       case 'table':
@@ -129,6 +140,19 @@ class Drawing {
       default:
         return node satisfies never
     }
+  }
+
+  #quote(quote: Blockquote): ComponentChildren {
+    const alert = alertOf(quote)
+    if (alert === undefined) return <blockquote>{this.#all(quote.children)}</blockquote>
+    return (
+      <blockquote class={`alert ${alert.kind}`}>
+        <p>
+          <strong>{alert.title}</strong>
+        </p>
+        {this.#all(alert.children)}
+      </blockquote>
+    )
   }
 
   /** Levels are never skipped, even if the document skips them. */
@@ -219,7 +243,7 @@ class Drawing {
     if (url.startsWith('#')) {
       return words === '' ? content : <a href={`#readme-${this.#ids.targetOf(url)}`}>{content}</a>
     }
-    const href = safeHref(url)
+    const href = targetOf(url, this.#filesUrl)
     if (href === undefined) return content
     return (
       <a href={href} rel="noopener noreferrer">
@@ -231,7 +255,7 @@ class Drawing {
   /** Pictures are shown as links, because loading them would tell another host who reads this. */
   #picture(url: string, alt: string | null | undefined): ComponentChildren {
     const words = (alt ?? '').trim() || 'picture'
-    const href = this.#inLink ? undefined : safeHref(url)
+    const href = this.#inLink ? undefined : targetOf(url, this.#filesUrl)
     return href === undefined ? (
       words
     ) : (

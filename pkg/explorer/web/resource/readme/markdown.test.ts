@@ -1,5 +1,5 @@
 import { Fragment, isValidElement } from 'preact'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cpuTimeMs } from '../../../../../hack/testbed/cpu-time.ts'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { drawReadme } from './drawing.tsx'
@@ -106,6 +106,75 @@ it('draws pictures as links, and relative links as text', () => {
   )
   expect(links).toEqual(['https://a.example/b.png'])
   expect(textOf('![alt](https://a.example/b.png) [here](docs/a.md)')).toBe('alt here')
+})
+
+describe('with the page of its folder', () => {
+  const folder = 'https://github.com/acme/network/blob/v1.2.0/modules/vpc/'
+  const hrefsOf = (markdown: string): unknown[] =>
+    elementsOf(drawReadme(markdown, folder).content).flatMap((node) =>
+      typeof node === 'string' ? [] : (node.props['href'] ?? []),
+    )
+
+  it('leads from relative links and pictures to the repository', () => {
+    const markdown =
+      '[a](docs/a.md#use) [b](../../LICENSE) ![c](./c.png) [d][d] [e](https://e.example/)\n\n[d]: d.md'
+    expect(hrefsOf(markdown)).toEqual([
+      `${folder}docs/a.md#use`,
+      'https://github.com/acme/network/blob/v1.2.0/LICENSE',
+      `${folder}c.png`,
+      `${folder}d.md`,
+      'https://e.example/',
+    ])
+  })
+
+  it.each([
+    '[a](/docs/a.md)',
+    '[a](//evil.example)',
+    '[a](\\\\evil.example)',
+    '[a](<java\tscript:alert(1)>)',
+    '[a](javascript:alert(1))',
+    '[a](&#10;//evil.example)',
+    '[a](file:c)',
+  ])('draws the link %j as text', (markdown) => {
+    expect(hrefsOf(markdown)).toEqual([])
+  })
+
+  it.each(hostileTexts.map((text) => [text.slice(0, 100), text] as const))(
+    'draws nothing harmful of %j',
+    (_start, markdown) => {
+      expect(hrefsOf(markdown).filter((href) => !isHarmless(href))).toEqual([])
+    },
+  )
+})
+
+it('draws the alerts of GitHub, and other quotes as quotes', () => {
+  const quotes = (markdown: string) =>
+    elementsOf(drawReadme(markdown).content).flatMap((node) =>
+      typeof node !== 'string' && node.type === 'blockquote' ? [node.props['class'] ?? ''] : [],
+    )
+  expect(quotes('> [!NOTE]\n> Read *this*.')).toEqual(['alert note'])
+  expect(textOf('> [!NOTE]\n> Read *this*.')).toBe('NoteRead this.')
+  expect(quotes('> [!Warning]\n>\n> - one')).toEqual(['alert warning'])
+  expect(quotes('> [!CAUTION]')).toEqual(['alert caution'])
+  expect(quotes('> [!NOTE] and more\n\n> [!constructor]\n> x')).toEqual(['', ''])
+})
+
+it('keeps the lines of a type that terraform-docs wrote', () => {
+  const type = '<pre>map(object({<br>    cidr   = string<br/>    "*" = any<br>  }))</pre>'
+  const markdown = `| Name | Type |\n|---|---|\n| a | ${type} |\n| b | <pre>open |`
+  const code = elementsOf(drawReadme(markdown).content).filter(
+    (node) => typeof node !== 'string' && node.props['class'] === 'lines',
+  )
+  expect(code).toEqual([
+    {
+      type: 'code',
+      props: {
+        class: 'lines',
+        children: 'map(object({\n    cidr   = string\n    "*" = any\n  }))',
+      },
+    },
+  ])
+  expect(textOf(markdown)).toContain('open')
 })
 
 it('keeps line breaks and anchors of terraform-docs', () => {

@@ -9,6 +9,8 @@ export interface ReadmeHeading {
 
 interface Props {
   readonly content: string
+  /** Page of the folder that the README is in, at the tag of the version. */
+  readonly filesUrl?: string | undefined
   /** The version that the README belongs to. */
   readonly version: string | undefined
   /** Called with the headings of the sections after drawing. */
@@ -19,7 +21,7 @@ interface Props {
 const longestMarkdown = 512 * 1024
 
 /** The README as its authors wrote it. */
-export function Readme({ content, version, onHeadings }: Props) {
+export function Readme({ content, filesUrl, version, onHeadings }: Props) {
   const isPlain = content.length > longestMarkdown
   return (
     <section class="readme" aria-labelledby="readme">
@@ -31,7 +33,7 @@ export function Readme({ content, version, onHeadings }: Props) {
         {isPlain ? (
           <Plain content={content} why="It is longer than 512 KiB, so it is shown as written." />
         ) : (
-          <Markdown content={content} onHeadings={onHeadings} />
+          <Markdown content={content} filesUrl={filesUrl} onHeadings={onHeadings} />
         )}
       </ErrorBoundary>
       <footer>
@@ -42,8 +44,8 @@ export function Readme({ content, version, onHeadings }: Props) {
   )
 }
 
-function Markdown({ content, onHeadings }: Pick<Props, 'content' | 'onHeadings'>) {
-  const drawn = useMemo(() => drawReadme(content), [content])
+function Markdown({ content, filesUrl, onHeadings }: Omit<Props, 'version'>) {
+  const drawn = useMemo(() => drawReadme(content, filesUrl), [content, filesUrl])
   // Before the page is painted, so that nothing moves.
   useLayoutEffect(() => onHeadings(drawn.headings), [drawn])
   return <div class="prose">{drawn.content}</div>

@@ -1,0 +1,32 @@
+import type { Blockquote, Nodes } from 'mdast'
+
+/** The alerts of GitHub and GitLab: a quote that begins with one of these in brackets, as in `> [!NOTE]`. */
+const words = {
+  note: 'Note',
+  tip: 'Tip',
+  important: 'Important',
+  warning: 'Warning',
+  caution: 'Caution',
+} as const
+
+export interface Alert {
+  readonly kind: keyof typeof words
+  readonly title: string
+  readonly children: readonly Nodes[]
+}
+
+/** Reads a quote as an alert; undefined where it is a plain quote. */
+export function alertOf({ children }: Blockquote): Alert | undefined {
+  const [first, ...rest] = children
+  const [mark, ...more] = first?.type === 'paragraph' ? first.children : []
+  if (first?.type !== 'paragraph' || mark?.type !== 'text') return undefined
+  const [found = '', name = ''] = /^\[!(\w+)\][ \t]*(?:\n|$)/.exec(mark.value) ?? []
+  const kind = name.toLowerCase()
+  if (!isKind(kind)) return undefined
+  const text = mark.value.slice(found.length)
+  const left = [...(text === '' ? [] : [{ ...mark, value: text }]), ...more]
+  const paragraph = left.length === 0 ? [] : [{ ...first, children: left }]
+  return { kind, title: words[kind], children: [...paragraph, ...rest] }
+}
+
+const isKind = (name: string): name is keyof typeof words => Object.hasOwn(words, name)
