@@ -16,7 +16,7 @@ import { type DocsCommandOptions, OptionsError } from '../../pkg/base/options/op
  * @throws OptionsError if the module or the README cannot be read
  */
 export async function docs(
-  { format, inject }: DocsCommandOptions,
+  { output, inject }: DocsCommandOptions,
   [path = '', ...others]: readonly string[],
 ): Promise<number> {
   if (others.length > 0) throw new OptionsError(['write one folder or archive'])
@@ -28,7 +28,7 @@ export async function docs(
   if (inject !== undefined) await writeInto(inject, read)
   else
     process.stdout.write(
-      format === 'json' ? plainText(`${JSON.stringify(read, null, 2)}\n`) : docsMarkdown(read),
+      output === 'json' ? plainText(`${JSON.stringify(read, null, 2)}\n`) : docsMarkdown(read),
     )
   return problems.length > 0 ? 1 : 0
 }

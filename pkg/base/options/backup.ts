@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { apart, needs } from './rules.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { name, namespaces, onOff, path } from './values.ts'
 
 const { apiGroup, kubeconfig, namespace } = serverCommand.options
@@ -11,27 +11,23 @@ const connection = {
   apiGroup,
 }
 
-const backupOptions = {
+const backupOptions = flagged({
   ...connection,
   namespaces: {
-    flag: 'namespaces',
     value: namespaces,
     otherwise: 'all',
     meaning: 'Save the resources of these namespaces only.',
   },
   out: {
-    flag: 'out',
     value: path,
     otherwise: 'standard output',
     meaning: 'File for the backup, which is replaced.',
   },
   dir: {
-    flag: 'dir',
     value: path,
     meaning: 'Folder for backups whose names have the time, in which old ones are removed.',
   },
   keep: {
-    flag: 'keep',
     value: z
       .string()
       .regex(/^[1-9]\d{0,3}$/, 'is not a number: write 1 to 9999')
@@ -41,14 +37,13 @@ const backupOptions = {
     meaning: 'How many backups to keep in `--dir`.',
   },
   leaseName: {
-    flag: 'lease-name',
     value: name,
     otherwise: 'none',
     meaning:
       'Existing Lease in `--namespace` that gets the time of the backup, for the metric of the controller.',
   },
   namespace: { ...namespace, meaning: 'Namespace of the Lease.' },
-} satisfies OptionTable
+})
 
 /** Saves the records of a cluster. */
 export const backupCommand = {
@@ -69,16 +64,14 @@ export const backupCommand = {
 
 export type BackupCommandOptions = Options<typeof backupOptions>
 
-const restoreOptions = {
+const restoreOptions = flagged({
   ...connection,
   dryRun: {
-    flag: 'dry-run',
     value: onOff,
     default: 'false',
     meaning: 'Ask the API server about each object, and change nothing.',
   },
   mapGroup: {
-    flag: 'map-group',
     value: z
       .string()
       .regex(/^[^=]+=[^=]+$/, 'is not a pair of API groups: write OLD=NEW')
@@ -86,7 +79,7 @@ const restoreOptions = {
       .meta({ title: 'OLD=NEW' }),
     meaning: 'API group of the backup, and the one that its records get.',
   },
-} satisfies OptionTable
+})
 
 /** Brings the records of a backup back. */
 export const restoreCommand = {

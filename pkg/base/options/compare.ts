@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { fetchingOptions } from './fetching.ts'
 import { outputOption } from './printing.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
 const { egressAllow, egressCaPath } = fetchingOptions
 
-const options = {
+const options = flagged({
   output: {
     ...outputOption,
     formerFlag: 'format',
@@ -24,7 +24,7 @@ const options = {
     ...egressCaPath,
     meaning: 'PEM file with additional certificate authorities for registries.',
   },
-} satisfies OptionTable
+})
 
 /** Compares two versions of a module. */
 export const compareCommand = {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { fetchingGroups, fetchingOptions, upkeepOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import {
   durationMs,
   listenAddress,
@@ -16,9 +16,8 @@ import { storageVariables } from './variables.ts'
 
 const { apiGroup, kubeconfig } = serverCommand.options
 
-const options = {
+const options = flagged({
   adminListen: {
-    flag: 'admin-listen',
     value: listenAddress,
     default: ':9090',
     meaning: 'Address of `/metrics`, `/livez` and `/readyz`.',
@@ -29,33 +28,28 @@ const options = {
     meaning: 'Kubeconfig with which the controller accesses the cluster.',
   },
   watchNamespaces: {
-    flag: 'watch-namespaces',
     value: namespaces,
     otherwise: 'all',
     meaning: 'Work on the resources of these namespaces only.',
   },
   namespace: {
-    flag: 'namespace',
     value: namespace,
     default: 'depot-system',
     platformVariable: 'POD_NAMESPACE',
     meaning: 'Namespace of the Lease that elects the active controller.',
   },
   leaseName: {
-    flag: 'lease-name',
     value: name,
     default: 'depot-controller',
     meaning: 'Name of the Lease.',
   },
   backupLease: {
-    flag: 'backup-lease',
     value: name,
     otherwise: 'none',
     meaning:
       'Lease in `--namespace` that has the time of the last `depot backup`, for the metric `depot_backup_last_success_timestamp_seconds`.',
   },
   concurrency: {
-    flag: 'concurrency',
     value: z
       .string()
       .regex(/^[1-9]\d{0,2}$/, 'is not a number: write 1 to 999')
@@ -66,14 +60,12 @@ const options = {
   },
   ...fetchingOptions,
   storageGrants: {
-    flag: 'storage-grants',
     value: storageGrants,
     otherwise: 'every location for every namespace',
     meaning:
       'Storage locations where archives of namespaces can be stored and removed, such as `team-a=s3://bucket/team-a`, in addition to the annotation `{api_group}/storage` of Namespaces. If some namespaces are not watched, archives are removed only from locations that this option grants to watched namespaces alone.',
   },
   requireStorageGrants: {
-    flag: 'require-storage-grants',
     value: onOff,
     default: 'false',
     meaning:
@@ -81,20 +73,18 @@ const options = {
   },
   ...upkeepOptions,
   sweepDelete: {
-    flag: 'sweep-delete',
     value: onOff,
     default: 'false',
     meaning:
       'Remove stored archives that no Version refers to and that are a day old, instead of only counting them. Use it only if no other cluster uses the same locations.',
   },
   shutdownGracePeriodMs: {
-    flag: 'shutdown-grace-period',
     value: durationMs({ least: '0', most: '24h' }),
     default: '20s',
     meaning: 'How long running work can take to finish after SIGTERM.',
   },
   ...logOptions,
-} satisfies OptionTable
+})
 
 /** Fills the registry of a cluster. */
 export const controllerCommand = {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { outputOption } from './printing.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
-const options = {
-  format: {
+const options = flagged({
+  output: {
     ...outputOption,
     value: z
       .enum(['markdown', 'json'], { error: 'is not an output format: write markdown or json' })
@@ -12,12 +12,11 @@ const options = {
     meaning: 'Output format: markdown (tables of the root module) or json (everything).',
   },
   inject: {
-    flag: 'inject',
     value: z.string().min(1, 'must not be empty').meta({ title: 'FILE' }),
     otherwise: 'the result is printed',
     meaning: 'File to update: what is between BEGIN_TF_DOCS and END_TF_DOCS is replaced.',
   },
-} satisfies OptionTable
+})
 
 /** Prints what a module takes and gives. */
 export const docsCommand = {
@@ -29,7 +28,7 @@ export const docsCommand = {
   options,
   rules: [
     ({ given, text }) =>
-      given('inject') && text('format') === 'json'
+      given('inject') && text('output') === 'json'
         ? '--inject writes Markdown: leave out -o json'
         : undefined,
   ],

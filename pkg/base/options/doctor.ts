@@ -2,44 +2,39 @@ import { controllerCommand } from './controller.ts'
 import { outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { syncCommand } from './sync.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type OptionTable, type SecretTable } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { path } from './values.ts'
 
-const options = {
+const options = flagged({
   serverUrl: {
-    flag: 'server-url',
     value: baseUrl,
     otherwise: 'no running server is asked',
     meaning: 'Address of a running server, which has to name the registry.',
   },
   serverCaPath: {
-    flag: 'server-ca-path',
     value: path,
     otherwise: 'the authorities of the system',
     meaning: 'PEM file with the authority of the certificate of `--server-url`.',
   },
   adminUrl: {
-    flag: 'admin-url',
     value: baseUrl,
     otherwise: 'no running server is asked',
     meaning: 'Admin address of a running server or controller, which has to be ready.',
   },
   uiUrl: {
-    flag: 'ui-url',
     value: baseUrl,
     otherwise: 'no running explorer is asked',
     meaning:
       'Address of a running explorer, which has to answer with its pages and to reach the server.',
   },
   uiBaseUrl: {
-    flag: 'ui-base-url',
     value: baseUrl,
     otherwise: 'not checked',
     meaning: 'Address of the explorer for browsers.',
   },
   output: outputOption,
-} satisfies OptionTable
+})
 
 /** Checks what a server, a controller or `depot sync` needs. */
 export const doctorCommand = {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { archivesOption } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup, namespace } = serverCommand.options
@@ -13,20 +13,18 @@ const groups = z
   .transform((names) => names.filter((name) => name !== ''))
   .meta({ title: 'A,B,…' })
 
-const options = {
+const options = flagged({
   manifests,
   kubeconfig,
   apiGroup,
   namespace,
   groups: {
-    flag: 'groups',
     value: groups,
     default: '',
     otherwise: 'none',
     meaning: 'Groups of the caller, in the order of the token, such as platform,dev or client:ci.',
   },
   expression: {
-    flag: 'expression',
     value: z.string().meta({ title: 'RULE' }),
     otherwise: 'the expressions of the GroupBindings',
     meaning: 'An expression to evaluate for these groups, part by part, without reading records.',
@@ -37,7 +35,7 @@ const options = {
     meaning: 'Root folder of archives on the file system, for digests that manifests lack.',
   },
   output: outputOption,
-} satisfies OptionTable
+})
 
 /** Says what GroupBindings make of groups, or what the catalog makes of an address. */
 export const explainCommand = {

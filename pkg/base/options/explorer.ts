@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { logOptions } from './printing.ts'
 import { distinctAddresses, needs, together } from './rules.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { baseUrl, endpointUrl, issuerUrl } from './urls.ts'
 import { durationMs, name, onOff, path } from './values.ts'
 
@@ -38,29 +38,25 @@ const callbackPath = z
   })
   .meta({ title: 'PATH' })
 
-const options = {
+const options = flagged({
   listen: { ...listen, default: ':3000', meaning: 'Address on which the pages are served.' },
   adminListen: { ...adminListen, default: ':9091' },
   serverUrl: {
-    flag: 'server-url',
     value: origin,
     default: 'http://127.0.0.1:8080',
     meaning: 'URL of the Depot server.',
   },
   serverCaPath: {
-    flag: 'server-ca-path',
     value: path,
     meaning:
       'PEM file with the certificate authorities of the server, if it serves HTTPS. It is read again when it changes. While it does not exist, the authorities of the system are trusted.',
   },
   brokerUrl: {
-    flag: 'broker-url',
     value: origin,
     otherwise: 'the server, if the issuer has the base URL',
     meaning: 'Address of the OIDC broker inside the cluster, for the requests of a login.',
   },
   baseUrl: {
-    flag: 'base-url',
     value: origin,
     alias: 'NEXT_PUBLIC_BASE_URL',
     otherwise: 'from the request',
@@ -68,64 +64,54 @@ const options = {
   },
   trustProxy: serverCommand.options.trustProxy,
   oidcIssuerUrl: {
-    flag: 'oidc-issuer-url',
     value: issuerUrl,
     otherwise: 'no login',
     meaning:
       'OIDC issuer with which people sign in. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   oidcClientId: {
-    flag: 'oidc-client-id',
     value: name,
     meaning:
       'Client of the explorer at that issuer. Give the server the same id as `--oidc-ui-client-id`.',
   },
   oidcClientSecretPath: {
-    flag: 'oidc-client-secret-path',
     value: path,
     otherwise: '`DEPOT_OIDC_CLIENT_SECRET`, otherwise a public client',
     meaning: 'File with the secret of that client.',
   },
   oidcAuthzUrl: {
-    flag: 'oidc-authz-url',
     value: endpointUrl,
     otherwise: "from the issuer's discovery",
     meaning: 'Authorization endpoint for browsers.',
   },
   oidcScopes: {
-    flag: 'oidc-scopes',
     value: scopes,
     default: 'openid profile email groups',
     meaning:
       'Scopes that a login requests, separated by blanks. Add `offline_access` for longer sessions.',
   },
   oidcCallbackPath: {
-    flag: 'oidc-callback-path',
     value: callbackPath,
     default: '/auth/callback',
     meaning: 'Path to which the issuer redirects browsers.',
   },
   sessionPasswordPath: {
-    flag: 'session-password-path',
     value: path,
     otherwise: '`DEPOT_SESSION_PASSWORD`',
     meaning:
       'File with the passwords that seal sessions, one per line, 32 characters or more. The first one seals, all of them open. Required with OIDC or the developer token.',
   },
   sessionTtlMs: {
-    flag: 'session-ttl',
     value: durationMs({ least: '1m', most: '720h' }),
     default: '8h',
     meaning: 'Maximum lifetime of a session.',
   },
   devTokenInput: {
-    flag: 'dev-token-input',
     value: onOff,
     default: 'false',
     meaning: 'Show a field for any bearer token in the sidebar. Do not use it in production.',
   },
   distPath: {
-    flag: 'dist-path',
     value: path,
     otherwise: 'next to the program',
     meaning: 'Folder of the built pages.',
@@ -133,7 +119,7 @@ const options = {
   shutdownDelayMs,
   shutdownGracePeriodMs,
   ...logOptions,
-} satisfies OptionTable
+})
 
 const secrets = {
   sessionPassword: {

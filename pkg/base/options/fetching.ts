@@ -1,106 +1,92 @@
-import type { Options, OptionTable } from './table.ts'
+import { flagged, type Options } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { archivesOption, durationMs, list, name, onOff, path, sizeBytes } from './values.ts'
 
 /** Limits of archives from any source. */
-export const limitOptions = {
+export const limitOptions = flagged({
   moduleSizeLimitBytes: {
-    flag: 'module-size-limit',
     value: sizeBytes,
     default: '100MiB',
     meaning: 'Maximum archive size of a module.',
   },
   moduleUnpackedLimitBytes: {
-    flag: 'module-unpacked-limit',
     value: sizeBytes,
     default: '500MiB',
     meaning: 'Maximum unpacked size of a module.',
   },
   providerSizeLimitBytes: {
-    flag: 'provider-size-limit',
     value: sizeBytes,
     default: '2GiB',
     meaning: 'Maximum archive size of a provider for one platform.',
   },
   providerUnpackedLimitBytes: {
-    flag: 'provider-unpacked-limit',
     value: sizeBytes,
     default: '4GiB',
     meaning: 'Maximum unpacked size of a provider for one platform.',
   },
-} satisfies OptionTable
+})
 
 /** Options for fetching, verifying and storing archives, for clusters and folders. */
-export const fetchingOptions = {
+export const fetchingOptions = flagged({
   archives: {
     ...archivesOption,
     default: '/data/modules',
     meaning: 'Root folder of archives on the file system. Depot writes nothing outside of it.',
   },
   spoolDir: {
-    flag: 'spool-dir',
     value: path,
     default: '/var/lib/depot/spool',
     meaning:
       'Directory for archives in transit to storage, and for cached lists of upstream versions.',
   },
   spoolSizeBytes: {
-    flag: 'spool-size',
     value: sizeBytes,
     default: '10GiB',
     meaning: 'Maximum size of archives in transit. Others wait.',
   },
   ...limitOptions,
   githubSecretName: {
-    flag: 'github-secret-name',
     value: name,
     default: 'depot-github',
     meaning: 'Default Secret with credentials for GitHub, in the namespace of the resource.',
   },
   githubApiUrl: {
-    flag: 'github-api-url',
     value: baseUrl,
     default: 'https://api.github.com',
     meaning: 'Default address of the GitHub API, for example of GitHub Enterprise.',
   },
   upstreamHosts: {
-    flag: 'upstream-hosts',
     value: list,
     default: 'registry.opentofu.org',
     meaning:
       'Registries from which modules and providers can come; the first is the default. Use `host:port` for ports other than 443.',
   },
   sourceHosts: {
-    flag: 'source-hosts',
     value: list,
     default:
       'github.com,api.github.com,codeload.github.com,raw.githubusercontent.com,objects.githubusercontent.com,release-assets.githubusercontent.com',
     meaning: 'Hosts from which repositories and their archives can be fetched.',
   },
   egressAllow: {
-    flag: 'egress-allow',
     value: list,
     otherwise: 'none',
     meaning: 'Additional hosts that can be contacted.',
   },
   egressPrivateCidrs: {
-    flag: 'egress-private-cidrs',
     value: list,
     otherwise: 'none',
     meaning: 'Private networks in which the hosts of these options can be, such as `10.0.0.0/8`.',
   },
   egressPublicDownloads: {
-    flag: 'egress-public-downloads',
     value: onOff,
     default: 'true',
     meaning: 'Whether archives that a registry refers to can come from any public host by HTTPS.',
   },
   egressCaPath: {
-    flag: 'egress-ca-path',
     value: path,
     meaning: 'PEM file with additional certificate authorities for upstreams.',
   },
-} satisfies OptionTable
+})
 
 /** Headings of these options in the usage. */
 export const fetchingGroups = {
@@ -111,30 +97,27 @@ export const fetchingGroups = {
 export type FetchingOptions = Options<typeof fetchingOptions>
 
 /** Options for the removal of archives that no Version needs. */
-export const graceOptions = {
+export const graceOptions = flagged({
   removalGraceMs: {
-    flag: 'removal-grace',
     formerFlag: 'archive-delete-delay',
     value: durationMs({ least: '0', most: '8760h' }),
     default: '24h',
     meaning:
       'How long to keep an archive in storage after the last Version that names it. A Version that returns before then takes its archive again without fetching it.',
   },
-} satisfies OptionTable
+})
 
 /** Options for the verification of stored archives and the removal of others. */
-export const upkeepOptions = {
+export const upkeepOptions = flagged({
   verifyIntervalMs: {
-    flag: 'verify-interval',
     value: durationMs({ least: '1m', most: '8760h' }),
     default: '24h',
     meaning: 'How often to check that a stored archive exists.',
   },
   rehashIntervalMs: {
-    flag: 'rehash-interval',
     value: durationMs({ least: '1m', most: '8760h' }),
     default: '720h',
     meaning: 'How often to read and hash each stored archive completely.',
   },
   ...graceOptions,
-} satisfies OptionTable
+})

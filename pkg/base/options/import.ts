@@ -2,16 +2,15 @@ import * as z from 'zod'
 import { fetchingOptions, limitOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { archivesOption, name, namespace, onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup } = serverCommand.options
 const { spoolSizeBytes, egressAllow, egressCaPath } = fetchingOptions
 
-const options = {
+const options = flagged({
   manifests: {
-    flag: 'manifests',
     value: path,
     default: './manifests',
     meaning: 'Directory for the manifests; it is created if it is missing.',
@@ -22,48 +21,40 @@ const options = {
     meaning: 'Root folder of archives, as of `depot server`. It is created if it is missing.',
   },
   storageConfig: {
-    flag: 'storage-config',
     value: path,
     otherwise: 'the directory `archives` below `--archives`',
     meaning:
       'YAML file with the `storageConfig` of all imports, such as `s3: {bucket: …, region: …}`.',
   },
   list: {
-    flag: 'list',
     value: path,
     otherwise: 'none',
     meaning: 'File with more sources, one per line. # begins a comment.',
   },
   namespace: {
-    flag: 'namespace',
     value: namespace,
     otherwise: 'the one in each source',
     meaning: 'Namespace of all imports.',
   },
   name: {
-    flag: 'name',
     value: name,
     meaning: 'Name of a module that is imported from the tags of a repository.',
   },
   system: {
-    flag: 'system',
     value: name,
     meaning:
       'Target system of a module that is imported from the tags of a repository, such as `aws`.',
   },
   tagPrefix: {
-    flag: 'tag-prefix',
     value: name,
     meaning: 'Prefix of the tags before the version, such as `vpc/v`.',
   },
   versions: {
-    flag: 'versions',
     value: name,
     otherwise: 'all',
     meaning: 'Version constraints in the syntax of the CLIs, such as `>= 1.2, < 3`.',
   },
   format: {
-    flag: 'format',
     value: z
       .enum(['zip', 'tar.gz'], { error: 'is not a format: write zip or tar.gz' })
       .meta({ title: 'FORMAT' }),
@@ -71,19 +62,16 @@ const options = {
     meaning: 'Archive format of modules: zip or tar.gz.',
   },
   unsigned: {
-    flag: 'unsigned',
     value: onOff,
     default: 'false',
     meaning: 'Also import providers without a signature.',
   },
   dryRun: {
-    flag: 'dry-run',
     value: onOff,
     default: 'false',
     meaning: 'Print the planned imports; fetch no archives and write nothing.',
   },
   parallel: {
-    flag: 'parallel',
     value: z
       .string()
       .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'is not a number from 1 to 64')
@@ -94,7 +82,6 @@ const options = {
   },
   apiGroup,
   spoolDir: {
-    flag: 'spool-dir',
     value: path,
     otherwise: 'a subfolder of the folder for temporary files',
     meaning: 'Directory for archives in transit.',
@@ -105,7 +92,7 @@ const options = {
   egressCaPath,
   ...logOptions,
   logLevel: { ...logOptions.logLevel, default: 'warn' },
-} satisfies OptionTable
+})
 
 const secrets = {
   token: {

@@ -1,27 +1,24 @@
 import * as z from 'zod'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
-const options = {
+const options = flagged({
   name: {
-    flag: 'name',
     value: z.string().trim().min(1, 'must not be empty').max(200).meta({ title: 'NAME' }),
     default: 'Depot',
     meaning: 'Owner of the key. The CLIs show it when they install a provider.',
   },
   email: {
-    flag: 'email',
     value: z.email('is not an e-mail address').meta({ title: 'ADDRESS' }),
     default: 'depot@localhost.localdomain',
     meaning: 'E-mail address of the owner.',
   },
   out: {
-    flag: 'out',
     value: z.string().min(1, 'must not be empty').meta({ title: 'FILE' }),
     otherwise: 'standard output',
     meaning:
       'File for the private key, readable by this user only. An existing file is never replaced.',
   },
-} satisfies OptionTable
+})
 
 /** Makes a key for signing providers. */
 export const keygenCommand = {

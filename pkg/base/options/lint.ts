@@ -2,12 +2,12 @@ import * as z from 'zod'
 import { fetchingOptions } from './fetching.ts'
 import { outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { archivesOption, onOff } from './values.ts'
 
 const { apiGroup, namespace } = serverCommand.options
 
-const options = {
+const options = flagged({
   apiGroup,
   namespace,
   output: {
@@ -22,7 +22,6 @@ const options = {
   },
   upstreamHosts: fetchingOptions.upstreamHosts,
   partial: {
-    flag: 'partial',
     value: onOff,
     default: 'false',
     meaning:
@@ -34,7 +33,7 @@ const options = {
     meaning:
       'Root folder of archives on the file system. Each archive must exist there, with the digest of its Version, and CLIs must be able to use it.',
   },
-} satisfies OptionTable
+})
 
 /** Checks manifests before they are applied or served. */
 export const lintCommand = {

@@ -3,7 +3,7 @@ import { fetchingGroups, fetchingOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
 const { archives, spoolDir, spoolSizeBytes: _, ...fetching } = fetchingOptions
@@ -13,17 +13,15 @@ const depot = z
   .regex(/^[^/]+\/[^/]+$/, { error: 'is not a Depot: write NAMESPACE/NAME' })
   .meta({ title: 'NS/NAME' })
 
-const options = {
+const options = flagged({
   manifests,
   kubeconfig: { ...kubeconfig, meaning: 'Kubeconfig with which the cluster is read.' },
   depot: {
-    flag: 'depot',
     value: depot,
     otherwise: 'the objects of the files, otherwise everything',
     meaning: 'Plan only this Depot.',
   },
   output: {
-    flag: 'output',
     short: 'o',
     value: z
       .enum(['text', 'json', 'markdown'], {
@@ -48,7 +46,7 @@ const options = {
   },
   logLevel: { ...logOptions.logLevel, default: 'error' },
   logFormat: logOptions.logFormat,
-} satisfies OptionTable
+})
 
 /** Says what a sync would do, without writing. */
 export const planCommand = {

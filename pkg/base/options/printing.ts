@@ -1,14 +1,13 @@
 import * as z from 'zod'
-import type { OptionTable } from './table.ts'
+import { flagged } from './table.ts'
 
 /** From the most detailed to the least. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 const anyLevel = `${logLevels.slice(0, -1).join(', ')} or ${logLevels.at(-1)}`
 
 /** Options for the log of a process. */
-export const logOptions = {
+export const logOptions = flagged({
   logLevel: {
-    flag: 'log-level',
     value: z
       .enum(logLevels, { error: `is not a log level: write ${anyLevel}` })
       .meta({ title: 'LEVEL' }),
@@ -16,7 +15,6 @@ export const logOptions = {
     meaning: `Minimum log level: ${anyLevel}.`,
   },
   logFormat: {
-    flag: 'log-format',
     value: z
       .enum(['auto', 'text', 'json'], { error: 'is not a log format: write auto, text or json' })
       .meta({ title: 'FORMAT' }),
@@ -24,11 +22,10 @@ export const logOptions = {
     meaning:
       'Log format: text for people, json for programs. auto writes text to a terminal, and json elsewhere.',
   },
-} satisfies OptionTable
+})
 
 /** The format of a command's result. */
 export const outputOption = {
-  flag: 'output',
   short: 'o',
   value: z
     .enum(['text', 'json'], { error: 'is not an output format: write text or json' })

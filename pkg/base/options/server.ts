@@ -1,6 +1,6 @@
 import { logOptions } from './printing.ts'
 import { apart, distinctAddresses, needs, together } from './rules.ts'
-import type { Command, Options, OptionTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { baseUrl, brokerUrl, endpointUrl, issuerUrl } from './urls.ts'
 import {
   apiGroup,
@@ -19,155 +19,130 @@ import {
 } from './values.ts'
 import { storageVariables } from './variables.ts'
 
-const options = {
+const options = flagged({
   listen: {
-    flag: 'listen',
     value: listenAddress,
     default: ':8080',
     meaning: 'Address on which the registry listens.',
   },
   adminListen: {
-    flag: 'admin-listen',
     value: listenAddress,
     default: ':9090',
     meaning:
       'Address of `/metrics`, `/livez` and `/readyz`. Clients should not be able to reach it.',
   },
   tlsCertPath: {
-    flag: 'tls-cert-path',
     value: path,
     meaning: 'PEM certificate chain; enables HTTPS. Depot reloads the file when it changes.',
   },
   tlsCertKey: {
-    flag: 'tls-cert-key',
     value: path,
     meaning: 'PEM private key of the certificate in `--tls-cert-path`.',
   },
   baseUrl: {
-    flag: 'base-url',
     value: baseUrl,
     otherwise: 'from the request',
     meaning: 'External URL of the server, for absolute links.',
   },
   trustProxy: {
-    flag: 'trust-proxy',
     value: onOff,
     default: 'false',
     meaning:
       'Trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Use it only behind a proxy that sets both.',
   },
   apiGroup: {
-    flag: 'api-group',
     value: apiGroup,
     default: 'depot.internal',
     meaning: 'API group of the custom resources, and prefix of their labels.',
   },
   kubeconfig: {
-    flag: 'kubeconfig',
     value: path,
     otherwise: 'in-cluster, otherwise `$KUBECONFIG`',
     meaning: 'Kubeconfig with which the server accesses the cluster.',
   },
   manifests: {
-    flag: 'manifests',
     value: path,
     meaning: 'Directory of YAML manifests to read instead of a cluster.',
   },
   allowEmptyManifests: {
-    flag: 'allow-empty-manifests',
     value: onOff,
     default: 'false',
     meaning:
       'Accept that all files in `--manifests` disappear at once. Otherwise Depot assumes that the volume is not mounted, and keeps serving.',
   },
   watchNamespace: {
-    flag: 'watch-namespace',
     value: namespaceOrAll,
     otherwise: 'all',
     meaning: 'Serve the resources of this namespace only.',
   },
   namespace: {
-    flag: 'namespace',
     value: namespace,
     default: 'depot-system',
     platformVariable: 'POD_NAMESPACE',
     meaning: 'Namespace of the GroupBindings. Those of other namespaces are ignored.',
   },
   anonymousAuth: {
-    flag: 'anonymous-auth',
     value: onOff,
     default: 'false',
     meaning:
       'Serve everything to everyone, without authentication. With OIDC: callers without a token are guests, who see public resources.',
   },
   useBearerToken: {
-    flag: 'use-bearer-token',
     value: onOff,
     default: 'false',
     meaning: 'Callers send a service-account token, and the RBAC rules of the cluster decide.',
   },
   oidcIssuerUrl: {
-    flag: 'oidc-issuer-url',
     value: issuerUrl,
     meaning:
       'OIDC issuer of the tokens that callers send. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   oidcClientId: {
-    flag: 'oidc-client-id',
     value: name,
     meaning: 'Audience that tokens must have. Required with `--oidc-issuer-url`.',
   },
   oidcGroupsClaim: {
-    flag: 'oidc-groups-claim',
     value: name,
     default: 'groups',
     meaning:
       "Claim with the caller's groups: a list or one string. If no claim has that name, it is a path such as `realm_access.roles`.",
   },
   oidcAuthzUrl: {
-    flag: 'oidc-authz-url',
     value: endpointUrl,
     otherwise: "from the issuer's discovery",
     meaning: 'Authorization endpoint for `terraform login`.',
   },
   oidcTokenUrl: {
-    flag: 'oidc-token-url',
     value: endpointUrl,
     otherwise: "from the issuer's discovery",
     meaning: 'Token endpoint for `terraform login`.',
   },
   oidcScopes: {
-    flag: 'oidc-scopes',
     value: list,
     default: 'openid,profile,email,groups',
     meaning: 'Scopes that `terraform login` requests.',
   },
   oidcUiClientId: {
-    flag: 'oidc-ui-client-id',
     value: name,
     meaning: 'Second accepted audience: the client of the explorer.',
   },
   oidcAllowSaFallback: {
-    flag: 'oidc-allow-sa-fallback',
     value: onOff,
     default: 'false',
     meaning: 'Also accept service-account tokens of the cluster. Its RBAC rules decide about them.',
   },
   oidcAllowClientCredentials: {
-    flag: 'oidc-allow-client-credentials',
     value: onOff,
     default: 'false',
     meaning:
       'Also accept tokens that the issuer gave to other clients, as the group `client:{subject}`.',
   },
   brokerProxyUrl: {
-    flag: 'broker-proxy-url',
     value: brokerUrl,
     meaning:
       'Address of the OIDC broker inside the cluster. Depot forwards `/broker/*` to it and fetches its keys there. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   passthroughCacheTtlMs: {
-    flag: 'passthrough-cache-ttl',
     value: durationMs({ least: '0', most: '24h' }),
     default: '10s',
     meaning: 'How long an RBAC decision about a caller is cached. 0 asks the cluster every time.',
@@ -178,74 +153,63 @@ const options = {
     meaning: 'Root folder of archives on the file system. Depot serves nothing outside of it.',
   },
   storageGrants: {
-    flag: 'storage-grants',
     value: storageGrants,
     meaning:
       'Storage locations that namespaces can use without a first read, such as `team-a=s3://bucket/team-a`. `*=*` trusts everyone who writes Versions.',
   },
   archiveCacheDir: {
-    flag: 'archive-cache-dir',
     value: path,
     meaning: 'Cache directory for verified archives of remote storage.',
   },
   archiveCacheSizeBytes: {
-    flag: 'archive-cache-size',
     value: sizeBytes,
     default: '10GiB',
     meaning: 'Maximum size of the cache directory.',
   },
   gpgPrivateKeyPath: {
-    flag: 'gpg-private-key-path',
     value: path,
     meaning:
       'Armored private key that signs the checksums of providers. Without it, providers cannot be installed.',
   },
   presignModules: {
-    flag: 'presign-modules',
     value: onOff,
     default: 'false',
     meaning: 'Also redirect module archives to their storage, if it has `presign` enabled.',
   },
   statsValkeyAddr: {
-    flag: 'stats-valkey-addr',
     value: valkeyAddress,
     meaning: 'Valkey that counts downloads for all replicas. The prefix `valkeys://` enables TLS.',
   },
   statsPath: {
-    flag: 'stats-path',
     value: path,
     default: './data/stats.db',
     meaning:
       'File that counts downloads without Valkey, and queues them while Valkey is unavailable.',
   },
   statsRefreshIntervalMs: {
-    flag: 'stats-refresh-interval',
     value: durationMs({ least: '100ms', most: '24h' }),
     default: '10s',
     meaning: 'How often to read the counts of other replicas from Valkey.',
   },
   auditLog: {
-    flag: 'audit-log',
     value: path,
     otherwise: 'none',
     meaning:
       'File for the audit log: JSON lines with the subject of the token for each download. `-` is standard output. It contains personal data.',
   },
   shutdownDelayMs: {
-    flag: 'shutdown-delay',
     value: durationMs({ least: '0', most: '1h' }),
     default: '0s',
     meaning:
       'How long to accept requests after SIGTERM while `/readyz` already fails, so that load balancers notice first.',
   },
   shutdownGracePeriodMs: {
-    flag: 'shutdown-grace-period',
     value: durationMs({ least: '0', most: '24h' }),
     default: '20s',
     meaning: 'How long running requests can take to finish after SIGTERM.',
   },
   ...logOptions,
-} satisfies OptionTable
+})
 
 const secrets = {
   gpgPassphrase: {

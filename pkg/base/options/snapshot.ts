@@ -1,28 +1,25 @@
 import * as z from 'zod'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { onOff } from './values.ts'
 
-const options = {
+const options = flagged({
   heap: {
-    flag: 'heap',
     value: onOff,
     default: 'false',
     meaning: 'Take all objects of JavaScript. Required, because nothing else can be taken yet.',
   },
   adminUrl: {
-    flag: 'admin-url',
     value: baseUrl,
     default: 'http://127.0.0.1:9090',
     meaning: 'Admin address of the process, as seen from its own pod or machine.',
   },
   out: {
-    flag: 'out',
     value: z.string().min(1, 'must not be empty').meta({ title: 'FILE' }),
     otherwise: 'standard output',
     meaning: 'File for the snapshot. It contains secrets, so that only this user can read it.',
   },
-} satisfies OptionTable
+})
 
 /** Takes a heap snapshot of a running process. */
 export const snapshotCommand = {

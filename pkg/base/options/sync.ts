@@ -2,16 +2,15 @@ import { fetchingGroups, fetchingOptions, graceOptions } from './fetching.ts'
 import { logOptions, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup } = serverCommand.options
 const { archives, spoolDir, ...fetching } = fetchingOptions
 
-const options = {
+const options = flagged({
   manifests: {
-    flag: 'manifests',
     value: path,
     default: '.',
     meaning:
@@ -24,27 +23,23 @@ const options = {
       'Root folder of archives whose `storageConfig` is `fileSystem`, as of `depot server`. It is created if it is missing.',
   },
   watch: {
-    flag: 'watch',
     value: onOff,
     default: 'false',
     meaning: 'Keep running: follow changes of the manifests, and poll upstreams for new versions.',
   },
   check: {
-    flag: 'check',
     value: onOff,
     default: 'false',
     meaning:
       'Write nothing: compare storage and upstream with the records, list every difference, and exit with 1 if there is one.',
   },
   verify: {
-    flag: 'verify',
     value: onOff,
     default: 'false',
     meaning:
       'Read and hash every stored archive. Without it, Depot only checks that each one exists and has the right size.',
   },
   confirmRemovals: {
-    flag: 'confirm-removals',
     value: onOff,
     default: 'false',
     meaning:
@@ -67,7 +62,7 @@ const options = {
     otherwise: 'error, and warn with `--watch`',
     meaning: logOptions.logLevel.meaning,
   },
-} satisfies OptionTable
+})
 
 /** Fills a folder of manifests and its archives, without a cluster. */
 export const syncCommand = {

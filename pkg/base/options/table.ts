@@ -2,7 +2,7 @@ import type { z } from 'zod'
 
 /** One option: a flag, an environment variable, a default and a line of the reference. */
 export interface Option {
-  /** Without dashes. `DEPOT_` and the name in capitals, `-` as `_`, is the environment variable. */
+  /** Without dashes. `DEPOT_` and the name in capitals, `-` as `_`, is the environment variable. @see flagged */
   readonly flag: string
   /** One letter, for the few options that have one. */
   readonly short?: string
@@ -23,6 +23,16 @@ export interface Option {
 
 /** The option of each key of the result. */
 export type OptionTable = Readonly<Record<string, Option>>
+
+type Row = Omit<Option, 'flag'> & Partial<Pick<Option, 'flag'>>
+
+/** Gives each option the flag of its key. Units are not part of flags: `spoolSizeBytes` is `--spool-size`. */
+export function flagged<T extends Readonly<Record<string, Row>>>(rows: T) {
+  const flagOf = (key: string) =>
+    key.replace(/(?:Bytes|Ms)$/, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const options = Object.entries(rows).map(([key, row]) => [key, { flag: flagOf(key), ...row }])
+  return Object.fromEntries(options) as { readonly [K in keyof T]: T[K] & Pick<Option, 'flag'> }
+}
 
 /** A value that must not be on a command line: read from `variable`, or from the file that `{variable}_FILE` names. */
 interface Secret {

@@ -32,7 +32,6 @@ const text = z.string().refine((value) => value.trim() !== '', {
 export const path = text.meta({ title: 'PATH' })
 /** The folder of archives, in every command. */
 export const archivesOption = {
-  flag: 'archives',
   formerFlag: 'filesystem-mount-path',
   value: path,
 } as const

@@ -1,16 +1,16 @@
 import { explainCommand } from './explain.ts'
 import { apart } from './rules.ts'
-import type { Command, Options, OptionTable, SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
 const { manifests, kubeconfig, apiGroup, namespace, archives, output } = explainCommand.options
-const options = {
+const options = flagged({
   manifests,
   kubeconfig,
   apiGroup,
   namespace,
   archives,
   output,
-} satisfies OptionTable
+})
 
 /** Tells why an object is in its state. */
 export const whyCommand = {
