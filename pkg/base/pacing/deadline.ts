@@ -1,4 +1,5 @@
 import { unavailable } from '../errors/errors.ts'
+import { endsWithin } from './ends-within.ts'
 
 /**
  * Waits a limited time for work that cannot be cancelled, such as a read from a dead network file system.
@@ -13,19 +14,7 @@ export async function withDeadline<T>(
   message: string,
   late?: (value: T) => void,
 ): Promise<T> {
-  const { promise: expired, reject } = Promise.withResolvers<never>()
-  let over = false
-  const timer = setTimeout(() => {
-    over = true
-    reject(unavailable(message))
-  }, ms)
-  work.then(
-    (value) => over && late?.(value),
-    () => {},
-  )
-  try {
-    return await Promise.race([work, expired])
-  } finally {
-    clearTimeout(timer)
-  }
+  if (await endsWithin(work, ms)) return work
+  work.then(late, () => {})
+  throw unavailable(message)
 }

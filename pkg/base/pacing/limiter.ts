@@ -8,34 +8,15 @@ export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
  * @param options.waiting maximum that waits
  * @param options.busy the message (Unavailable) if no more may wait
  */
-export function createLimiter({
-  parallel,
-  waiting,
-  busy,
-}: {
+export function createLimiter(options: {
   readonly parallel: number
   readonly waiting: number
   readonly busy: string
 }): Limiter {
-  const queue: (() => void)[] = []
-  let running = 0
-
-  return async (work) => {
-    if (running >= parallel) {
-      if (queue.length >= waiting) throw unavailable(busy)
-      await new Promise<void>((resolve) => queue.push(resolve))
-    } else {
-      running += 1
-    }
-    try {
-      return await work()
-    } finally {
-      // The next one takes over this slot.
-      const next = queue.shift()
-      if (next) next()
-      else running -= 1
-    }
-  }
+  const { parallel, waiting: waitingPerKey, busy } = options
+  // All work has one key, for which the last slot is not.
+  const run = createFairLimiter({ parallel: parallel + 1, perKey: parallel, waitingPerKey, busy })
+  return (work) => run('', work)
 }
 
 interface Waiting {
