@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { fromRandomAccessReaderPromise, type Entry as Record, type ZipFile } from 'yauzl'
+import { fromFdPromise, type Entry as Record, type ZipFile } from 'yauzl'
 import { Turns } from '../../base/pacing/pacing.ts'
 import { ArchiveError, ambiguousZip, damagedZip, quoted } from './archive-error.ts'
 import { checkDistinct } from './distinct-paths.ts'
@@ -8,7 +8,6 @@ import { entryPath } from './entry-path.ts'
 import { FileWindow } from './file-window.ts'
 import { type ArchiveLimits, checkEntries, checkUnpacked } from './limits.ts'
 import { checkDirectoryEnd, readLocalHeader } from './zip-checks.ts'
-import { ZipFileReader } from './zip-file-reader.ts'
 
 /** The directory's record of an entry, and the offset of its data. */
 export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executable'> {
@@ -31,7 +30,7 @@ export async function readZipLayout(
   signal: AbortSignal | undefined,
 ): Promise<ZipEntry[]> {
   const window = new FileWindow(file)
-  const zip = await openZip(file, window)
+  const zip = await openZip(file)
   const { entryCount, fileSize } = zip
   checkEntries(entryCount, limits)
   const directoryStart = cursorOf(zip)
@@ -71,11 +70,9 @@ export async function readZipLayout(
 const gapMessage = (index: number): string =>
   index === 0 ? 'there are bytes before its first entry' : 'its entries overlap'
 
-async function openZip(file: FileHandle, window: FileWindow): Promise<ZipFile> {
+function openZip({ fd }: FileHandle): Promise<ZipFile> {
   const options = { lazyEntries: true, decodeStrings: false, autoClose: false }
-  const { size } = await file.stat()
-  const reader = new ZipFileReader(window)
-  return fromRandomAccessReaderPromise(reader, size, options).catch((error: unknown) => {
+  return fromFdPromise(fd, options).catch((error: unknown) => {
     throw zipError(error)
   })
 }
