@@ -60,11 +60,10 @@ export class JsonReader {
 
   /** @returns undefined where the text is unexpected */
   #readList(text: string, start: number, ends: readonly number[]): CheckedFinding[] | undefined {
-    const known = this.#known.findAll(text, start, ends)
     const list: CheckedFinding[] = []
-    for (let place = 0, from = start; place < known.length; place += 1) {
-      const end = ends[place] as number
-      const finding = known[place] ?? this.#findOrRead(text, from, end)
+    let from = start
+    for (const end of ends) {
+      const finding = this.#known.find(text, from, end) ?? this.#read(text.slice(from, end))
       if (finding === undefined) return undefined
       list.push(finding)
       from = end + 1
@@ -72,11 +71,8 @@ export class JsonReader {
     return list.length === 0 ? undefined : list
   }
 
-  #findOrRead(all: string, from: number, end: number): CheckedFinding | undefined {
-    const known = this.#known.find(all, from, end)
-    if (known !== undefined) return known
+  #read(text: string): CheckedFinding | undefined {
     this.#newFindings += 1
-    const text = all.slice(from, end)
     const raw = this.#newFindings > this.#maxNewFindings ? undefined : parsed(text)
     const checked = raw && checkFinding(raw)
     if (checked !== undefined) this.#known.set(copyOf(text), checked)

@@ -21,23 +21,6 @@ it('finds each of many values by its text, which is a part of a longer one', () 
   expect(new TextTable().find('nothing', 0, 7)).toBeUndefined()
 })
 
-it('finds many parts of a text at once, except those hidden by others with the same hash', () => {
-  const hidden = numbers(5).map(alike)
-  const texts = [...hidden, ...numbers(50).map((number) => `{"number":${number}}`)]
-  const { table } = tableOf(texts.filter((_, number) => number % 3 !== 1))
-  const text = `[${texts.join()}]`
-  let end = 0
-  const ends = texts.map((part) => (end += 1 + part.length))
-  const found = table.findAll(text, 1, ends)
-  const each = ends.map((to, place) => table.find(text, (ends[place - 1] ?? 0) + 1, to))
-  expect(found.slice(hidden.length)).toEqual(each.slice(hidden.length))
-  const others = found.slice(0, hidden.length).map((value) => value?.text)
-  expect(others).toEqual([undefined, undefined, undefined, hidden[3], undefined])
-  expect(each.filter((value) => value === undefined)).toHaveLength(18)
-  expect(table.findAll(text, 1, [])).toEqual([])
-  expect(new TextTable().findAll(text, 1, ends)).toEqual(ends.map(() => undefined))
-})
-
 it('remembers eight texts with the same hash, including the last one', () => {
   for (const count of [1, 8, 9, 100]) {
     const texts = numbers(count).map(alike)

@@ -22,36 +22,6 @@ export class TextTable<T> {
   #values: (T | undefined)[] = []
   #length = 0
 
-  /**
-   * Looks up consecutive parts of a text that are separated by one character. The memory of all parts is requested before
-   * any of them is compared: one by one takes twice as long.
-   *
-   * @param start of the first part
-   * @param ends of all parts
-   * @returns undefined also for the few that are hidden by another one with the same hash: `find` knows these
-   */
-  findAll(text: string, start: number, ends: readonly number[]): (T | undefined)[] {
-    const indexes: number[] = []
-    for (let place = 0, from = start; place < ends.length; place += 1) {
-      const end = ends[place] as number
-      indexes.push(this.#candidate(hashOf(text, from, end)))
-      from = end + 1
-    }
-    for (let place = 0, from = start; place < ends.length; place += 1) {
-      const end = ends[place] as number
-      if (this.#texts[indexes[place] as number]?.length !== end - from) indexes[place] = 0
-      from = end + 1
-    }
-    const found: (T | undefined)[] = []
-    for (let place = 0, from = start; place < ends.length; place += 1) {
-      const [index, end] = [indexes[place] as number, ends[place] as number]
-      const isFound = index !== 0 && this.#texts[index] === text.slice(from, end)
-      found.push(isFound ? this.#values[index] : undefined)
-      from = end + 1
-    }
-    return found
-  }
-
   /** Looks up a part of a text. */
   find(text: string, from: number, to: number): T | undefined {
     const hash = hashOf(text, from, to)
@@ -72,13 +42,6 @@ export class TextTable<T> {
     else if (this.#values.length > this.#slots.length) this.#grow()
     this.#length += length
     this.#put(text, value)
-  }
-
-  /** The first entry with a hash; 0: none. */
-  #candidate(hash: number): number {
-    let index = this.#first(hash)
-    while (index !== 0 && this.#hashes[index] !== hash) index = this.#next[index] as number
-    return index
   }
 
   #put(text: string, value: T | undefined): void {
