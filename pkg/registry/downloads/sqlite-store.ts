@@ -9,30 +9,26 @@ import { type CountStore, journalMemoryDays } from './store.ts'
 /** Layout version of the file, explained in docs/downloads.md. */
 const layout = 1
 const schema = `
-  CREATE TABLE downloads (
+  CREATE TABLE IF NOT EXISTS downloads (
     kind TEXT, namespace TEXT, name TEXT, version TEXT, os TEXT, arch TEXT,
     count INTEGER NOT NULL, last_at INTEGER NOT NULL, revision INTEGER NOT NULL,
     PRIMARY KEY (kind, namespace, name, version, os, arch)
   ) STRICT, WITHOUT ROWID;
-  CREATE UNIQUE INDEX downloads_by_revision ON downloads (revision);
-  CREATE TABLE hours (
+  CREATE UNIQUE INDEX IF NOT EXISTS downloads_by_revision ON downloads (revision);
+  CREATE TABLE IF NOT EXISTS hours (
     kind TEXT, namespace TEXT, name TEXT, hour INTEGER, count INTEGER NOT NULL,
     PRIMARY KEY (kind, namespace, name, hour)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX hours_by_hour ON hours (hour);
-  CREATE TABLE journals (
+  CREATE INDEX IF NOT EXISTS hours_by_hour ON hours (hour);
+  CREATE TABLE IF NOT EXISTS journals (
     id TEXT PRIMARY KEY, sequence INTEGER NOT NULL, changed_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  PRAGMA user_version = ${layout};
-`
-
-/** Added later, next to the tables of older releases, which can still open the file. */
-const addition = `
   CREATE TABLE IF NOT EXISTS version_hours (
     kind TEXT, namespace TEXT, name TEXT, version TEXT, hour INTEGER, count INTEGER NOT NULL,
     PRIMARY KEY (kind, namespace, name, version, hour)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS version_hours_by_hour ON version_hours (hour);
+  PRAGMA user_version = ${layout};
 `
 
 const statements = {
@@ -177,8 +173,7 @@ function openDatabase(path: string) {
         `${path} was written by a newer release (layout ${found}, this one knows ${layout}): run that release, or choose another --stats-path`,
       )
     }
-    if (found === 0) database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`)
-    database.exec(addition)
+    database.exec(`BEGIN IMMEDIATE; ${schema} COMMIT;`)
     const run = Object.fromEntries(
       Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]),
     ) as Statements
