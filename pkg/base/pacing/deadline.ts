@@ -1,5 +1,4 @@
 import { unavailable } from '../errors/errors.ts'
-import { endsWithin } from './ends-within.ts'
 
 /**
  * Waits a limited time for work that cannot be cancelled, such as a read from a dead network file system.
@@ -17,4 +16,20 @@ export async function withDeadline<T>(
   if (await endsWithin(work, ms)) return work
   work.then(late, () => {})
   throw unavailable(message)
+}
+
+/**
+ * Waits a limited time for work, which continues if it has not ended by then.
+ *
+ * @returns whether it ended in time
+ * @throws the error of work that fails in time
+ */
+export async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const over = Promise.withResolvers<false>()
+  const timer = setTimeout(() => over.resolve(false), ms)
+  try {
+    return await Promise.race([work.then(() => true), over.promise])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -4,9 +4,8 @@
 
 export { Backoff, backoffMs, type Random } from './backoff.ts'
 export type { Clock } from './clock.ts'
-export { withDeadline } from './deadline.ts'
+export { endsWithin, withDeadline } from './deadline.ts'
 export { eachLimited } from './each-limited.ts'
-export { endsWithin } from './ends-within.ts'
 export { createFairLimiter, createLimiter } from './limiter.ts'
 export { Loop } from './loop.ts'
 export { pause } from './pause.ts'
