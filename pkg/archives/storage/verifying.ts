@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { ifFound } from '../../base/errors/errors.ts'
+import { sha256Of } from '../spool/spool.ts'
 import type { Driver, WritableDriver } from './driver.ts'
 
 type Expected = Parameters<WritableDriver['check']>[1]
@@ -18,15 +18,14 @@ export function createVerifying(
       signal?.throwIfAborted()
       const known = read ? undefined : await reported(object)
       return known === undefined
-        ? orMissing(matchesRead(driver, object, expected, signal))
+        ? ((await ifFound(matchesRead(driver, object, expected, signal))) ?? false)
         : matches(known, expected)
     },
     check: async (object, expected) => {
       const known = await reported(object)
       if (known !== undefined) return matches(known, expected)
-      return orMissing(
-        driver.stat(object).then(({ sizeBytes }) => matches({ sizeBytes }, expected)),
-      )
+      const found = await ifFound(driver.stat(object))
+      return found !== undefined && matches({ sizeBytes: found.sizeBytes }, expected)
     },
   }
 }
@@ -45,24 +44,7 @@ async function matchesRead(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   const { info, body } = await driver.open(object)
-  try {
-    if (info.sizeBytes !== sizeBytes) return false
-    const hash = createHash('sha256')
-    for (let chunk = await body.read(); chunk; chunk = await body.read()) {
-      signal?.throwIfAborted()
-      hash.update(chunk)
-    }
-    return hash.digest('hex') === sha256
-  } finally {
-    body.close()
-  }
-}
-
-async function orMissing(work: Promise<boolean>): Promise<boolean> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof RegistryError && error.reason === 'NotFound') return false
-    throw error
-  }
+  const isSize = info.sizeBytes === sizeBytes
+  if (!isSize) body.close()
+  return isSize && (await sha256Of(body, signal)) === sha256
 }

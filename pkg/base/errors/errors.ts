@@ -63,6 +63,16 @@ export function hasReason(thrown: unknown, reason: Reason): boolean {
   return thrown instanceof ReasonError && thrown.reason === reason
 }
 
+/** The answer to a question; undefined if what was asked for does not exist. @throws any other error */
+export async function ifFound<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked
+  } catch (error) {
+    if (hasReason(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
 export function notFound(message: string, cause?: unknown): RegistryError {
   return new RegistryError('NotFound', message, { cause })
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -13,11 +13,8 @@ import {
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { ArchiveError, inspectModule, inspectProvider } from '../../archives/archive/archive.ts'
-import {
-  type ArchivePlace,
-  type ArchiveStore,
-  openArchiveStore,
-} from '../../archives/storage/storage.ts'
+import { sha256Of } from '../../archives/spool/spool.ts'
+import { type ArchiveStore, openArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { about, type LintFinding, type PlacedObject } from './finding.ts'
 import type { ManifestParents, PlacedParent } from './parents.ts'
@@ -53,7 +50,7 @@ export async function inArchive(
   try {
     const { driver, object } = store.for(storage, configName)
     path = join(mountPath, object(fileName))
-    digest = await digestOf(driver, object(fileName))
+    digest = await sha256Of((await driver.open(object(fileName))).body)
   } catch (error) {
     return about(version, 'no-archive', problemOf(error, path), fileField)
   }
@@ -97,20 +94,6 @@ async function unusable(
     if (!(error instanceof ArchiveError) || error.reason === 'ArchiveTooLarge') return undefined
     const level = error.reason === 'UnsafeArchive' ? 'warning' : 'error'
     return { message: error.message, reason: error.reason, level }
-  }
-}
-
-/** @returns lower-case hexadecimal @throws RegistryError of the driver */
-async function digestOf(driver: ArchivePlace['driver'], object: string): Promise<string> {
-  const { body } = await driver.open(object)
-  try {
-    const hash = createHash('sha256')
-    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
-      hash.update(chunk)
-    }
-    return hash.digest('hex')
-  } finally {
-    body.close()
   }
 }
 

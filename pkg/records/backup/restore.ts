@@ -1,6 +1,7 @@
 import { parseAllDocuments } from 'yaml'
-import { messageOf } from '../../base/errors/errors.ts'
-import { type Api, ApiError } from '../kube/kube.ts'
+import { ifFound, messageOf } from '../../base/errors/errors.ts'
+import { eachLimited } from '../../base/pacing/pacing.ts'
+import type { Api } from '../kube/kube.ts'
 import { type BackedUp, collection, isCustom, order, titleOf } from './record.ts'
 
 export interface RestoreOptions {
@@ -150,30 +151,18 @@ async function untilDefined(api: Api, apiGroup: string): Promise<void> {
 }
 
 async function exists(api: Api, path: string): Promise<boolean> {
-  try {
-    await api.request('GET', path)
-    return true
-  } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.reason === 'NotFound') return false
-    throw thrown
-  }
+  return (await ifFound(api.request('GET', path))) !== undefined
 }
 
 /** Runs a function for many objects, several at a time. A failure does not stop the others. */
-async function each(
+function each(
   objects: readonly BackedUp[],
   act: (object: BackedUp) => Promise<void>,
   failures: string[],
 ): Promise<void> {
-  const rest = objects.values()
-  async function work(): Promise<void> {
-    for (const object of rest) {
-      try {
-        await act(object)
-      } catch (thrown) {
-        failures.push(`${titleOf(object)}: ${messageOf(thrown)}`)
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  return eachLimited(objects, atOnce, async (object) => {
+    await act(object).catch((thrown: unknown) => {
+      failures.push(`${titleOf(object)}: ${messageOf(thrown)}`)
+    })
+  })
 }

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { customResourceKinds } from '../../api/v1alpha1/v1alpha1.ts'
-import { type Api, ApiError } from '../kube/kube.ts'
+import { ifFound } from '../../base/errors/errors.ts'
+import type { Api } from '../kube/kube.ts'
 import { type BackedUp, collection } from './record.ts'
 
 export interface SaveOptions {
@@ -41,7 +42,9 @@ export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Pro
     }
   }
   const wanted = new Set(records.flatMap(readmeOf))
-  const readmes = (await Promise.all([...wanted].map((path) => getOrNone(api, path)))).flat()
+  // A README may have been deleted since the Version was read.
+  const found = [...wanted].map((path) => ifFound(api.request('GET', path)))
+  const readmes = (await Promise.all(found)).filter((readme) => readme !== undefined)
   const places = new Set(records.flatMap(({ metadata }) => metadata.namespace ?? []))
   const homes = await Promise.all(
     [...places].toSorted().map((name) => api.request('GET', `/api/v1/namespaces/${name}`)),
@@ -67,16 +70,6 @@ function readmeOf({ metadata: { namespace }, status }: BackedUp): string[] {
   return ref === undefined || namespace === undefined
     ? []
     : [`${collection('ConfigMap', '', namespace)}/${ref.name}`]
-}
-
-/** A README may have been deleted since the Version was read. */
-async function getOrNone(api: Api, path: string): Promise<unknown[]> {
-  try {
-    return [await api.request('GET', path)]
-  } catch (thrown) {
-    if (thrown instanceof ApiError && thrown.reason === 'NotFound') return []
-    throw thrown
-  }
 }
 
 function cleaned(item: unknown): BackedUp {

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/errors/errors.ts'
+import { ifFound, messageOf } from '../../base/errors/errors.ts'
 import { pause } from '../../base/pacing/pacing.ts'
 import { ApiError, type KubeClient } from '../kube/kube.ts'
 import { guarded } from './guard.ts'
@@ -103,16 +103,13 @@ export class LeaseElection implements Election {
 
   async #look(signal: AbortSignal): Promise<LeaseRecord | undefined> {
     const { client, namespace, name } = this.#options
-    try {
-      const record = recordOf(await client.get({ kind: 'Lease', namespace, name }, { signal }))
-      if (this.#seen?.record.resourceVersion !== record.resourceVersion) {
-        this.#seen = { record, changedMs: performance.now() }
-      }
-      return record
-    } catch (error) {
-      if (error instanceof ApiError && error.reason === 'NotFound') return undefined
-      throw error
+    const found = await ifFound(client.get({ kind: 'Lease', namespace, name }, { signal }))
+    if (found === undefined) return undefined
+    const record = recordOf(found)
+    if (this.#seen?.record.resourceVersion !== record.resourceVersion) {
+      this.#seen = { record, changedMs: performance.now() }
     }
+    return record
   }
 
   #hasRunOut(record: LeaseRecord): boolean {

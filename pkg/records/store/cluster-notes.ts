@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { ApiError, type KubeClient } from '../kube/kube.ts'
+import { hasReason, ifFound } from '../../base/errors/errors.ts'
+import type { KubeClient } from '../kube/kube.ts'
 import type { Notes } from './types.ts'
 import { record } from './whole-object.ts'
 
@@ -19,29 +20,21 @@ export function clusterNotes(
   const write = async (key: string, text: string | null) => {
     const ref = mapOf(key)
     const patch = () => client.patch(ref, { data: { [key]: text } })
-    try {
-      await patch()
-    } catch (error) {
-      if (!isReason(error, 'NotFound')) throw error
-      if (text === null) return
-      const { kind, name } = ref
-      await client
-        .create({ kind, metadata: { namespace, name }, data: { [key]: text } })
-        .catch((failure: unknown) => {
-          if (!isReason(failure, 'AlreadyExists')) throw failure
-          return patch()
-        })
-    }
+    if ((await ifFound(patch())) !== undefined || text === null) return
+    const { kind, name } = ref
+    await client
+      .create({ kind, metadata: { namespace, name }, data: { [key]: text } })
+      .catch((failure: unknown) => {
+        if (!hasReason(failure, 'AlreadyExists')) throw failure
+        return patch()
+      })
   }
   return {
     async all() {
       const notes = new Map<string, string>()
       for (let part = 0; part < maps; part += 1) {
         const ref = { kind: 'ConfigMap', namespace, name: nameOf(part) } as const
-        const found = await client.get(ref).catch((error: unknown) => {
-          if (isReason(error, 'NotFound')) return undefined
-          throw error
-        })
+        const found = await ifFound(client.get(ref))
         for (const [key, text] of Object.entries(record(record(found)['data']))) {
           notes.set(key, String(text))
         }
@@ -52,6 +45,3 @@ export function clusterNotes(
     drop: (key) => write(key, null),
   }
 }
-
-const isReason = (error: unknown, reason: ApiError['reason']): boolean =>
-  error instanceof ApiError && error.reason === reason

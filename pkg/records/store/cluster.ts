@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { hasReason, ifFound } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
@@ -169,7 +170,7 @@ async function isCreated(creating: Promise<unknown>): Promise<boolean> {
     await creating
     return true
   } catch (error) {
-    if (error instanceof ApiError && error.reason === 'AlreadyExists') return false
+    if (hasReason(error, 'AlreadyExists')) return false
     throw error
   }
 }
@@ -181,13 +182,4 @@ function secretValues(data: unknown): Readonly<Record<string, Buffer>> {
       .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
       .map(([key, value]) => [key, Buffer.from(value, 'base64')]),
   )
-}
-
-async function ifFound<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked
-  } catch (error) {
-    if (error instanceof ApiError && error.reason === 'NotFound') return undefined
-    throw error
-  }
 }

@@ -2,6 +2,7 @@
 
 import type { ModuleDocs } from '../../api/docs/docs.ts'
 import { maxDocsBytes, unpackDocs } from '../../archives/docs/docs.ts'
+import { chunksOf } from '../../archives/spool/spool.ts'
 import type { Archive, Archives } from '../../archives/storage/storage.ts'
 import { hasReason, notFound, RegistryError } from '../../base/errors/errors.ts'
 import { createLimiter } from '../../base/pacing/pacing.ts'
@@ -55,16 +56,9 @@ async function bytesOf(archive: Archive, storage: DocsStorage): Promise<Uint8Arr
       error,
     )
   })
-  try {
-    if (sizeBytes > maxDocsBytes) throw unusable(fileName, `has ${sizeBytes} bytes`)
-    const chunks: Uint8Array[] = []
-    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
-      chunks.push(chunk)
-    }
-    return Buffer.concat(chunks)
-  } finally {
-    body.close()
-  }
+  if (sizeBytes <= maxDocsBytes) return Buffer.concat(await Array.fromAsync(chunksOf(body)))
+  body.close()
+  throw unusable(fileName, `has ${sizeBytes} bytes`)
 }
 
 const unusable = (fileName: string, problem: string, cause?: unknown): RegistryError =>

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
-import type { ByteSource } from '../../archives/spool/spool.ts'
+import { type ByteSource, chunksOf } from '../../archives/spool/spool.ts'
 
 type Outgoing = HttpBindings['outgoing']
 
@@ -21,7 +21,7 @@ export function bodyResponse(
   outgoing: Outgoing | undefined,
   onSent: () => void = () => {},
 ): Response {
-  if (outgoing === undefined) return new Response(ReadableStream.from(chunksOf(body, onSent)), head)
+  if (outgoing === undefined) return new Response(ReadableStream.from(copied(body, onSent)), head)
   outgoing.once('finish', onSent)
   void send(body, head, outgoing)
   return RESPONSE_ALREADY_SENT
@@ -72,13 +72,7 @@ async function send(body: ByteSource, head: Head, outgoing: Outgoing): Promise<v
 }
 
 /** For callers that ask the app without a connection; an error stays an error. */
-async function* chunksOf(body: ByteSource, onEnd: () => void): AsyncGenerator<Uint8Array> {
-  try {
-    for (let chunk = await body.read(); chunk !== undefined; chunk = await body.read()) {
-      yield new Uint8Array(chunk)
-    }
-    onEnd()
-  } finally {
-    body.close()
-  }
+async function* copied(body: ByteSource, onEnd: () => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunksOf(body)) yield new Uint8Array(chunk)
+  onEnd()
 }

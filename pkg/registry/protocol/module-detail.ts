@@ -1,7 +1,7 @@
 import { emptyRoot, type FolderDocs } from '../../api/docs/docs.ts'
 import type { ModuleDetail } from '../../api/registry/registry.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
-import { hasReason } from '../../base/errors/errors.ts'
+import { ifFound } from '../../base/errors/errors.ts'
 import type { Parent } from '../catalog/catalog.ts'
 import { docsOfVersion } from '../documentation/documentation.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
@@ -69,10 +69,7 @@ async function detailOf(
   { module, namespace, name, system, version }: Found,
   { archives, catalog }: RegistryOptions,
 ): Promise<ModuleDetail> {
-  const docs = await docsOfVersion(module, version, archives).catch((error: unknown) => {
-    if (hasReason(error, 'NotFound')) return undefined
-    throw error
-  })
+  const docs = await ifFound(docsOfVersion(module, version, archives))
   const root = docs?.root ?? emptyRoot
   const served = module.versions.filter((row) => row.downloadable)
   return {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { RegistryError, unavailable } from '../../../base/errors/errors.ts'
+import { ifFound, type RegistryError, unavailable } from '../../../base/errors/errors.ts'
 import { discard, readBounded } from '../../../base/http/http.ts'
 import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer } from '../../spool/spool.ts'
@@ -27,15 +27,8 @@ export function createRemoteWriting(
     return (await readBounded(answer.body, maxPageBytes)).toString()
   }
 
-  async function exists(object: string): Promise<boolean> {
-    try {
-      await reading.stat(object)
-      return true
-    } catch (error) {
-      if (error instanceof RegistryError && error.reason === 'NotFound') return false
-      throw error
-    }
-  }
+  const exists = async (object: string): Promise<boolean> =>
+    (await ifFound(reading.stat(object))) !== undefined
 
   return {
     async put(object, file, { signal } = {}) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
-import { hasReason } from '../../../base/errors/errors.ts'
+import { ifFound } from '../../../base/errors/errors.ts'
 import type { Context } from '../context.ts'
 
 /** A copy of a stored file in the spool. */
@@ -25,10 +25,7 @@ export async function readStored(
   fileName: string,
   { signal, roomFor = (sizeBytes) => sizeBytes }: Reading,
 ): Promise<CopiedFile | undefined> {
-  const source = await driver.open(object(fileName)).catch((error: unknown) => {
-    if (hasReason(error, 'NotFound')) return undefined
-    throw error
-  })
+  const source = await ifFound(driver.open(object(fileName)))
   if (source === undefined) return undefined
   const { info, body } = source
   const reserved = await spool
