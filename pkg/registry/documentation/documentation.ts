@@ -56,9 +56,12 @@ async function bytesOf(archive: Archive, storage: DocsStorage): Promise<Uint8Arr
       error,
     )
   })
-  if (sizeBytes <= maxDocsBytes) return Buffer.concat(await Array.fromAsync(chunksOf(body)))
-  body.close()
-  throw unusable(fileName, `has ${sizeBytes} bytes`)
+  if (sizeBytes > maxDocsBytes) {
+    body.close()
+    throw unusable(fileName, `has ${sizeBytes} bytes`)
+  }
+  // A source reads into the same memory again.
+  return Buffer.concat(await Array.fromAsync(chunksOf(body), (chunk) => new Uint8Array(chunk)))
 }
 
 const unusable = (fileName: string, problem: string, cause?: unknown): RegistryError =>

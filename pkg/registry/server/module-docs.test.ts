@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -65,6 +65,14 @@ describe('GET …/docs', () => {
     expect(await ask(`${url}?version=v1.0.0`)).toMatchObject({
       body: { version: '1.0.0', root: { readme: 'one' } },
     })
+  })
+
+  it('answers with documentation that storage gives in many pieces', async () => {
+    const readme = randomBytes(1_500_000).toString('base64')
+    documented(fixture, '1.0.0', packed(docsOf(readme)))
+    const { status, body } = await ask()
+    expect(status).toBe(200)
+    expect((body as ModuleDocs).root.readme === readme).toBe(true)
   })
 
   it('is announced by the answer of the module, for each version that has documentation', async () => {
