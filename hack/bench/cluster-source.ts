@@ -13,6 +13,10 @@ import { benchObjects } from './registry.ts'
  */
 
 const [directory = '', versions = '200000'] = process.argv.slice(2)
+const revision = '1000000000'
+/** A client takes a watch for dead that brings nothing for minutes, and reads everything again. */
+const bookmarkMs = 30_000
+const watchSeconds = (asked: URLSearchParams) => Number(asked.get('timeoutSeconds') ?? 600)
 const fileOf = (plural: string) => join(directory, `${plural}.lines`)
 
 const files = new Map(
@@ -24,7 +28,7 @@ for (const object of benchObjects(size)) {
   if (file?.write(eventLine('ADDED', object)) === false) await once(file, 'drain')
 }
 for (const file of files.values()) {
-  file.end(bookmarkLine('1000000000', true))
+  file.end(bookmarkLine(revision, true))
   await once(file, 'close')
 }
 
@@ -33,11 +37,20 @@ const pem = async (name: string) =>
 const server = createServer(
   { cert: await pem('server.crt'), key: await pem('server.key') },
   (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'https://localhost')
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://localhost')
+    const stay = (): void => {
+      const sent = setInterval(() => response.write(bookmarkLine(revision, false)), bookmarkMs)
+      const end = setTimeout(() => response.end(), watchSeconds(searchParams) * 1000)
+      response.on('close', () => {
+        clearInterval(sent)
+        clearTimeout(end)
+      })
+    }
+    if (!searchParams.has('sendInitialEvents')) return stay()
     const lines = createReadStream(fileOf(pathname.split('/').at(-1) ?? ''))
     lines.on('error', () => response.writeHead(404).end())
-    // Left open at the end, as a watch is.
     lines.pipe(response, { end: false })
+    lines.on('end', stay)
   },
 )
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
