@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
+import { customResourceDefinition } from '../hack/definitions.ts'
 import { buildSamples } from '../hack/samples.ts'
 import {
   type ControlPlane,
@@ -23,11 +24,7 @@ import { applyAsController, applyManifests } from '../hack/testbed/control-plane
 import { sampleStatus } from '../hack/testbed/control-plane/sample-status.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startAs } from '../hack/testbed/server/server.ts'
-import {
-  customResourceDefinition,
-  customResourceKinds,
-  kinds,
-} from '../pkg/api/v1alpha1/v1alpha1.ts'
+import { customResourceKinds, kinds } from '../pkg/api/v1alpha1/v1alpha1.ts'
 import { createLogger, createMetrics } from '../pkg/base/telemetry/telemetry.ts'
 import { lastBackupMs } from '../pkg/records/backup/backup.ts'
 import { loadConnection, openCluster } from '../pkg/records/kube/kube.ts'

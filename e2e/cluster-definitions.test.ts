@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { customResourceDefinition } from '../hack/definitions.ts'
 import {
   type ControlPlane,
   startControlPlane,
 } from '../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
-import { customResourceDefinition, customResourceKinds } from '../pkg/api/v1alpha1/v1alpha1.ts'
+import { customResourceKinds } from '../pkg/api/v1alpha1/v1alpha1.ts'
 
 const kinds = ['modules', 'providers', 'versions', 'depots', 'groupbindings']
 const objectColumns = 'custom-columns=:metadata.namespace,:metadata.name'

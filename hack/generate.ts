@@ -2,15 +2,12 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { commands } from '../cmd/depot/depot.ts'
-import {
-  customResourceDefinition,
-  customResourceKinds,
-  kinds,
-} from '../pkg/api/v1alpha1/v1alpha1.ts'
-import { optionsReference } from '../pkg/base/options/options.ts'
+import { customResourceKinds, kinds } from '../pkg/api/v1alpha1/v1alpha1.ts'
 import { openApiDocument } from '../pkg/registry/browse/browse.ts'
 import { chartFiles } from './chart/chart.ts'
+import { customResourceDefinition } from './definitions.ts'
 import { errorsReference } from './errors-reference.ts'
+import { optionsReference } from './options-reference.ts'
 import { sampleReadmes } from './samples.ts'
 
 const root = join(import.meta.dirname, '..')

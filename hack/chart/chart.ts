@@ -2,11 +2,8 @@
 // definitions from the kinds.
 
 import { stringify } from 'yaml'
-import {
-  customResourceDefinition,
-  customResourceKinds,
-  kinds,
-} from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { customResourceKinds, kinds } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { customResourceDefinition } from '../definitions.ts'
 import { dashboard } from './dashboard.ts'
 import { defaultsOf } from './defaults.ts'
 import { readmeOf } from './readme.ts'

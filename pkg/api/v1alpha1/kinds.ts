@@ -20,3 +20,7 @@ export const kinds = {
 
 export type Kind = keyof typeof kinds
 export const kindNames = Object.keys(kinds) as readonly Kind[]
+
+/** A kind with a CustomResourceDefinition of Depot. */
+export type CustomResourceKind = Exclude<Kind, 'Namespace'>
+export const customResourceKinds = kindNames.filter((kind) => kind !== 'Namespace')

@@ -36,11 +36,17 @@ export {
 } from './archive.ts'
 export type { ArchiveDocs, Artifact } from './artifact.ts'
 export { type Condition, conditionOf } from './condition.ts'
-export { customResourceDefinition, customResourceKinds } from './crd.ts'
 export { fanOut } from './fan-out.ts'
 export { secondsOf } from './go-duration.ts'
 export { JsonReader } from './json-reader.ts'
-export { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
+export {
+  apiVersion,
+  type CustomResourceKind,
+  customResourceKinds,
+  type Kind,
+  kindNames,
+  kinds,
+} from './kinds.ts'
 export { mistakesIn } from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
 export { hiddenLabelIssue, ignoredBindingIssue, nameIssue, publicLabelIssue } from './oversights.ts'
@@ -49,6 +55,7 @@ export type { ProviderConfig } from './provider.ts'
 export { isRecord } from './record.ts'
 export { CheckedFinding, type Scan, type SecurityFinding } from './scan.ts'
 export { type Backend, backendOf, backends, StorageConfig } from './storage-config.ts'
+export { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 export type * from './types.ts'
 export { unknownFieldsIn } from './unknown-fields.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }

@@ -6,7 +6,6 @@ import {
   authModeOf,
   lintCommand,
   OptionsError,
-  optionsReference,
   parseOptions,
   type ServerCommandOptions,
   serverCommand,
@@ -378,13 +377,4 @@ describe('the usage', () => {
   it('is not printed by --version', () => {
     expect(parseOptions(serverCommand, ['--version'], {})).toEqual({ kind: 'version' })
   })
-})
-
-it('has a line of the reference for every flag and secret', () => {
-  const reference = optionsReference(serverCommand)
-  for (const { flag } of Object.values(serverCommand.options)) {
-    expect(reference).toMatch(new RegExp(`^\\| \`--${flag}[ \`].*DEPOT_`, 'm'))
-  }
-  expect(reference).toContain('| `DEPOT_VALKEY_PASSWORD` | `DEPOT_VALKEY_PASSWORD_FILE` |')
-  expect(reference).toContain('| `DEPOT_GCS_ENDPOINT` |')
 })

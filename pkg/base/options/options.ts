@@ -1,6 +1,6 @@
 /**
- * Options of the commands: a table for each command, how its flags and environment variables are read, and the reference
- * that is generated from it. cmd wires what an option does.
+ * Options of the commands: a table for each command, how its flags and environment variables are read, and its help. cmd
+ * wires what an option does.
  */
 
 import { readArguments } from './arguments.ts'
@@ -45,11 +45,18 @@ export { type LintCommandOptions, lintCommand } from './lint.ts'
 export { OptionsError } from './options-error.ts'
 export { type PlanCommandOptions, planCommand } from './plan.ts'
 export { logLevels } from './printing.ts'
-export { optionsReference } from './reference.ts'
+export { flagOf } from './reference.ts'
 export { authModeOf, type ServerCommandOptions, serverCommand } from './server.ts'
 export { type SnapshotCommandOptions, snapshotCommand } from './snapshot.ts'
 export { type SyncCommandOptions, syncCommand } from './sync.ts'
-export type { Command, OptionTable, SecretTable, Tables } from './table.ts'
+export {
+  type Command,
+  type OptionTable,
+  otherVariables,
+  type SecretTable,
+  type Tables,
+  variableOf,
+} from './table.ts'
 export { closest } from './unknown-flag.ts'
 export { type WhyCommandOptions, whyCommand } from './why.ts'
 

@@ -1,10 +1,10 @@
-import { apiVersion, type Kind, kindNames, kinds } from './kinds.ts'
-import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
-
-/** A kind with a CustomResourceDefinition of Depot. */
-type CustomResourceKind = Exclude<Kind, 'Namespace'>
-
-export const customResourceKinds = kindNames.filter((kind) => kind !== 'Namespace')
+import {
+  apiVersion,
+  type CustomResourceKind,
+  kinds,
+  type StructuralSchema,
+  structuralSchema,
+} from '../pkg/api/v1alpha1/v1alpha1.ts'
 
 interface PrinterColumn {
   readonly name: string

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { customResourceDefinition, customResourceKinds } from './crd.ts'
-import type { StructuralSchema } from './structural-schema.ts'
+import { customResourceKinds, type StructuralSchema } from '../pkg/api/v1alpha1/v1alpha1.ts'
+import { customResourceDefinition } from './definitions.ts'
 
 const keywords = [
   'description',
