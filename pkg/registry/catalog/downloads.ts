@@ -4,7 +4,7 @@ import type { Listed } from './listed.ts'
 import { NamedRows } from './named-rows.ts'
 import { compareAddress, lowerBound } from './orders.ts'
 import type { Parent } from './parent.ts'
-import { compareText, newestFirst } from './semver-order.ts'
+import { newestFirst } from './semver-order.ts'
 
 interface Downloads {
   readonly count: number
@@ -15,15 +15,10 @@ interface Downloads {
 export interface ResourceDownloads extends Downloads {
   /** The count of each archive of a version, by {@link platformOf}. */
   ofVersion(version: string): ReadonlyMap<string, Downloads> | undefined
-  /** Versions with the sum of their platforms, the most downloaded first, including deleted versions. */
-  readonly ranking: readonly Ranked[]
+  /** The sum over the platforms of each version, including deleted versions. */
+  readonly totals: ReadonlyMap<string, number>
   /** The count of one archive. */
   of(archive: Archive): Downloads | undefined
-}
-
-interface Ranked {
-  readonly version: string
-  readonly count: number
 }
 
 type Archive = Pick<CountedDownload, 'version' | 'os' | 'arch'>
@@ -31,12 +26,8 @@ type Archive = Pick<CountedDownload, 'version' | 'os' | 'arch'>
 class Tally implements ResourceDownloads {
   count = 0
   lastAt = 0
+  readonly totals = new Map<string, number>()
   readonly #byVersion = new Map<string, Map<string, Downloads>>()
-  readonly #ranking = new Ranking()
-
-  get ranking(): readonly Ranked[] {
-    return this.#ranking.sorted
-  }
 
   ofVersion(version: string): ReadonlyMap<string, Downloads> | undefined {
     return this.#byVersion.get(version)
@@ -53,48 +44,9 @@ class Tally implements ResourceDownloads {
     this.#byVersion.set(version, platforms)
     const more = count - (platforms.get(platform)?.count ?? 0)
     this.count += more
-    this.#ranking.add(version, more)
+    this.totals.set(version, (this.totals.get(version) ?? 0) + more)
     this.lastAt = Math.max(this.lastAt, lastAt)
     platforms.set(platform, { count, lastAt })
-  }
-}
-
-/** Maximum number of changes that are applied one by one; more are sorted with all others. */
-const fewChanges = 100
-
-const mostFirst = (a: Ranked, b: Ranked): number =>
-  b.count - a.count || compareText(a.version, b.version)
-
-/** Versions by their downloads. They are sorted when they are read, and only the changed ones. */
-class Ranking {
-  readonly #counts = new Map<string, number>()
-  /** Counts at the last sorting, of the versions that changed since; undefined if none changed. */
-  readonly #changed = new Map<string, number | undefined>()
-  #sorted: Ranked[] = []
-
-  add(version: string, more: number): void {
-    const count = this.#counts.get(version)
-    if (!this.#changed.has(version)) this.#changed.set(version, count)
-    this.#counts.set(version, (count ?? 0) + more)
-  }
-
-  get sorted(): readonly Ranked[] {
-    if (this.#changed.size > fewChanges) {
-      const all = Array.from(this.#counts, ([version, count]) => ({ version, count }))
-      this.#sorted = all.toSorted(mostFirst)
-    } else for (const [version, before] of this.#changed) this.#move(version, before)
-    this.#changed.clear()
-    return this.#sorted
-  }
-
-  #move(version: string, before: number | undefined): void {
-    if (before !== undefined) this.#sorted.splice(this.#indexOf({ version, count: before }), 1)
-    const one = { version, count: this.#counts.get(version) ?? 0 }
-    this.#sorted.splice(this.#indexOf(one), 0, one)
-  }
-
-  #indexOf(wanted: Ranked): number {
-    return lowerBound(this.#sorted, (one) => mostFirst(one, wanted) < 0)
   }
 }
 
@@ -108,7 +60,8 @@ function mostDownloadedOf(
   limit: number,
 ): (Downloads & { readonly version: string })[] {
   const found: (Downloads & { readonly version: string })[] = []
-  for (const { version, count: most } of known?.ranking ?? []) {
+  const totals = [...(known?.totals ?? [])].toSorted(([, a], [, b]) => b - a)
+  for (const [version, most] of totals) {
     if (most < (found.at(limit - 1)?.count ?? 1)) break
     const one = downloadsOfVersion(parent, version, known?.ofVersion(version))
     if (one.count === 0) continue
@@ -158,8 +111,8 @@ export function mostDownloaded(
 /** The downloads of the most downloaded version. Ties are not read. */
 export function bestDownloadsOf(parent: Parent, known: ResourceDownloads | undefined): number {
   let best = 0
-  for (const { version, count: most } of known?.ranking ?? []) {
-    if (most <= best) break
+  for (const [version, most] of known?.totals ?? []) {
+    if (most <= best) continue
     best = Math.max(best, downloadsOfVersion(parent, version, known?.ofVersion(version)).count)
   }
   return best
