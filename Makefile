@@ -73,14 +73,12 @@ image-lock: $(modules) ## Write the digests that the images' tags have now, and 
 image-size: ## Fail where the image is larger than it may be
 	@$(NODE) node hack/image/size.ts .depot/image/*.tar
 
+# Two at a time, those that take longest first.
+checks := 'npx oxlint --type-aware' 'npx tsc' 'npx knip' 'npx tsc -p pkg/explorer/web' 'npx tsc -p e2e/explorer' \
+  'npx biome check' 'node hack/words.ts'
+
 lint: $(modules) ## Check types, lint rules, format, unused code, and wording
-	@$(NODE) npx tsc
-	@$(NODE) npx tsc -p pkg/explorer/web
-	@$(NODE) npx tsc -p e2e/explorer
-	@$(NODE) npx oxlint --type-aware
-	@$(NODE) npx biome check
-	@$(NODE) npx knip
-	@$(NODE) node hack/words.ts
+	@printf '%s\n' $(checks) | xargs -P 2 -I '{}' $(NODE) sh -c '{}'
 
 format: $(modules) ## Format the code
 	@$(NODE) npx biome check --write
