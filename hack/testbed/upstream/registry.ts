@@ -9,6 +9,8 @@ export interface UpstreamProvider {
   readonly address: string
   readonly version: string
   readonly protocols?: readonly string[]
+  /** The source repository that the registry names. Default: the registry has no such answer. */
+  readonly source?: string
   /** Zips by `os_arch`. */
   readonly platforms: Readonly<Record<string, Buffer>>
   readonly key?: UpstreamKey | undefined
@@ -131,6 +133,8 @@ export class UpstreamRegistry {
       /^\/v1\/(modules\/(?=(?:[^/]+\/){3})|providers\/)((?:[^/]+\/)+?)(versions|[^/]+\/download.*)$/.exec(
         url,
       ) ?? []
+    const [, provider] = /^\/v1\/providers\/([^/]+\/[^/]+)$/.exec(url) ?? []
+    if (provider !== undefined) return this.#ofProvider(provider)
     const bare = address.replace(/\/$/, '')
     return kind === 'modules/' ? this.#ofModules(bare, rest) : this.#ofProviders(bare, rest)
   }
@@ -147,6 +151,11 @@ export class UpstreamRegistry {
     const place = module.location ?? `${this.#downloads.origin}/modules/${file}?archive=tar.gz`
     if (module.inBody === true) return json({ location: place })
     return { status: 204, headers: { 'x-terraform-get': place } }
+  }
+
+  #ofProvider(address: string): Partial<StandInAnswer> {
+    const { source } = this.#providers.findLast((one) => one.address === address) ?? {}
+    return source === undefined ? missing : json({ id: address, source })
   }
 
   #ofProviders(address: string, rest: string): Partial<StandInAnswer> {

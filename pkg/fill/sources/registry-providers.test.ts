@@ -13,6 +13,7 @@ import {
   type UpstreamKey,
 } from '../../../hack/testbed/upstream/signing-keys.ts'
 import { GnuPG } from '../../archives/signing/gnupg.fixture.ts'
+import { conventionalRepository } from './registry-providers.ts'
 import { fetching, type LocalSources, localSources } from './sources.fixture.ts'
 import type { ProviderOrigin } from './sources.ts'
 
@@ -92,6 +93,38 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
     const darwin = await zip('built again')
     offer('4.0.0', { platforms: { ...platforms, darwin_arm64: darwin } })
     expect((await sums()).get(name)).toBe(sha256(darwin))
+  })
+
+  describe('its source repository', () => {
+    const source = () => dns().sourceRepository({ signal })
+
+    it('is the one that the registry names', async () => {
+      offer('1.0.0', { source: 'https://github.com/acme/terraform-provider-dns' })
+      expect(await source()).toBe('https://github.com/acme/terraform-provider-dns')
+    })
+
+    it.each(['javascript:alert(1)', 'https://name:secret@github.com/acme/dns', 'not a URL'])(
+      'is unknown if the registry names %s',
+      async (named) => {
+        offer('1.0.0', { source: named })
+        expect(await source()).toBeUndefined()
+      },
+    )
+
+    it('is unknown if another registry than the public ones does not have such an answer', async () => {
+      const address = { namespace: 'acme', providerType: 'dns' }
+      expect(await dns({ name: 'none' }).sourceRepository({ signal })).toBeUndefined()
+      const opentofu = { host: 'registry.opentofu.org', ...address }
+      const convention = 'https://github.com/acme/terraform-provider-dns'
+      expect(conventionalRepository(opentofu)).toBe(convention)
+      expect(conventionalRepository({ host: registry.host, ...address })).toBeUndefined()
+    })
+
+    it('fails if the registry does', async () => {
+      offer('1.0.0')
+      registry.faults.on(/\/dns$/, 'html')
+      await expect(source()).rejects.toMatchObject({ reason: 'FetchFailed' })
+    })
   })
 
   it('is released with verified documents, and the hashes of all platforms', async () => {

@@ -78,6 +78,8 @@ const Package = z.object({
     .nullish(),
 })
 
+const Detail = z.object({ source: z.string().max(2048).nullish() })
+
 /** The package answer of a registry, and the URL that its own URLs are relative to. */
 interface Offer extends z.infer<typeof Package> {
   readonly base: URL
@@ -118,6 +120,16 @@ export class RegistryProvider implements ProviderUpstream {
     const offer = await this.#offer(versionFrom(version), platform, options)
     const sums = readShasums(await this.#shasums(offer, options))
     return sums.set(offer.filename, offer.shasum.toLowerCase())
+  }
+
+  /** OpenTofu's registry only answers about versions. */
+  async sourceRepository(options: UpstreamOptions): Promise<string | undefined> {
+    const answer = await this.#registry.ask('', options)
+    if (answer.status === 404) return conventionalRepository(this.#options)
+    const { source } = parseJson(expectStatus(answer, 200), Detail)
+    const url = URL.parse(source ?? '')
+    const isPage = url?.protocol === 'https:' && url.username === '' && url.password === ''
+    return isPage ? url.href : conventionalRepository(this.#options)
   }
 
   async release(
@@ -220,6 +232,18 @@ export class RegistryProvider implements ProviderUpstream {
     asked.catch(() => documents.delete(key))
     return asked
   }
+}
+
+const publicHosts: ReadonlySet<string> = new Set(['registry.terraform.io', 'registry.opentofu.org'])
+
+/** Public registries take only providers from GitHub whose repository has such a name. */
+export function conventionalRepository({
+  host,
+  namespace,
+  providerType,
+}: Pick<RegistryProviderOptions, 'host' | 'namespace' | 'providerType'>): string | undefined {
+  if (!publicHosts.has(host)) return undefined
+  return `https://github.com/${namespace}/terraform-provider-${providerType}`
 }
 
 function absolute(url: string, { base }: Offer): string {

@@ -132,7 +132,7 @@ export class RegistryClient {
     return { value: value.listed, unchanged }
   }
 
-  /** @throws FillError */
+  /** @param what after the address; empty: the module or provider itself @throws FillError */
   async ask(what: string, options: UpstreamOptions): Promise<EgressAnswer> {
     return this.#send(what, await this.#options.access(), options)
   }
@@ -148,7 +148,8 @@ export class RegistryClient {
     const { signal, urgent } = options
     // The credential is for the registry's own host only.
     const isOwn = new URL(service).host === host
-    return upstream.ask(`${service}${this.#address}/${what}`, {
+    const path = what === '' ? this.#address : `${this.#address}/${what}`
+    return upstream.ask(`${service}${path}`, {
       ...request,
       signal,
       urgent,

@@ -154,6 +154,8 @@ export interface ProviderUpstream {
     platform: Platform,
     options: UpstreamOptions,
   ): Promise<ReadonlyMap<string, string>>
+  /** The web page of the source repository; undefined if nobody knows it. @throws FillError */
+  sourceRepository(options: UpstreamOptions): Promise<string | undefined>
   /** @param version with or without `v` @throws FillError Unsigned, SignatureInvalid, SigningKeyChanged and others */
   release(version: string, platform: Platform, options: UpstreamOptions): Promise<ProviderRelease>
   /** @throws FillError ChecksumMismatch if the bytes are not the signed ones */

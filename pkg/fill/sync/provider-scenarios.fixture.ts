@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
@@ -42,6 +43,68 @@ export function providerScenarios(scene: () => Scene): void {
       expect(await scene().stored()).toHaveLength(5)
       const spec = scene().object('Version', 'hello-1-0-0-linux-amd64').spec
       expect(spec).toMatchObject({ protocols: ['5.0', '6.0'] })
+    })
+
+    describe('the source repository', () => {
+      const repository = 'https://github.com/acme/terraform-provider-hello'
+      const linux = { platforms: ['linux/amd64'], signer: first }
+      const found = () => scene().status('Provider', 'hello').resolvedSourceRepository
+      const lookups = () => scene().upstream.asked.filter((what) => what.startsWith('source'))
+      const depot = (config: object = {}) =>
+        scene().write('Depot', 'main', {
+          global: { storageConfig },
+          providerConfigs: [{ name: 'hello', namespace: 'acme', ...config }],
+          pollingIntervalMinutes: 5,
+        })
+      const poll = async () => {
+        scene().aheadMs += 10 * 60_000
+        scene().upstream.asked.length = 0
+        await scene().run()
+      }
+
+      it('is looked up once, and again after a change', async () => {
+        scene().upstream.provider(provider, { '1.0.0': linux })
+        scene().upstream.sources.set(provider, repository)
+        await depot()
+        await scene().run()
+        expect(found()).toBe(repository)
+        expect(lookups()).toEqual([`source ${provider}`])
+        await poll()
+        expect(lookups()).toEqual([])
+        scene().upstream.sources.set(provider, `${repository}-moved`)
+        await depot({ operatingSystems: ['linux'] })
+        await poll()
+        expect(found()).toBe(`${repository}-moved`)
+      })
+
+      it('is not looked up if the config names it', async () => {
+        scene().upstream.provider(provider, { '1.0.0': linux })
+        await depot({ sourceRepository: 'https://git.test/hello' })
+        await scene().run()
+        expect(lookups()).toEqual([])
+        expect(found()).toBeUndefined()
+      })
+
+      it('stays unknown if the lookup fails, which is logged once and prevents nothing', async () => {
+        scene().upstream.provider(provider, { '1.0.0': linux })
+        const failure = new FillError('FetchFailed', 'registry.test is out of order')
+        scene().upstream.faults.set(`source ${provider}`, failure)
+        await depot()
+        const lines: string[] = []
+        const log = createLogger('warn', { write: (line) => lines.push(line) })
+        const sync = await scene().begin({ log })
+        await sync.idle()
+        expect(scene().status('Provider', 'hello').synced).toBe(true)
+        const provides = { kind: 'Provider', namespace: scene().namespace, name: 'hello' } as const
+        await scene().objects.patch(provides, { metadata: { labels: { changed: 'yes' } } })
+        await sync.idle()
+        expect(lookups()).toHaveLength(1)
+        expect(lines).toEqual([expect.stringContaining('registry.test is out of order')])
+        scene().upstream.faults.clear()
+        scene().upstream.sources.set(provider, repository)
+        await scene().run()
+        expect(found()).toBe(repository)
+      })
     })
 
     it('fetches nothing again from another registry that has the same digests', async () => {

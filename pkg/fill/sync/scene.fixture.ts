@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Condition, Depot, Module, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Condition, Depot, Module, Provider, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { defaultLimits } from '../../archives/archive/archive.ts'
 import { openSpool, type Spool } from '../../archives/spool/spool.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
@@ -15,6 +15,7 @@ const isDocs = (path: string): boolean => path.endsWith('.docs.json.gz')
 
 type AnyStatus = NonNullable<Version['status']> &
   NonNullable<Module['status']> &
+  NonNullable<Provider['status']> &
   NonNullable<Depot['status']>
 
 /** Objects in a namespace of their own, an upstream, storage in a folder, and reconcilers that can be restarted. */

@@ -86,6 +86,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     signers: new FirstSigners(),
     wake,
     verified: new Set(),
+    unsourced: new Map(),
     outdated: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }

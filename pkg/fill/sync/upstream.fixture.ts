@@ -31,6 +31,8 @@ export class TestUpstream implements Sources {
   readonly repositories = new Map<string, Map<string, Readonly<Record<string, string>>>>()
   /** Versions by `namespace/type`. */
   readonly providers = new Map<string, Map<string, ProviderVersion>>()
+  /** Source repositories that the registry names, by `namespace/type`. */
+  readonly sources = new Map<string, string>()
   /** Errors of requests, by URL, by `namespace/type`, or by the request as `asked` shows it. */
   readonly faults = new Map<string, FillError>()
   /** Promises that a download waits for, by URL. */
@@ -132,6 +134,10 @@ export class TestUpstream implements Sources {
         const sumOf = async (of: Platform) =>
           [fileNameOf(version, of), hex(await archiveOf(version, of))] as const
         return new Map(await Promise.all(platforms.map(platformOf).map(sumOf)))
+      },
+      sourceRepository: async () => {
+        this.#ask(`source ${name}`, name)
+        return this.sources.get(name)
       },
       release: async (version, platform) => {
         this.#ask(`release ${name} ${version}`, name)

@@ -21,6 +21,7 @@ import { markVersions } from './gone.ts'
 import { publishedFor } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 import { isStored } from './removal.ts'
+import { sourceRepositoryOf } from './source-repository.ts'
 
 /** A younger list is not requested again if it has every wanted version. */
 const listMaxAgeMs = 24 * 60 * 60_000
@@ -59,10 +60,13 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
   const isPublished = ({ version }: SpelledVersion) =>
     !ours.has(version) && published.some((child) => versionOfStored(child) === version)
   const asked = kept.filter((one) => !isPublished(one))
+  const source =
+    asked.length === 0 ? undefined : context.sources.provider(config, metadata.namespace)
   const upstream =
-    asked.length === 0
+    source === undefined
       ? new Map<string, UpstreamProviderVersion>()
-      : await upstreamVersions(context.sources.provider(config, metadata.namespace), asked, asking)
+      : await upstreamVersions(source, asked, asking)
+  const resolvedSourceRepository = await sourceRepositoryOf(context, object, source, asking)
   const stored = Map.groupBy(children.filter(isStored), versionOfStored)
   const platforms = asked.map((one) =>
     platformsOf(one, upstream.get(one.version), stored.get(one.version) ?? [], providerConfig),
@@ -88,7 +92,7 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
         ),
     ],
     skipped: [...skipped, ...platforms.flatMap((one) => one.skipped)],
-    fields: { signingKey: firstSigner(object, children) },
+    fields: { signingKey: firstSigner(object, children), resolvedSourceRepository },
   }
 }
 
