@@ -1,4 +1,4 @@
-import type { Depot, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Depot, Module, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   allFindings,
   backendName,
@@ -70,7 +70,7 @@ function card(model: NaiveModel, owner: Owner) {
     provider: owner.kind === 'Module' ? owner.spec.moduleConfig.provider : undefined,
     repoUrl:
       owner.kind === 'Module'
-        ? owner.spec.moduleConfig.repoUrl
+        ? (owner.spec.moduleConfig.repoUrl ?? githubPage(owner))
         : (owner.spec.providerConfig.sourceRepository ?? owner.status?.resolvedSourceRepository),
     scanCounts: counts(latestOf(model, owner)),
     public: model.isPublic(owner),
@@ -81,6 +81,11 @@ function card(model: NaiveModel, owner: Owner) {
     lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
     ...(model.whyNotOwner(owner) ?? (isHeld(owner) && { reason: 'RemovalHeld' })),
   }
+}
+
+const githubPage = ({ metadata, spec }: Module): string | undefined => {
+  const { repoOwner, name } = spec.moduleConfig
+  return repoOwner && `https://github.com/${repoOwner}/${name ?? metadata.name}`
 }
 
 const isHeld = ({ status }: Owner): boolean =>

@@ -90,6 +90,7 @@ const module = fc
       name: maybe(pick(...names)),
       provider: maybe(pick('aws', 'gcp')),
       repoUrl: maybe(pick('https://git.test/a')),
+      repoOwner: maybe(pick('acme')),
       storageConfig,
     }),
     status: maybe(fc.record({ latestVersion: maybe(pick(...versionNumbers)), ...parentState })),

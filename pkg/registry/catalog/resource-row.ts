@@ -6,6 +6,7 @@ import {
   type Provider,
   type StorageConfig,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import { repoUrlOf } from './repo-url.ts'
 
 /** The served fields of a Module or Provider. */
 export class ResourceRow {
@@ -66,12 +67,6 @@ export class ResourceRow {
       ({ type, status }) => type === 'RemovalHeld' && status === 'True',
     )
   }
-}
-
-/** Values that a person wrote take precedence over those that a scan found. */
-function repoUrlOf(resource: Module | Provider): string | undefined {
-  if (resource.kind === 'Module') return resource.spec.moduleConfig.repoUrl
-  return resource.spec.providerConfig.sourceRepository ?? resource.status?.resolvedSourceRepository
 }
 
 /**
