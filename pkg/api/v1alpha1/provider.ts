@@ -98,10 +98,14 @@ export const Provider = z.object({
         .describe('Fingerprint of the key that signed the first stored version.'),
       ...ParentCounts,
       ...Reconciled,
+      upstreamAddress: z
+        .string()
+        .optional()
+        .describe('Address in the registry that it comes from: host/namespace/name.'),
       resolvedSourceRepository: z
         .string()
         .optional()
-        .describe('Source repository that the first scan found.'),
+        .describe('Source repository that the registry names.'),
     })
     .optional()
     .describe('Last observed state.'),

@@ -90,6 +90,7 @@ export class RegistryProvider implements ProviderUpstream {
   readonly identity: string
   readonly type = 'registry'
   readonly host: string
+  readonly address: string
   readonly #options: RegistryProviderOptions
   readonly #registry: RegistryClient
 
@@ -98,7 +99,8 @@ export class RegistryProvider implements ProviderUpstream {
     this.#options = options
     this.#registry = new RegistryClient(options, 'providers.v1', `${namespace}/${providerType}`)
     this.host = host
-    this.identity = `provider:${host}/${namespace}/${providerType}`
+    this.address = `${host}/${namespace}/${providerType}`
+    this.identity = `provider:${this.address}`
   }
 
   async list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>> {

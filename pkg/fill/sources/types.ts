@@ -141,6 +141,8 @@ export interface ProviderUpstream {
   readonly identity: string
   readonly type: 'registry'
   readonly host: string
+  /** `host/namespace/type`. */
+  readonly address: string
   /** @throws FillError */
   list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>>
   /**

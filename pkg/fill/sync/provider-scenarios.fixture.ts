@@ -62,7 +62,7 @@ export function providerScenarios(scene: () => Scene): void {
         await scene().run()
       }
 
-      it('is looked up once, and again after a change', async () => {
+      it('is looked up once, and again if the provider comes from elsewhere', async () => {
         scene().upstream.provider(provider, { '1.0.0': linux })
         scene().upstream.sources.set(provider, repository)
         await depot()
@@ -71,10 +71,13 @@ export function providerScenarios(scene: () => Scene): void {
         expect(lookups()).toEqual([`source ${provider}`])
         await poll()
         expect(lookups()).toEqual([])
-        scene().upstream.sources.set(provider, `${repository}-moved`)
-        await depot({ operatingSystems: ['linux'] })
+        expect(scene().status('Provider', 'hello').upstreamAddress).toBe('registry.test/acme/hello')
+        scene().upstream.sources.delete(provider)
+        await depot({ upstreamHost: 'mirror.test' })
         await poll()
-        expect(found()).toBe(`${repository}-moved`)
+        expect(lookups()).toEqual([`source ${provider}`])
+        expect(found()).toBeUndefined()
+        expect(scene().status('Provider', 'hello').upstreamAddress).toBe('mirror.test/acme/hello')
       })
 
       it('is not looked up if the config names it', async () => {

@@ -115,8 +115,10 @@ export class TestUpstream implements Sources {
     }
     const fileNameOf = (version: string, { os, arch }: Platform) =>
       `terraform-provider-${type}_${version}_${os}_${arch}.zip`
+    const address = `${origin.upstreamHost ?? 'registry.test'}/${name}`
     return {
-      identity: `registry ${origin.upstreamHost ?? 'registry.test'}/${name}`,
+      identity: `registry ${address}`,
+      address,
       type: 'registry',
       host: 'registry.test',
       list: async (_options: UpstreamOptions) => {

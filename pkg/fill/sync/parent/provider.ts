@@ -18,10 +18,10 @@ import {
 } from './desired.ts'
 import { firstSigner } from './first-signers.ts'
 import { markVersions } from './gone.ts'
+import { originOf } from './origin.ts'
 import { publishedFor } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 import { isStored } from './removal.ts'
-import { sourceRepositoryOf } from './source-repository.ts'
 
 /** A younger list is not requested again if it has every wanted version. */
 const listMaxAgeMs = 24 * 60 * 60_000
@@ -66,7 +66,7 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
     source === undefined
       ? new Map<string, UpstreamProviderVersion>()
       : await upstreamVersions(source, asked, asking)
-  const resolvedSourceRepository = await sourceRepositoryOf(context, object, source, asking)
+  const origin = await originOf(context, object, source, asking)
   const stored = Map.groupBy(children.filter(isStored), versionOfStored)
   const platforms = asked.map((one) =>
     platformsOf(one, upstream.get(one.version), stored.get(one.version) ?? [], providerConfig),
@@ -92,7 +92,7 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
         ),
     ],
     skipped: [...skipped, ...platforms.flatMap((one) => one.skipped)],
-    fields: { signingKey: firstSigner(object, children), resolvedSourceRepository },
+    fields: { signingKey: firstSigner(object, children), ...origin },
   }
 }
 

@@ -6,28 +6,30 @@ import { failureOf } from '../failure.ts'
 
 const lookupMs = 10_000
 
+type Origin = Pick<NonNullable<Provider['status']>, 'upstreamAddress' | 'resolvedSourceRepository'>
+
 /**
- * Finds the source repository of a provider in the registry that it comes from. The registry is asked when the repository is
- * unknown, after a change of the spec, and when a person requests a sync. A failure is logged: only a link is missing then.
+ * Finds out where a provider comes from, and where its source repository is: from the registry, which is asked until it
+ * has named the repository once, and when a person requests a sync. A failure is logged: only a link is missing then.
  *
  * @param upstream undefined: the provider comes from no registry
- * @returns the repository for the status
+ * @returns fields of the status
  */
-export async function sourceRepositoryOf(
+export async function originOf(
   { unsourced, log, dryRun }: Pick<Context, 'unsourced' | 'log' | 'dryRun'>,
   { metadata, spec, status }: StoredObject,
   upstream: ProviderUpstream | undefined,
   { signal, urgent }: { readonly signal: AbortSignal; readonly urgent: boolean },
-): Promise<string | undefined> {
-  const { generation, uid } = metadata
-  const { resolvedSourceRepository: known, observedGeneration } = (status ?? {}) as NonNullable<
-    Provider['status']
-  >
+): Promise<Origin> {
+  const before = (status ?? {}) as Origin
+  const address = upstream?.address
+  const isMoved = before.upstreamAddress !== undefined && before.upstreamAddress !== address
+  const known = isMoved ? undefined : before.resolvedSourceRepository
+  const origin = { upstreamAddress: address, resolvedSourceRepository: known }
   const isGiven = (spec as Provider['spec']).providerConfig.sourceRepository !== undefined
-  const isKnown = known !== undefined && observedGeneration === generation
-  const isAsked = isKnown || unsourced.get(uid) === generation
+  const isAsked = known !== undefined || unsourced.get(metadata.uid) === address
   if (upstream === undefined || isGiven || dryRun !== undefined || (isAsked && !urgent)) {
-    return known
+    return origin
   }
   let found: string | undefined
   try {
@@ -42,8 +44,8 @@ export async function sourceRepositoryOf(
       'the source repository of a provider was not found',
     )
   }
-  if (found === undefined) unsourced.set(uid, generation)
-  return found ?? known
+  if (found === undefined) unsourced.set(metadata.uid, upstream.address)
+  return { ...origin, resolvedSourceRepository: found ?? known }
 }
 
 const remedy = 'set sourceRepository in its config, or request a sync to ask again'
