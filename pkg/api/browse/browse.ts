@@ -4,9 +4,9 @@
  */
 
 import * as z from 'zod'
-import { ModuleComparison, ModuleDocs } from '../docs/docs.ts'
+import { ModuleComparison, ModuleDocs, ProviderPage } from '../docs/docs.ts'
 
-export type { InterfaceChange, ModuleComparison } from '../docs/docs.ts'
+export type { InterfaceChange, ModuleComparison, ProviderPage } from '../docs/docs.ts'
 
 /** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
@@ -175,10 +175,11 @@ export const ResourceDetail = z
       .describe(
         'Folder of the module in its repository, at the tag of that version; relative links of the README lead from there.',
       ),
-    hasDocs: z
-      .literal(true)
+    hasDocs: z.literal(true).optional().describe('Present if that version has documentation.'),
+    upstreamDocsUrl: z
+      .string()
       .optional()
-      .describe('Present if that version has documentation; modules only.'),
+      .describe('Its page in the public registry that it comes from; providers only.'),
   })
   .register(components, { id: 'ResourceDetail' })
 export type ResourceDetail = z.infer<typeof ResourceDetail>
@@ -431,6 +432,28 @@ export const VersionDocs = ModuleDocs.extend({
   version: z.string(),
 }).register(components, { id: 'VersionDocs' })
 export type VersionDocs = z.infer<typeof VersionDocs>
+
+const ofProvider = {
+  address: z.string().describe('Type of the provider.'),
+  version: z.string(),
+}
+
+/** The list of a provider version's pages. */
+export const ProviderPages = z
+  .strictObject({
+    ...ofProvider,
+    pages: z.array(ProviderPage).describe('By path.'),
+    leftOut: tally.describe('Number of pages that were not stored, because they were too many.'),
+  })
+  .register(components, { id: 'ProviderPages' })
+export type ProviderPages = z.infer<typeof ProviderPages>
+
+/** A page of a provider version. */
+export const ProviderPageText = ProviderPage.extend({
+  ...ofProvider,
+  markdown: z.string().describe('As the release has it. It may contain HTML: show it as text.'),
+}).register(components, { id: 'ProviderPageText' })
+export type ProviderPageText = z.infer<typeof ProviderPageText>
 
 ModuleComparison.register(components, { id: 'ModuleComparison' })
 

@@ -1,11 +1,13 @@
 /**
  * The documentation of a module version: what the module takes and gives, for its root, its submodules and its examples.
- * It is stored next to the archive, and is the input of the pages, of comparisons and of the search.
+ * It is stored next to the archive, and is the input of the pages, of comparisons and of the search. The documentation of a
+ * provider version is a list of pages.
  */
 
 import * as z from 'zod'
 
 export { type InterfaceChange, ModuleComparison } from './comparison.ts'
+export { PageCategory, ProviderPage, pageCategories, StoredPages } from './provider-docs.ts'
 
 const text = z.string()
 const optionalText = z.string().optional()

@@ -120,6 +120,15 @@ export interface ProviderDetail {
   readonly downloads: number
   /** Newest first. */
   readonly versions: readonly string[]
+  readonly docs: readonly {
+    readonly id: string
+    readonly title: string
+    readonly path: string
+    readonly slug: string
+    readonly category: string
+    readonly subcategory: string
+    readonly language: string
+  }[]
 }
 
 /** @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol */

@@ -68,7 +68,7 @@ export function archiveSizeOf({ spec, status }: Version): number | undefined {
 }
 
 /**
- * The name of the documentation of a module in storage, next to its archive. It holds the beginning of the archive's digest:
+ * The name of the documentation of a module or provider in storage, next to its archive. It holds the beginning of the archive's digest:
  * the name of an archive that was stored by hand may not.
  *
  * @param sha256 of the archive, in lower-case hexadecimal
@@ -79,9 +79,8 @@ export function docsFileName(fileName: string, sha256: string): string {
   return `${stem.endsWith(tail) ? stem : stem + tail}.docs.json.gz`
 }
 
-/** The digest of a module's documentation as written; undefined if it has none. */
+/** The digest of an archive's documentation as written; undefined if it has none. */
 export function docsChecksumOf({ spec, status }: Version): string | undefined {
-  if (spec.type !== 'Module') return undefined
   return (status?.artifact?.docs ?? spec.upload?.docs)?.sha256
 }
 

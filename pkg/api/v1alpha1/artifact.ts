@@ -10,7 +10,7 @@ const StoredIn = {
     .describe('Name of the module or provider under which the archive is stored.'),
 }
 
-/** The documentation of a module, which is stored next to its archive: see `docsFileName`. */
+/** The documentation of a module or provider, which is stored next to its archive: see `docsFileName`. */
 export const ArchiveDocs = z.object({
   sha256: z.string().describe('SHA-256 of the stored documentation, in hexadecimal.'),
   sizeBytes: z.int().min(0).describe('Its size in storage, in bytes.'),
@@ -45,7 +45,7 @@ export const Artifact = z.object({
     .describe('Time when the whole archive was last read and hashed, RFC 3339.'),
   sourceKey: z.string().optional().describe('Digest of the source that the archive was made from.'),
   docs: ArchiveDocs.optional().describe(
-    'Documentation of the module, stored next to the archive. Modules only.',
+    'Documentation of the module or provider, stored next to the archive.',
   ),
   ...StoredIn,
 })

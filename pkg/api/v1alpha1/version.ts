@@ -26,7 +26,7 @@ const Upload = z
     sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
     contentDigest: z.string().optional().describe('Digest of the files in the archive.'),
     docs: ArchiveDocs.optional().describe(
-      'Documentation of the module, stored next to the archive. Modules only.',
+      'Documentation of the module or provider, stored next to the archive.',
     ),
   })
   .describe('Archive that was stored by hand or by CI. The status takes precedence.')

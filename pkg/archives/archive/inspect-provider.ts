@@ -17,12 +17,16 @@ export interface ProviderArchive {
   readonly contentDigest: string
 }
 
+/** @returns takes the bytes of a file in order; undefined if they are not wanted */
+export type FileVisitor = (path: string) => ((chunk: Uint8Array) => void) | undefined
+
 /**
  * Reads the whole zip of a provider without changing it.
  *
  * @param options.file path of the zip
  * @param options.type type of the provider: the zip must contain `terraform-provider-{type}*`
  * @param options.limits default: `providerLimits`
+ * @param options.visit is told of each file while its bytes are read
  * @throws ArchiveError
  */
 export async function inspectProvider(options: {
@@ -30,8 +34,9 @@ export async function inspectProvider(options: {
   readonly type: string
   readonly limits?: ArchiveLimits | undefined
   readonly signal?: AbortSignal | undefined
+  readonly visit?: FileVisitor | undefined
 }): Promise<ProviderArchive> {
-  const { file, type, limits = providerLimits, signal } = options
+  const { file, type, limits = providerLimits, signal, visit } = options
   signal?.throwIfAborted()
   const reading = { file, limits, signal }
   if ((await formatOfFile(file, limits)) !== 'zip') {
@@ -41,19 +46,25 @@ export async function inspectProvider(options: {
     )
   }
   const sha256 = await digestOf(file, signal)
-  const h1 = packageDigest(await filesOf(reading, type))
+  const h1 = packageDigest(await filesOf(reading, type, visit))
   const { size: sizeBytes } = await stat(file)
   return { sha256, sizeBytes, h1, contentDigest: sha256 }
 }
 
-async function filesOf(reading: ArchiveReading, type: string) {
+async function filesOf(reading: ArchiveReading, type: string, visit?: FileVisitor) {
   const entries: (Pick<ArchiveEntry, 'path' | 'kind'> & { sha256: string })[] = []
   for await (const { path, kind, content } of readZip(reading)) {
     if (kind === 'symlink') {
       throw new ArchiveError('UnsafeArchive', `${quoted(path)} is a link: pack the file instead`)
     }
     const hash = createHash('sha256')
-    if (kind === 'file') for await (const chunk of content) hash.update(chunk)
+    const take = kind === 'file' ? visit?.(path) : undefined
+    if (kind === 'file') {
+      for await (const chunk of content) {
+        hash.update(chunk)
+        take?.(chunk)
+      }
+    }
     entries.push({ path, kind, sha256: hash.digest('hex') })
   }
   const files = entries.filter(({ kind }) => kind === 'file')

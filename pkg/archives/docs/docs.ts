@@ -1,6 +1,7 @@
 /**
  * Reads the documentation of a module from its files: inputs, outputs, providers, resources, module calls and READMEs, of
- * the root, of each folder in `modules` and of each in `examples`. Files are parsed, never evaluated.
+ * the root, of each folder in `modules` and of each in `examples`. Files are parsed, never evaluated. The documentation of
+ * a provider is the Markdown of its release.
  */
 export { docsMarkdown, injectDocs } from './markdown.ts'
 export { openModuleDocs } from './open-docs.ts'
@@ -11,4 +12,6 @@ export {
   packedDocsOf,
   unpackDocs,
 } from './packed-docs.ts'
+export { PageCollector } from './page-collector.ts'
+export { maxPagesBytes, unpackPage, unpackPages } from './pages-file.ts'
 export { plainText } from './plain-text.ts'

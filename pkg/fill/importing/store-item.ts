@@ -9,7 +9,7 @@ import {
   type OpenModule,
   storedName,
 } from '../../archives/archive/archive.ts'
-import { type PackedDocs, packedDocs } from '../../archives/docs/docs.ts'
+import { type PackedDocs, PageCollector, packedDocs } from '../../archives/docs/docs.ts'
 import type { ArchiveStore, LocalFile } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { storeFile } from '../sync/sync.ts'
@@ -99,7 +99,9 @@ async function providerFile(
   { signal, limits: { provider: limits } }: StoreContext,
 ) {
   const type = parent.name
-  const { sha256, sizeBytes } = await inspectProvider({ file: file.path, type, limits, signal })
+  const pages = new PageCollector()
+  const reading = { file: file.path, type, limits, signal, visit: pages.take }
+  const { sha256, sizeBytes } = await inspectProvider(reading)
   if (expected !== undefined && expected !== sha256) {
     throw new Error(
       `the archive has SHA-256 ${sha256.slice(0, 16)}…, and its list of checksums says ${expected.slice(0, 16)}…`,
@@ -107,7 +109,7 @@ async function providerFile(
   }
   const stem = `terraform-provider-${type}_${version}_${platform?.os ?? ''}_${platform?.arch ?? ''}`
   const sent = { path: file.path, sha256, sizeBytes }
-  return { file: sent, stem, extension: '.zip', docs: undefined }
+  return { file: sent, stem, extension: '.zip', docs: await pages.packed() }
 }
 
 async function put(

@@ -12,6 +12,7 @@ import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { movedScenarios } from './moved-scenarios.fixture.ts'
+import { providerDocsScenarios } from './provider-docs-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { publishedScenarios } from './published-scenarios.fixture.ts'
 import { refusedScenarios } from './refused-scenarios.fixture.ts'
@@ -307,6 +308,7 @@ export function syncScenarios(
     spoolScenarios(open)
     limitScenarios(() => scene)
     alteredScenarios(() => scene)
+    providerDocsScenarios(() => scene)
     docsScenarios(() => scene)
     heldScenarios(() => scene)
     movedScenarios(() => scene)

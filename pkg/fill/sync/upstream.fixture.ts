@@ -20,6 +20,8 @@ const hex = (text: string | Uint8Array) => createHash('sha256').update(text).dig
 interface ProviderVersion {
   /** Text in its archives. */
   readonly text?: string
+  /** Other files in its archives, by path. */
+  readonly files?: Readonly<Record<string, string>>
   readonly platforms: readonly string[]
   /** Fingerprint of the key. */
   readonly signer?: string | undefined
@@ -109,9 +111,10 @@ export class TestUpstream implements Sources {
       return { os, arch }
     }
     const archiveOf = (version: string, { os, arch }: Platform) => {
-      const text = versions().get(version)?.text ?? ''
+      const { text = '', files = {} } = versions().get(version) ?? {}
       const path = `terraform-provider-${type}_v${version}`
-      return zipOf([{ path, content: `${os} ${arch} ${version} ${text}` }])
+      const others = Object.entries(files).map(([name, content]) => ({ path: name, content }))
+      return zipOf([{ path, content: `${os} ${arch} ${version} ${text}` }, ...others])
     }
     const fileNameOf = (version: string, { os, arch }: Platform) =>
       `terraform-provider-${type}_${version}_${os}_${arch}.zip`

@@ -7,6 +7,7 @@ import { explain } from './explain.ts'
 import { moduleComparison } from './module-comparison.ts'
 import { moduleDocs } from './module-docs.ts'
 import { namespaces } from './namespaces.ts'
+import { providerPage, providerPages } from './provider-pages.ts'
 import { resource } from './resource.ts'
 import { resources } from './resources.ts'
 import { scanFindings } from './scan-findings.ts'
@@ -38,4 +39,6 @@ export const described: readonly DescribedEndpoint[] = [
   downloadHistory,
   moduleDocs,
   moduleComparison,
+  providerPages,
+  providerPage,
 ]

@@ -12,7 +12,8 @@ import type { Composed, DescribedEndpoint } from './endpoint.ts'
 import { prefix } from './endpoints.ts'
 import { comparisonAnswer, moduleComparison } from './module-comparison.ts'
 import { type DocsAsked, docsAnswer, moduleDocs } from './module-docs.ts'
-import { kindName, kindOf, parse, readQuery, type resourcePath } from './parameters.ts'
+import { kindName, kindOf, parse, type ResourcePath, readQuery } from './parameters.ts'
+import { pageAnswer, pagesAnswer, providerPage, providerPages } from './provider-pages.ts'
 import { revisionOf } from './resource-record.ts'
 
 const noHistory: History = () => Promise.resolve([])
@@ -22,7 +23,7 @@ const noArchives: DocsStorage = {
   open: () => Promise.reject(notFound('this server reads no archives')),
 }
 
-type StorageEndpoint<Q extends z.ZodObject> = DescribedEndpoint<Q, typeof resourcePath>
+type StorageEndpoint<Q extends z.ZodObject, P extends ResourcePath> = DescribedEndpoint<Q, P>
 
 interface LiveParts {
   readonly viewOf: (c: Context<ServingEnv>) => View | Promise<View>
@@ -41,9 +42,9 @@ export function liveRoutes(
   const isOpen = options.auth === undefined || options.auth.mode === 'anonymous'
   const badgeView = catalog.model.views[isOpen ? 'all' : 'public']
 
-  function fromStorage<Q extends z.ZodObject>(
-    { route, path: pathSchema, query }: StorageEndpoint<Q>,
-    compose: (asked: DocsAsked<Q>, storage: DocsStorage) => Promise<Composed>,
+  function fromStorage<Q extends z.ZodObject, P extends ResourcePath>(
+    { route, path: pathSchema, query }: StorageEndpoint<Q, P>,
+    compose: (asked: DocsAsked<Q, P>, storage: DocsStorage) => Promise<Composed>,
   ): void {
     const pattern = patternOf(route)
     get(routes, prefix, pattern, async (c) => {
@@ -82,6 +83,8 @@ export function liveRoutes(
 
   fromStorage(moduleDocs, docsAnswer)
   fromStorage(moduleComparison, comparisonAnswer)
+  fromStorage(providerPages, pagesAnswer)
+  fromStorage(providerPage, pageAnswer)
 
   // Pages of other sites send no token, so badges show public resources only.
   get(routes, prefix, badgePattern, (c) => {

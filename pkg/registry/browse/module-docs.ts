@@ -3,7 +3,7 @@ import { VersionDocs } from '../../api/browse/browse.ts'
 import { notFound } from '../../base/errors/errors.ts'
 import { type DocsStorage, docsOfVersion } from '../documentation/documentation.ts'
 import type { BrowseAsked, Composed, DescribedEndpoint } from './endpoint.ts'
-import { resourcePath, word } from './parameters.ts'
+import { type ResourcePath, resourcePath, word } from './parameters.ts'
 import { findResource, requireVersion, revisionOf } from './resource-record.ts'
 
 const query = z.object({
@@ -55,9 +55,9 @@ export const moduleDocs = {
   isFromStorage: true,
 } as const satisfies DescribedEndpoint
 
-/** A question about a module whose answer is made from documentation. */
-export type DocsAsked<Q extends z.ZodObject> = Pick<
-  BrowseAsked<z.output<Q>, z.output<typeof resourcePath>>,
+/** A question whose answer is made from documentation. */
+export type DocsAsked<Q extends z.ZodObject, P extends ResourcePath = ResourcePath> = Pick<
+  BrowseAsked<z.output<Q>, z.output<P>>,
   'catalog' | 'view' | 'path' | 'query'
 >
 
@@ -75,15 +75,17 @@ export async function docsAnswer(
 
 /**
  * @param wanted default: the latest version
- * @throws RegistryError NotFound if the caller may not see the module, it has no such version, or is a provider
+ * @param kind which alone has such documentation
+ * @throws RegistryError NotFound if the caller may not see the resource, it has no such version, or is of another kind
  */
 export function chosenVersion(
   { catalog, view, path }: Omit<DocsAsked<z.ZodObject>, 'query'>,
   wanted: string | undefined,
+  kind: 'module' | 'provider' = 'module',
 ) {
   const { parent, summary } = findResource(catalog, view, path)
   const title = `${path.kind} ${summary.namespace}/${summary.name}`
-  if (path.kind === 'provider') throw notFound(`${title} has no documentation: only modules have`)
+  if (path.kind !== kind) throw notFound(`${title} has no such documentation: only ${kind}s have`)
   const version = wanted ? requireVersion(parent, wanted) : summary.latestVersion
   if (version === undefined) throw notFound(`${title} has no version: see its conditions`)
   return { parent, summary, title, version }

@@ -16,6 +16,7 @@ import {
   revisionOf,
   versionNamed,
 } from './resource-record.ts'
+import { upstreamDocsUrl } from './upstream-docs-url.ts'
 
 const query = z.object({
   version: word.optional().meta({
@@ -102,7 +103,8 @@ export const resource = endpoint({
             ),
       readmeContent: readme && readmes.get(namespace, readme.name, readme.key, readme.version),
       filesUrl: filesUrl(summary.resource.repoUrl, rows[0]?.tag, summary.resource.sourcePath),
-      hasDocs: (kind === 'Module' && rows.some((row) => row.docs !== undefined)) || undefined,
+      hasDocs: rows.some((row) => row.docs !== undefined) || undefined,
+      upstreamDocsUrl: upstreamDocsUrl(summary.resource.upstreamAddress, version),
     }
     return {
       body: JSON.stringify(detail),

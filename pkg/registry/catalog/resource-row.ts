@@ -31,6 +31,8 @@ export class ResourceRow {
   readonly labels: Readonly<Record<string, string>>
   /** URL of the source repository; undefined if it is unknown. */
   readonly repoUrl: string | undefined
+  /** Where a provider comes from: `host/namespace/type`; undefined if it comes from no registry. */
+  readonly upstreamAddress: string | undefined
   /** Claims of the object itself, normalised. */
   readonly latestVersion: string | undefined
   /** Its own status, whatever its Versions say; undefined if it has none. */
@@ -60,6 +62,8 @@ export class ResourceRow {
       resource.kind === 'Module' ? resource.spec.moduleConfig.source?.path : undefined
     this.labels = metadata.labels
     this.repoUrl = repoUrlOf(resource)
+    this.upstreamAddress =
+      resource.kind === 'Provider' ? resource.status?.upstreamAddress : undefined
     this.latestVersion =
       resource.status?.latestVersion && normalizeVersion(resource.status.latestVersion)
     this.synced = resource.status?.synced

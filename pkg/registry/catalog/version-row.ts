@@ -62,7 +62,7 @@ export class VersionRow {
   readonly sourceFindings: FindingList
   /** SHA-256 as 32 bytes, a character each; undefined if it is missing or malformed. */
   readonly digest: string | undefined
-  /** The same of its documentation; modules only. */
+  /** The same of its documentation. */
   readonly docsDigest: string | undefined
   readonly common: Common
   readonly #rare: Rare

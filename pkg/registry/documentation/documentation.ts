@@ -1,7 +1,13 @@
-/** The documentation of module versions, which storage has next to their archives. */
+/** The documentation of versions, which storage has next to their archives. */
 
-import type { ModuleDocs } from '../../api/docs/docs.ts'
-import { maxDocsBytes, unpackDocs } from '../../archives/docs/docs.ts'
+import type { ModuleDocs, ProviderPage, StoredPages } from '../../api/docs/docs.ts'
+import {
+  maxDocsBytes,
+  maxPagesBytes,
+  unpackDocs,
+  unpackPage,
+  unpackPages,
+} from '../../archives/docs/docs.ts'
 import { chunksOf } from '../../archives/spool/spool.ts'
 import type { Archive, Archives } from '../../archives/storage/storage.ts'
 import { hasReason, notFound, RegistryError } from '../../base/errors/errors.ts'
@@ -16,27 +22,67 @@ export type DocsStorage = Pick<Archives, 'inMemory' | 'open'>
  *
  * @throws RegistryError NotFound if there is none, BadGateway if storage has something else, or what storage throws
  */
-export async function docsOfVersion(
+export function docsOfVersion(
   module: Parent,
   version: string,
   storage: DocsStorage,
 ): Promise<ModuleDocs> {
-  const { kind, namespace, name } = module
-  const docs = module.rowsOf(version).find((row) => row.docs !== undefined)?.docs
+  return unpacked(module, version, storage, unpackDocs)
+}
+
+/** The list of a provider version's pages. @throws RegistryError as `docsOfVersion` */
+export function pagesOfVersion(
+  provider: Parent,
+  version: string,
+  storage: DocsStorage,
+): Promise<StoredPages> {
+  return unpacked(provider, version, storage, unpackPages)
+}
+
+/** A page of a provider version; undefined if there is no such page. @throws RegistryError as `docsOfVersion` */
+export function pageOfVersion(
+  provider: Parent,
+  version: string,
+  { category, slug }: Pick<ProviderPage, 'category' | 'slug'>,
+  storage: DocsStorage,
+): Promise<(ProviderPage & { readonly markdown: string }) | undefined> {
+  return unpacked(provider, version, storage, async (bytes) => {
+    const { pages } = await unpackPages(bytes)
+    const found = pages.find((page) => page.category === category && page.slug === slug)
+    if (found === undefined) return undefined
+    const { at, sizeBytes, ...page } = found
+    return { ...page, markdown: await unpackPage(bytes, { at, sizeBytes }) }
+  })
+}
+
+async function unpacked<T>(
+  parent: Parent,
+  version: string,
+  storage: DocsStorage,
+  unpack: (bytes: Uint8Array) => Promise<T>,
+): Promise<T> {
+  const { kind, namespace, name } = parent
+  const docs = parent.rowsOf(version).find((row) => row.docs !== undefined)?.docs
   const title = `${kind.toLowerCase()} ${namespace}/${name}`
-  if (docs === undefined) {
-    throw notFound(
-      `version ${version} of ${title} has no documentation yet: the controller, depot sync and depot import make it when they store or check its archive`,
-    )
-  }
+  if (docs === undefined) throw notFound(`version ${version} of ${title} ${missing[kind]}`)
   const label = { namespace, kind, name, version }
   return fewAtOnce(async () => {
     const bytes = await bytesOf({ ...docs, label, isKept: true }, storage)
-    return unpackDocs(bytes).catch((cause: unknown) => {
+    return unpack(bytes).catch((cause: unknown) => {
       throw unusable(docs.location.fileName, 'is not valid', cause)
     })
   })
 }
+
+const missing = {
+  Module:
+    'has no documentation yet: the controller, depot sync and depot import make it when they store or check its archive',
+  Provider:
+    'has no documentation: docs/publish.md says how to give a provider documentation',
+}
+
+/** Text of pages may not become smaller when it is packed. */
+const maxPackedBytes = maxDocsBytes + maxPagesBytes
 
 /** Documentation is unpacked in memory, so many callers of a large one must not unpack it at once. */
 const fewAtOnce = createLimiter({
@@ -56,7 +102,7 @@ async function bytesOf(archive: Archive, storage: DocsStorage): Promise<Uint8Arr
       error,
     )
   })
-  if (sizeBytes > maxDocsBytes) {
+  if (sizeBytes > maxPackedBytes) {
     body.close()
     throw unusable(fileName, `has ${sizeBytes} bytes`)
   }

@@ -1,6 +1,8 @@
 import type { ProviderDetail } from '../../api/registry/registry.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import { hasReason } from '../../base/errors/errors.ts'
 import type { Parent } from '../catalog/catalog.ts'
+import { pagesOfVersion } from '../documentation/documentation.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findRelease, latestVersionOf, noProvider } from './find.ts'
 import type { RegistryOptions } from './options.ts'
@@ -13,39 +15,46 @@ export const providerDetailRoutes = {
 
 /** Providers in the form of the public registry. Bots find their changelogs by it. */
 export function providerDetailEndpoints(options: RegistryOptions): readonly Endpoint[] {
-  const answer = (detail: ProviderDetail) =>
-    new Response(JSON.stringify(detail), { headers: jsonHeadersOf(options) })
+  const answer = async (found: Found) =>
+    new Response(JSON.stringify(await detailOf(found, options)), {
+      headers: jsonHeadersOf(options),
+    })
   const read = (
     path: { readonly namespace: string; readonly type: string; readonly version?: string },
     parent: Parent | undefined,
-  ): ProviderDetail => {
+  ): Found => {
     const provider = parent ?? noProvider(path)
-    const { version } = path
-    return detailOf(
-      provider,
-      path,
-      version === undefined
-        ? latestVersionOf(provider, options.catalog)
-        : normalizeVersion(version),
-      options,
-    )
+    const { namespace, type } = path
+    const version = path.version
+      ? normalizeVersion(path.version)
+      : latestVersionOf(provider, options.catalog)
+    findRelease(provider, version)
+    return { provider, namespace, type, version }
   }
   return Object.values(providerDetailRoutes).map((route) =>
     endpoint({ route, kind: 'Provider', read, answer }),
   )
 }
 
-/** @throws RegistryError NotFound */
-function detailOf(
-  provider: Parent,
-  { namespace, type }: { readonly namespace: string; readonly type: string },
-  version: string,
-  { catalog }: RegistryOptions,
-): ProviderDetail {
-  findRelease(provider, version)
+interface Found {
+  readonly provider: Parent
+  readonly namespace: string
+  readonly type: string
+  readonly version: string
+}
+
+async function detailOf(
+  { provider, namespace, type, version }: Found,
+  { catalog, archives }: RegistryOptions,
+): Promise<ProviderDetail> {
+  const docs = await pagesOfVersion(provider, version, archives).catch((error: unknown) => {
+    if (hasReason(error, 'NotFound')) return undefined
+    throw error
+  })
+  const id = [namespace, type, version].join('/')
   const downloadable = provider.versions.filter((row) => row.downloadable)
   return {
-    id: [namespace, type, version].join('/'),
+    id,
     owner: '',
     namespace,
     name: type,
@@ -54,5 +63,14 @@ function detailOf(
     source: provider.resource?.repoUrl ?? '',
     downloads: catalog.downloads.of('Provider', provider.namespace, provider.name)?.count ?? 0,
     versions: [...new Set(downloadable.map((row) => row.version))],
+    docs: (docs?.pages ?? []).map(({ title, path, slug, category, subcategory = '' }) => ({
+      id: `${id}/${category}/${slug}`,
+      title,
+      path,
+      slug,
+      category,
+      subcategory,
+      language: 'hcl',
+    })),
   }
 }

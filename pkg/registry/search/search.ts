@@ -275,7 +275,7 @@ const tooLong = (limit: string) =>
 function wantedOf(entry: Listed): Wanted | undefined {
   const { parent, summary } = entry
   const version = summary.latestVersion
-  if (version === undefined) return undefined
+  if (version === undefined || parent.kind !== 'Module') return undefined
   const digest = parent.rowsOf(version).find((row) => row.docsDigest !== undefined)?.docsDigest
   return digest === undefined ? undefined : { entry, version, digest }
 }

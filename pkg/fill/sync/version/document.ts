@@ -1,4 +1,5 @@
-import { packedDocsOf } from '../../../archives/docs/docs.ts'
+import { inspectProvider } from '../../../archives/archive/archive.ts'
+import { type PackedDocs, PageCollector, packedDocsOf } from '../../../archives/docs/docs.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import { readmeRefOf, type StoredObject } from '../../../records/store/store.ts'
 import { type Context, latestOf } from '../context.ts'
@@ -40,8 +41,8 @@ export class DocsAllowance {
 
 /**
  * Makes the documentation of a stored module that has none, and writes its README. An earlier release or a person stored the
- * module, or the documentation or the README was lost. The archive comes from storage, never from upstream. A failure is
- * logged.
+ * module, or the documentation or the README was lost. The archive comes from storage, never from upstream. A provider only
+ * has its documentation made again, because few archives contain any. A failure is logged.
  *
  * @param isChecked whether the archive was just looked for in storage; then its documentation and README are, too
  * @returns when to try again
@@ -52,19 +53,20 @@ export async function document(
   at: StoragePlace,
   { signal, isChecked }: { readonly signal: AbortSignal; readonly isChecked: boolean },
 ): Promise<number | undefined> {
-  const { spec, metadata } = object
-  if ((spec as { readonly type?: string }).type !== 'Module') return undefined
+  const { metadata } = object
+  const isModule = isModuleVersion(object)
+  if (!isModule && versionStatus(object).artifact?.docs === undefined) return undefined
   if (!at.place.isGrantedTo(metadata.namespace)) return undefined
   const { stalledMs } = context.timings
   try {
     const isMade = await hasDocs(object, at, isChecked)
     const isLost = isChecked && (await isReadmeLost(context, object))
-    if (isMade && isReadmeReported(object) && !isLost) return undefined
+    if (isMade && (!isModule || isReadmeReported(object)) && !isLost) return undefined
     const waitMs = context.docsAllowance.take()
     if (waitMs !== undefined) return waitMs
     if (isMade) await takeReadme(context, object, at, signal)
     else await make(context, object, at, signal)
-    return isReadmeReported(latestOf(context, object))
+    return !isModule || isReadmeReported(latestOf(context, object))
       ? undefined
       : jittered(stalledMs, metadata.uid)
   } catch (err) {
@@ -128,25 +130,32 @@ async function make(
 ): Promise<void> {
   const { fileName, sha256 } = versionStatus(object).artifact ?? {}
   if (fileName === undefined || sha256 === undefined) return
-  const limits = context.limits.module
+  const isModule = isModuleVersion(object)
+  const limits = context.limits[isModule ? 'module' : 'provider']
   const file = await readStored(context, at.place, fileName, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)]),
-    roomFor: (sizeBytes) =>
-      Math.min(sizeBytes + rewritingBytes(sizeBytes, limits), context.spool.sizeBytes),
+    roomFor: (sizeBytes) => {
+      const unpacked = isModule ? rewritingBytes(sizeBytes, limits) : 0
+      return Math.min(sizeBytes + unpacked, context.spool.sizeBytes)
+    },
   })
   if (file === undefined) return
   try {
     // The next check of the archive reports that it was altered.
     if (file.sha256 !== sha256) return
     const { path } = file.reserved
-    const docs = await packedDocsOf({ file: path, limits, signal, scratch: `${path}.scratch` })
+    const reading = { file: path, limits, signal }
+    const docs = isModule
+      ? await packedDocsOf({ ...reading, scratch: `${path}.scratch` })
+      : await pagesIn({ ...reading, type: at.configName })
+    if (docs === undefined) return
     const letGo = await context.inUse.hold(at.placeId, [
       docsIn({ fileName, sha256, docs }) ?? fileName,
     ])
     try {
       const stored = await storeDocs(context, at.place, { fileName, sha256, docs }, signal)
       if (stored === undefined) return
-      const readme = await writeReadme(context, object, stored)
+      const readme = isModule ? await writeReadme(context, object, stored) : {}
       await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
         const isSame = status?.artifact?.sha256 === sha256
         const fields = isSame && {
@@ -162,3 +171,14 @@ async function make(
     await file.reserved.remove()
   }
 }
+
+async function pagesIn(
+  archive: Omit<Parameters<typeof inspectProvider>[0], 'visit'>,
+): Promise<PackedDocs | undefined> {
+  const pages = new PageCollector()
+  await inspectProvider({ ...archive, visit: pages.take })
+  return pages.packed()
+}
+
+const isModuleVersion = ({ spec }: StoredObject): boolean =>
+  (spec as { readonly type?: string }).type === 'Module'

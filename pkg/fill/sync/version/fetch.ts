@@ -7,7 +7,7 @@ import {
   normaliseModule,
   storedName,
 } from '../../../archives/archive/archive.ts'
-import { type PackedDocs, packedDocs } from '../../../archives/docs/docs.ts'
+import { type PackedDocs, PageCollector, packedDocs } from '../../../archives/docs/docs.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
 import {
   type FetchedArchive,
@@ -48,7 +48,7 @@ async function roomBeside(
 }
 
 /** Logged; the archive is served all the same. */
-export const undocumented = 'the documentation of a module could not be made'
+export const undocumented = 'the documentation of an archive could not be made'
 
 /** Rewrites a fetched module, so that the same files give the same bytes. */
 export async function fetchModule(
@@ -98,7 +98,9 @@ export async function fetchProvider(
   { signal }: FetchOptions,
 ): Promise<Candidate> {
   try {
-    const inspected = await inspectProvider({ file: file.path, type, limits, signal })
+    const pages = new PageCollector()
+    const visit = pages.take
+    const inspected = await inspectProvider({ file: file.path, type, limits, signal, visit })
     const { sha256, sizeBytes, h1, contentDigest } = inspected
     if (sha256 !== release.shasum) {
       throw new FillError(
@@ -115,6 +117,7 @@ export async function fetchProvider(
       sizeBytes,
       contentDigest,
       revision,
+      docs: await pages.packed(),
       hashes: [h1, ...new Set([`zh:${sha256}`, ...[...release.hashes.values()].toSorted()])],
       release: {
         fileName,

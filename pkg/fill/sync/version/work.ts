@@ -53,7 +53,7 @@ export interface Candidate {
   readonly sizeBytes: number
   readonly contentDigest: string
   readonly revision: string
-  /** Modules only; undefined if it could not be made. */
+  /** Undefined if it could not be made, or if the archive of a provider contains none. */
   readonly docs?: PackedDocs | undefined
   /** Providers only: hashes for lock files. */
   readonly hashes?: readonly string[]
