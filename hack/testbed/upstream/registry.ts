@@ -154,8 +154,8 @@ export class UpstreamRegistry {
   }
 
   #ofProvider(address: string): Partial<StandInAnswer> {
-    const { source } = this.#providers.findLast((one) => one.address === address) ?? {}
-    return source === undefined ? missing : json({ id: address, source })
+    const named = this.#providers.find((one) => one.address === address && one.source !== undefined)
+    return named === undefined ? missing : json({ id: address, source: named.source })
   }
 
   #ofProviders(address: string, rest: string): Partial<StandInAnswer> {

@@ -105,7 +105,7 @@ export const Provider = z.object({
       resolvedSourceRepository: z
         .string()
         .optional()
-        .describe('Source repository that the registry names.'),
+        .describe('Source repository that the registry names; empty if it names none.'),
     })
     .optional()
     .describe('Last observed state.'),

@@ -97,7 +97,7 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly pollSinceMs: number
   /** Versions whose archive was checked since the start. */
   readonly verified: Set<string>
-  /** Upstream addresses of the Providers whose registry did not name a source repository, by uid. */
+  /** Upstream addresses of the Providers whose source repository could not be looked up, by uid. */
   readonly unsourced: Map<string, string>
   /** Versions whose upstream has other content by now. */
   readonly outdated: Set<string>

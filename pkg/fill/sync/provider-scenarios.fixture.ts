@@ -76,7 +76,9 @@ export function providerScenarios(scene: () => Scene): void {
         await depot({ upstreamHost: 'mirror.test' })
         await poll()
         expect(lookups()).toEqual([`source ${provider}`])
-        expect(found()).toBeUndefined()
+        expect(found()).toBe('')
+        await poll()
+        expect(lookups()).toEqual([])
         expect(scene().status('Provider', 'hello').upstreamAddress).toBe('mirror.test/acme/hello')
       })
 

@@ -71,7 +71,8 @@ function card(model: NaiveModel, owner: Owner) {
     repoUrl:
       owner.kind === 'Module'
         ? (owner.spec.moduleConfig.repoUrl ?? githubPage(owner))
-        : (owner.spec.providerConfig.sourceRepository ?? owner.status?.resolvedSourceRepository),
+        : (owner.spec.providerConfig.sourceRepository ??
+          (owner.status?.resolvedSourceRepository || undefined)),
     scanCounts: counts(latestOf(model, owner)),
     public: model.isPublic(owner),
     hasUnsyncedVersions: model.versions(owner).some((version) => health(version) !== 'synced')

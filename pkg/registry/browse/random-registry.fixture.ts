@@ -116,7 +116,7 @@ const provider = fc
     status: maybe(
       fc.record({
         latestVersion: maybe(pick(...versionNumbers)),
-        resolvedSourceRepository: maybe(pick('https://git.test/c')),
+        resolvedSourceRepository: maybe(pick('https://git.test/c', '')),
         ...parentState,
       }),
     ),

@@ -4,7 +4,7 @@ import type { Module, Provider } from '../../api/v1alpha1/v1alpha1.ts'
 export function repoUrlOf(resource: Module | Provider): string | undefined {
   if (resource.kind === 'Provider') {
     const { spec, status } = resource
-    return spec.providerConfig.sourceRepository ?? status?.resolvedSourceRepository
+    return spec.providerConfig.sourceRepository ?? (status?.resolvedSourceRepository || undefined)
   }
   const { metadata, spec } = resource
   const { name = metadata.name, repoUrl, repoOwner, source } = spec.moduleConfig

@@ -9,8 +9,8 @@ const lookupMs = 10_000
 type Origin = Pick<NonNullable<Provider['status']>, 'upstreamAddress' | 'resolvedSourceRepository'>
 
 /**
- * Finds out where a provider comes from, and where its source repository is: from the registry, which is asked until it
- * has named the repository once, and when a person requests a sync. A failure is logged: only a link is missing then.
+ * Finds out where a provider comes from, and where its source repository is: from the registry, which is asked once, and
+ * when a person requests a sync. A failure is logged, and the next process asks again: only a link is missing until then.
  *
  * @param upstream undefined: the provider comes from no registry
  * @returns fields of the status
@@ -31,10 +31,10 @@ export async function originOf(
   if (upstream === undefined || isGiven || dryRun !== undefined || (isAsked && !urgent)) {
     return origin
   }
-  let found: string | undefined
   try {
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(lookupMs)])
-    found = await upstream.sourceRepository({ signal: deadline, urgent })
+    const found = await upstream.sourceRepository({ signal: deadline, urgent })
+    return { ...origin, resolvedSourceRepository: found ?? '' }
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
@@ -43,9 +43,9 @@ export async function originOf(
       { provider: keyOf(metadata), reason, error: message, remedy },
       'the source repository of a provider was not found',
     )
+    unsourced.set(metadata.uid, upstream.address)
+    return origin
   }
-  if (found === undefined) unsourced.set(metadata.uid, upstream.address)
-  return { ...origin, resolvedSourceRepository: found ?? known }
 }
 
 const remedy = 'set sourceRepository in its config, or request a sync to ask again'
