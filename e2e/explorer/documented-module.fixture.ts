@@ -49,14 +49,18 @@ async function writeDocumented(
 }
 
 /** Starts a registry of such modules, its explorer, and a browser. */
-export async function showDocumented(
-  modules: Readonly<Record<string, readonly DocumentedVersion[]>>,
-) {
+export const showDocumented = (modules: Readonly<Record<string, readonly DocumentedVersion[]>>) =>
+  showRegistry(async (registry) => {
+    for (const [name, sources] of Object.entries(modules))
+      await writeDocumented(registry, name, sources)
+  })
+
+/** Starts a registry, its explorer, and a browser. @param fill writes its manifests and archives */
+export async function showRegistry(fill: (registry: Registry) => Promise<void>) {
   const stops = new AsyncDisposableStack()
   const registry = new Registry()
   stops.defer(() => registry.remove())
-  for (const [name, sources] of Object.entries(modules))
-    await writeDocumented(registry, name, sources)
+  await fill(registry)
   const server = await startServer(registry)
   stops.defer(async () => void (await server.stop()))
   const explorer = await startExplorer({ serverUrl: server.url, flags: [] })

@@ -175,7 +175,14 @@ export const ResourceDetail = z
       .describe(
         'Folder of the module in its repository, at the tag of that version; relative links of the README lead from there.',
       ),
-    hasDocs: z.literal(true).optional().describe('Present if that version has documentation.'),
+    hasDocs: z
+      .literal(true)
+      .optional()
+      .describe('Present if that version has documentation; modules only.'),
+    hasPages: z
+      .literal(true)
+      .optional()
+      .describe('Present if that version has pages of documentation; providers only.'),
     upstreamDocsUrl: z
       .string()
       .optional()

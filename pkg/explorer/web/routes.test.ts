@@ -15,6 +15,11 @@ it.each([
     'compare',
     '/-/api/resources/depot/module/vpc?findings=false',
   ],
+  [
+    '/-/r/depot/provider/cmdb/docs/resources/host?version=1.0.0',
+    'docs',
+    '/-/api/resources/depot/provider/cmdb?version=1.0.0&findings=false',
+  ],
   ['/depots?namespace=a&node=b', 'depots', '/-/api/depots/graph?namespace=a'],
   ['/stats', 'stats', '/-/api/stats'],
   ['/stats/?namespace=a', 'stats', '/-/api/stats?namespace=a'],
@@ -41,6 +46,15 @@ it.each([
 })
 
 it.each([
+  ['docs', '', ''],
+  ['docs/', '', ''],
+  ['docs/guides/a%20b/', 'guides', 'a b'],
+])('%s is the page "%s/%s" of the documentation', (path, category, slug) => {
+  const url = new URL(`/platform/provider/cmdb/${path}`, 'http://localhost')
+  expect(matchRoute(url).place).toEqual({ category, slug })
+})
+
+it.each([
   '/stats//',
   '/platform/depot/vpc',
   '/nothing',
@@ -48,6 +62,9 @@ it.each([
   '/a/module/b/compare/1.0.0',
   '/a/module/b/compare/1...2/3',
   '/a/provider/b/compare/1...2',
+  '/a/module/b/docs',
+  '/a/provider/b/docs/resources',
+  '/a/provider/b/docs/resources/..%2f..',
   '/a/module/%ff',
   '/-/r/a/module',
 ])('%s is not a page', (path) => {

@@ -5,8 +5,10 @@
 import {
   conflictsParams,
   conflictsUrl,
+  type DocsPlace,
   depotsParams,
   detailUrl,
+  docsParams,
   graphUrl,
   type PageAddress,
   resourceParams,
@@ -23,6 +25,7 @@ export type ExplorerPage =
   | 'resources'
   | 'resource'
   | 'compare'
+  | 'docs'
   | 'depots'
   | 'stats'
   | 'conflicts'
@@ -39,6 +42,8 @@ export interface Route {
   readonly resource?: PageAddress
   /** The versions that the page compares. */
   readonly range?: VersionRange
+  /** The page of a provider's documentation. */
+  readonly place?: DocsPlace
 }
 
 const resourcePattern = new URLPattern({
@@ -46,6 +51,9 @@ const resourcePattern = new URLPattern({
 })
 const comparePattern = new URLPattern({
   pathname: '{/-/r}?/:namespace/:kind(module)/:name/compare{/:range}?{/}?',
+})
+const docsPattern = new URLPattern({
+  pathname: '{/-/r}?/:namespace/:kind(provider)/:name/docs{/:category/:slug}?{/}?',
 })
 const notFound: Route = { page: 'not-found', status: 404 }
 
@@ -57,6 +65,8 @@ export function matchRoute(url: URL): Route {
   }
   const compared = comparePattern.exec({ pathname })?.pathname.groups
   if (compared !== undefined) return compareRoute(compared)
+  const docs = docsPattern.exec({ pathname })?.pathname.groups
+  if (docs !== undefined) return docsRoute(docs, parse(docsParams, searchParams).version)
   switch (pathname.length > 1 ? pathname.replace(/\/$/, '') : pathname) {
     case '/':
       return route('resources', resourcesUrl(parse(resourcesParams, searchParams)))
@@ -92,6 +102,15 @@ function compareRoute(groups: Groups): Route {
   const [, from, to] = /^(.*?)\.\.\.(.*)$/.exec(text ?? '') ?? []
   if (from === undefined || to === undefined) return notFound
   return { ...resourceRoute('compare', groups, ''), range: { from, to } }
+}
+
+/** Without a page, the first one is shown. */
+function docsRoute(groups: Groups, version: string): Route {
+  const isFirst = groups['slug'] === undefined
+  const place = { category: groups['category'] ?? '', slug: isFirst ? '' : decoded(groups['slug']) }
+  const { slug } = place
+  if (slug === undefined) return notFound
+  return { ...resourceRoute('docs', groups, version), place: { ...place, slug } }
 }
 
 /** Undefined for a path segment that cannot be a name: badly encoded, or one that would change the path. */

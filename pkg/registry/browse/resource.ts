@@ -84,6 +84,7 @@ export const resource = endpoint({
       rows.filter((row) => row.binaryScannedAt !== undefined),
       platformOf,
     )
+    const hasDocs = rows.some((row) => row.docs !== undefined)
     const detail: ResourceDetail = {
       ...resourceRecord(entry, catalog),
       selectedVersion: version,
@@ -103,7 +104,8 @@ export const resource = endpoint({
             ),
       readmeContent: readme && readmes.get(namespace, readme.name, readme.key, readme.version),
       filesUrl: filesUrl(summary.resource.repoUrl, rows[0]?.tag, summary.resource.sourcePath),
-      hasDocs: rows.some((row) => row.docs !== undefined) || undefined,
+      hasDocs: (kind === 'Module' && hasDocs) || undefined,
+      hasPages: (kind === 'Provider' && hasDocs) || undefined,
       upstreamDocsUrl: upstreamDocsUrl(summary.resource.upstreamAddress, version),
     }
     return {

@@ -77,8 +77,7 @@ async function unpacked<T>(
 const missing = {
   Module:
     'has no documentation yet: the controller, depot sync and depot import make it when they store or check its archive',
-  Provider:
-    'has no documentation: docs/publish.md says how to give a provider documentation',
+  Provider: 'has no documentation: docs/publish.md says how to give a provider documentation',
 }
 
 /** Text of pages may not become smaller when it is packed. */

@@ -58,7 +58,7 @@ describe('the pages of a provider', () => {
       ],
     })
     expect((await ask(`${list}?version=v1.0.0`)).body).toMatchObject({ version: '1.0.0' })
-    expect((await ask(resource)).body).toMatchObject({ hasDocs: true })
+    expect((await ask(resource)).body).toMatchObject({ hasPages: true })
   })
 
   it('are sent one by one, with an ETag', async () => {

@@ -25,6 +25,15 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
     /^\/-\/api\/resources\/[^/]+\/[^/]+\/[^/]+$/,
     has({ ...card, versions: listOf(has({ version: isText })) }),
   ],
+  [/\/pages\/[^/]+\/[^/]+$/, has({ version: isText, title: isText, markdown: isText })],
+  [
+    /\/pages$/,
+    has({
+      version: isText,
+      leftOut: isNumber,
+      pages: listOf(has({ category: isText, slug: isText, title: isText, path: isText })),
+    }),
+  ],
   [
     /\/downloads$/,
     has({ from: isText, stepSeconds: isNumber, total: isNumber, counts: listOf(isNumber) }),

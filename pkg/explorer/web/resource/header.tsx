@@ -16,6 +16,7 @@ interface Props {
 /** Name and state of the resource, with findings and downloads of the version that is shown. */
 export function Header({ detail, version: { shown, synced, isLatest } }: Props) {
   const repository = safeHref(detail.repoUrl ?? '')
+  const upstreamDocs = safeHref(detail.upstreamDocsUrl ?? '')
   return (
     <>
       <div class="title">
@@ -48,6 +49,12 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
         {repository !== undefined && (
           <a href={repository} rel="noopener noreferrer">
             Repository
+            <Icon name="out" />
+          </a>
+        )}
+        {upstreamDocs !== undefined && detail.hasPages === undefined && (
+          <a href={upstreamDocs} rel="noopener noreferrer">
+            Documentation
             <Icon name="out" />
           </a>
         )}

@@ -10,6 +10,7 @@ import { navigate } from '../url/navigate.ts'
 import {
   compareHref,
   detailUrl,
+  docsHref,
   type PageAddress,
   type ResourceValues,
   resourceHref,
@@ -123,6 +124,7 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
       <Aside {...section} headings={headings} />
       <div class="body">
         {detail.hasDocs && <DocsTabs {...section} query={documentation.query} />}
+        {detail.hasPages && <PagesTab {...section} />}
         {readme !== undefined && shownTab(detail, values) === '' && (
           <Readme
             content={readme}
@@ -140,6 +142,22 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
     </div>
   )
 }
+
+/** Links to the documentation of a provider, which has a page of its own. */
+const PagesTab = ({ address, values: { version } }: SectionProps) => (
+  <nav class="tabs links" aria-label="Of this version">
+    <ul>
+      <li>
+        <a href={resourceHref(address, { version })} aria-current="page">
+          Overview
+        </a>
+      </li>
+      <li>
+        <a href={docsHref(address, { category: '', slug: '' }, { version })}>Docs</a>
+      </li>
+    </ul>
+  </nav>
+)
 
 /** Says that the page does not show the latest version. */
 function OtherVersion({ address, detail, version, values }: SectionProps) {

@@ -58,10 +58,11 @@ const placeOf = ({ page, resource }: Route): string =>
   resource === undefined ? page : `${page} ${resourceHref(resource)}`
 
 const nowhere = { namespace: '', kind: '', name: '' }
+const first = { category: '', slug: '' }
 
 function CurrentPage({ url }: { readonly url: URL }) {
   const route = matchRoute(url)
-  const { page, resource = nowhere, range = { from: '', to: '' } } = route
+  const { page, resource = nowhere, range = { from: '', to: '' }, place = first } = route
   if (page === 'resources') return <ResourcesPage search={url.searchParams} />
   if (page === 'not-found') return <NotFoundPage />
   return (
@@ -71,6 +72,7 @@ function CurrentPage({ url }: { readonly url: URL }) {
       search={url.searchParams}
       address={resource}
       range={range}
+      place={place}
     />
   )
 }

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { ExplorerPage } from '../routes.ts'
-import type { PageAddress, VersionRange } from '../url/pages.ts'
+import type { DocsPlace, PageAddress, VersionRange } from '../url/pages.ts'
 
 export interface PageProps {
   readonly search: URLSearchParams
@@ -9,12 +9,15 @@ export interface PageProps {
   readonly address: PageAddress
   /** Versions to compare, for the page that does. */
   readonly range: VersionRange
+  /** The page of a documentation, for the page that shows it. */
+  readonly place: DocsPlace
 }
 
 /* Other pages are separate files, which are loaded for their URL, by a click, or when the browser is idle. */
 const loaders = {
   resource: async () => (await import('../resource/page.tsx')).ResourcePage,
   compare: async () => (await import('../compare/page.tsx')).ComparePage,
+  docs: async () => (await import('../provider-docs/page.tsx')).ProviderDocsPage,
   depots: async () => (await import('../depots/page.tsx')).DepotsPage,
   stats: async () => (await import('../stats/page.tsx')).StatsPage,
   conflicts: async () => (await import('../conflicts/page.tsx')).ConflictsPage,

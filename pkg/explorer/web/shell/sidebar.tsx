@@ -48,7 +48,7 @@ export function Sidebar({ page, path, onFind }: Props) {
       href: homeHref(),
       words: 'Registry',
       icon: 'registry',
-      pages: ['resources', 'resource', 'compare'],
+      pages: ['resources', 'resource', 'compare', 'docs'],
     },
     { href: depotsHref(), words: 'Depots', icon: 'depot', pages: ['depots'] },
     { href: statsHref(), words: 'Stats', icon: 'stats', pages: ['stats'] },

@@ -81,6 +81,14 @@ export const conflictsParams = {
 }
 export type ConflictsValues = Values<typeof conflictsParams>
 
+export const docsParams = {
+  /** The version whose documentation to show; empty for the latest. */
+  version: text,
+  /** Filter of the pages. */
+  q: text,
+}
+export type DocsValues = Values<typeof docsParams>
+
 export const statsParams = { namespace: text }
 export const accessParams = { resource: text }
 
@@ -107,6 +115,19 @@ export const detailUrl = (address: PageAddress, version: string): string =>
 /** The documentation of a module version. */
 export const docsUrl = (address: PageAddress, version: string): string =>
   `${resourceUrl(address)}/docs${print({ version: text }, { version })}`
+
+/** A page of a provider's documentation; an empty one is for the page to choose. */
+export interface DocsPlace {
+  readonly category: string
+  readonly slug: string
+}
+
+const pathOf = ({ category, slug }: DocsPlace): string =>
+  slug === '' ? '' : `/${encodeURIComponent(category)}/${encodeURIComponent(slug)}`
+
+/** The pages of a provider version, or one of them. */
+export const pagesUrl = (address: PageAddress, version: string, place?: DocsPlace): string =>
+  `${resourceUrl(address)}/pages${place ? pathOf(place) : ''}${print({ version: text }, { version })}`
 
 /** The changes between two versions of a module. */
 export const comparisonUrl = (address: PageAddress, range: VersionRange): string =>
@@ -161,6 +182,13 @@ export interface VersionRange {
 /** URL of the page that compares two versions. */
 export const compareHref = (address: PageAddress, { from, to }: VersionRange): string =>
   `${resourcePath(address)}/compare/${encodeURIComponent(from)}...${encodeURIComponent(to)}`
+
+/** URL of a page of a provider's documentation. */
+export const docsHref = (
+  address: PageAddress,
+  place: DocsPlace,
+  values: Partial<DocsValues> = {},
+): string => `${resourcePath(address)}/docs${pathOf(place)}${print(docsParams, values)}`
 
 export const resourcesHref = (values: Partial<ResourcesValues> = {}): string =>
   `/${print(resourcesParams, values)}`

@@ -27,13 +27,24 @@ export interface DrawnReadme {
   readonly headings: readonly ReadmeHeading[]
 }
 
+interface Manner {
+  /** Name of the document. */
+  readonly of: string
+  /** The address of a link or picture; undefined if it leads nowhere. */
+  readonly hrefOf: (url: string) => string | undefined
+}
+
 /**
- * Draws a README as elements. It never becomes HTML text, so none of it can run.
+ * Draws a README.
  *
  * @param filesUrl page of the folder that the README is in; without it, relative links are drawn as text
  */
-export function drawReadme(markdown: string, filesUrl?: string): DrawnReadme {
-  const drawing = new Drawing(parseMarkdown(markdown), filesUrl)
+export const drawReadme = (markdown: string, filesUrl?: string): DrawnReadme =>
+  drawMarkdown(markdown, { of: 'README', hrefOf: (url) => targetOf(url, filesUrl) })
+
+/** Draws a document as elements. It never becomes HTML text, so none of it can run. */
+export function drawMarkdown(markdown: string, manner: Manner): DrawnReadme {
+  const drawing = new Drawing(parseMarkdown(markdown), manner)
   const content = drawing.root()
   return { content, headings: drawing.sections }
 }
@@ -45,13 +56,13 @@ class Drawing {
   readonly #ids = new Ids()
   readonly #definitions: ReadonlyMap<string, Definition>
   readonly #footnotes: ReadonlyMap<string, FootnoteDefinition>
-  readonly #filesUrl: string | undefined
   #level = below
+  readonly #manner: Manner
   #inLink = false
 
-  constructor(tree: Root, filesUrl: string | undefined) {
+  constructor(tree: Root, manner: Manner) {
     this.#tree = tree
-    this.#filesUrl = filesUrl
+    this.#manner = manner
     const { definitions, footnotes } = collect(tree)
     this.#definitions = definitions
     this.#footnotes = footnotes
@@ -101,7 +112,7 @@ class Drawing {
         return (
           <CodeBlock
             text={node.value}
-            what="example of the README"
+            what={`example of the ${this.#manner.of}`}
             hcl={hcl.has((node.lang ?? '').toLowerCase())}
           />
         )
@@ -197,7 +208,7 @@ class Drawing {
     const tone = (at: number): string | undefined =>
       align?.[at] === 'right' ? 'right' : align?.[at] === 'center' ? 'center' : undefined
     return (
-      <div class="tbl" tabIndex={0} role="group" aria-label="Table of the README">
+      <div class="tbl" tabIndex={0} role="group" aria-label={`Table of the ${this.#manner.of}`}>
         <table>
           <thead>
             <tr>
@@ -243,7 +254,7 @@ class Drawing {
     if (url.startsWith('#')) {
       return words === '' ? content : <a href={`#readme-${this.#ids.targetOf(url)}`}>{content}</a>
     }
-    const href = targetOf(url, this.#filesUrl)
+    const href = this.#manner.hrefOf(url)
     if (href === undefined) return content
     return (
       <a href={href} rel="noopener noreferrer">
@@ -255,7 +266,7 @@ class Drawing {
   /** Pictures are shown as links, because loading them would tell another host who reads this. */
   #picture(url: string, alt: string | null | undefined): ComponentChildren {
     const words = (alt ?? '').trim() || 'picture'
-    const href = this.#inLink ? undefined : targetOf(url, this.#filesUrl)
+    const href = this.#inLink ? undefined : this.#manner.hrefOf(url)
     return href === undefined ? (
       words
     ) : (

@@ -1,0 +1,55 @@
+import type { ProviderPage } from '../api/records.ts'
+
+export interface Branch {
+  readonly category: string
+  readonly words: string
+  /** Pages by subcategory; those without one come first. */
+  readonly groups: readonly (readonly [subcategory: string, pages: readonly ProviderPage[]])[]
+  readonly count: number
+}
+
+const names: Readonly<Record<string, string>> = {
+  guides: 'Guides',
+  resources: 'Resources',
+  'data-sources': 'Data sources',
+  'ephemeral-resources': 'Ephemeral resources',
+  'list-resources': 'List resources',
+  actions: 'Actions',
+  functions: 'Functions',
+}
+
+const singles: Readonly<Record<string, string>> = {
+  overview: 'Overview',
+  guides: 'Guide',
+  resources: 'Resource',
+  'data-sources': 'Data source',
+  'ephemeral-resources': 'Ephemeral resource',
+  'list-resources': 'List resource',
+  actions: 'Action',
+  functions: 'Function',
+}
+
+/** What a page is, such as `Resource, Inventory`. */
+export const kindOfPage = ({
+  category,
+  subcategory,
+}: Pick<ProviderPage, 'category' | 'subcategory'>) =>
+  [singles[category] ?? category, ...(subcategory === undefined ? [] : [subcategory])].join(', ')
+
+/** The pages that contain every word, as branches of a tree. The overview is not in it. */
+export function branchesOf(pages: readonly ProviderPage[], filter: string): Branch[] {
+  const words = filter.toLowerCase().split(/\s+/)
+  const isHit = ({ title, slug, subcategory = '' }: ProviderPage): boolean => {
+    const text = `${title} ${slug} ${subcategory}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
+  const found = Map.groupBy(pages.filter(isHit), ({ category }) => category as string)
+  return Object.entries(names).flatMap(([category, named]) => {
+    const own = found.get(category)
+    if (own === undefined) return []
+    const sorted = own.toSorted((a, b) => a.title.localeCompare(b.title))
+    const groups = Map.groupBy(sorted, ({ subcategory = '' }) => subcategory)
+    const inOrder = [...groups].toSorted(([a], [b]) => a.localeCompare(b))
+    return [{ category, words: named, groups: inOrder, count: own.length }]
+  })
+}
