@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { Metadata, SyncState } from './metadata.ts'
 import { VersionRefs } from './module.ts'
+import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
 import { Protocols, SharedConfig } from './shared-config.ts'
 import {
@@ -38,6 +39,9 @@ export const ProviderConfig = z
       .string()
       .optional()
       .describe('URL of the source repository. Default: the one in the public registry.'),
+    docs: ModuleSource.optional().describe(
+      'Source of the documentation if the archives do not contain it: a repository with the folder docs or website/docs.',
+    ),
     upstreamHost: z
       .string()
       .optional()

@@ -92,7 +92,7 @@ function withoutWrapper(files: readonly TreeFile[]): TreeFile[] {
 }
 
 /** The directory that all files are in; undefined if there is none. */
-export function wrapperOf(files: readonly TreeFile[]): string | undefined {
+export function wrapperOf(files: readonly Pick<TreeFile, 'path'>[]): string | undefined {
   const [first] = files
   const wrapper = first?.path.includes('/') ? first.path.split('/')[0] : undefined
   if (wrapper === undefined || wrapper === '') return undefined

@@ -42,12 +42,12 @@ export class PageCollector {
     }
   }
 
-  /** @returns undefined if there were no pages */
-  async packed(): Promise<PackedDocs | undefined> {
+  /** @returns undefined if there were no pages, unless an empty list is wanted, too */
+  async packed({ isEmptyToo = false } = {}): Promise<PackedDocs | undefined> {
     const all = [...this.#pages.values()]
     const news = all.filter(({ isOld }) => !isOld)
     const pages = (news.length > 0 ? news : all).toSorted((a, b) => (a.path < b.path ? -1 : 1))
-    if (pages.length + this.#leftOut === 0) return undefined
+    if (pages.length + this.#leftOut === 0 && !isEmptyToo) return undefined
     const whole = pages.filter(
       ({ chunks, sizeBytes }) => sizeOf(chunks) >= Math.min(sizeBytes, maxPageBytes),
     )

@@ -64,7 +64,6 @@ it.each([
   '/a/provider/b/compare/1...2',
   '/a/module/b/docs',
   '/a/provider/b/docs/resources',
-  '/a/provider/b/docs/resources/..%2f..',
   '/a/module/%ff',
   '/-/r/a/module',
 ])('%s is not a page', (path) => {

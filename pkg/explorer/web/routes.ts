@@ -53,7 +53,7 @@ const comparePattern = new URLPattern({
   pathname: '{/-/r}?/:namespace/:kind(module)/:name/compare{/:range}?{/}?',
 })
 const docsPattern = new URLPattern({
-  pathname: '{/-/r}?/:namespace/:kind(provider)/:name/docs{/:category/:slug}?{/}?',
+  pathname: '{/-/r}?/:namespace/:kind(provider)/:name/docs{/:page(.*)}?',
 })
 const notFound: Route = { page: 'not-found', status: 404 }
 
@@ -104,13 +104,13 @@ function compareRoute(groups: Groups): Route {
   return { ...resourceRoute('compare', groups, ''), range: { from, to } }
 }
 
-/** Without a page, the first one is shown. */
+/** `docs/resources/host`; without a page, the first one is shown. */
 function docsRoute(groups: Groups, version: string): Route {
-  const isFirst = groups['slug'] === undefined
-  const place = { category: groups['category'] ?? '', slug: isFirst ? '' : decoded(groups['slug']) }
-  const { slug } = place
+  const [, category = '', segment] = /^(?:([^/]+)\/([^/]+)\/?)?$/.exec(groups['page'] ?? '') ?? []
+  const isFirst = (groups['page'] ?? '') === ''
+  const slug = isFirst ? '' : decoded(segment)
   if (slug === undefined) return notFound
-  return { ...resourceRoute('docs', groups, version), place: { ...place, slug } }
+  return { ...resourceRoute('docs', groups, version), place: { category, slug } }
 }
 
 /** Undefined for a path segment that cannot be a name: badly encoded, or one that would change the path. */

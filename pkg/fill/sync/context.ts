@@ -1,6 +1,8 @@
 import type { LimitsByKind } from '../../archives/archive/archive.ts'
+import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
+import type { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { ApiError } from '../../records/kube/kube.ts'
@@ -89,6 +91,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly slots: HostSlots
   readonly inUse: ArchivesInUse
   readonly docsAllowance: DocsAllowance
+  /** Documentation of providers that was fetched from a repository lately. */
+  readonly pages: Bounded<Promise<PackedDocs | undefined>>
   readonly removals: Removals
   readonly signers: FirstSigners
   /** Requests work on another object. */

@@ -53,6 +53,60 @@ export function providerDocsScenarios(scene: () => Scene): void {
       expect(await scene().documentation()).toEqual([])
     })
 
+    describe('that a repository has', () => {
+      const repository = 'https://git.test/terraform-provider-hello'
+      const docs = { type: 'git', url: repository }
+      const push = (files: Readonly<Record<string, string>>) =>
+        scene().upstream.repositories.set(repository, new Map([['v1.0.0', files]]))
+      const fetched = () => scene().upstream.asked.filter((what) => what.startsWith('fetch https'))
+
+      it('is fetched once for all platforms, at the tag of the version', async () => {
+        offer({})
+        push({ 'main.go': 'package main', 'website/docs/r/greeting.html.markdown': page })
+        await write({ docs })
+        await scene().run()
+        expect(await read()).toMatchObject({ titles: ['hello_greeting'] })
+        expect(await scene().documentation()).toHaveLength(2)
+        expect(status().artifact?.docs).toBeDefined()
+        expect(fetched()).toEqual([`fetch ${repository} 1.0.0`])
+        await scene().run()
+        expect(fetched()).toHaveLength(1)
+      })
+
+      it('is added to a version that is stored already', async () => {
+        offer({})
+        await write()
+        await scene().run()
+        push({ 'docs/index.md': '# hello' })
+        await write({ docs })
+        await scene().run()
+        expect(await read()).toMatchObject({ titles: ['Overview'] })
+        const asked = scene().upstream.asked.filter((what) => what.startsWith('fetch acme'))
+        expect(asked).toHaveLength(2)
+      })
+
+      it('is an empty list if the repository has none, and the repository is not asked again', async () => {
+        offer({})
+        push({ 'main.go': 'package main' })
+        await write({ docs })
+        await scene().run()
+        expect(await read()).toMatchObject({ titles: [] })
+        await scene().run()
+        expect(fetched()).toHaveLength(1)
+      })
+
+      it('prevents nothing if the repository cannot be read, and comes later', async () => {
+        offer({})
+        await write({ docs })
+        await scene().run()
+        expect(status()).toMatchObject({ synced: true, syncStatus: 'Synced' })
+        expect(await scene().documentation()).toEqual([])
+        push({ 'docs/index.md': '# hello' })
+        await scene().run()
+        expect(await read()).toMatchObject({ titles: ['Overview'] })
+      })
+    })
+
     it('is made again if storage has lost it, without asking upstream', async () => {
       offer({ 'docs/resources/greeting.md': page })
       await write()

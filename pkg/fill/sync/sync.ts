@@ -4,6 +4,7 @@
  * checked and stored, and Depots keep Modules and Providers in sync with their upstreams.
  */
 
+import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { ObjectKind, StoredObject, StoredRef } from '../../records/store/store.ts'
 import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
@@ -82,6 +83,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
     inUse: new ArchivesInUse(),
     docsAllowance: new DocsAllowance(clock),
+    pages: new Bounded({ maxEntries: 20, clock }),
     removals,
     signers: new FirstSigners(),
     wake,

@@ -44,7 +44,10 @@ export const providerPages = {
 } as const satisfies DescribedEndpoint
 
 const pagePath = resourcePath.extend({
-  category: oneOf(pageCategories).meta({ description: 'Part of the documentation.' }),
+  category: oneOf(pageCategories).meta({
+    description: 'Part of the documentation.',
+    examples: ['resources'],
+  }),
   slug: word.meta({ description: 'Name of the page.', examples: ['host'] }),
 })
 

@@ -63,8 +63,7 @@ async function unpacked<T>(
 ): Promise<T> {
   const { kind, namespace, name } = parent
   const docs = parent.rowsOf(version).find((row) => row.docs !== undefined)?.docs
-  const title = `${kind.toLowerCase()} ${namespace}/${name}`
-  if (docs === undefined) throw notFound(`version ${version} of ${title} ${missing[kind]}`)
+  if (docs === undefined) throw noDocs(parent, version)
   const label = { namespace, kind, name, version }
   return fewAtOnce(async () => {
     const bytes = await bytesOf({ ...docs, label, isKept: true }, storage)
@@ -74,10 +73,14 @@ async function unpacked<T>(
   })
 }
 
-const missing = {
-  Module:
-    'has no documentation yet: the controller, depot sync and depot import make it when they store or check its archive',
-  Provider: 'has no documentation: docs/publish.md says how to give a provider documentation',
+function noDocs({ kind, namespace, name }: Parent, version: string): RegistryError {
+  return kind === 'Module'
+    ? notFound(
+        `version ${version} of module ${namespace}/${name} has no documentation yet: the controller, depot sync and depot import make it when they store or check its archive`,
+      )
+    : notFound(
+        `version ${version} of provider ${namespace}/${name} has no documentation: docs/publish.md says how to give a provider documentation`,
+      )
 }
 
 /** Text of pages may not become smaller when it is packed. */

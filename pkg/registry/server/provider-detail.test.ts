@@ -40,6 +40,7 @@ describe('a provider in the form of the public registry', () => {
         source: 'https://github.com/acme/terraform-provider-hello',
         downloads: 0,
         versions: ['1.1.0', '1.0.0'],
+        docs: [],
       }
       const older = { ...latest, id: 'platform/hello/1.0.0', version: '1.0.0' }
       expect(await ask(`${prefix}/platform/hello`)).toEqual({ status: 200, body: latest })

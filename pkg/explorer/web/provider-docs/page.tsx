@@ -165,7 +165,7 @@ function Documentation({ address, place, values, list, latest }: ListedProps) {
       {page === undefined ? (
         <Absent address={address} place={place} version={list.version} latest={latest} />
       ) : (
-        <Text key={page.path} address={address} values={values} page={page} pages={pages} />
+        <Text key={page.path} address={address} values={values} page={page} list={list} />
       )}
     </div>
   )
@@ -195,14 +195,16 @@ interface TextProps {
   readonly address: PageAddress
   readonly values: DocsValues
   readonly page: ProviderPage
-  readonly pages: readonly ProviderPage[]
+  readonly list: ProviderPages
 }
 
-function Text({ address, values, page, pages }: TextProps) {
-  const query = useQuery<ProviderPageText>(pagesUrl(address, values.version, page))
+function Text(props: TextProps) {
+  const { address, page, list } = props
+  // The list may be that of the previous version until the other arrives.
+  const query = useQuery<ProviderPageText>(pagesUrl(address, list.version, page))
   return (
     <Region query={query} what={page.title} skeleton={<Lines count={14} />}>
-      {({ markdown }) => <Drawn {...{ address, values, page, pages, markdown }} />}
+      {({ markdown }) => <Drawn {...props} markdown={markdown} />}
     </Region>
   )
 }
@@ -211,7 +213,7 @@ function Drawn({
   address,
   values,
   page,
-  pages,
+  list: { pages },
   markdown,
 }: TextProps & { readonly markdown: string }) {
   const { version, q } = values

@@ -6,6 +6,7 @@ import { type Context, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { rewritingBytes, undocumented } from './fetch.ts'
+import { pagesFromSource, pagesSourceOf } from './pages-source.ts'
 import type { StoragePlace } from './plan.ts'
 import { storedReadme, writeReadme } from './readme.ts'
 import { docsFields, docsIn } from './status.ts'
@@ -41,8 +42,9 @@ export class DocsAllowance {
 
 /**
  * Makes the documentation of a stored module that has none, and writes its README. An earlier release or a person stored the
- * module, or the documentation or the README was lost. The archive comes from storage, never from upstream. A provider only
- * has its documentation made again, because few archives contain any. A failure is logged.
+ * module, or the documentation or the README was lost. The archive comes from storage, never from upstream. The archive of a
+ * provider is read only if it had documentation, because few have; a repository that the config names can have it instead. A
+ * failure is logged.
  *
  * @param isChecked whether the archive was just looked for in storage; then its documentation and README are, too
  * @returns when to try again
@@ -55,7 +57,8 @@ export async function document(
 ): Promise<number | undefined> {
   const { metadata } = object
   const isModule = isModuleVersion(object)
-  if (!isModule && versionStatus(object).artifact?.docs === undefined) return undefined
+  const isInArchive = isModule || versionStatus(object).artifact?.docs !== undefined
+  if (!isInArchive && pagesSourceOf(context, object) === undefined) return undefined
   if (!at.place.isGrantedTo(metadata.namespace)) return undefined
   const { stalledMs } = context.timings
   try {
@@ -128,9 +131,47 @@ async function make(
   at: StoragePlace,
   signal: AbortSignal,
 ): Promise<void> {
-  const { fileName, sha256 } = versionStatus(object).artifact ?? {}
+  const { fileName, sha256, docs: before } = versionStatus(object).artifact ?? {}
   if (fileName === undefined || sha256 === undefined) return
   const isModule = isModuleVersion(object)
+  const isInArchive = isModule || before !== undefined
+  const found = isInArchive
+    ? await docsInArchive(context, at, { fileName, sha256, isModule }, signal)
+    : undefined
+  const docs = found ?? (await pagesFromSource(context, object, signal))
+  if (docs === undefined) return
+  const letGo = await context.inUse.hold(at.placeId, [
+    docsIn({ fileName, sha256, docs }) ?? fileName,
+  ])
+  try {
+    const stored = await storeDocs(context, at.place, { fileName, sha256, docs }, signal)
+    if (stored === undefined) return
+    const readme = isModule ? await writeReadme(context, object, stored) : {}
+    await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
+      const isSame = status?.artifact?.sha256 === sha256
+      const fields = isSame && {
+        artifact: { ...status.artifact, docs: docsFields(stored) },
+        ...readme,
+      }
+      return { fields: fields || {}, conditions: {} }
+    })
+  } finally {
+    letGo()
+  }
+}
+
+interface StoredArchive {
+  readonly fileName: string
+  readonly sha256: string
+  readonly isModule: boolean
+}
+
+async function docsInArchive(
+  context: Context,
+  at: StoragePlace,
+  { fileName, sha256, isModule }: StoredArchive,
+  signal: AbortSignal,
+): Promise<PackedDocs | undefined> {
   const limits = context.limits[isModule ? 'module' : 'provider']
   const file = await readStored(context, at.place, fileName, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)]),
@@ -139,34 +180,15 @@ async function make(
       return Math.min(sizeBytes + unpacked, context.spool.sizeBytes)
     },
   })
-  if (file === undefined) return
+  if (file === undefined) return undefined
   try {
     // The next check of the archive reports that it was altered.
-    if (file.sha256 !== sha256) return
+    if (file.sha256 !== sha256) return undefined
     const { path } = file.reserved
     const reading = { file: path, limits, signal }
-    const docs = isModule
+    return isModule
       ? await packedDocsOf({ ...reading, scratch: `${path}.scratch` })
       : await pagesIn({ ...reading, type: at.configName })
-    if (docs === undefined) return
-    const letGo = await context.inUse.hold(at.placeId, [
-      docsIn({ fileName, sha256, docs }) ?? fileName,
-    ])
-    try {
-      const stored = await storeDocs(context, at.place, { fileName, sha256, docs }, signal)
-      if (stored === undefined) return
-      const readme = isModule ? await writeReadme(context, object, stored) : {}
-      await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
-        const isSame = status?.artifact?.sha256 === sha256
-        const fields = isSame && {
-          artifact: { ...status.artifact, docs: docsFields(stored) },
-          ...readme,
-        }
-        return { fields: fields || {}, conditions: {} }
-      })
-    } finally {
-      letGo()
-    }
   } finally {
     await file.reserved.remove()
   }

@@ -227,7 +227,10 @@ function placeIdOf(
   return `${backend}:${s3?.bucket ?? gcs?.bucket ?? account ?? ''}/${prefix}`
 }
 
-function configOf(parent: StoredObject | undefined): ModuleConfig | ProviderConfig | undefined {
+/** The config of a Module or Provider. */
+export function configOf(
+  parent: StoredObject | undefined,
+): ModuleConfig | ProviderConfig | undefined {
   if (parent === undefined) return undefined
   const { moduleConfig, providerConfig } = parent.spec as {
     moduleConfig?: ModuleConfig
