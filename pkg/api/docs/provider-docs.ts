@@ -15,23 +15,23 @@ export const pageCategories = [
 export const PageCategory = z.enum(pageCategories)
 export type PageCategory = z.infer<typeof PageCategory>
 
-const page = {
+/** A page in the list of all pages. */
+export const ProviderPage = z.strictObject({
   category: PageCategory,
   subcategory: z.string().optional(),
   slug: z.string().describe('Name of its file without the ending.'),
   title: z.string().describe('Name of the resource or function, or what the page says of itself.'),
   path: z.string().describe('Path in the release.'),
-}
-
-/** A page in the list of all pages. */
-export const ProviderPage = z.strictObject({ ...page, description: z.string().optional() })
+  description: z.string().optional(),
+})
 export type ProviderPage = z.infer<typeof ProviderPage>
 
 /** The list of a provider's pages as it is stored, with the place of each in the file. */
 export const StoredPages = z.strictObject({
   schema: z.literal(1),
   pages: z.array(
-    ProviderPage.extend({
+    z.strictObject({
+      page: ProviderPage,
       at: z.int().min(0).describe('Where its bytes begin, after the list.'),
       sizeBytes: z.int().min(0),
     }),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { StoredPages } from '../../api/docs/docs.ts'
+import { type ProviderPage, StoredPages } from '../../api/docs/docs.ts'
 import type { PackedDocs } from './packed-docs.ts'
 
 const gzip = promisify(zlib.gzip)
@@ -21,7 +21,7 @@ const maxListBytes = 16 * 1024 * 1024
 export const maxPagesBytes = 20 * 1024 * 1024
 
 interface Page {
-  readonly page: Omit<StoredPages['pages'][number], 'at' | 'sizeBytes'>
+  readonly page: ProviderPage
   readonly markdown: string
 }
 
@@ -32,7 +32,7 @@ export async function packPages(pages: readonly Page[], leftOut: number): Promis
   const placed = pages.map(({ page }, index) => {
     const sizeBytes = bodies[index]?.length ?? 0
     at += sizeBytes
-    return { ...page, at: at - sizeBytes, sizeBytes }
+    return { page, at: at - sizeBytes, sizeBytes }
   })
   const list: StoredPages = { schema: 1, pages: placed, leftOut }
   const packedList = await gzip(`,${JSON.stringify(list)}`)

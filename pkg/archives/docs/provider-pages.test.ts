@@ -18,7 +18,7 @@ async function read(files: Readonly<Record<string, string>>) {
   if (docs === undefined) return undefined
   const { pages, leftOut } = await unpackPages(docs.bytes)
   const texts = await Promise.all(pages.map((page) => unpackPage(docs.bytes, page)))
-  return { pages: pages.map(({ at: _, sizeBytes: __, ...page }) => page), texts, leftOut }
+  return { pages: pages.map(({ page }) => page), texts, leftOut }
 }
 
 const host = `---
@@ -101,7 +101,7 @@ describe('the pages of a provider', () => {
   it('are stored as JSON that other programs can read', async () => {
     const docs = await collected([['docs/index.md', 'é "quoted"']])
     const [, list, ...pages] = JSON.parse(gunzipSync(docs?.bytes ?? '').toString()) as unknown[]
-    expect(list).toMatchObject({ schema: 1, pages: [{ slug: 'index' }] })
+    expect(list).toMatchObject({ schema: 1, pages: [{ page: { slug: 'index' } }] })
     expect(pages).toEqual(['é "quoted"'])
   })
 })

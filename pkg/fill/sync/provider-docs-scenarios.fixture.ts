@@ -27,7 +27,7 @@ export function providerDocsScenarios(scene: () => Scene): void {
       const bytes = await readFile(pathOf(name))
       const { pages } = await unpackPages(bytes)
       const texts = await Promise.all(pages.map((one) => unpackPage(bytes, one)))
-      return { bytes, titles: pages.map(({ title }) => title), texts }
+      return { bytes, titles: pages.map(({ page: { title } }) => title), texts }
     }
 
     it('is stored next to each archive that contains it, with its digest in the status', async () => {

@@ -113,7 +113,7 @@ export class TestUpstream implements Sources {
     const archiveOf = (version: string, { os, arch }: Platform) => {
       const { text = '', files = {} } = versions().get(version) ?? {}
       const path = `terraform-provider-${type}_v${version}`
-      const others = Object.entries(files).map(([name, content]) => ({ path: name, content }))
+      const others = Object.entries(files).map(([file, content]) => ({ path: file, content }))
       return zipOf([{ path, content: `${os} ${arch} ${version} ${text}` }, ...others])
     }
     const fileNameOf = (version: string, { os, arch }: Platform) =>

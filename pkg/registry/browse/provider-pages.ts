@@ -81,7 +81,7 @@ export async function pagesAnswer(
   const body: ProviderPages = {
     address: summary.address,
     version,
-    pages: pages.map(({ at: _, sizeBytes: __, ...page }) => page),
+    pages: pages.map(({ page }) => page),
     leftOut,
   }
   return { body: JSON.stringify(body), revision: () => revisionOf(catalog, view, path) }

@@ -48,10 +48,8 @@ export function pageOfVersion(
 ): Promise<(ProviderPage & { readonly markdown: string }) | undefined> {
   return unpacked(provider, version, storage, async (bytes) => {
     const { pages } = await unpackPages(bytes)
-    const found = pages.find((page) => page.category === category && page.slug === slug)
-    if (found === undefined) return undefined
-    const { at, sizeBytes, ...page } = found
-    return { ...page, markdown: await unpackPage(bytes, { at, sizeBytes }) }
+    const found = pages.find(({ page }) => page.category === category && page.slug === slug)
+    return found && { ...found.page, markdown: await unpackPage(bytes, found) }
   })
 }
 

@@ -63,14 +63,16 @@ async function detailOf(
     source: provider.resource?.repoUrl ?? '',
     downloads: catalog.downloads.of('Provider', provider.namespace, provider.name)?.count ?? 0,
     versions: [...new Set(downloadable.map((row) => row.version))],
-    docs: (docs?.pages ?? []).map(({ title, path, slug, category, subcategory = '' }) => ({
-      id: `${id}/${category}/${slug}`,
-      title,
-      path,
-      slug,
-      category,
-      subcategory,
-      language: 'hcl',
-    })),
+    docs: (docs?.pages ?? []).map(
+      ({ page: { title, path, slug, category, subcategory = '' } }) => ({
+        id: `${id}/${category}/${slug}`,
+        title,
+        path,
+        slug,
+        category,
+        subcategory,
+        language: 'hcl',
+      }),
+    ),
   }
 }
