@@ -77,7 +77,7 @@ describe('the pages of a provider', () => {
     })
   })
 
-  it('of a former layout are read if there are no others', async () => {
+  it('have a former layout, which is read if there is no other', async () => {
     const old = {
       'website/docs/r/host.html.markdown': host,
       'website/docs/d/host.html.md': 'data',
@@ -92,7 +92,7 @@ describe('the pages of a provider', () => {
     expect(both?.texts).toEqual(['new'])
   })
 
-  it('are none if a release has no docs', async () => {
+  it('do not exist if a release has no docs', async () => {
     expect(await read({ 'README.md': '#', 'docs/notes.md': '#', 'docs/cdktf/a/b.md': '#' })).toBe(
       undefined,
     )

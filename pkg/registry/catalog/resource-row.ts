@@ -31,7 +31,7 @@ export class ResourceRow {
   readonly labels: Readonly<Record<string, string>>
   /** URL of the source repository; undefined if it is unknown. */
   readonly repoUrl: string | undefined
-  /** Where a provider comes from: `host/namespace/type`; undefined if it comes from no registry. */
+  /** Address of a provider in its upstream registry, `host/namespace/type`; undefined if it comes from none. */
   readonly upstreamAddress: string | undefined
   /** Claims of the object itself, normalised. */
   readonly latestVersion: string | undefined

@@ -29,7 +29,7 @@ const singles: Readonly<Record<string, string>> = {
   functions: 'Function',
 }
 
-/** What a page is, such as `Resource, Inventory`. */
+/** Category and subcategory of a page, such as `Resource, Inventory`. */
 export const kindOfPage = ({
   category,
   subcategory,
