@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { parseResource } from '../../api/v1alpha1/v1alpha1.ts'
-import { repoUrlOf } from './repo-url.ts'
+import { repoUrlOf } from './resource-row.ts'
 
 const git = (url: string) => ({ source: { type: 'git', url } })
 
