@@ -109,13 +109,6 @@ const card = {
     ),
 }
 
-export const BrowseResource = z.strictObject(card).register(components, { id: 'Resource' })
-export type BrowseResource = z.infer<typeof BrowseResource>
-
-export const ResourceList = z
-  .strictObject({ items: z.array(BrowseResource), ...page })
-  .register(components, { id: 'ResourceList' })
-
 export const searchFields = [
   'name',
   'namespace',
@@ -129,16 +122,23 @@ export const searchFields = [
   'heading',
 ] as const
 
+const matched = z
+  .array(z.strictObject({ field: z.enum(searchFields), text: z.string() }))
+  .describe('Where the words are in the latest version; at most five texts of a field.')
+
+export const BrowseResource = z
+  .strictObject({ ...card, matched: matched.optional() })
+  .register(components, { id: 'Resource' })
+export type BrowseResource = z.infer<typeof BrowseResource>
+
+export const ResourceList = z
+  .strictObject({ items: z.array(BrowseResource), ...page })
+  .register(components, { id: 'ResourceList' })
+
 export const SearchResults = z
   .strictObject({
-    items: z.array(
-      z.strictObject({
-        ...card,
-        matched: z
-          .array(z.strictObject({ field: z.enum(searchFields), text: z.string() }))
-          .describe('Where the words are in the latest version; at most five texts of a field.'),
-      }),
-    ),
+    items: z.array(z.strictObject({ ...card, matched })),
+    totalCount: tally.describe('The modules and providers of all answers.'),
     next: z.string().optional().describe('The cursor of the next answer. Absent at the end.'),
     isTruncated: z
       .literal(true)

@@ -135,28 +135,35 @@ function relevance({ metadata }: Owner, address: string, words: readonly string[
 }
 
 /** Resources with every word in their names; no module of a naive world has documentation. */
+/** How a search finds an owner by its names; undefined if it does not. */
+function matchOf(model: NaiveModel, owner: Owner, words: readonly string[]) {
+  const { namespace, name, address, provider = '' } = card(model, owner)
+  const names = [...new Set([name, address.split('/')[0] ?? ''])]
+  const texts = [
+    ...names.map((it) => ({ field: 'name', text: it })),
+    { field: 'namespace', text: namespace },
+    ...(provider === '' ? [] : [{ field: 'system', text: provider }]),
+  ]
+  const has = ({ text: it }: { text: string }, word: string) =>
+    [it, ...it.split(/[.-]/)].some((part) => part.toLowerCase().startsWith(word))
+  if (!words.every((word) => texts.some((it) => has(it, word)))) return undefined
+  const ranked = words.map((word) => {
+    const own = names.map((it) => it.toLowerCase())
+    return own.includes(word) ? 0 : own.some((it) => it.startsWith(word)) ? 1 : 2
+  })
+  const matched = texts.filter((it) => words.some((word) => has(it, word)))
+  return { matched, rank: ranked.reduce<number>((sum, it) => sum + it, 0) }
+}
+
 function searched(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
   const words = (query.get('q') ?? '').toLowerCase().split(' ')
   const namespaces = query.getAll('namespace')
   const found = model.owners(viewer).flatMap((owner) => {
-    const { namespace, name, kind, address, provider = '' } = card(model, owner)
+    const { namespace, kind } = card(model, owner)
     if (namespaces.length > 0 && !namespaces.includes(namespace)) return []
     if (query.has('kind') && kind !== query.get('kind')) return []
-    const names = [...new Set([name, address.split('/')[0] ?? ''])]
-    const texts = [
-      ...names.map((it) => ({ field: 'name', text: it })),
-      { field: 'namespace', text: namespace },
-      ...(provider === '' ? [] : [{ field: 'system', text: provider }]),
-    ]
-    const has = ({ text: it }: { text: string }, word: string) =>
-      [it, ...it.split(/[.-]/)].some((part) => part.toLowerCase().startsWith(word))
-    if (!words.every((word) => texts.some((it) => has(it, word)))) return []
-    const rank = words.map((word) => {
-      const own = names.map((it) => it.toLowerCase())
-      return own.includes(word) ? 0 : own.some((it) => it.startsWith(word)) ? 1 : 2
-    })
-    const matched = texts.filter((it) => words.some((word) => has(it, word)))
-    return [{ owner, matched, rank: rank.reduce<number>((sum, it) => sum + it, 0) }]
+    const match = matchOf(model, owner, words)
+    return match === undefined ? [] : [{ owner, ...match }]
   })
   const sorted = found.toSorted(
     (a, b) =>
@@ -171,12 +178,14 @@ function searched(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
     items: sorted
       .slice(start, end)
       .map(({ owner, matched }) => ({ ...card(model, owner), matched })),
+    totalCount: sorted.length,
     next: end < sorted.length ? String(end) : undefined,
   }
 }
 
 function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
   const words = (query.get('q') ?? '').toLowerCase().split(' ').filter(Boolean)
+  const isAny = query.get('match') === 'any'
   const namespaces = query.getAll('namespace')
   const [os, arch] = [query.get('os')?.toLowerCase(), query.get('arch')?.toLowerCase()]
   const kept = model.owners(viewer).filter((owner) => {
@@ -186,7 +195,10 @@ function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
     const addresses = [record.name, record.address].map((it) =>
       `${record.namespace}/${it}`.toLowerCase(),
     )
-    if (!words.every((word) => addresses.some((it) => it.includes(word)))) return false
+    const isFound = isAny
+      ? matchOf(model, owner, words) !== undefined
+      : words.every((word) => addresses.some((it) => it.includes(word)))
+    if (!isFound) return false
     if (query.has('synced') && String(record.synced) !== query.get('synced')) return false
     if (query.get('public_only') === 'true' && !record.public) return false
     if (os !== undefined || arch !== undefined) {
@@ -211,7 +223,10 @@ function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
   const sign = query.get('sort_dir') === 'desc' ? -1 : 1
   const sorted = kept.toSorted((a, b) => {
     if (key === 'relevance') {
-      const of = (owner: Owner) => relevance(owner, model.address(owner), words)
+      const of = (owner: Owner) =>
+        isAny
+          ? (matchOf(model, owner, words)?.rank ?? 0)
+          : relevance(owner, model.address(owner), words)
       return (
         of(a) - of(b) ||
         model.downloads(b).count - model.downloads(a).count ||
@@ -236,7 +251,10 @@ function resources(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
     return byAddress(a, b)
   })
   return paged(
-    sorted.map((owner) => card(model, owner)),
+    sorted.map((owner) => ({
+      ...card(model, owner),
+      ...(isAny && { matched: matchOf(model, owner, words)?.matched }),
+    })),
     query,
   )
 }

@@ -262,26 +262,10 @@ const platform = { os: pick('linux', 'LINUX', 'plan9'), arch: pick('arm64', 'AMD
 const namespaceQuery = query({ namespace: pick(...namespaces, 'nowhere') })
 const someVersion = pick('1.0.0', 'v1.2.0', ' 2.0.0', '2.0.0-rc.1', 'vsoon', '9.9.9')
 
-const resourcesQuery = query({
+const resourceFilters = {
   namespace: pick(...namespaces, 'nowhere'),
   namespace2: pick(...namespaces),
   kind: pick('module', 'provider'),
-  q: pick(
-    'v',
-    'vp',
-    'VPC',
-    'pee',
-    'db',
-    '.',
-    'x',
-    'vpc-p',
-    'abc',
-    'cabc',
-    'p e',
-    'db aws',
-    'a/v',
-    '/',
-  ),
   synced: fc.boolean(),
   severity: pick('CRITICAL', 'HIGH', 'MEDIUM', 'LOW'),
   public_only: fc.boolean(),
@@ -300,6 +284,25 @@ const resourcesQuery = query({
   sort_dir: pick('asc', 'desc'),
   ...platform,
   ...paging,
+}
+const resourcesQuery = query({
+  q: pick(
+    'v',
+    'vp',
+    'VPC',
+    'pee',
+    'db',
+    '.',
+    'x',
+    'vpc-p',
+    'abc',
+    'cabc',
+    'p e',
+    'db aws',
+    'a/v',
+    '/',
+  ),
+  ...resourceFilters,
 })
 const versionsQuery = query({
   q: pick('1', '2.0', 'RC', '7'),
@@ -321,17 +324,36 @@ const conflictsQuery = query({
   q: pick('vpc', 'db', 'VERSION-1', 'nothing'),
   ...paging,
 })
-const searchQuery = fc
-  .tuple(
-    pick('v', 'vp', 'VPC', 'pee', 'vpc-p', 'old', 'infra', 'aws', 'db aws', 'vpc old', 'none'),
-    query({
-      namespace: pick(...namespaces, 'nowhere'),
-      kind: pick('module', 'provider'),
-      limit: pick(1, 2, 100),
-      cursor: pick(1, 2),
-    }),
-  )
-  .map(([q, rest]) => `?${new URLSearchParams({ q }).toString()}${rest.replace('?', '&')}`)
+const searchedWords = pick(
+  'v',
+  'vp',
+  'VPC',
+  'pee',
+  'vpc-p',
+  'old',
+  'infra',
+  'aws',
+  'db aws',
+  'vpc old',
+  'none',
+)
+/** A query that searches in documentation too. */
+const withWords = (rest: fc.Arbitrary<string>, fixed = {}) =>
+  fc
+    .tuple(searchedWords, rest)
+    .map(
+      ([q, others]) =>
+        `?${new URLSearchParams({ q, ...fixed }).toString()}${others.replace('?', '&')}`,
+    )
+const searchQuery = withWords(
+  query({
+    namespace: pick(...namespaces, 'nowhere'),
+    kind: pick('module', 'provider'),
+    limit: pick(1, 2, 100),
+    cursor: pick(1, 2),
+  }),
+)
+const anyQuery = withWords(query(resourceFilters), { match: 'any' })
 const explained = fc
   .tuple(
     pick(...namespaces),
@@ -365,6 +387,7 @@ export const question = fc.oneof(
   { weight: 2, arbitrary: together(pick('/conflicts'), conflictsQuery) },
   { weight: 2, arbitrary: explained },
   { weight: 3, arbitrary: together(pick('/search'), searchQuery) },
+  { weight: 3, arbitrary: together(pick('/resources'), anyQuery) },
 )
 
 /** @param revision becomes the resourceVersion */

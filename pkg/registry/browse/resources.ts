@@ -33,6 +33,13 @@ const query = z.object({
       'Words, each of them part of the namespace, name or system, in any case; or an address, with or without its host.',
     examples: ['vpc aws'],
   }),
+  match: oneOf(['name', 'any'])
+    .default('name')
+    .meta({
+      description:
+        'What `q` is compared with. `any`: names and documentation, as in `/search`, whose limits apply, but a typing error counts only in a word that nothing has. Items say what matched.',
+      examples: ['any'],
+    }),
   synced: flag.optional().meta({ description: 'Synchronised or not.', examples: [true] }),
   os: word
     .optional()
@@ -93,32 +100,42 @@ export const resources = endpoint({
     pageSize: 20,
   },
   badRequest: 'page must be a whole number from 1',
-  answer({ catalog, view, query: asked }) {
+  answer({ catalog, view, search, query: asked }) {
     const { model } = catalog
-    const { page, pageSize, offset } = pageOf(asked)
-    const { entries, totalCount } = model.page(
-      view,
-      {
-        namespaces: asked.namespace,
-        kind: asked.kind && kindOf[asked.kind],
-        text: asked.q,
-        synced: asked.synced,
-        os: asked.os,
-        arch: asked.arch,
-        severity: asked.severity,
-        publicOnly: asked.public_only,
-      },
-      {
-        sortBy: sortNames[asked.sort_by ?? (asked.q === undefined ? 'name' : 'relevance')],
-        descending: asked.sort_dir === 'desc',
-        offset,
-        limit: pageSize,
-      },
-    )
+    const { q: text, match } = asked
+    const { page, pageSize: limit, offset } = pageOf(asked)
+    const selection = {
+      namespaces: asked.namespace,
+      kind: asked.kind && kindOf[asked.kind],
+      synced: asked.synced,
+      os: asked.os,
+      arch: asked.arch,
+      severity: asked.severity,
+      publicOnly: asked.public_only,
+    }
+    const sortBy = sortNames[asked.sort_by ?? (text === undefined ? 'name' : 'relevance')]
+    const order = { descending: asked.sort_dir === 'desc', offset, limit }
+    const bodyOf = (items: readonly string[], totalCount: number): string =>
+      `{"items":[${items.join()}],"totalCount":${totalCount},"page":${page},"pageSize":${limit}}`
+    if (text !== undefined && match === 'any') {
+      const { count, numbers, slice, matchesOf } = search.find(
+        view,
+        { ...selection, exactFirst: true },
+        text,
+      )
+      const entries =
+        sortBy === 'relevance'
+          ? slice(offset, offset + limit)
+          : model.sorted(numbers, { ...order, sortBy })
+      const items = entries.map((entry) =>
+        JSON.stringify({ ...resourceRecord(entry, catalog), matched: matchesOf(entry) }),
+      )
+      return { body: bodyOf(items, count), revision: () => search.revision }
+    }
+    const { entries, totalCount } = model.page(view, { ...selection, text }, { ...order, sortBy })
     const items = entries.map((entry) =>
       entry.memo('record', () => JSON.stringify(resourceRecord(entry, catalog))),
     )
-    const body = `{"items":[${items.join()}],"totalCount":${totalCount},"page":${page},"pageSize":${pageSize}}`
-    return { body, revision: () => model.revision }
+    return { body: bodyOf(items, totalCount), revision: () => model.revision }
   },
 })

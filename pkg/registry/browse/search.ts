@@ -59,6 +59,7 @@ export const search = endpoint({
         matched: [{ field: 'input', text: 'private_subnets' }],
       },
     ],
+    totalCount: 21,
     next: '20',
   },
   badRequest: 'q must have at most 8 words: search for fewer words',
@@ -72,6 +73,7 @@ export const search = endpoint({
         ...resourceRecord(entry, catalog),
         matched: [...matchesOf(entry)],
       })),
+      totalCount: count,
       ...(end < count && { next: `${end}` }),
       ...(isTruncated && { isTruncated }),
     }

@@ -1,7 +1,7 @@
 import type { Depot, Namespace } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Binding } from '../access/access.ts'
 import { Backlog, type Worked } from './backlog.ts'
-import type { Bits } from './bits.ts'
+import { Bits } from './bits.ts'
 import { Depots, type ShownDepot } from './depots.ts'
 import { type MostDownloaded, mostDownloaded } from './downloads.ts'
 import { Listed } from './listed.ts'
@@ -27,12 +27,16 @@ const versionsPerParent = 10
 const fewParents = 10
 const mostDownloadedLimit = 10
 
-export interface PageRequest {
-  /** By relevance to the text of the selection; `descending` does not apply. */
-  readonly sortBy: SortBy | 'relevance'
+interface SortedRequest {
+  readonly sortBy: SortBy
   readonly descending: boolean
   readonly offset: number
   readonly limit: number
+}
+
+export interface PageRequest extends Omit<SortedRequest, 'sortBy'> {
+  /** By relevance to the text of the selection; `descending` does not apply. */
+  readonly sortBy: SortBy | 'relevance'
 }
 
 export interface Page {
@@ -208,6 +212,14 @@ export class ReadModel {
       return { entries: sorted.slice(offset, offset + limit), totalCount }
     }
     return { entries: this.#orders[sortBy].page(set, descending, offset, limit), totalCount }
+  }
+
+  /** A page of the entries with these numbers. */
+  sorted(numbers: Iterable<number>, request: SortedRequest): Listed[] {
+    const { sortBy, descending, offset, limit } = request
+    const set = new Bits()
+    for (const number of numbers) set.add(number)
+    return this.#orders[sortBy].page(set, descending, offset, limit)
   }
 
   /** @param namespace of the Depots, default: all; their resources may be in others */

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { emptyRoot, type FolderDocs, type ModuleDocs } from '../../api/docs/docs.ts'
 import { type Kind, parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import { Catalog, type View } from '../catalog/catalog.ts'
-import { Search } from './search.ts'
+import { Search, type SearchFilter } from './search.ts'
 
 /** A catalog, its search, and the documentation that storage has. */
 class Searched {
@@ -64,8 +64,8 @@ class Searched {
     }
   }
 
-  find(text: string, view: View = this.catalog.model.views.all) {
-    const { count, slice, matchesOf, isTruncated } = this.search.find(view, {}, text)
+  find(text: string, view: View = this.catalog.model.views.all, filter: SearchFilter = {}) {
+    const { count, slice, matchesOf, isTruncated } = this.search.find(view, filter, text)
     const half = Math.ceil(count / 2)
     const entries = [...slice(0, half), ...slice(half, Infinity)]
     const names = entries.map(({ summary }) => summary.name)
@@ -103,6 +103,19 @@ const network = docsOf(
   },
   ['endpoints'],
 )
+
+it('leaves out typing errors of words that something has, if it is asked to', () => {
+  const searched = new Searched()
+  for (const name of ['m19998', 'm19988', 'm19998-old']) searched.module(name)
+  searched.feed()
+  const { all } = searched.catalog.model.views
+  const found = (text: string, exactFirst: boolean) =>
+    searched.find(text, all, { exactFirst }).names.toSorted()
+  expect(found('m19998', false)).toEqual(['m19988', 'm19998', 'm19998-old'])
+  expect(found('m19998', true)).toEqual(['m19998', 'm19998-old'])
+  expect(found('m29998', true)).toEqual(['m19998', 'm19998-old'])
+  expect(found('m19988 aws', true)).toEqual(['m19988'])
+})
 
 it.each([
   ['network', 'name', 'network'],

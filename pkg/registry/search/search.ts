@@ -2,12 +2,12 @@
 
 import { searchFields } from '../../api/browse/browse.ts'
 import type { ModuleDocs } from '../../api/docs/docs.ts'
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import {
   type Bits,
   type Catalog,
   type Listed,
+  type Selection,
   searchedWords,
   type View,
 } from '../catalog/catalog.ts'
@@ -41,6 +41,8 @@ export interface Match {
 
 export interface Hits {
   readonly count: number
+  /** Numbers of the entries, best first. */
+  readonly numbers: readonly number[]
   /** Best first. */
   readonly slice: (start: number, end: number) => readonly Listed[]
   /** Whether there may be more, because the question matches too much. */
@@ -49,10 +51,9 @@ export interface Hits {
   readonly matchesOf: (entry: Listed) => readonly Match[]
 }
 
-export interface SearchFilter {
-  readonly kind?: ParentKind | undefined
-  /** Any of these. */
-  readonly namespaces?: readonly string[] | undefined
+export interface SearchFilter extends Omit<Selection, 'text'> {
+  /** Whether typing errors count only in words that nothing has. */
+  readonly exactFirst?: boolean
 }
 
 interface Indexed {
@@ -146,7 +147,7 @@ export class Search {
     const chosen = this.#model.chosen(view, filter)
     const among = isCurrent ? chosen : chosen.copy()
     if (!isCurrent) among.filter((number) => this.#isOf(number))
-    const { ranks, isTruncated } = this.#rank(expanded, among)
+    const { ranks, isTruncated } = this.#rank(expanded, among, filter.exactFirst === true)
     const byRank: number[][] = []
     for (const number of this.#model.popular) {
       const rank = ranks[number] ?? noRank
@@ -155,6 +156,7 @@ export class Search {
     const found = byRank.flat()
     return {
       count: found.length,
+      numbers: found,
       slice: (start, end) =>
         found.slice(start, end).map((number) => this.#indexed[number]?.entry as Listed),
       isTruncated,
@@ -163,19 +165,21 @@ export class Search {
   }
 
   /** By number: the sum of the ranks of the best matches of each word, or {@link noRank}. */
-  #rank(words: readonly Expanded[], among: Bits) {
+  #rank(words: readonly Expanded[], among: Bits, exactFirst: boolean) {
     const ranks = new Uint8ClampedArray(this.#indexed.length)
     if (words.length === 0) ranks.fill(noRank)
     let isTruncated = false
     for (const word of words) {
       let left = maxMatches
+      let hasExact = false
       const best = new Uint8Array(ranks.length).fill(noRank)
       for (const [ids, isTypo] of this.#terms.idsOf(word)) {
-        if (left <= 0) break
+        if (left <= 0 || (isTypo && exactFirst && hasExact)) break
         for (const id of ids) {
           const number = id >>> fieldBits
           if (ranks[number] === noRank || !among.has(number)) continue
           left -= 1
+          hasExact ||= !isTypo
           const field = id & fieldMask
           const isName = field === nameField && !isTypo
           const rank = isName
