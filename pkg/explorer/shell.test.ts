@@ -45,9 +45,11 @@ describe('a page', () => {
       signedIn: false,
       version: '1.2.3',
     })
-    expect(text).toContain('data-key="/-/api/resources?q=net" data-status="200"')
+    expect(text).toContain('data-key="/-/api/resources?q=net&amp;match=any" data-status="200"')
     expect(blockOf(text, 'prime')).toBe('{"items":[]}')
-    expect(explorer.reached.map(({ url }) => url)).toEqual(['/depot/ui/v1/resources?q=net'])
+    expect(explorer.reached.map(({ url }) => url)).toEqual([
+      '/depot/ui/v1/resources?q=net&match=any',
+    ])
   })
 
   it('has a strict policy that forbids everything it does not need', async () => {

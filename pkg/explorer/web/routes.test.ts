@@ -3,7 +3,8 @@ import { matchRoute } from './routes.ts'
 
 it.each([
   ['/', 'resources', '/-/api/resources'],
-  ['/?q=net&page=2', 'resources', '/-/api/resources?q=net&page=2'],
+  ['/?q=net&page=2', 'resources', '/-/api/resources?q=net&page=2&match=any'],
+  ['/?q=n', 'resources', '/-/api/resources?q=n'],
   ['/?page=0&page_size=17&severity=bad&x=1', 'resources', '/-/api/resources'],
   ['/?view=cards&namespace=b&namespace=a', 'resources', '/-/api/resources?namespace=b&namespace=a'],
   ['/platform/module/vpc', 'resource', '/-/api/resources/platform/module/vpc?findings=false'],

@@ -15,6 +15,7 @@ import type {
   ProviderPageText,
   ResourceDetail,
   ScanFindings,
+  SearchResults,
   VersionDocs,
   WhoAmI,
 } from '../../../api/browse/browse.ts'
@@ -32,6 +33,7 @@ export type {
   ProviderPageText,
   ResourceDetail,
   ScanFindings,
+  SearchResults,
   VersionDocs,
   WhoAmI,
 }

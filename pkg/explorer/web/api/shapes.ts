@@ -64,6 +64,10 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
     }),
   ],
   [/\/versions$/, has({ ...page, items: listOf(has({ version: isText })) })],
+  [
+    /^\/-\/api\/search$/,
+    has({ items: listOf(has({ ...card, matched: listOf(has({ field: isText, text: isText })) })) }),
+  ],
   [/^\/-\/api\/namespaces$/, has({ items: listOf(has({ name: isText })) })],
   [
     /^\/-\/api\/depots\/graph$/,

@@ -1,23 +1,37 @@
 import { type PageAddress as Path, resourceHref } from '../url/pages.ts'
 import { Hidden, Icon, kindIcon } from './icon.tsx'
+import { MarkedWords, Matched } from './marked.tsx'
+import type { Match } from './matches.ts'
 
-/** Kind, namespace and name; the name is the link. */
-export function AddressLink({ of, version }: { readonly of: Path; readonly version?: string }) {
+interface Props {
+  readonly of: Path & { readonly matched?: readonly Match[] | undefined }
+  readonly version?: string
+  /** Words of a search, which are marked. */
+  readonly typed?: string
+}
+
+/** Kind, namespace and name; the name is the link. A search result also says what matched. */
+export function AddressLink({ of, version, typed = '' }: Props) {
   return (
     <span class="addr">
       <Icon name={kindIcon(of.kind)} />
       <span>
         <Hidden>{of.kind === 'provider' ? 'Provider' : 'Module'} </Hidden>
         <span class="ns">
-          {of.namespace}/<wbr />
+          <MarkedWords text={of.namespace} typed={typed} />/<wbr />
         </span>
         <a
           href={resourceHref(of, version === undefined ? {} : { version })}
           // Makes the browser report when the name is painted: main.tsx waits for it.
           elementtiming="name"
         >
-          <b>{of.name}</b>
+          <b>
+            <MarkedWords text={of.name} typed={typed} />
+          </b>
         </a>
+        {of.matched !== undefined && (
+          <Matched matched={of.matched} address={`${of.namespace}/${of.name}`} typed={typed} />
+        )}
       </span>
     </span>
   )

@@ -1,3 +1,5 @@
+import { type Match, markedParts, matchedFields } from './matches.ts'
+
 /** Marks the last place of the typed text, because the ends of names tell them apart. */
 export function Marked({ words, typed }: { readonly words: string; readonly typed: string }) {
   const at = typed === '' ? -1 : words.toLowerCase().lastIndexOf(typed.toLowerCase())
@@ -9,5 +11,40 @@ export function Marked({ words, typed }: { readonly words: string; readonly type
       <mark>{words.slice(at, end)}</mark>
       {words.slice(end)}
     </>
+  )
+}
+
+/** Marks every word of the question that begins a word of the text. */
+export const MarkedWords = ({ text, typed }: { readonly text: string; readonly typed: string }) => (
+  <>
+    {markedParts(text, typed).map((part, at) =>
+      at % 2 === 0 ? part : <mark key={at}>{part}</mark>,
+    )}
+  </>
+)
+
+interface MatchedProps {
+  readonly matched: readonly Match[]
+  readonly address: string
+  readonly typed: string
+}
+
+/** The fields of a search result that matched, below its name. */
+export function Matched({ matched, address, typed }: MatchedProps) {
+  const { fields, hasMore } = matchedFields(matched, address, typed)
+  if (fields.length === 0) return null
+  return (
+    <span class="matched">
+      {fields.map(({ label, text }, at) => (
+        <span key={label}>
+          {at > 0 && ', '}
+          {label}{' '}
+          <code>
+            <MarkedWords text={text} typed={typed} />
+          </code>
+        </span>
+      ))}
+      {hasMore && ', and more'}
+    </span>
   )
 }

@@ -6,17 +6,23 @@ import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 
-export const Cards = ({ items }: { readonly items: readonly BrowseResource[] }) => (
+interface CardsProps {
+  readonly items: readonly BrowseResource[]
+  /** Words of the search. */
+  readonly typed: string
+}
+
+export const Cards = ({ items, typed }: CardsProps) => (
   <ul class="cards" aria-label="Modules and providers">
     {items.map((item) => (
-      <Card key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />
+      <Card key={`${item.namespace}/${item.kind}/${item.name}`} item={item} typed={typed} />
     ))}
   </ul>
 )
 
-const Card = ({ item }: { readonly item: BrowseResource }) => (
+const Card = ({ item, typed }: { readonly item: BrowseResource; readonly typed: string }) => (
   <li class="card">
-    <AddressLink of={item} />
+    <AddressLink of={item} typed={typed} />
     <span>{item.hasUnsyncedVersions === true && <OutOfSync />}</span>
     <div class="facts">
       <code class="ver">{item.latestVersion ?? 'No version'}</code>

@@ -57,7 +57,7 @@ export function activeFilters(values: ResourcesValues): ActiveFilter[] {
   const one = (key: keyof ResourcesValues, label: string, words: string): ActiveFilter[] =>
     words === '' ? [] : [{ key, label, words, without: { [key]: '' } }]
   return [
-    ...one('q', 'Name', q),
+    ...one('q', 'Search', q),
     ...namespace.map((name) => ({
       key: 'namespace' as const,
       label: 'Namespace',

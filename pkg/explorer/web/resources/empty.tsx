@@ -3,15 +3,33 @@ import type { WhoAmI } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { plural } from '../parts/format.ts'
+import { LookedAt } from '../parts/looked-at.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { loginHref } from '../shell/session.ts'
-import { accessHref, type ResourcesValues, resourcesHref, whoAmIUrl } from '../url/pages.ts'
+import {
+  accessHref,
+  isSearched,
+  type ResourcesValues,
+  resourcesHref,
+  whoAmIUrl,
+} from '../url/pages.ts'
 
-export const NothingMatches = (props: { count: number; view: ResourcesValues['view'] }) => (
+interface NothingProps {
+  /** Filters that are on. */
+  readonly count: number
+  readonly values: ResourcesValues
+}
+
+export const NothingMatches = ({ count, values: { view, q } }: NothingProps) => (
   <div class="void">
     <h2 class="h3">Nothing matches these filters.</h2>
-    <p>{plural(props.count, 'filter is', 'filters are')} on.</p>
-    <a class="btn" href={resourcesHref({ view: props.view })}>
+    <p>{plural(count, 'filter is', 'filters are')} on.</p>
+    {isSearched(q) && (
+      <p>
+        <LookedAt access={<a href={accessHref()}>Access</a>} />
+      </p>
+    )}
+    <a class="btn" href={resourcesHref({ view })}>
       Clear
     </a>
   </div>

@@ -63,7 +63,7 @@ export function Filters({ values, namespaces, change }: Props) {
   return (
     <search class="filters" aria-label="Filter the registry">
       <SearchField
-        label="Search names"
+        label="Search names and docs"
         value={values.q}
         main
         onSearch={(q) => change({ q }, 'replace')}

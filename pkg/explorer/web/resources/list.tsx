@@ -67,7 +67,7 @@ interface ListProps {
 export const ResourceList = ({ data, values, onRows }: ListProps) => (
   <>
     {values.view === 'cards' ? (
-      <Cards items={data.items} />
+      <Cards items={data.items} typed={values.q} />
     ) : (
       <ResourceTable items={data.items} values={values} />
     )}

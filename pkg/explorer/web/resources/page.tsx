@@ -53,7 +53,7 @@ export function ResourcesPage({ search }: { readonly search: URLSearchParams }) 
               onRows={(rows) => change({ page_size: rows })}
             />
           ) : active > 0 ? (
-            <NothingMatches count={active} view={values.view} />
+            <NothingMatches count={active} values={values} />
           ) : (
             <EmptyRegistry />
           )

@@ -20,8 +20,10 @@ export function ResourceTable({ items, values }: Props) {
   // The same elements while the items stay the same, so that other changes of the page do not redraw them.
   const rows = useMemo(
     () =>
-      items.map((item) => <Row key={`${item.namespace}/${item.kind}/${item.name}`} item={item} />),
-    [items],
+      items.map((item) => (
+        <Row key={`${item.namespace}/${item.kind}/${item.name}`} item={item} typed={values.q} />
+      )),
+    [items, values.q],
   )
   return (
     <Table label="Modules and providers" look="stack flow" heads={heads(values)}>
@@ -68,11 +70,11 @@ function sortable(
   }
 }
 
-const Row = ({ item }: { readonly item: BrowseResource }) => (
+const Row = ({ item, typed }: { readonly item: BrowseResource; readonly typed: string }) => (
   <tr role="row">
     <RowHead class="full">
       <span class="held">
-        <AddressLink of={item} />
+        <AddressLink of={item} typed={typed} />
         <ReasonMark reason={item.reason} of={item} />
       </span>
     </RowHead>

@@ -1,7 +1,8 @@
 import { boot } from '../api/boot.ts'
-import type { ResourcePage } from '../api/records.ts'
-import { number, timeAgo } from '../parts/format.ts'
+import type { SearchResults } from '../api/records.ts'
+import { timeAgo } from '../parts/format.ts'
 import { kindIcon } from '../parts/icon.tsx'
+import type { Match } from '../parts/matches.ts'
 import {
   accessHref,
   conflictsHref,
@@ -21,7 +22,11 @@ export interface Hit {
   readonly note: string
   readonly isAddress?: boolean
   readonly outOfSync?: boolean
+  /** Matches of a found resource. */
+  readonly matched?: readonly Match[]
 }
+
+export type FoundResource = SearchResults['items'][number]
 
 export interface Group {
   readonly label: string
@@ -31,25 +36,32 @@ export interface Group {
 const matches = (words: string, typed: string): boolean =>
   words.toLowerCase().includes(typed.toLowerCase())
 
+interface Asked {
+  readonly typed: string
+  readonly found: readonly FoundResource[]
+  /** True if the search found nothing or failed, so that people can go on. */
+  readonly allPages: boolean
+}
+
 /** Suggestions of the palette: found resources, recent visits, and pages. */
-export function hitsFor(typed: string, found: ResourcePage | undefined): Group[] {
+export function hitsFor({ typed, found, allPages }: Asked): Group[] {
   const groups = [
-    { label: 'Modules and providers', hits: typed === '' ? [] : resourceHits(found) },
+    { label: 'Modules and providers', hits: found.map(resourceHit) },
     { label: 'Visited', hits: visitHits(typed) },
-    { label: 'Pages', hits: pageHits(typed, found) },
+    { label: 'Pages', hits: pageHits(typed, allPages) },
   ]
   return groups.filter(({ hits }) => hits.length > 0)
 }
 
-const resourceHits = (found: ResourcePage | undefined): Hit[] =>
-  (found?.items ?? []).map((item) => ({
-    href: resourceHref(item),
-    icon: kindIcon(item.kind),
-    words: `${item.namespace}/${item.name}`,
-    note: item.latestVersion ?? '',
-    isAddress: true,
-    outOfSync: item.hasUnsyncedVersions === true,
-  }))
+const resourceHit = (item: FoundResource): Hit => ({
+  href: resourceHref(item),
+  icon: kindIcon(item.kind),
+  words: `${item.namespace}/${item.name}`,
+  note: item.latestVersion ?? '',
+  isAddress: true,
+  outOfSync: item.hasUnsyncedVersions === true,
+  matched: item.matched,
+})
 
 const visitHits = (typed: string): Hit[] =>
   visits()
@@ -62,7 +74,7 @@ const visitHits = (typed: string): Hit[] =>
     }))
     .filter(({ words }) => matches(words, typed))
 
-function pageHits(typed: string, found: ResourcePage | undefined): Hit[] {
+function pageHits(typed: string, allPages: boolean): Hit[] {
   const pages: readonly (readonly [words: string, icon: string, href: string])[] = [
     ['Registry', 'registry', homeHref()],
     ['Depots', 'depot', depotsHref()],
@@ -72,10 +84,9 @@ function pageHits(typed: string, found: ResourcePage | undefined): Hit[] {
     ...(boot.oidc && !boot.signedIn ? [['Sign in', 'user', loginHref()] as const] : []),
   ]
   const hits = pages
-    .filter(([words]) => matches(words, typed))
+    .filter(([words]) => allPages || matches(words, typed))
     .map(([words, icon, href]) => ({ href, icon, words, note: '' }))
-  if (typed === '') return hits
+  if (typed === '' || allPages) return hits
   const all = `All results for “${typed}” in the registry`
-  const count = found === undefined ? '' : number(found.totalCount)
-  return [{ href: resourcesHref({ q: typed }), icon: 'search', words: all, note: count }, ...hits]
+  return [{ href: resourcesHref({ q: typed }), icon: 'search', words: all, note: '' }, ...hits]
 }

@@ -1,10 +1,13 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { ResourcePage } from '../api/records.ts'
-import { useQuery } from '../api/use-query.ts'
-import { number } from '../parts/format.ts'
+import type { BrowseApiError } from '../api/client.ts'
+import type { SearchResults } from '../api/records.ts'
+import { type Query, useQuery } from '../api/use-query.ts'
+import { number, plural, sentence } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
-import { Marked } from '../parts/marked.tsx'
+import { LookedAt } from '../parts/looked-at.tsx'
+import { Marked, MarkedWords, Matched } from '../parts/marked.tsx'
 import { navigate } from '../url/navigate.ts'
+import { isSearched, searchUrl } from '../url/pages.ts'
 import { Dialog } from './dialog.tsx'
 import { type Hit, hitsFor } from './palette-hits.ts'
 
@@ -15,20 +18,28 @@ interface Props {
   readonly onKeys: () => void
 }
 
-/** Finds a module, provider or page by name, without the mouse. */
+/** Finds a module, provider or page by its name or documentation, without the mouse. */
 export function Palette({ onClose, onKeys }: Props) {
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState('')
   const [chosen, setChosen] = useState(0)
   const list = useRef<HTMLDivElement>(null)
+  const text = typed.trim()
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(typed.trim().slice(0, 253)), waitMs)
+    const timer = setTimeout(() => setAsked(text.slice(0, 253)), waitMs)
     return () => clearTimeout(timer)
-  }, [typed])
-  const url =
-    asked === '' ? undefined : `/-/api/resources?q=${encodeURIComponent(asked)}&page_size=8`
-  const found = useQuery<ResourcePage>(url)
-  const groups = hitsFor(typed.trim(), url === undefined ? undefined : found.data)
+  }, [text])
+  const isAsked = isSearched(asked) && isSearched(text)
+  const found = useQuery<SearchResults>(isAsked ? searchUrl(asked) : undefined)
+  const { error } = found
+  const results = isAsked && error === undefined ? found.data : undefined
+  const isEmpty = results?.items.length === 0 && !found.previous
+  const isFailed = isAsked && error !== undefined
+  const groups = hitsFor({
+    typed: text,
+    found: results?.items ?? [],
+    allPages: isEmpty || isFailed,
+  })
   const hits = groups.flatMap((group) => group.hits)
   const at = Math.min(chosen, hits.length - 1)
   useEffect(() => {
@@ -93,18 +104,20 @@ export function Palette({ onClose, onKeys }: Props) {
                 hit={hit}
                 at={hits.indexOf(hit)}
                 chosen={at}
-                typed={typed.trim()}
+                typed={text}
                 open={open}
               />
             ))}
           </div>
         ))}
-        {found.error !== undefined && <p class="quiet none">{found.error.message}</p>}
       </div>
-      <p class="vh" role="status">
-        {asked !== '' && found.data !== undefined && !found.previous
-          ? `${number(found.data.totalCount)} results`
-          : ''}
+      {isFailed && <Failed error={error} refetch={found.refetch} />}
+      <p class={isEmpty ? 'none quiet' : 'vh'} role="status">
+        {isEmpty && (
+          <>
+            <strong>Nothing matches “{asked}”.</strong> <LookedAt access="Access" />
+          </>
+        )}
       </p>
       <div class="keys">
         <span>
@@ -118,6 +131,9 @@ export function Palette({ onClose, onKeys }: Props) {
         </span>
         <span>
           <kbd>?</kbd> all keys
+        </span>
+        <span class="end" role="status">
+          {results !== undefined && !isEmpty && !found.previous && counted(results)}
         </span>
       </div>
     </Dialog>
@@ -143,7 +159,14 @@ function Option({ hit, at, chosen, typed, open }: OptionProps) {
     >
       <Icon name={hit.icon} />
       <span class={hit.isAddress === true ? 'mono' : ''}>
-        <Marked words={hit.words} typed={typed} />
+        {hit.matched === undefined ? (
+          <Marked words={hit.words} typed={typed} />
+        ) : (
+          <MarkedWords text={hit.words} typed={typed} />
+        )}
+        {hit.matched !== undefined && (
+          <Matched matched={hit.matched} address={hit.words} typed={typed} />
+        )}
       </span>
       <span class="end">
         {hit.outOfSync === true && (
@@ -154,6 +177,31 @@ function Option({ hit, at, chosen, typed, open }: OptionProps) {
         )}
         {hit.isAddress === true ? <code>{hit.note}</code> : hit.note}
       </span>
+    </div>
+  )
+}
+
+/** Results may be missing if the words match too much. */
+const counted = ({ items, totalCount, isTruncated }: SearchResults): string =>
+  totalCount > items.length || isTruncated === true
+    ? `${items.length} of ${isTruncated === true ? 'more than ' : ''}${number(totalCount)}`
+    : plural(totalCount, 'result')
+
+/** Says what to do about a failed search; the pages are offered above it. */
+function Failed({ error, refetch }: { error: BrowseApiError } & Pick<Query<unknown>, 'refetch'>) {
+  const isDenied = error.status === 401 || error.status === 403
+  return (
+    <div class="none" role="alert">
+      <p>
+        {sentence(error.message)}
+        {isDenied && ' Open Access: it says who you are for this registry and which rule applies.'}
+        {error.retryAfterSeconds !== undefined && ' The search is repeated by itself.'}
+      </p>
+      {!isDenied && error.status !== 400 && error.retryAfterSeconds === undefined && (
+        <button type="button" class="btn" onClick={refetch}>
+          Retry
+        </button>
+      )}
     </div>
   )
 }

@@ -101,8 +101,11 @@ export interface PageAddress {
 /** Path of the browse API on the explorer's server. */
 const api = '/-/api'
 
+/** Whether a text is long enough to look for it in documentation. */
+export const isSearched = (q: string): boolean => q.trim().length >= 2
+
 export const resourcesUrl = (values: ResourcesValues): string =>
-  `${api}/resources${print(resourceFilters, values)}`
+  `${api}/resources${print({ ...resourceFilters, match: text }, { ...values, match: isSearched(values.q) ? 'any' : '' })}`
 
 export function resourceUrl({ namespace, kind, name }: PageAddress): string {
   return `${api}/resources/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
@@ -158,6 +161,7 @@ export const statsUrl = (namespace: string): string =>
   `${api}/stats${print(statsParams, { namespace })}`
 export const conflictsUrl = (values: Partial<ConflictsValues> = {}): string =>
   `${api}/conflicts${print(conflictsParams, values)}`
+export const searchUrl = (q: string): string => `${api}/search?q=${encodeURIComponent(q)}&limit=8`
 export const namespacesUrl = `${api}/namespaces`
 export const whoAmIUrl = `${api}/whoami`
 
