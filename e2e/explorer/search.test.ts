@@ -11,12 +11,8 @@ beforeAll(async () => {
   const vpc = ['3.0.0', '2.0.0', '1.0.0'].map((version) => [version, 'variable "cidr" {}'] as const)
   shown = await showDocumented({ 'private-dns': [['1.0.0', text]], vpc })
   const question = `${shown.url}/depot/ui/v1/search?q=flow`
-  await vi.waitFor(
-    async () => expect(await (await fetch(question)).text()).toContain('query_flow'),
-    {
-      timeout: 30_000,
-    },
-  )
+  const isFound = async () => (await (await fetch(question)).text()).includes('query_flow_log')
+  await vi.waitUntil(isFound, { timeout: 30_000 })
 })
 afterAll(() => shown?.close())
 
@@ -108,6 +104,35 @@ describe.skipIf(chromiumPath === undefined)('the search of the palette', () => {
     await close()
   })
 
+  it('finds the page of a pasted block, and says how far behind the block is', async () => {
+    const { page, problems, field, palette, close } = await openPalette()
+    const block = `module "vpc" {
+  source  = "depot.example.com/network/vpc/aws"
+  version = "1.0.0"
+}`
+    await page.evaluate((text) => navigator.clipboard.writeText(text), block)
+    await field.press('Control+v')
+    const found = palette.getByRole('group', { name: 'From what you pasted' }).getByRole('option')
+    await found.first().getByText('You use 1.0.0: 2 versions behind. Latest is 3.0.0.').waitFor()
+    expect(await found.allInnerTexts()).toEqual([
+      expect.stringContaining('network/vpc/aws'),
+      'Compare 1.0.0 with 3.0.0',
+      'Open 1.0.0',
+    ])
+    expect(await palette.getByRole('group', { name: 'Modules and providers' }).count()).toBe(0)
+    expect(await problemsInEveryLook(page, widths)).toEqual([])
+    await field.press('ArrowDown')
+    await field.press('Enter')
+    await page.waitForURL('**/network/module/vpc/compare/1.0.0...3.0.0')
+    await page.keyboard.press('Control+k')
+    await field.fill('depot.example.com/network/vpc/aws')
+    await found.first().waitFor()
+    await field.press('Enter')
+    await page.waitForURL('**/network/module/vpc')
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('says what to do after an error, and offers every page', async () => {
     const { page, problems, field, palette, option, close } = await openPalette([400, 500])
     await field.fill('a b c d e f g h i')
@@ -150,6 +175,17 @@ describe.skipIf(chromiumPath === undefined)('the search of the list', () => {
       '/-/api/resources?q=f',
       '/-/api/resources?q=fl&match=any',
     ])
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('finds the module of a pasted source', async () => {
+    const { page, problems, close } = await open('/')
+    const field = page.getByRole('searchbox', { name: 'Search names and docs' })
+    await field.fill('source = "depot.example.com/network/vpc/aws"')
+    await page.waitForURL('**/?q=network%2Fvpc%2Faws')
+    expect(await field.inputValue()).toBe('network/vpc/aws')
+    await page.getByText('1 result', { exact: true }).waitFor()
     expect(problems).toEqual([])
     await close()
   })

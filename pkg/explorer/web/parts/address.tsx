@@ -1,10 +1,10 @@
 import { type PageAddress as Path, resourceHref } from '../url/pages.ts'
 import { Hidden, Icon, kindIcon } from './icon.tsx'
 import { MarkedWords, Matched } from './marked.tsx'
-import type { Match } from './matches.ts'
+import type { SearchMatch } from './matches.ts'
 
 interface Props {
-  readonly of: Path & { readonly matched?: readonly Match[] | undefined }
+  readonly of: Path & { readonly matched?: readonly SearchMatch[] | undefined }
   readonly version?: string
   /** Words of a search, which are marked. */
   readonly typed?: string

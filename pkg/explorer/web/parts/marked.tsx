@@ -1,4 +1,4 @@
-import { type Match, markedParts, matchedFields } from './matches.ts'
+import { markedParts, matchedFields, type SearchMatch } from './matches.ts'
 
 /** Marks the last place of the typed text, because the ends of names tell them apart. */
 export function Marked({ words, typed }: { readonly words: string; readonly typed: string }) {
@@ -24,7 +24,7 @@ export const MarkedWords = ({ text, typed }: { readonly text: string; readonly t
 )
 
 interface MatchedProps {
-  readonly matched: readonly Match[]
+  readonly matched: readonly SearchMatch[]
   readonly address: string
   readonly typed: string
 }

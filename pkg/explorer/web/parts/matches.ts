@@ -2,7 +2,7 @@ import type { SearchResults } from '../api/records.ts'
 
 /* Fields that a search matched, with the words of the question as the registry splits it. */
 
-export type Match = SearchResults['items'][number]['matched'][number]
+export type SearchMatch = SearchResults['items'][number]['matched'][number]
 
 const labels: Readonly<Record<string, string>> = {
   name: 'Name',
@@ -34,13 +34,13 @@ export function markedParts(text: string, typed: string): readonly string[] {
   return pattern === undefined ? [text] : text.split(pattern)
 }
 
-export interface MatchedField {
+interface MatchedField {
   readonly label: string
   readonly text: string
 }
 
 /** The first match of two fields that the address does not show, and whether there are more matches. */
-export function matchedFields(matched: readonly Match[], address: string, typed: string) {
+export function matchedFields(matched: readonly SearchMatch[], address: string, typed: string) {
   const unseen = matched.filter(
     ({ field, text }) =>
       !((field === 'name' || field === 'namespace') && address.split('/').includes(text)),

@@ -3,6 +3,7 @@ import type { NamespaceList } from '../api/records.ts'
 import { Icon } from '../parts/icon.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { pastedSource } from '../shell/pasted.ts'
 import type { ResourcesValues } from '../url/pages.ts'
 import { activeFilters, kindChoice, otherChoices } from './choices.ts'
 import { NamespaceDialog } from './namespace-dialog.tsx'
@@ -66,7 +67,7 @@ export function Filters({ values, namespaces, change }: Props) {
         label="Search names and docs"
         value={values.q}
         main
-        onSearch={(q) => change({ q }, 'replace')}
+        onSearch={(q) => change({ q: pastedSource(q)?.address ?? q }, 'replace')}
       />
       <details class="more">
         <summary class="btn">

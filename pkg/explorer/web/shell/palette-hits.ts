@@ -1,16 +1,18 @@
 import { boot } from '../api/boot.ts'
-import type { SearchResults } from '../api/records.ts'
+import type { ResourceDetail, SearchResults } from '../api/records.ts'
 import { timeAgo } from '../parts/format.ts'
 import { kindIcon } from '../parts/icon.tsx'
-import type { Match } from '../parts/matches.ts'
+import type { SearchMatch } from '../parts/matches.ts'
 import {
   accessHref,
+  compareHref,
   conflictsHref,
   depotsHref,
   resourceHref,
   resourcesHref,
   statsHref,
 } from '../url/pages.ts'
+import { behind } from './pasted.ts'
 import { loginHref } from './session.ts'
 import { homeHref } from './sidebar.tsx'
 import { visits } from './visits.ts'
@@ -23,10 +25,21 @@ export interface Hit {
   readonly isAddress?: boolean
   readonly outOfSync?: boolean
   /** Matches of a found resource. */
-  readonly matched?: readonly Match[]
+  readonly matched?: readonly SearchMatch[]
+  /** A sentence below the words. */
+  readonly said?: string | undefined
 }
 
 export type FoundResource = SearchResults['items'][number]
+
+/** A found resource that a pasted block or source names. */
+interface PastedResource {
+  readonly item: FoundResource
+  /** As the block has it. */
+  readonly version: string | undefined
+  /** Undefined until it is loaded. */
+  readonly detail: ResourceDetail | undefined
+}
 
 export interface Group {
   readonly label: string
@@ -39,14 +52,19 @@ const matches = (words: string, typed: string): boolean =>
 interface Asked {
   readonly typed: string
   readonly found: readonly FoundResource[]
+  readonly pasted: PastedResource | undefined
   /** True if the search found nothing or failed, so that people can go on. */
   readonly allPages: boolean
 }
 
-/** Suggestions of the palette: found resources, recent visits, and pages. */
-export function hitsFor({ typed, found, allPages }: Asked): Group[] {
+/** Suggestions of the palette: what was pasted, found resources, recent visits, and pages. */
+export function hitsFor({ typed, found, pasted, allPages }: Asked): Group[] {
   const groups = [
-    { label: 'Modules and providers', hits: found.map(resourceHit) },
+    { label: 'From what you pasted', hits: pasted === undefined ? [] : pastedHits(pasted) },
+    {
+      label: 'Modules and providers',
+      hits: found.filter((item) => item !== pasted?.item).map(resourceHit),
+    },
     { label: 'Visited', hits: visitHits(typed) },
     { label: 'Pages', hits: pageHits(typed, allPages) },
   ]
@@ -62,6 +80,32 @@ const resourceHit = (item: FoundResource): Hit => ({
   outOfSync: item.hasUnsyncedVersions === true,
   matched: item.matched,
 })
+
+function pastedHits({ item, version, detail }: PastedResource): Hit[] {
+  const { latestVersion: latest, versions = [], hasDocs } = detail ?? {}
+  const said = version && detail ? behind(version, detail) : undefined
+  const page = {
+    ...resourceHit(item),
+    words: `${item.namespace}/${item.address}`,
+    matched: [],
+    said,
+  }
+  const isOlder = version !== latest && versions.some((one) => one.version === version)
+  if (version === undefined || latest === undefined || !isOlder) return [page]
+  const compare = {
+    href: compareHref(item, { from: version, to: latest }),
+    icon: 'compare',
+    words: `Compare ${version} with ${latest}`,
+    note: '',
+  }
+  const open = {
+    href: resourceHref(item, { version }),
+    icon: kindIcon(item.kind),
+    words: `Open ${version}`,
+    note: '',
+  }
+  return [page, ...(hasDocs ? [compare] : []), open]
+}
 
 const visitHits = (typed: string): Hit[] =>
   visits()

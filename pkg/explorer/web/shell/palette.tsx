@@ -1,15 +1,16 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BrowseApiError } from '../api/client.ts'
-import type { SearchResults } from '../api/records.ts'
+import type { ResourceDetail, SearchResults } from '../api/records.ts'
 import { type Query, useQuery } from '../api/use-query.ts'
 import { number, plural, sentence } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { LookedAt } from '../parts/looked-at.tsx'
 import { Marked, MarkedWords, Matched } from '../parts/marked.tsx'
 import { navigate } from '../url/navigate.ts'
-import { isSearched, searchUrl } from '../url/pages.ts'
+import { detailUrl, isSearched, searchUrl } from '../url/pages.ts'
 import { Dialog } from './dialog.tsx'
-import { type Hit, hitsFor } from './palette-hits.ts'
+import { type FoundResource, type Hit, hitsFor } from './palette-hits.ts'
+import { pastedSource } from './pasted.ts'
 
 const waitMs = 120
 
@@ -24,7 +25,8 @@ export function Palette({ onClose, onKeys }: Props) {
   const [asked, setAsked] = useState('')
   const [chosen, setChosen] = useState(0)
   const list = useRef<HTMLDivElement>(null)
-  const text = typed.trim()
+  const source = pastedSource(typed)
+  const text = source?.address ?? typed.trim()
   useEffect(() => {
     const timer = setTimeout(() => setAsked(text.slice(0, 253)), waitMs)
     return () => clearTimeout(timer)
@@ -35,9 +37,14 @@ export function Palette({ onClose, onKeys }: Props) {
   const results = isAsked && error === undefined ? found.data : undefined
   const isEmpty = results?.items.length === 0 && !found.previous
   const isFailed = isAsked && error !== undefined
+  const item = results?.items.find(
+    ({ namespace, address }) => `${namespace}/${address}` === source?.address,
+  )
+  const { data: detail } = useQuery<ResourceDetail>(item && detailUrl(item, ''))
   const groups = hitsFor({
     typed: text,
     found: results?.items ?? [],
+    pasted: item && { item, version: source?.version, detail: ownDetail(detail, item) },
     allPages: isEmpty || isFailed,
   })
   const hits = groups.flatMap((group) => group.hits)
@@ -164,6 +171,7 @@ function Option({ hit, at, chosen, typed, open }: OptionProps) {
         ) : (
           <MarkedWords text={hit.words} typed={typed} />
         )}
+        {hit.said !== undefined && <span class="matched">{hit.said}</span>}
         {hit.matched !== undefined && (
           <Matched matched={hit.matched} address={hit.words} typed={typed} />
         )}
@@ -180,6 +188,10 @@ function Option({ hit, at, chosen, typed, open }: OptionProps) {
     </div>
   )
 }
+
+/** The answer of an earlier question is shown until the next one arrives. */
+const ownDetail = (detail: ResourceDetail | undefined, item: FoundResource) =>
+  detail?.namespace === item.namespace && detail.address === item.address ? detail : undefined
 
 /** Results may be missing if the words match too much. */
 const counted = ({ items, totalCount, isTruncated }: SearchResults): string =>
