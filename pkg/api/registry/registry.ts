@@ -103,12 +103,8 @@ export interface ModuleDetail extends ListedModule {
   readonly versions: readonly string[]
 }
 
-/**
- * One version of a provider.
- *
- * @see https://developer.hashicorp.com/terraform/registry/api-docs
- */
-export interface ProviderDetail {
+/** A version of a provider in lists. */
+export interface ListedProvider {
   readonly id: string
   readonly owner: string
   readonly namespace: string
@@ -118,6 +114,19 @@ export interface ProviderDetail {
   /** URL of the source repository; empty if it is unknown. */
   readonly source: string
   readonly downloads: number
+}
+
+export interface ProviderList {
+  readonly meta: ModuleList['meta']
+  readonly providers: readonly ListedProvider[]
+}
+
+/**
+ * One version of a provider.
+ *
+ * @see https://developer.hashicorp.com/terraform/registry/api-docs
+ */
+export interface ProviderDetail extends ListedProvider {
   /** Newest first. */
   readonly versions: readonly string[]
   readonly docs: readonly {

@@ -19,7 +19,7 @@ import { createUpstreamAuthority } from '../../../hack/testbed/upstream/https-se
 import { UpstreamRegistry } from '../../../hack/testbed/upstream/registry.ts'
 import { defaultLimits } from '../../archives/archive/archive.ts'
 import { tarGzOf, zipOf } from '../../archives/archive/packed.fixture.ts'
-import { unpackDocs } from '../../archives/docs/docs.ts'
+import { unpackDocs, unpackPages } from '../../archives/docs/docs.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { type LocalSources, localSources } from '../sources/sources.fixture.ts'
 import {
@@ -284,6 +284,22 @@ describe('a folder of archives', () => {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     expect(docs).toEqual({ sha256, sizeBytes: bytes.length })
     expect((await unpackDocs(bytes)).root.inputs).toMatchObject([{ name: 'cidr' }])
+  })
+
+  it('is stored with the pages that the archive of a provider contains', async () => {
+    const zip = await zipOf([
+      { path: 'terraform-provider-dns_v2.0.0', content: 'runs' },
+      { path: 'docs/resources/record.md', content: '# dns_record' },
+    ])
+    put('registry.example.com/acme/dns/terraform-provider-dns_2.0.0_linux_amd64.zip', zip)
+    await imported([join(dir, 'in')])
+    const [name = ''] = storedFiles().filter(isDocs)
+    const bytes = readFileSync(join(dir, 'archives/archives', name))
+    const { pages } = await unpackPages(bytes)
+    expect(pages).toMatchObject([{ page: { category: 'resources', slug: 'record' } }])
+    expect(manifest('provider/dns/dns-2-0-0-linux-amd64.yaml')).toMatchObject({
+      spec: { upload: { docs: { sizeBytes: bytes.length } } },
+    })
   })
 
   it('may have a version that another folder has: only the first is stored', async () => {

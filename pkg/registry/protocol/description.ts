@@ -6,6 +6,7 @@ import { listNumbers, listQuery, listRoutes, searchRoute } from './module-lists.
 import { moduleRoutes } from './modules.ts'
 import { providerRoutes } from './provider-answers.ts'
 import { providerDetailRoutes } from './provider-detail.ts'
+import { providerListQuery, providerListRoutes } from './provider-lists.ts'
 
 /** A route of the protocols, for the OpenAPI document. */
 export interface DescribedRoute {
@@ -172,8 +173,21 @@ export const describedRoutes: readonly DescribedRoute[] = [
       summary: `A provider, ${what === 'latest' ? 'in its latest version' : 'in one version'}`,
       status: 200,
       contentTypes: ['application/json'],
-      required: ['id', 'namespace', 'name', 'version', 'source', 'versions'],
-      errors: [404],
+      required: ['id', 'namespace', 'name', 'version', 'source', 'versions', 'docs'],
+      errors: [404, 502, 504],
+    }),
+  ),
+  ...Object.entries(providerListRoutes).map(
+    ([what, route]): DescribedRoute => ({
+      route: providerPrefix + route,
+      operationId: `listProviders_${what}`,
+      summary: 'Providers with their latest versions: all, or of a namespace',
+      query: providerListQuery,
+      numbers: listNumbers,
+      status: 200,
+      contentTypes: ['application/json'],
+      required: ['meta', 'providers'],
+      errors: [400, 404],
     }),
   ),
   {

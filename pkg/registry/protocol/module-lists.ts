@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type { ListedModule, ModuleList } from '../../api/registry/registry.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { notFound, RegistryError } from '../../base/errors/errors.ts'
 import { after, get, note, type ServingEnv } from '../../base/serving/serving.ts'
 import { type CallerView, requestOf } from '../auth/auth.ts'
@@ -26,17 +27,26 @@ export const listNumbers = {
   offset: { minimum: 0, maximum: 999_999_999 },
 } as const
 
+/** Finds the part of the catalog that a caller may see. */
+export function viewsOf({ auth, catalog: { model } }: RegistryOptions) {
+  const toView = (view: CallerView): View =>
+    typeof view === 'string' ? model.views[view] : model.viewOf(view)
+  return (c: Context<ServingEnv>) =>
+    auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
+}
+
 /** Lists of the modules that a caller may see, with their latest versions, in the form of the public registry. */
 export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
-  const { auth, catalog, search = new Search(catalog) } = options
-  const { model } = catalog
-  const toView = (view: CallerView): View =>
-    typeof view === 'string' ? model.views[view] : model.viewOf(view)
-  const viewOf = (c: Context<ServingEnv>) =>
-    auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
-  const listResponse = (url: URL, modules: readonly ListedModule[]) =>
-    new Response(JSON.stringify(listOf(url, modules)), { headers: jsonHeadersOf(options) })
+  const { catalog, search = new Search(catalog) } = options
+  const viewOf = viewsOf(options)
+  const listResponse = (url: URL, modules: readonly ListedModule[]) => {
+    const provider = url.searchParams.get('provider')
+    const chosen = modules.filter((module) => provider === null || module.provider === provider)
+    const { meta, items } = listOf(url, chosen)
+    const list: ModuleList = { meta, modules: items }
+    return new Response(JSON.stringify(list), { headers: jsonHeadersOf(options) })
+  }
   for (const prefix of [modulePrefix, '/v1/modules']) {
     get(routes, prefix, searchRoute, (c: Context<ServingEnv>) =>
       after(viewOf(c), (view) => {
@@ -74,19 +84,22 @@ interface Wanted {
   readonly name: string | undefined
 }
 
-/** Sorted by name. Modules without a version cannot be used, so they are left out. */
-function modulesIn(
+/** Modules without a version cannot be used, so they are left out. */
+function modulesIn(options: RegistryOptions, view: View, { namespace, name }: Wanted) {
+  const modules = listedIn(options, view, 'Module', namespace).flatMap(moduleOf)
+  return modules.filter((module) => name === undefined || module.name === name)
+}
+
+/** The resources of a kind in a namespace, or in all, sorted by name. */
+export function listedIn(
   { catalog: { model } }: RegistryOptions,
   view: View,
-  { namespace, name }: Wanted,
-): ListedModule[] {
-  const selection = {
-    kind: 'Module' as const,
-    ...(namespace !== undefined && { namespaces: [namespace] }),
-  }
+  kind: ParentKind,
+  namespace: string | undefined,
+): readonly Listed[] {
+  const selection = { kind, ...(namespace !== undefined && { namespaces: [namespace] }) }
   const order = { sortBy: 'name', descending: false, offset: 0, limit: Infinity } as const
-  const { entries } = model.page(view, selection, order)
-  return entries.flatMap(moduleOf).filter((module) => name === undefined || module.name === name)
+  return model.page(view, selection, order).entries
 }
 
 function moduleOf({ summary }: Listed): ListedModule[] {
@@ -109,13 +122,11 @@ function moduleOf({ summary }: Listed): ListedModule[] {
   ]
 }
 
-/** @throws RegistryError BadRequest naming the parameter */
-function listOf(url: URL, modules: readonly ListedModule[]): ModuleList {
+/** A page of a list. @throws RegistryError BadRequest naming the parameter */
+export function listOf<T>(url: URL, all: readonly T[]): { meta: ModuleList['meta']; items: T[] } {
   const { searchParams: query, pathname } = url
   const limit = numberIn(query, 'limit', 15)
   const offset = numberIn(query, 'offset', 0)
-  const provider = query.get('provider') ?? undefined
-  const chosen = modules.filter((module) => provider === undefined || module.provider === provider)
   const urlOf = (to: number): string => {
     const { searchParams } = new URL(url)
     searchParams.set('limit', `${limit}`)
@@ -128,10 +139,10 @@ function listOf(url: URL, modules: readonly ListedModule[]): ModuleList {
     meta: {
       limit,
       current_offset: offset,
-      ...(next < chosen.length && { next_offset: next, next_url: urlOf(next) }),
+      ...(next < all.length && { next_offset: next, next_url: urlOf(next) }),
       ...(offset > 0 && { prev_offset: previous, prev_url: urlOf(previous) }),
     },
-    modules: chosen.slice(offset, next),
+    items: all.slice(offset, next),
   }
 }
 

@@ -21,6 +21,7 @@ import { moduleEndpoints } from './modules.ts'
 import type { RegistryOptions } from './options.ts'
 import { ProviderAnswers } from './provider-answers.ts'
 import { providerDetailEndpoints } from './provider-detail.ts'
+import { createProviderLists } from './provider-lists.ts'
 import { providerEndpoints } from './providers.ts'
 import { ReadyArchives } from './ready-archives.ts'
 
@@ -72,6 +73,7 @@ export function createRegistry(options: RegistryOptions): {
     for (const endpoint of endpoints) mount(routes, prefix, endpoint, options)
   }
   routes.route('/', moduleListRoutes(options))
+  routes.route('/', createProviderLists(options))
   const plain = new PlainRoutes(
     table
       .slice(0, 3)

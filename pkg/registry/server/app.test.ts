@@ -72,6 +72,8 @@ describe('any input of a client', () => {
     ':name',
     long,
   ]
+  /** Two dots lead to the list of the namespace, which exists. */
+  const notUp = (word: string) => (/^(\.|%2e){2}$/.test(word) ? '.' : word)
   const routes: [route: string, fill: (word: string) => string][] = [
     ['module versions', (word) => `/depot/modules/v1/${word}/${word}/${word}/versions`],
     ['module of a known namespace', (word) => `/depot/modules/v1/platform/vpc/${word}/versions`],
@@ -88,7 +90,8 @@ describe('any input of a client', () => {
     ['provider versions', (word) => `/depot/providers/v1/${word}/${word}/versions`],
     [
       'package metadata',
-      (word) => `/depot/providers/v1/platform/hello/${word}/download/${word}/${word}`,
+      (word) =>
+        `/depot/providers/v1/platform/hello/${notUp(word)}/download/${notUp(word)}/${notUp(word)}`,
     ],
     [
       'provider archive',
@@ -96,11 +99,13 @@ describe('any input of a client', () => {
     ],
     [
       'checksums',
-      (word) => `/depot/providers/v1/platform/hello/${word}/SHA256SUMS/${word}/${word}`,
+      (word) =>
+        `/depot/providers/v1/platform/hello/${notUp(word)}/SHA256SUMS/${notUp(word)}/${notUp(word)}`,
     ],
     [
       'signature',
-      (word) => `/depot/providers/v1/platform/hello/${word}/SHA256SUMS.sig/${word}/${word}`,
+      (word) =>
+        `/depot/providers/v1/platform/hello/${notUp(word)}/SHA256SUMS.sig/${notUp(word)}/${notUp(word)}`,
     ],
     ['no route', (word) => `/${word}/${word}`],
   ]
