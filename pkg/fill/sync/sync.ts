@@ -22,7 +22,7 @@ import { ArchivesInUse } from './version/archives-in-use.ts'
 import { DocsAllowance } from './version/document.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
-import { leaveMissing, noteStored } from './version/missing.ts'
+import { isMended, isStoredAs, leaveMissing, noteStored } from './version/missing.ts'
 import { foresee } from './version/outlook.ts'
 import { Removals } from './version/removals.ts'
 import { leave, removeLeft } from './version/remove.ts'
@@ -191,19 +191,22 @@ function keepInStorage(
   version: StoredObject | undefined,
   after: StoredObject | undefined,
 ): void {
-  if ((after ?? version)?.kind !== 'Version' || !context.objects.isFolder) return
-  if (context.dryRun !== undefined) return
+  if (!context.objects.isFolder || context.dryRun !== undefined) return
+  const kind = (after ?? version)?.kind
+  const isParent = kind === 'Module' || kind === 'Provider'
+  if (isParent && version !== undefined && after === undefined) void isMended(context, version)
+  if (kind !== 'Version') return
   const isStored = version !== undefined && versionStatus(version).artifact !== undefined
   if (after !== undefined) {
-    const isStoredNow = versionStatus(after).artifact !== undefined
-    if (isStored && !isStoredNow) context.removals.hold(version)
-    if (!isStored && isStoredNow) context.removals.release(after)
+    if (isStored && !isStoredAs(version, after)) context.removals.hold(version)
+    if (!isStored && versionStatus(after).artifact) context.removals.release(after)
     return
   }
   if (version === undefined || version.metadata.finalizers.length === 0) return
   const { deletionTimestamp, ownerAbsent } = version.metadata
   if (deletionTimestamp !== undefined && ownerAbsent !== true) return
-  leave(context, version).catch((err: unknown) => {
+  const left = async () => (await isMended(context, version)) || leave(context, version)
+  left().catch((err: unknown) => {
     const key = keyOf(version.metadata)
     context.log.warn({ key, err }, 'the archive of a Version that disappeared stays in storage')
   })

@@ -96,7 +96,9 @@ export class Definitions<O> {
       if (object !== undefined) last.set(idOf(key), object)
     }
     const claims = content.entries.map((entry, order) => claimOf(entry, file, order, last))
-    if (content.incomplete) {
+    // The name of an object that the file never had may be a cut one.
+    const isStrange = claims.some(({ state, object }) => state === 'broken' && object === undefined)
+    if (content.incomplete || isStrange) {
       const named = new Set(claims.map(({ key }) => idOf(key)))
       for (const claim of before) {
         if (claim.state === 'broken' && claim.object === undefined) continue

@@ -23,13 +23,13 @@ export {
   parseYaml,
 } from './documents.ts'
 export type { Keeper } from './keeper.ts'
-export type { Written } from './manifest-file.ts'
+export type { ManifestFile, Written } from './manifest-file.ts'
 export { readKept, readManifests } from './read-manifests.ts'
 export { objectsIn } from './read-object.ts'
 export { decodeText } from './read-text.ts'
 export type { Rejection } from './rejections.ts'
 export { Scanner } from './scanner.ts'
-export { identityOf, signatureOf } from './tree.ts'
+export { changedAtMs, identityOf, signatureOf } from './tree.ts'
 
 /** A server follows what it finds: an object is gone when it is in no file, unless files are just changing. */
 const absence = { restMs: 0, patienceMs: 2_000 }

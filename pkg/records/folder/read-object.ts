@@ -127,6 +127,10 @@ export function guessOf(value: unknown): { kind: Kind | 'unknown'; key: ObjectKe
 /** Tells whether an object is probably ours if apiVersion or kind is missing: such a mistake must be reported. */
 function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolean {
   const version = value['apiVersion'] ?? undefined
+  // The first line of a file that was cut.
+  const [only, ...others] = Object.keys(value)
+  const isBeginning = apiVersionOf('Version', apiGroup).startsWith(String(version ?? ''))
+  if (only === 'apiVersion' && others.length === 0 && isBeginning) return true
   if (typeof version === 'string') {
     return version.startsWith(`${apiGroup}/`) || (kind === 'Namespace' && version === 'v1')
   }

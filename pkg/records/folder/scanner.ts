@@ -96,9 +96,14 @@ export class Scanner<O, E> {
     return this.#files.size
   }
 
-  /** Objects that a file names. */
-  entriesIn(file: string): number {
-    return this.#files.get(file)?.entries.length ?? 0
+  /** The content of a file as it was read last. */
+  contentOf(file: string): ManifestFile<O, E> | undefined {
+    return this.#files.get(file)
+  }
+
+  /** The signature of a file as it was read last. */
+  signatureOf(file: string): string | undefined {
+    return this.#settling.signatureOf(file)
   }
 
   *extras(): Generator<E> {

@@ -29,6 +29,11 @@ export function signatureOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): 
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
 }
 
+/** When a file changed last, in milliseconds since 1970, from its signature. */
+export function changedAtMs(signature: string): number {
+  return Number(signature.slice(signature.lastIndexOf(':') + 1)) / 1e6
+}
+
 /** The part of a signature that stays when a file is renamed. */
 export function identityOf(signature: string): string {
   return signature.slice(0, signature.lastIndexOf(':'))

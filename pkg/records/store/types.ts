@@ -144,6 +144,15 @@ export interface Objects {
     status: unknown,
     options?: { readonly isProgress?: boolean },
   ): Promise<StoredObject>
+  /**
+   * Writes an object that sync created again, if its file in a folder is damaged: empty, cut or not to be parsed. What the
+   * file had stays in a hidden file next to it. Waits until the file has had the same content for a while.
+   *
+   * @param object as it is to be written
+   * @param isProven whether storage has the archive of a Version; asked where the file is damaged
+   * @returns false if its file is not damaged, or is being written
+   */
+  mend?(object: StoredObject, isProven: () => Promise<boolean>): Promise<boolean>
   /** Tells whether an object waits for its finalizers when people delete it: a file that they remove does not. */
   waitsForFinalizers(object: StoredObject): boolean
   /**

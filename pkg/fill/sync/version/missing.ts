@@ -2,6 +2,7 @@ import { hasReason, messageOf } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, keyOf } from '../context.ts'
 import { mustBeConfirmed } from '../parent/removal.ts'
+import { finalizerOf } from './finalizer.ts'
 import { recordedPlace } from './plan.ts'
 import { leavesArchive } from './references.ts'
 import { isDeletedToAccept, leave } from './remove.ts'
@@ -10,15 +11,29 @@ import { versionStatus } from './work.ts'
 /**
  * Finds the Versions of a folder whose files a person removed while nothing ran, and leaves their archives in storage for a
  * while, as a running process does. A checkout without files looks the same, so many Versions of a parent have to be
- * confirmed. Archives of Versions whose files are unreadable or lost their status are held.
+ * confirmed. A Version whose file is damaged is written again. Archives of others whose files are unreadable or lost their
+ * status are held.
  */
 export async function leaveMissing(context: Context): Promise<void> {
-  if (!hasMemory(context)) return
   const { objects, removals } = context
+  if (context.dryRun !== undefined) {
+    const lost = removals.stored.filter(
+      (version) => !isStoredAs(version, knownAs(context, version)),
+    )
+    for (const version of lost) removals.hold(version)
+  }
+  if (!hasMemory(context)) return
+  for (const parent of removals.parents) {
+    const { kind, metadata } = parent
+    if (objects.get(kind, metadata.namespace, metadata.name) === undefined) {
+      await isMended(context, parent)
+    }
+  }
   const missing: StoredObject[] = []
   for (const version of removals.stored) {
     const now = knownAs(context, version)
-    if (isStored(now) || !(await hasArchive(context, version))) continue
+    if (isStoredAs(version, now) || !(await hasArchive(context, version))) continue
+    if (now === undefined && (await isMended(context, version))) continue
     // An unreadable file may hold any of them.
     if (now !== undefined || objects.unreadable() !== undefined) removals.hold(version)
     else missing.push(version)
@@ -55,7 +70,31 @@ async function hasArchive(context: Context, version: StoredObject): Promise<bool
   }
 }
 
-async function isLeft(context: Context, version: StoredObject): Promise<boolean> {
+/** Writes an object again whose file is damaged: a Version if storage has its whole archive. */
+export async function isMended(context: Context, object: StoredObject): Promise<boolean> {
+  const isVersion = object.kind === 'Version'
+  const finalizers = isVersion ? [finalizerOf(context.apiGroup)] : object.metadata.finalizers
+  const whole = { ...object, metadata: { ...object.metadata, finalizers } }
+  const isProven = async () => !isVersion || isWhole(context, object)
+  try {
+    return (await context.objects.mend?.(whole, isProven)) === true
+  } catch (err) {
+    const key = keyOf(object.metadata)
+    context.log.warn({ key, err, error: messageOf(err) }, 'a damaged file stays as it is')
+    return false
+  }
+}
+
+async function isWhole(context: Context, version: StoredObject): Promise<boolean> {
+  const { artifact } = versionStatus(version)
+  const { fileName = '', sha256 = '', sizeBytes = 0 } = artifact ?? {}
+  const place = recordedPlace(context, artifact)?.place
+  if (place === undefined) return false
+  return place.driver.verify(place.object(fileName), { sizeBytes, sha256 })
+}
+
+/** Leaves the archive of a Version in storage for a while. @returns false if that failed */
+export async function isLeft(context: Context, version: StoredObject): Promise<boolean> {
   try {
     await leave(context, version)
     return true
@@ -73,7 +112,16 @@ export async function noteStored(context: Context): Promise<void> {
     const isWritten = version.metadata.finalizers.length > 0
     return isWritten && versionStatus(version).artifact && !leavesArchive(context, version)
   })
-  await context.removals.keepStored([...stored, ...context.removals.held])
+  await context.removals.keepStored([...stored, ...context.removals.held, ...parentsIn(context)])
+}
+
+/** Modules and Providers that sync made, also those whose files cannot be read now. */
+function parentsIn({ objects, removals }: Context): StoredObject[] {
+  const all = [...objects.list('Module'), ...objects.list('Provider')]
+  const made = all.filter(({ metadata }) => metadata.creationTimestamp !== '')
+  if (objects.unreadable() === undefined) return made
+  const known = new Set(all.map(({ metadata }) => metadata.uid))
+  return [...made, ...removals.parents.filter(({ metadata }) => !known.has(metadata.uid))]
 }
 
 /** In a cluster, Versions wait for their finalizers instead. */
@@ -83,8 +131,14 @@ const hasMemory = ({ objects, dryRun }: Context): boolean =>
 const knownAs = ({ objects }: Context, { metadata }: StoredObject): StoredObject | undefined =>
   objects.get('Version', metadata.namespace, metadata.name)
 
-const isStored = (version: StoredObject | undefined): boolean =>
-  version !== undefined && versionStatus(version).artifact !== undefined
+/** Whether a Version has an archive, as it had before. The place is the last field: a file that was cut lacks it. */
+export function isStoredAs(before: StoredObject, now: StoredObject | undefined): boolean {
+  const artifact = now && versionStatus(now).artifact
+  if (artifact === undefined) return false
+  return (
+    artifact.configName !== undefined || versionStatus(before).artifact?.configName === undefined
+  )
+}
 
 function parentOf({ metadata }: StoredObject): string {
   const owner = metadata.ownerReferences.find(({ controller }) => controller === true)

@@ -33,6 +33,7 @@ export class Removals {
   readonly #left = new Map<string, LeftVersion>()
   /** Namespace, version and platform of each. */
   readonly #identities = new Map<string, string>()
+  /** With the Modules and Providers that sync made. */
   #stored: readonly StoredObject[] = []
 
   private constructor(notes: Notes) {
@@ -76,6 +77,14 @@ export class Removals {
     this.onAdd(left.id)
   }
 
+  /** Whether the parent of a Version deleted it, because it no longer wants it. */
+  isUnwanted(object: StoredObject): boolean {
+    return (
+      this.unwanted.has(object.metadata.uid) ||
+      this.#left.get(idOf(object))?.acceptsUpstream === false
+    )
+  }
+
   /** Keeps the archive of a Version that is unknown by accident, such as by a file that was emptied. */
   hold(object: StoredObject): void {
     const left = { id: idOf(object), removeAfter: undefined, object: neededOf(object) }
@@ -102,19 +111,29 @@ export class Removals {
     this.#forget(id)
   }
 
-  /** The Versions with an archive that were there when the last process ended. */
+  /** The Versions with an archive that were there when they were written down last. */
   get stored(): readonly StoredObject[] {
-    return this.#stored
+    return this.#stored.filter(({ kind }) => kind === 'Version')
   }
 
-  /** Writes the Versions with an archive down for the next process. @throws ApiError */
+  /** The Modules and Providers that sync had made then. */
+  get parents(): readonly StoredObject[] {
+    return this.#stored.filter(({ kind }) => kind !== 'Version')
+  }
+
+  /** Writes the Versions with an archive, and what sync made for them, down for the next process. @throws ApiError */
   async keepStored(objects: readonly StoredObject[]): Promise<void> {
-    if (objects.length === 0) return this.#notes.drop(storedKey)
-    const byName = (a: StoredObject, b: StoredObject) =>
-      keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1
+    if (objects.length === 0) {
+      this.#stored = []
+      return this.#notes.drop(storedKey)
+    }
+    const orderOf = ({ kind, metadata }: StoredObject) => `${kind} ${keyOf(metadata)}`
+    const byName = (a: StoredObject, b: StoredObject) => (orderOf(a) < orderOf(b) ? -1 : 1)
     const text = JSON.stringify(objects.toSorted(byName).map(unrevised))
-    if (isDeepStrictEqual(JSON.parse(text), this.#stored)) return
+    const stored = JSON.parse(text) as StoredObject[]
+    if (isDeepStrictEqual(stored, this.#stored)) return
     await this.#notes.put(storedKey, text)
+    this.#stored = stored
   }
 
   #forget(id: string): void {
@@ -145,8 +164,14 @@ function neededOf(object: StoredObject): StoredObject<unknown, VersionStatus> {
 
 /** The same for an object that did not change: each process counts the revisions of a folder from the beginning. */
 function unrevised(object: StoredObject): StoredObject {
-  const needed = neededOf(object)
+  const needed = object.kind === 'Version' ? neededOf(object) : withTrust(object)
   return { ...needed, metadata: { ...needed.metadata, resourceVersion: '' } }
+}
+
+/** A Module or Provider with the key that it trusts; everything else in its status is found out again. */
+function withTrust(object: StoredObject): StoredObject {
+  const { signingKey } = (object.status ?? {}) as { readonly signingKey?: unknown }
+  return { ...object, status: { signingKey } }
 }
 
 function identityIn(object: StoredObject): string {

@@ -41,7 +41,7 @@ export async function syncVersion(
   const { request, afterMs } = requestOf(context, object)
   attempt.request = request
 
-  if (version.status?.artifact === undefined) {
+  if (version.status?.artifact?.configName === undefined) {
     const returned = await takeBack(context, object, plan, signal)
     if (returned !== undefined) return syncVersion(context, { ...given, ...read(returned) })
   }

@@ -3,14 +3,24 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf, kinds } from '../../../api/v1alpha1/v1alpha1.ts'
-import { decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
+import type { Logger } from '../../../base/telemetry/telemetry.ts'
+import { changedAtMs, decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
 import { isReadmeOf, type readmeObject, readmeRefOf, readmeTaken } from '../readme.ts'
 import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
+import { asideOf, commentsIn, isBlank, isDamaged } from './damage.ts'
 import type { Fields, FiledSecret } from './keeper.ts'
 import { rewritten, textOf } from './text.ts'
 import { changed, removeFile, writeFile } from './write-file.ts'
+
+interface FilesOptions {
+  readonly dir: string
+  readonly apiGroup: string
+  /** Time without changes after which a damaged file is not being written any more, in milliseconds. */
+  readonly restMs: number
+  readonly log: Logger
+}
 
 /**
  * Writes objects into files: one that this process made as a whole into a file of its own, and of one that a person wrote
@@ -20,11 +30,15 @@ export class Files {
   readonly #dir: string
   readonly #apiGroup: string
   readonly #scanner: Scanner<Fields, FiledSecret>
+  readonly #restMs: number
+  readonly #log: Logger
 
-  constructor(dir: string, apiGroup: string, scanner: Scanner<Fields, FiledSecret>) {
+  constructor({ dir, apiGroup, restMs, log }: FilesOptions, scanner: Scanner<Fields, FiledSecret>) {
     this.#dir = dir
     this.#apiGroup = apiGroup
     this.#scanner = scanner
+    this.#restMs = restMs
+    this.#log = log
   }
 
   /** Tells whether sync created the file of an object, or the object has no file yet. */
@@ -32,7 +46,7 @@ export class Files {
     const { definitions } = this.#scanner
     const file = definitions.fileOf(ref)
     if (file === undefined) return definitions.get(idOf(ref)) === undefined
-    if (file !== fileOf(ref) || this.#scanner.entriesIn(file) !== 1) return false
+    if (file !== fileOf(ref) || this.#scanner.contentOf(file)?.entries.length !== 1) return false
     const { creationTimestamp } = record(definitions.get(idOf(ref))?.['metadata'])
     return typeof creationTimestamp === 'string' && definitions.statusFileOf(ref) === undefined
   }
@@ -52,6 +66,45 @@ export class Files {
       }))
     }
     if (!isDeepStrictEqual(status, statusBefore)) await this.#writeStatus(ref, status)
+  }
+
+  /** Tells in which state the own file of an object is damaged; undefined: it is not. */
+  async damageOf(ref: StoredRef): Promise<string | undefined> {
+    const { definitions } = this.#scanner
+    const file = fileOf(ref)
+    const content = this.#scanner.contentOf(file)
+    const isElsewhere = (definitions.fileOf(ref) ?? file) !== file
+    if (content === undefined || isElsewhere || definitions.statusFileOf(ref)) return undefined
+    if (!(await this.#scanner.isCurrent(file))) return undefined
+    const isIt = isDamaged(await readFile(join(this.#dir, file)), content)
+    return isIt ? this.#scanner.signatureOf(file) : undefined
+  }
+
+  /** Time until a damaged file counts as left by whoever wrote it, in milliseconds. @param state from {@link damageOf} */
+  restsInMs(state: string): number {
+    const restsInMs = changedAtMs(state) + this.#restMs - Date.now()
+    return Math.min(Math.max(restsInMs, 0), this.#restMs)
+  }
+
+  /**
+   * Writes an object whose own file is damaged again. The damaged file gets a hidden name next to it, unless it is empty.
+   *
+   * @returns false if the file is not in this state
+   */
+  async mend(ref: StoredRef, value: Fields, state: string): Promise<boolean> {
+    if ((await this.damageOf(ref)) !== state) return false
+    const file = fileOf(ref)
+    const path = join(this.#dir, file)
+    const read = decodeText(await readFile(path))
+    if ('text' in read && isBlank(read.text)) {
+      await this.#put(file, `${commentsIn(read.text)}${textOf(value)}`, read.text)
+      return true
+    }
+    const [text, aside] = [textOf(value), asideOf(this.#dir, file)]
+    const identity = await writeFile(path, text, { aside: join(this.#dir, aside) })
+    await this.#scanner.wrote(file, text, identity)
+    this.#log.warn({ ...ref, file, aside }, 'a damaged file was set aside and written again')
+    return true
   }
 
   /** Takes an object out of its file, and its status out of the file of its own. */
@@ -108,8 +161,7 @@ export class Files {
         const message = `${file} cannot be read: correct it, or remove it to have it written again`
         throw new ApiError('Conflict', message)
       }
-      const comments = current.replaceAll('\0', '').trim()
-      return this.#put(file, `${comments}${comments && '\n'}${textOf(after)}`, current)
+      return this.#put(file, `${commentsIn(current)}${textOf(after)}`, current)
     }
     // A person may have put a comment into it.
     const isUntouched = current === textOf(before)
@@ -124,7 +176,7 @@ export class Files {
     const known = this.#scanner.definitions.statusFileOf(ref)
     if (known === undefined) return this.#put(this.#freeName(ref), textOf(value), undefined)
     const current = await this.#textOf(known)
-    const isAlone = this.#scanner.entriesIn(known) === 1
+    const isAlone = this.#scanner.contentOf(known)?.entries.length === 1
     const text = isAlone ? textOf(value) : rewritten(known, current, this.#is(ref), () => value)
     await this.#put(known, text, current)
   }
@@ -153,7 +205,7 @@ export class Files {
     const path = join(this.#dir, file)
     if (text === current) return
     if (text !== undefined) {
-      await this.#scanner.wrote(file, text, await writeFile(path, text, current))
+      await this.#scanner.wrote(file, text, await writeFile(path, text, { expected: current }))
     } else if (current !== undefined) {
       removeFile(path, current)
       await this.#scanner.wrote(file, undefined)
@@ -183,11 +235,6 @@ export class Files {
       )
     }
   }
-}
-
-/** Whether a text has nothing but comments: a full disk or a person emptied the file. */
-function isBlank(text: string): boolean {
-  return text.split('\n').every((line) => /^[\s\0]*(?:#.*|---\s*)?$/.test(line))
 }
 
 /** The file of an object that is made: a name of its own, whatever characters it has. */

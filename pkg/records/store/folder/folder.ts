@@ -57,6 +57,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     writeStatus: (object, status, given) =>
       state.writeStatus(object, status, given?.isProgress === true),
     delete: (ref, given) => state.delete(ref, given),
+    mend: (object, isProven) => state.mending.mend(object, isProven),
     writeReadme: (version, text) => state.writeReadme(version, text),
     hasReadme: async (version) => state.hasReadme(version),
     event(event) {

@@ -13,6 +13,7 @@ import { applied } from './applied.ts'
 import { Files } from './files.ts'
 import { identified } from './identity.ts'
 import { type Fields, type FiledSecret, wholeKeeper } from './keeper.ts'
+import { Mending } from './mending.ts'
 import { controllerOf, Owners } from './owners.ts'
 import { patched } from './patch.ts'
 import { requireValid } from './valid.ts'
@@ -34,6 +35,7 @@ export class FolderState {
   readonly memory: ObjectMemory
   readonly scanner: Scanner<Fields, FiledSecret>
   readonly owners: Owners
+  readonly mending: Mending
   readonly #apiGroup: string
   readonly #restMs: number
   readonly #log: Logger
@@ -65,11 +67,15 @@ export class FolderState {
       absence: { restMs, patienceMs: Infinity },
       emptyHint: 'start again if it is meant to be empty',
       take: async (changes) => this.#take(changes),
-      onScanned: () => this.#collect(),
+      onScanned: async () => {
+        await this.mending.mendKnown(objectKinds.flatMap((kind) => this.memory.list(kind)))
+        await this.#collect()
+      },
       log,
     })
-    this.#files = new Files(dir, apiGroup, this.scanner)
+    this.#files = new Files(options, this.scanner)
     this.owners = new Owners(this.memory, this.scanner, this.#files)
+    this.mending = new Mending(apiGroup, this.scanner, this.#files, log)
   }
 
   /** @throws the error of the file system where the folder cannot be read */

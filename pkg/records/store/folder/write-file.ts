@@ -1,5 +1,5 @@
 import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { codeOf, messageOf } from '../../../base/errors/errors.ts'
 import { decodeText, identityOf, signatureOf } from '../../folder/folder.ts'
@@ -11,10 +11,15 @@ import { ApiError } from '../../kube/kube.ts'
  *
  * @returns the identity of the file, by which a scanner knows it again
  * @param expected the text that is replaced; what was written in its place meanwhile stays. Default: whatever it is
+ * @param aside the path to which the old file is moved, whatever it has
  * @throws ApiError Conflict where the file has another text, Forbidden where this user may not, Unavailable for whatever else
  *   went wrong
  */
-export async function writeFile(path: string, text: string, expected?: string): Promise<string> {
+export async function writeFile(
+  path: string,
+  text: string,
+  { expected, aside }: { readonly expected?: string | undefined; readonly aside?: string } = {},
+): Promise<string> {
   try {
     await mkdir(dirname(path), { recursive: true })
     const { target, mode } = await existing(path)
@@ -24,8 +29,11 @@ export async function writeFile(path: string, text: string, expected?: string): 
       await file.writeFile(text)
       await file.datasync()
       const identity = identityOf(signatureOf(await file.stat({ bigint: true })))
-      if (expected === undefined) await rename(temporary, target)
-      else replace(target, temporary, expected)
+      if (expected !== undefined) replace(target, temporary, expected)
+      else {
+        if (aside !== undefined) renameSync(target, aside)
+        renameSync(temporary, target)
+      }
       return identity
     } catch (error) {
       await rm(temporary, { force: true })

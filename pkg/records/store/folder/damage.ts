@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { decodeText, type ManifestFile } from '../../folder/folder.ts'
+
+/**
+ * Whether a file that sync wrote is damaged, as by a full disk or a power cut: it is empty, cannot be parsed, or its end is
+ * missing. A spec in which a person made a mistake is not, and neither is another object.
+ */
+export function isDamaged(
+  bytes: Buffer,
+  { entries, rejections }: Pick<ManifestFile<unknown, unknown>, 'entries' | 'rejections'>,
+): boolean {
+  const read = decodeText(bytes)
+  if ('text' in read && isBlank(read.text)) return true
+  if (rejections.length === 0 || entries.some(isUsable)) return false
+  // Sync writes the status last.
+  const isCut = 'text' in read && !/^status:/m.test(read.text)
+  return rejections.every(({ reason, field = '' }) => {
+    return (
+      reason === 'InvalidSyntax' || (reason === 'Invalid' && (isCut || /^status\b/.test(field)))
+    )
+  })
+}
+
+const isUsable = ({ object, status }: ManifestFile<unknown, unknown>['entries'][number]) =>
+  object !== undefined || status !== undefined
+
+/** Whether a text has nothing but comments: a full disk or a person emptied the file. */
+export function isBlank(text: string): boolean {
+  return text.split('\n').every((line) => /^[\s\0]*(?:#.*|---\s*)?$/.test(line))
+}
+
+/** The comments of a blank text, to be put before another one. */
+export function commentsIn(text: string): string {
+  const comments = text.replaceAll('\0', '').trim()
+  return comments === '' ? '' : `${comments}\n`
+}
+
+/** A free name next to a damaged file, or one that has the same bytes. Hidden files are not read as manifests. */
+export function asideOf(dir: string, file: string): string {
+  const name = `.${basename(file).slice(0, 200)}.broken`
+  const bytes = readFileSync(join(dir, file))
+  for (let count = 1; ; count += 1) {
+    const aside = join(dirname(file), count === 1 ? name : `${name}-${count}`)
+    const path = join(dir, aside)
+    if (!existsSync(path) || readFileSync(path).equals(bytes)) return aside
+  }
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { apiVersionOf } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Logger } from '../../../base/telemetry/telemetry.ts'
+import { idOf, type Scanner } from '../../folder/folder.ts'
+import { refOf } from '../memory.ts'
+import type { Objects, StoredObject } from '../types.ts'
+import { record } from '../whole-object.ts'
+import type { Files } from './files.ts'
+import type { Fields, FiledSecret } from './keeper.ts'
+
+/** Writes objects that sync created again, if their files are damaged. */
+export class Mending {
+  readonly #apiGroup: string
+  readonly #scanner: Scanner<Fields, FiledSecret>
+  readonly #files: Files
+  readonly #log: Logger
+
+  constructor(apiGroup: string, scanner: Scanner<Fields, FiledSecret>, files: Files, log: Logger) {
+    this.#apiGroup = apiGroup
+    this.#scanner = scanner
+    this.#files = files
+    this.#log = log
+  }
+
+  /** See {@link Objects.mend}. */
+  async mend(object: StoredObject, isProven: () => Promise<boolean>): Promise<boolean> {
+    const { kind, metadata, spec, status } = object
+    const { name, namespace, labels, annotations, creationTimestamp, ...rest } = metadata
+    const { finalizers, ownerReferences } = rest
+    const made = { creationTimestamp, finalizers, ownerReferences }
+    const own = { name, namespace, labels, annotations, ...made }
+    const ref = refOf(object)
+    const state = await this.#scanner.exclusively(async () => {
+      return isMade(object) ? this.#files.damageOf(ref) : undefined
+    })
+    if (state === undefined || !(await isProven())) return false
+    await sleep(this.#files.restsInMs(state))
+    const apiVersion = apiVersionOf(kind, this.#apiGroup)
+    const value = { apiVersion, kind, metadata: own, spec, status }
+    return this.#scanner.exclusively(() => this.#files.mend(ref, value, state))
+  }
+
+  /** Does the same for files that were damaged while this process ran; only while no scan runs. */
+  async mendKnown(objects: readonly StoredObject[]): Promise<void> {
+    if (this.#scanner.rejections.count === 0 || this.#scanner.restsInMs > 0) return
+    for (const object of objects) {
+      const ref = refOf(object)
+      const value = this.#scanner.definitions.get(idOf(ref))
+      const { artifact } = record(value?.['status'])
+      if (!isMade(object) || (object.kind === 'Version' && artifact === undefined)) continue
+      try {
+        const state = await this.#files.damageOf(ref)
+        if (value !== undefined && state !== undefined) await this.#files.mend(ref, value, state)
+      } catch (err) {
+        this.#log.warn({ ...ref, err }, 'a damaged file could not be written again')
+      }
+    }
+  }
+}
+
+/** Whether sync created an object. The file of a Version that a person published is theirs. */
+function isMade({ kind, metadata, spec }: StoredObject): boolean {
+  const isOfPerson = kind === 'Depot' || record(spec)['upload'] !== undefined
+  return metadata.creationTimestamp !== '' && !isOfPerson
+}
