@@ -4,8 +4,9 @@
  * checked and stored, and Depots keep Modules and Providers in sync with their upstreams.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import { Bounded } from '../../base/memory/memory.ts'
-import type { Clock } from '../../base/pacing/pacing.ts'
+import { type Clock, Loop } from '../../base/pacing/pacing.ts'
 import type { ObjectKind, StoredObject, StoredRef } from '../../records/store/store.ts'
 import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
 import { readyIn } from './conditions.ts'
@@ -49,6 +50,9 @@ export interface Sync {
   /** Aborts running work, and resolves when it has ended. Fetched archives that are not stored yet are dropped. */
   stop(): Promise<void>
 }
+
+/** Versions that are stored within this time are written down together. */
+const notingWaitMs = 250
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const satisfies readonly ObjectKind[]
 const defaultWorkers: Readonly<Record<ObjectKind, number>> = {
@@ -115,14 +119,25 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     tries,
   })
   removals.onAdd = (id) => leaving.add(id, 'poll')
+  // Many Versions take a while to write down, and are stored one after the other.
+  let notingMs = 0
+  const noting = new Loop(async () => {
+    const startMs = performance.now()
+    await note(context)
+    notingMs = performance.now() - startMs
+    return Number.POSITIVE_INFINITY
+  })
+  let isNoting = false
   const forget = objects.onChange((ref, before, after) => {
     keepInStorage(context, before, after)
+    if (isNoting && hasOtherArchive(before, after)) noting.schedule(notingWaitMs + 50 * notingMs)
     if (before !== undefined && after === undefined) removals.unwanted.delete(before.metadata.uid)
     for (const [affected, priority] of affectedBy(context, ref, before, after)) {
       wake(affected, priority)
     }
   })
   await leaveMissing(context)
+  isNoting = true
   const ungrant = options.onGrantChange?.((namespace) => {
     for (const version of objects.list('Version', { namespace })) {
       if (isRefused(version)) wake(refOf(version), 'user')
@@ -153,9 +168,8 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       ungrant?.()
       await stopSweeping()
       await Promise.all([...queues.values(), leaving].map((queue) => queue.stop()))
-      await noteStored(context).catch((err: unknown) => {
-        log.warn({ err }, 'the next run does not know which archives are stored')
-      })
+      await noting.close()
+      await note(context)
       await context.held.close()
     },
   }
@@ -163,6 +177,19 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
 
 const reconcilers: Readonly<
   Record<
+async function note(context: Context): Promise<void> {
+  await noteStored(context).catch((err: unknown) => {
+    context.log.warn({ err }, 'the next run does not know which archives are stored')
+  })
+}
+
+function hasOtherArchive(before: StoredObject | undefined, after: StoredObject | undefined) {
+  if ((after ?? before)?.kind !== 'Version') return false
+  return !isDeepStrictEqual(artifactOf(before), artifactOf(after))
+}
+
+const artifactOf = (version: StoredObject | undefined) => version && versionStatus(version).artifact
+
     ObjectKind,
     (context: Context, ref: StoredRef, signal: AbortSignal) => Promise<Reconciled | undefined>
   >
