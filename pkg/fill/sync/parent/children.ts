@@ -4,6 +4,8 @@ import { Turns } from '../../../base/pacing/pacing.ts'
 import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
 import { type Context, refOf, requireThere } from '../context.ts'
 import { freeName, labelValue, objectName } from '../names.ts'
+import { isLeft } from '../version/missing.ts'
+import { isRefusing } from '../version/work.ts'
 import { type DesiredVersion, identityOf, identityOfStored } from './desired.ts'
 import { publishedFor } from './published.ts'
 import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
@@ -82,10 +84,19 @@ export async function syncChildren(
     if (stays.has(child)) continue
     const { uid: childUid } = child.metadata
     context.removals.unwanted.add(childUid)
+    await noteUnwanted(context, child)
     await context.objects.delete(refOf(child), { uid: childUid })
   }
   const retained = undesired.length - superfluous.length + stays.size
   return { wanted, retained, held }
+}
+
+/** A process that starts after a kill must not take the deletion of a refusing Version for that of a person. */
+async function noteUnwanted(context: Context, child: StoredObject): Promise<void> {
+  const { dryRun, timings } = context
+  if (dryRun === undefined && timings.removalGraceMs > 0 && isRefusing(child)) {
+    await isLeft(context, child)
+  }
 }
 
 const isGoing = ({ metadata }: StoredObject) => metadata.deletionTimestamp !== undefined

@@ -80,13 +80,13 @@ export async function leave(context: Context, object: StoredObject): Promise<voi
 
 /** Whether a person deleted a Version that refuses upstream's content, rather than its parent. */
 export function isDeletedToAccept({ objects, removals }: Context, object: StoredObject): boolean {
-  const { namespace, uid, ownerReferences } = object.metadata
+  const { namespace, ownerReferences } = object.metadata
   const isOwned = ownerReferences.some(({ kind, name }) => {
     if (kind !== 'Module' && kind !== 'Provider') return false
     const owner = objects.get(kind, namespace, name)
     return owner !== undefined && owner.metadata.deletionTimestamp === undefined
   })
-  return isRefusing(object) && isOwned && !removals.unwanted.has(uid)
+  return isRefusing(object) && isOwned && !removals.isUnwanted(object)
 }
 
 /** Removes what a Version has left in storage, once it is due. @throws RegistryError, FillError */
