@@ -105,6 +105,29 @@ it('a check lists what storage and upstream have otherwise than the records, and
   })
 })
 
+it('a check tells documentation and a README that were lost, and the next run makes them again', async () => {
+  put(join(place.dir, 'documented/main.yaml'), depot('~> 1.0'))
+  const args = ['sync', '--manifests', 'documented', '--archives', 'documented-archives']
+  const sync = (...flags: readonly string[]) => place.run('depot', ...args, ...flags)
+  upstreams.github.tag('acme/vpc', 'v1.2.0', { 'main.tf': '', 'README.md': '# vpc\n' })
+  expect(await sync()).toMatchObject({ status: 0, stderr: '' })
+  expect(await sync('--check')).toMatchObject({ status: 0, stderr: '' })
+  const [docs = ''] = readdirSync(join(place.dir, 'documented-archives'), {
+    recursive: true,
+    encoding: 'utf8',
+  }).filter((file) => /vpc-1\.0\.0-.*\.docs\.json\.gz$/.test(file))
+  rmSync(join(place.dir, 'documented-archives', docs))
+  rmSync(join(place.dir, 'documented/configmaps/team/vpc-1-2-0-readme.yaml'))
+  const line = '~ Module team/vpc: make the documentation again of 1.0.0, 1.2.0\n'
+  expect(await sync('--check')).toMatchObject({
+    status: 1,
+    stdout: `${line}Plan: 2 to document.\n`,
+    stderr: '',
+  })
+  expect(await sync()).toMatchObject({ status: 0 })
+  expect(await sync('--check')).toMatchObject({ status: 0 })
+})
+
 it('a run tells a failure once, with its reason', async () => {
   put(
     join(place.dir, 'failing/main.yaml'),

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -233,4 +233,34 @@ it('says that archives are copied when their storage changes', async () => {
   const moved = { fileSystem: { directoryPath: 'elsewhere' } }
   await writeDepot({ storageConfig: moved })
   expect(brief(await planned())).toEqual(['change Module vpc', 'move Module vpc 1.0.0 1.1.0'])
+})
+
+it.each([
+  ['missing', undefined],
+  ['empty', ''],
+])('says that the archive of a Version whose file is %s is taken back', async (_, text) => {
+  scene.upstream.repository(url, tags(3))
+  await writeDepot()
+  await scene.run()
+  await scene.stop()
+  const file = join(dir, 'versions/team/vpc-1-0-0.yaml')
+  await (text === undefined ? rm(file) : writeFile(file, text))
+  expect(brief(await planned())).toEqual(['return Module vpc 1.0.0'])
+  expect(asText(await planned())).toContain('+ Module team/vpc: take back from storage 1.0.0\n')
+  const [archive = ''] = await scene.stored()
+  await rm(join(scene.storage, archive))
+  expect(brief(await planned())).toEqual(['fetch Module vpc 1.0.0'])
+  expect(await readdir(join(dir, '.depot-removals'))).toEqual(['stored.json'])
+})
+
+it('tells lost documentation and a lost README', async () => {
+  scene.upstream.repository(url, tags(3))
+  await writeDepot()
+  await scene.run()
+  expect(await planned({ verify: true })).toEqual([])
+  const [docs = ''] = await scene.documentation()
+  await rm(join(scene.storage, docs))
+  expect(brief(await planned({ verify: true }))).toEqual(['document Module vpc 1.0.0'])
+  await scene.run({ verifyAtStart: 'look' })
+  expect(await planned({ verify: true })).toEqual([])
 })

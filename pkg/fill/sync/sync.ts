@@ -144,7 +144,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     }
   })
   for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
-  for (const { id } of removals.all) leaving.add(id, 'listing')
+  if (context.dryRun === undefined) {
+    for (const { id } of removals.all) leaving.add(id, 'listing')
+  }
   for (const queue of [...queues.values(), leaving]) queue.start()
   const stopSweeping = sweepDaily(context, options.sweepDelete === true)
   return {
@@ -175,8 +177,6 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   }
 }
 
-const reconcilers: Readonly<
-  Record<
 async function note(context: Context): Promise<void> {
   await noteStored(context).catch((err: unknown) => {
     context.log.warn({ err }, 'the next run does not know which archives are stored')
@@ -190,6 +190,8 @@ function hasOtherArchive(before: StoredObject | undefined, after: StoredObject |
 
 const artifactOf = (version: StoredObject | undefined) => version && versionStatus(version).artifact
 
+const reconcilers: Readonly<
+  Record<
     ObjectKind,
     (context: Context, ref: StoredRef, signal: AbortSignal) => Promise<Reconciled | undefined>
   >

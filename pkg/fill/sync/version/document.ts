@@ -56,20 +56,15 @@ export async function document(
   { signal, isChecked }: { readonly signal: AbortSignal; readonly isChecked: boolean },
 ): Promise<number | undefined> {
   const { metadata } = object
-  const isModule = isModuleVersion(object)
-  const isInArchive = isModule || versionStatus(object).artifact?.docs !== undefined
-  if (!isInArchive && pagesSourceOf(context, object) === undefined) return undefined
-  if (!at.place.isGrantedTo(metadata.namespace)) return undefined
   const { stalledMs } = context.timings
   try {
+    if (await hasDocumentation(context, object, at, isChecked)) return undefined
     const isMade = await hasDocs(object, at, isChecked)
-    const isLost = isChecked && (await isReadmeLost(context, object))
-    if (isMade && (!isModule || isReadmeReported(object)) && !isLost) return undefined
     const waitMs = context.docsAllowance.take()
     if (waitMs !== undefined) return waitMs
     if (isMade) await takeReadme(context, object, at, signal)
     else await make(context, object, at, signal)
-    return !isModule || isReadmeReported(latestOf(context, object))
+    return !isModuleVersion(object) || isReadmeReported(latestOf(context, object))
       ? undefined
       : jittered(stalledMs, metadata.uid)
   } catch (err) {
@@ -79,6 +74,24 @@ export async function document(
     return jittered(stalledMs, metadata.uid)
   }
 }
+
+/** Whether a Version has its documentation and README, or gets none. @throws RegistryError */
+export async function hasDocumentation(
+  context: Context,
+  object: StoredObject,
+  at: StoragePlace,
+  isChecked: boolean,
+): Promise<boolean> {
+  if (!isInArchive(object) && pagesSourceOf(context, object) === undefined) return true
+  if (!at.place.isGrantedTo(object.metadata.namespace)) return true
+  if (!(await hasDocs(object, at, isChecked))) return false
+  if (!isModuleVersion(object)) return true
+  return isReadmeReported(object) && !(isChecked && (await isReadmeLost(context, object)))
+}
+
+/** Whether its archive has documentation: every module does, and a provider for which it was found before. */
+export const isInArchive = (object: StoredObject): boolean =>
+  isModuleVersion(object) || versionStatus(object).artifact?.docs !== undefined
 
 async function hasDocs(
   object: StoredObject,
@@ -131,11 +144,10 @@ async function make(
   at: StoragePlace,
   signal: AbortSignal,
 ): Promise<void> {
-  const { fileName, sha256, docs: before } = versionStatus(object).artifact ?? {}
+  const { fileName, sha256 } = versionStatus(object).artifact ?? {}
   if (fileName === undefined || sha256 === undefined) return
   const isModule = isModuleVersion(object)
-  const isInArchive = isModule || before !== undefined
-  const found = isInArchive
+  const found = isInArchive(object)
     ? await docsInArchive(context, at, { fileName, sha256, isModule }, signal)
     : undefined
   const docs = found ?? (await pagesFromSource(context, object, signal))

@@ -9,17 +9,22 @@ import { depotLabel } from '../parent/depot-label.ts'
 import { requestOf } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { decide, decideToFetch } from './decide.ts'
+import { hasDocumentation, isInArchive } from './document.ts'
 import { planOf, storedPlaceOf, type VersionPlan } from './plan.ts'
 import { driftMessage } from './status.ts'
 import { isOffered, mayHaveChanged, type Situation, situationOf } from './sync-version.ts'
+import { mayTakeBack } from './take-back.ts'
 import { upstreamOf } from './upstream.ts'
 import { verifyStored } from './verify.ts'
 import type { SyncAttempt, VersionStatus, VersionWork } from './work.ts'
 
 export type VersionOutlook =
   | { readonly step: 'keep' }
-  /** `restore`: its archive is missing or altered. `move`: it is copied to the storage that the spec names now. */
-  | { readonly step: 'fetch' | 'restore' | 'replace' | 'move' }
+  /**
+   * `return`: it gets the archive that it left in storage. `restore`: its archive is missing or altered. `move`: the archive is
+   * copied to the storage that the spec names now. `document`: its documentation is made again.
+   */
+  | { readonly step: 'fetch' | 'return' | 'restore' | 'replace' | 'move' | 'document' }
   | { readonly step: 'drift' | 'fail'; readonly reason: Reason; readonly message: string }
 
 export async function foresee(
@@ -68,16 +73,23 @@ async function outlookOf(
   attempt.request = requestOf(context, object).request
   const work = { object, version, attempt, signal }
   const situation = await situationOf(context, work, plan)
-  const { isStored, isElsewhere, isLost, isOfSource } = situation
-  if (situation.isKept && !mayHaveChanged(work)) return { step: 'keep' }
+  const { from, stored, isStored, isElsewhere, isLost, isOfSource } = situation
+  const isDocumented = async () => {
+    if (!stored.isChecked || !isInArchive(object)) return true
+    return hasDocumentation(context, object, from, true)
+  }
+  const kept = async () => ({ step: (await isDocumented()) ? 'keep' : 'document' }) as const
+  if (situation.isKept && !mayHaveChanged(work)) return kept()
   if (isStored && isElsewhere && !isLost && isOfSource) return { step: 'move' }
+  if (!isStored && (await mayTakeBack(context, object, plan))) return { step: 'return' }
   if (!isStored && isListed(context, plan)) return { step: 'fetch' }
   const { name, namespace } = object.metadata
   if (!context.slots.take(plan.host, keyOf({ namespace, name }))) {
     return { waitsFor: `${plan.host} ${plan.configName}` }
   }
   const { revision } = await upstreamOf(context, plan, work)
-  return decided(work, plan, revision, situation)
+  const outlook = decided(work, plan, revision, situation)
+  return outlook.step === 'keep' ? kept() : outlook
 }
 
 /** Whether a Depot chose the versions of a parent from upstream's list, so that upstream need not be asked for each. */

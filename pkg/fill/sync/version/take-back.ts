@@ -18,22 +18,20 @@ export async function takeBack(
   plan: VersionPlan,
   signal: AbortSignal,
 ): Promise<StoredObject | undefined> {
-  for (const left of context.removals.of(object)) {
-    if (left.acceptsUpstream === true) continue
-    const { drift: _, ...status } = versionStatus(left.object)
-    const { fileName, sha256, sizeBytes, sourceKey } = status.artifact ?? {}
-    const at = recordedPlace(context, status.artifact)
-    if (at === undefined || sourceKey !== plan.keyIn(at)) continue
-    if (fileName === undefined || sha256 === undefined || sizeBytes === undefined) continue
-    if (!at.place.isGrantedTo(object.metadata.namespace)) continue
+  for (const { left, at, artifact, status } of usableFor(context, object, plan)) {
+    const { fileName, ...expected } = artifact
     const letGo = await context.inUse.hold(at.placeId, filesIn(status))
     try {
       const { driver, object: nameOf } = at.place
-      if (!(await driver.verify(nameOf(fileName), { sizeBytes, sha256 }, { signal }))) continue
-      const artifact = { ...status.artifact, verifiedAt: timeOf(context.clock()) }
+      if (!(await driver.verify(nameOf(fileName), expected, { signal }))) continue
+      const verifiedAt = timeOf(context.clock())
       const returned = await writeStatus<VersionStatus>(context, latestOf(context, object), () => ({
         // Its README went with the Version before.
-        fields: { ...status, artifact, readmeDocs: undefined },
+        fields: {
+          ...status,
+          artifact: { ...status.artifact, verifiedAt },
+          readmeDocs: undefined,
+        },
         conditions: {},
       }))
       if (returned !== undefined) await context.removals.drop(left.id)
@@ -43,4 +41,32 @@ export async function takeBack(
     }
   }
   return undefined
+}
+
+/** Whether a Version would get such an archive, by what storage reports of it. */
+export async function mayTakeBack(
+  context: Context,
+  object: StoredObject,
+  plan: VersionPlan,
+): Promise<boolean> {
+  for (const { at, artifact } of usableFor(context, object, plan)) {
+    const { driver, object: nameOf } = at.place
+    const { fileName, ...expected } = artifact
+    if (await driver.check(nameOf(fileName), expected).catch(() => false)) return true
+  }
+  return false
+}
+
+/** Archives that equal Versions left and that this one may have. */
+function* usableFor(context: Context, object: StoredObject, plan: VersionPlan) {
+  for (const left of context.removals.of(object)) {
+    if (left.acceptsUpstream === true) continue
+    const { drift: _, ...status } = versionStatus(left.object)
+    const { fileName, sha256, sizeBytes, sourceKey } = status.artifact ?? {}
+    const at = recordedPlace(context, status.artifact)
+    if (at === undefined || sourceKey !== plan.keyIn(at)) continue
+    if (fileName === undefined || sha256 === undefined || sizeBytes === undefined) continue
+    if (!at.place.isGrantedTo(object.metadata.namespace)) continue
+    yield { left, at, status, artifact: { fileName, sha256, sizeBytes } }
+  }
 }
