@@ -1,18 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { decodeText, type ManifestFile } from '../../folder/folder.ts'
+import { decodeText, type ManifestFile, type Rejection } from '../../folder/folder.ts'
+
+/** Whether a file has any object that is in order, or its status. */
+export function hasObject({ entries }: ManifestFile<unknown, unknown>): boolean {
+  return entries.some(({ object, status }) => object !== undefined || status !== undefined)
+}
 
 /**
- * Whether a file that sync wrote is damaged, as by a full disk or a power cut: it is empty, cannot be parsed, or its end is
- * missing. A spec in which a person made a mistake is not, and neither is another object.
+ * Whether a file without an object is damaged, as by a full disk or a power cut: it is empty, cannot be parsed, or its end is
+ * missing. A spec in which a person made a mistake is not.
  */
-export function isDamaged(
-  bytes: Buffer,
-  { entries, rejections }: Pick<ManifestFile<unknown, unknown>, 'entries' | 'rejections'>,
-): boolean {
+export function isDamaged(bytes: Buffer, rejections: readonly Rejection[]): boolean {
   const read = decodeText(bytes)
   if ('text' in read && isBlank(read.text)) return true
-  if (rejections.length === 0 || entries.some(isUsable)) return false
+  if (rejections.length === 0) return false
   // Sync writes the status last.
   const isCut = 'text' in read && !/^status:/m.test(read.text)
   return rejections.every(({ reason, field = '' }) => {
@@ -21,9 +23,6 @@ export function isDamaged(
     )
   })
 }
-
-const isUsable = ({ object, status }: ManifestFile<unknown, unknown>['entries'][number]) =>
-  object !== undefined || status !== undefined
 
 /** Whether a text has nothing but comments: a full disk or a person emptied the file. */
 export function isBlank(text: string): boolean {

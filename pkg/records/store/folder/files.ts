@@ -9,7 +9,7 @@ import { ApiError } from '../../kube/kube.ts'
 import { isReadmeOf, type readmeObject, readmeRefOf, readmeTaken } from '../readme.ts'
 import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
-import { asideOf, commentsIn, isBlank, isDamaged } from './damage.ts'
+import { asideOf, commentsIn, hasObject, isBlank, isDamaged } from './damage.ts'
 import type { Fields, FiledSecret } from './keeper.ts'
 import { rewritten, textOf } from './text.ts'
 import { changed, removeFile, writeFile } from './write-file.ts'
@@ -73,10 +73,11 @@ export class Files {
     const { definitions } = this.#scanner
     const file = fileOf(ref)
     const content = this.#scanner.contentOf(file)
+    if (content === undefined || hasObject(content)) return undefined
     const isElsewhere = (definitions.fileOf(ref) ?? file) !== file
-    if (content === undefined || isElsewhere || definitions.statusFileOf(ref)) return undefined
+    if (isElsewhere || definitions.statusFileOf(ref) !== undefined) return undefined
     if (!(await this.#scanner.isCurrent(file))) return undefined
-    const isIt = isDamaged(await readFile(join(this.#dir, file)), content)
+    const isIt = isDamaged(await readFile(join(this.#dir, file)), content.rejections)
     return isIt ? this.#scanner.signatureOf(file) : undefined
   }
 
