@@ -22,6 +22,9 @@ interface Claim<O> {
   readonly status: StatusReading | undefined
 }
 
+/** A file that comes back within this time, and cannot be read, has what it had. */
+const memoryMs = 60_000
+
 /** The object to serve after a change. */
 export interface Resolution<O> {
   readonly id: string
@@ -43,6 +46,8 @@ export class Definitions<O> {
   readonly #files = new Map<string, readonly Claim<O>[]>()
   readonly #places = new Map<string, Claim<O>[]>()
   readonly #current = new Map<string, O>()
+  /** The last content of files that are missing since then, the oldest first. */
+  readonly #missing = new Map<string, { claims: readonly Claim<O>[]; sinceMs: number }>()
   readonly #dirty = new Map<string, { readonly key: ObjectKey; readonly file: string }>()
 
   constructor(keeper: Pick<Keeper<O, unknown>, 'withStatus'>) {
@@ -90,7 +95,8 @@ export class Definitions<O> {
 
   /** @param from the file's name before, where it was renamed */
   replace(file: string, content: ManifestFile<O, unknown>, from: string = file): void {
-    const before = this.#files.get(from) ?? []
+    const before = this.#files.get(from) ?? this.#missing.get(file)?.claims ?? []
+    this.#missing.delete(file)
     const last = new Map<string, O>()
     for (const { key, object } of before.toReversed()) {
       if (object !== undefined) last.set(idOf(key), object)
@@ -119,8 +125,15 @@ export class Definitions<O> {
   }
 
   remove(file: string): void {
-    this.#withdraw(this.#files.get(file) ?? [])
+    const claims = this.#files.get(file) ?? []
+    this.#withdraw(claims)
     this.#files.delete(file)
+    const nowMs = performance.now()
+    for (const [other, { sinceMs }] of this.#missing) {
+      if (nowMs - sinceMs < memoryMs) break
+      this.#missing.delete(other)
+    }
+    this.#missing.set(file, { claims, sinceMs: nowMs })
   }
 
   /**

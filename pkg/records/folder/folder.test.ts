@@ -153,6 +153,18 @@ it('keeps what was served of a file that breaks, through a rename, until it is f
   expect(source.logged('object accepted again')).toMatchObject([{ level: 'info', file: 'b.yaml' }])
 })
 
+it('serves what a broken file had before, also after the file was missing for a moment', async () => {
+  await using source = await startSource({ 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') })
+  await source.write('a.yaml', broken)
+  await vi.waitFor(async () => expect(await source.rejected()).toHaveLength(1), wait)
+  await rename(join(source.dir, 'a.yaml'), join(source.dir, '.aside'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
+  await rename(join(source.dir, '.aside'), join(source.dir, 'a.yaml'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
+  await source.write('a.yaml', moduleText('c'))
+  await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b', 'Module c']), wait)
+})
+
 it('says once what of a valid object cannot work', async () => {
   const text = (fileName: string) => `apiVersion: depot.internal/v1alpha1
 kind: Version
