@@ -222,7 +222,9 @@ export class Scanner<O, E> {
       this.#failures = 0
       await onScanned?.()
       if (isChanging) return settleMs
-      return Math.min(maxScanMs, Math.max(scanMs, (nowMs - startMs) / scanShare))
+      const pauseMs = Math.min(maxScanMs, Math.max(scanMs, (nowMs - startMs) / scanShare))
+      // Once the folder has rested, absent objects count as gone.
+      return this.restsInMs > 0 ? Math.min(pauseMs, this.restsInMs + 1) : pauseMs
     } catch (err) {
       this.#changedAtMs = performance.now()
       if (this.#failures++ === 0) {
