@@ -47,10 +47,13 @@ class Watched implements AsyncDisposable {
   /** Starts it, and waits until the archive is stored and the folder says so. */
   static async start(): Promise<Watched> {
     const watched = new Watched(await startUpstreams())
-    const status = join(watched.registry.manifests, 'vpc.status.yaml')
-    const read = () => (existsSync(status) ? readFileSync(status, 'utf8') : '')
+    const has = (name: string, text: string) => () => {
+      const file = join(watched.registry.manifests, name)
+      return existsSync(file) && readFileSync(file, 'utf8').includes(text)
+    }
     await vi.waitUntil(() => watched.archives().length === 2, wait)
-    await vi.waitUntil(() => read().includes('all 1 are stored'), wait)
+    await vi.waitUntil(has('vpc.status.yaml', 'all 1 are stored'), wait)
+    await vi.waitUntil(has('.depot-removals/stored.json', 'vpc-1-0-0'), wait)
     return watched
   }
 

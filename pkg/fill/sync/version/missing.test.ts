@@ -215,7 +215,7 @@ describe('a Version that sync made', () => {
       expect(digestOf(scene)).toBe(digest)
       expect(readFileSync(file, 'utf8')).toContain(digest)
       expect(brokenFiles(file)).toEqual([broken.toString()])
-      expect(scene.objects.unreadable()).toBeUndefined()
+      await eventually(() => expect(scene.objects.unreadable()).toBeUndefined())
       expect(await scene.stored()).toEqual(stored)
     },
   )
@@ -255,7 +255,7 @@ describe('a Version that sync made', () => {
       await eventually(() => expect(readFileSync(file, 'utf8')).toBe(whole))
     }
     expect(brokenFiles(file)).toEqual(['kind: {', 'kind: ['])
-    expect(scene.objects.unreadable()).toBeUndefined()
+    await eventually(() => expect(scene.objects.unreadable()).toBeUndefined())
   })
 
   it('stays as a person left it if its spec has a mistake', async () => {
