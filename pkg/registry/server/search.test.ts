@@ -84,7 +84,7 @@ describe('GET /depot/ui/v1/search', () => {
     expect(await namesFor('q=old')).toEqual([])
     expect(await ask('/depot/ui/v1/search?q=route+team')).toEqual({
       status: 200,
-      body: { items: [] },
+      body: { items: [], totalCount: 0 },
     })
     expect(await ask('/depot/ui/v1/search?q=route')).toMatchObject({
       body: {
