@@ -6,8 +6,11 @@ import { docsFileName } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { packedDocs } from '../../pkg/archives/docs/docs.ts'
 import { launchBrowser } from './browser.fixture.ts'
 
-/** A version and its main.tf; without a text, it has no documentation. */
-export type DocumentedVersion = readonly [version: string, text: string | undefined]
+/** A version and its main.tf, or all of its files by path; without any, it has no documentation. */
+export type DocumentedVersion = readonly [
+  version: string,
+  source: string | Readonly<Record<string, string>> | undefined,
+]
 
 /** Writes a module of the namespace network with the documentation that sync makes. */
 async function writeDocumented(
@@ -18,11 +21,11 @@ async function writeDocumented(
   const apiVersion = 'depot.internal/v1alpha1'
   const metadata = { namespace: 'network', name }
   const storageConfig = { fileSystem: { directoryPath: 'modules' } }
-  const versions = sources.map(async ([version, text]) => {
+  const versions = sources.map(async ([version, source]) => {
     const fileName = `${name}-${version}.zip`
     const checksum = createHash('sha256').update(version).digest('hex')
-    const docs =
-      text === undefined ? undefined : await docsOf({ 'README.md': readme, 'main.tf': text })
+    const files = typeof source === 'string' ? { 'README.md': readme, 'main.tf': source } : source
+    const docs = files && (await docsOf(files))
     if (docs) registry.archive(`modules/${name}/${docsFileName(fileName, checksum)}`, docs.bytes)
     return {
       apiVersion,

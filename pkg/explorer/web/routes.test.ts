@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import { matchRoute } from './routes.ts'
+import { resourceHref, resourceParams } from './url/pages.ts'
+import { parse } from './url/search-params.ts'
 
 it.each([
   ['/', 'resources', '/-/api/resources'],
@@ -56,6 +58,21 @@ it.each([
 })
 
 it.each([
+  ['/network/module/vpc/submodules/peering', 'submodules', 'peering'],
+  ['/-/r/depot/module/vpc/examples/a%20b/?version=1.0.0', 'examples', 'a b'],
+] as const)('%s is a page of the %s', (path, tab, name) => {
+  const url = new URL(path, 'http://localhost')
+  const { page, resource } = matchRoute(url)
+  expect([page, resource?.folder]).toEqual(['resource', { tab, name }])
+  if (resource === undefined) throw new Error('no resource')
+  const { version } = parse(resourceParams, url.searchParams)
+  expect(resourceHref(resource, { version })).toBe(url.pathname.replace(/\/$/, '') + url.search)
+})
+
+it.each([
+  '/a/module/b/submodules',
+  '/a/module/b/submodules/..%2fc/d',
+  '/a/provider/b/submodules/c',
   '/stats//',
   '/platform/depot/vpc',
   '/nothing',

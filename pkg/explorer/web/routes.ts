@@ -9,6 +9,7 @@ import {
   depotsParams,
   detailUrl,
   docsParams,
+  folderTabs,
   graphUrl,
   type PageAddress,
   resourceParams,
@@ -55,6 +56,9 @@ const comparePattern = new URLPattern({
 const docsPattern = new URLPattern({
   pathname: '{/-/r}?/:namespace/:kind(provider)/:name/docs{/:page(.*)}?',
 })
+const folderPattern = new URLPattern({
+  pathname: '{/-/r}?/:namespace/:kind(module)/:name/:tab(submodules|examples)/:folder{/}?',
+})
 const notFound: Route = { page: 'not-found', status: 404 }
 
 export function matchRoute(url: URL): Route {
@@ -63,6 +67,8 @@ export function matchRoute(url: URL): Route {
   if (found !== undefined) {
     return resourceRoute('resource', found, parse(resourceParams, searchParams).version)
   }
+  const inside = folderPattern.exec({ pathname })?.pathname.groups
+  if (inside !== undefined) return folderRoute(inside, parse(resourceParams, searchParams).version)
   const compared = comparePattern.exec({ pathname })?.pathname.groups
   if (compared !== undefined) return compareRoute(compared)
   const docs = docsPattern.exec({ pathname })?.pathname.groups
@@ -94,6 +100,15 @@ function resourceRoute(page: ExplorerPage, groups: Groups, version: string): Rou
   if (namespace === undefined || name === undefined || kind === undefined) return notFound
   const resource = { namespace, kind, name }
   return { ...route(page, detailUrl(resource, version)), resource }
+}
+
+/** `submodules/peering`, or `examples/complete`. */
+function folderRoute(groups: Groups, version: string): Route {
+  const module = resourceRoute('resource', groups, version)
+  const tab = folderTabs.find((one) => one === groups['tab'])
+  const name = decoded(groups['folder'])
+  if (module.resource === undefined || tab === undefined || name === undefined) return notFound
+  return { ...module, resource: { ...module.resource, folder: { tab, name } } }
 }
 
 /** `compare/1.0.0...2.0.0`; without versions, the page chooses them. */

@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'preact/hooks'
-import { boot } from '../api/boot.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { number } from '../parts/format.ts'
 import { Pick } from '../parts/pick.tsx'
-import type { DocsTab } from '../url/pages.ts'
-import { requiredOf, tabNames } from './docs/inputs.ts'
+import { type DocsTab, rootTabs } from '../url/pages.ts'
+import { countsOf, requiredOf, tabNames } from './docs/inputs.ts'
 import { readmeOf, shownTab } from './docs/use-docs.ts'
 import { countOf } from './findings/count.ts'
 import type { SectionProps } from './page.tsx'
 import type { ReadmeHeading } from './readme/readme.tsx'
 import { usageBlock } from './snippets.ts'
 import { chosenTool } from './tool.ts'
+import { usedOf } from './used.ts'
 
 interface Props extends SectionProps {
   readonly headings: readonly ReadmeHeading[]
@@ -24,11 +24,14 @@ interface Section {
 }
 
 /** The usage block to copy, and links to all sections. */
-export function Aside({ detail, docs, values, version, headings, change }: Props) {
+export function Aside({ address, detail, docs, values, version, headings, change }: Props) {
   const hasReadme = shownTab(detail, values) === '' && readmeOf(detail, docs) !== undefined
-  const sections = sectionsOf(detail, shownTab(detail, values), hasReadme, headings)
+  const sections =
+    address.folder === undefined
+      ? sectionsOf(detail, shownTab(detail, values), hasReadme, headings)
+      : folderSections(docs, headings)
   const current = useCurrentSection(sections.map(({ id }) => id))
-  const used = { ...detail, registryHost: boot.registryHost }
+  const used = usedOf(detail, address)
   const block = usageBlock(
     used,
     chosenTool(values.tool, detail.kind),
@@ -69,6 +72,11 @@ export function Aside({ detail, docs, values, version, headings, change }: Props
   )
 }
 
+const readmeSections = (headings: readonly ReadmeHeading[]): Section[] => [
+  { id: 'readme', words: 'README' },
+  ...headings.slice(0, 12).map(({ id, words }) => ({ id, words, sub: true })),
+]
+
 function sectionsOf(
   detail: Props['detail'],
   tab: DocsTab | '',
@@ -77,8 +85,7 @@ function sectionsOf(
 ): Section[] {
   return [
     ...(tab === '' ? [] : [{ id: tab, words: tabNames[tab] }]),
-    ...(hasReadme ? [{ id: 'readme', words: 'README' }] : []),
-    ...(hasReadme ? headings.slice(0, 12).map(({ id, words }) => ({ id, words, sub: true })) : []),
+    ...(hasReadme ? readmeSections(headings) : []),
     { id: 'overview', words: 'Overview' },
     { id: 'usage', words: 'Usage' },
     { id: 'versions', words: 'Versions', count: detail.versions.length },
@@ -86,6 +93,16 @@ function sectionsOf(
     ...(detail.totalDownloads > 0 ? [{ id: 'downloads', words: 'Downloads' }] : []),
   ]
 }
+
+/** The sections of a submodule or example. */
+const folderSections = (docs: Props['docs'], headings: readonly ReadmeHeading[]): Section[] =>
+  docs === undefined
+    ? []
+    : [
+        { id: 'usage', words: 'Usage' },
+        ...(docs.root.readme === undefined ? [] : readmeSections(headings)),
+        ...rootTabs.map((tab) => ({ id: tab, words: tabNames[tab], count: countsOf(docs)[tab] })),
+      ]
 
 const topPx = 120
 

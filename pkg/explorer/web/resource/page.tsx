@@ -21,6 +21,8 @@ import { parse } from '../url/search-params.ts'
 import { Aside } from './aside.tsx'
 import { type ChosenVersion, chosenVersion } from './chosen-version.ts'
 import { DocsTabs } from './docs/docs-tabs.tsx'
+import { FolderPart } from './docs/folder-part.tsx'
+import { docsOfFolder } from './docs/inputs.ts'
 import { readmeOf, shownTab, useDocs } from './docs/use-docs.ts'
 import { DownloadsSection } from './downloads/downloads.tsx'
 import { FindingsSection } from './findings/findings.tsx'
@@ -51,13 +53,14 @@ export function ResourcePage(props: {
   const { address, search } = props
   const values = parse(resourceParams, search)
   const query = useQuery<ResourceDetail>(detailUrl(address, values.version))
-  useTitle(address.name, address.namespace)
+  const { folder, ...module } = address
+  useTitle(...(folder === undefined ? [] : [folder.name]), address.name, address.namespace)
   const change: ResourceChange = (changed, how) =>
     navigate(resourceHref(address, { ...values, ...changed }) + location.hash, how)
   const found = query.data !== undefined
   const version = values.version
   useEffect(() => {
-    if (found) rememberVisit({ ...address, ...(version !== '' && { version }), at: Date.now() })
+    if (found) rememberVisit({ ...module, ...(version !== '' && { version }), at: Date.now() })
   }, [found, version])
   useScrollToHash(found)
   return (
@@ -112,7 +115,9 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
   const [headings, setHeadings] = useState<readonly ReadmeHeading[]>([])
   const version = useMemo(() => chosenVersion(detail, values.version), [detail, values.version])
   const documentation = useDocs(address, detail, version)
-  const { docs } = documentation
+  const { folder } = address
+  const { docs: whole, query } = documentation
+  const docs = whole && folder ? docsOfFolder(whole, folder) : whole
   const section = { address, detail, version, docs, values, change }
   const readme = readmeOf(detail, docs)
   return (
@@ -123,21 +128,27 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
       </div>
       <Aside {...section} headings={headings} />
       <div class="body">
-        {detail.hasDocs && <DocsTabs {...section} query={documentation.query} />}
+        {detail.hasDocs && <DocsTabs {...section} docs={whole} query={query} />}
         {detail.hasPages && <PagesTab {...section} />}
-        {readme !== undefined && shownTab(detail, values) === '' && (
-          <Readme
-            content={readme}
-            filesUrl={detail.filesUrl}
-            version={version.shown}
-            onHeadings={setHeadings}
-          />
+        {folder !== undefined ? (
+          <FolderPart {...section} folder={folder} query={query} onHeadings={setHeadings} />
+        ) : (
+          <>
+            {readme !== undefined && shownTab(detail, values) === '' && (
+              <Readme
+                content={readme}
+                filesUrl={detail.filesUrl}
+                version={version.shown}
+                onHeadings={setHeadings}
+              />
+            )}
+            <Overview {...section} />
+            <Usage {...section} />
+            <VersionsSection {...section} />
+            <FindingsSection {...section} />
+            <DownloadsSection address={address} detail={detail} />
+          </>
         )}
-        <Overview {...section} />
-        <Usage {...section} />
-        <VersionsSection {...section} />
-        <FindingsSection {...section} />
-        <DownloadsSection address={address} detail={detail} />
       </div>
     </div>
   )

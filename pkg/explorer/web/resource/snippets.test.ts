@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressOf, labelOf, lockCommand, usageBlock } from './snippets.ts'
+import { addressOf, labelFor, labelOf, lockCommand, usageBlock } from './snippets.ts'
 
 const registryHost = 'depot.example.com:8443'
 const module = { registryHost, namespace: 'network', kind: 'module', name: 'vpc', provider: 'aws' }
@@ -76,6 +76,15 @@ it('uses the address if it differs from the name of the object', () => {
     'module "vpc"',
   )
   expect(addressOf({ ...provider, name: 'mirror', address: 'aws' })).toBe('hashicorp/aws')
+})
+
+it.each([
+  ['terraform', 'source  = "depot.example.com:8443/network/vpc/aws//modules/peering"'],
+  ['terragrunt', '"tfr://depot.example.com:8443/network/vpc/aws//modules/peering?version=1.0.0"'],
+] as const)('uses a submodule with %s', (tool, source) => {
+  const used = { ...module, folder: 'modules/peering' }
+  expect(usageBlock(used, tool, '1.0.0')).toContain(source)
+  expect(labelFor(used)).toBe('peering')
 })
 
 it('writes generic for a module without a system', () => {

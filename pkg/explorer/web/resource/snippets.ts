@@ -11,6 +11,8 @@ export interface Used {
   readonly provider?: string | undefined
   /** `name/system` of a module, or the type of a provider, if they differ from the object's name. */
   readonly address?: string | undefined
+  /** Path of a submodule or example in the module. */
+  readonly folder?: string | undefined
 }
 
 export type RequiredInput = Pick<ModuleInput, 'name' | 'type'>
@@ -41,7 +43,8 @@ function quoted(text: string): string {
 }
 
 /** The label of a module or provider in configurations. */
-export const labelFor = (used: Used): string => labelOf(addressOf(used).split('/')[1] ?? used.name)
+export const labelFor = (used: Used): string =>
+  labelOf(used.folder?.split('/').at(-1) ?? addressOf(used).split('/')[1] ?? used.name)
 
 /** A type without the indentation of the block that it is in. */
 export function dedented(type: string): string {
@@ -72,7 +75,8 @@ export function usageBlock(
   required: readonly RequiredInput[] = [],
 ): string {
   const address = addressOf(used)
-  const source = `${used.registryHost}/${address}`
+  const folder = used.folder === undefined ? '' : `//${used.folder}`
+  const source = `${used.registryHost}/${address}${folder}`
   const label = labelFor(used)
   if (used.kind === 'provider') {
     const lines = [`      source  = ${quoted(source)}`]

@@ -8,12 +8,13 @@ import { requiredOf } from './docs/inputs.ts'
 import type { SectionProps } from './page.tsx'
 import { lockCommand, type Tool, usageBlock } from './snippets.ts'
 import { chosenTool, toolsFor } from './tool.ts'
+import { usedOf } from './used.ts'
 
 /** The block to paste, and the commands to run next. */
 export function Usage({ address, detail, docs, values, change, version }: SectionProps) {
   const { platforms = [] } = detail
   const tool = chosenTool(values.tool, detail.kind)
-  const used = { ...detail, registryHost: boot.registryHost }
+  const used = usedOf(detail, address)
   const cli = tool === 'terragrunt' ? 'terraform' : tool
   const link = boot.baseUrl + resourceHref(address, { version: version.shown ?? '' })
   return (

@@ -39,7 +39,12 @@ export type ResourcesValues = Values<typeof resourcesParams>
 
 export const tools = ['terraform', 'tofu', 'terragrunt'] as const
 
-export const docsTabs = ['inputs', 'outputs', 'resources', 'dependencies'] as const
+/** Lists of the folders of a module that have pages of their own. */
+export const folderTabs = ['submodules', 'examples'] as const
+export type FolderTab = (typeof folderTabs)[number]
+/** Lists of one folder. */
+export const rootTabs = ['inputs', 'outputs', 'resources', 'dependencies'] as const
+export const docsTabs = [...rootTabs, ...folderTabs] as const
 export type DocsTab = (typeof docsTabs)[number]
 
 export const resourceParams = {
@@ -92,10 +97,18 @@ export type DocsValues = Values<typeof docsParams>
 export const statsParams = { namespace: text }
 export const accessParams = { resource: text }
 
+/** A submodule or example of a module. */
+export interface Folder {
+  readonly tab: FolderTab
+  readonly name: string
+}
+
 export interface PageAddress {
   readonly namespace: string
   readonly kind: string
   readonly name: string
+  /** Part of a module, for the page of that part. */
+  readonly folder?: Folder | undefined
 }
 
 /** Path of the browse API on the explorer's server. */
@@ -173,9 +186,12 @@ function resourcePath({ namespace, kind, name }: PageAddress): string {
   return `${prefix}/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
 }
 
-/** URL of the page of a module or provider. */
-export const resourceHref = (address: PageAddress, values: Partial<ResourceValues> = {}): string =>
-  resourcePath(address) + print(resourceParams, values)
+/** URL of the page of a module or provider, or of a folder of a module. */
+export function resourceHref(address: PageAddress, values: Partial<ResourceValues> = {}): string {
+  const { folder } = address
+  const part = folder === undefined ? '' : `/${folder.tab}/${encodeURIComponent(folder.name)}`
+  return resourcePath(address) + part + print(resourceParams, values)
+}
 
 /** Two versions of a module; an empty one is for the page to choose. */
 export interface VersionRange {

@@ -4,9 +4,10 @@ import { number, sentence } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
-import { type DocsTab, docsTabs, resourceHref } from '../../url/pages.ts'
+import { type DocsTab, docsTabs, folderTabs, resourceHref } from '../../url/pages.ts'
 import type { SectionProps } from '../page.tsx'
 import { Dependencies } from './dependencies.tsx'
+import { Examples, Submodules } from './folders.tsx'
 import { countsOf, tabNames } from './inputs.ts'
 import { Inputs } from './inputs-table.tsx'
 import { Outputs } from './outputs.tsx'
@@ -26,22 +27,27 @@ const views: Readonly<Record<DocsTab, (props: TabProps) => preact.JSX.Element>> 
   outputs: Outputs,
   resources: Resources,
   dependencies: Dependencies,
+  submodules: Submodules,
+  examples: Examples,
 }
 
 /** Inputs and more of a module version: links to its tabs, and the one that the URL names. */
 export function DocsTabs(props: Props) {
   const { address, detail, docs, query, values } = props
-  const shown = shownTab(detail, values)
+  const { folder, ...module } = address
+  const shown = folder?.tab ?? shownTab(detail, values)
   const counts = docs && countsOf(docs)
-  const View = shown === '' ? undefined : views[shown]
+  const View = shown === '' || folder !== undefined ? undefined : views[shown]
+  const isListed = (tab: DocsTab | ''): boolean =>
+    tab === shown || !folderTabs.some((one) => one === tab && !counts?.[one])
   return (
     <>
       <nav class="tabs links" aria-label="Of this version">
         <ul>
-          {(['', ...docsTabs] as const).map((tab) => (
+          {(['', ...docsTabs] as const).filter(isListed).map((tab) => (
             <li key={tab}>
               <a
-                href={resourceHref(address, { ...values, tab })}
+                href={resourceHref(module, { ...values, tab })}
                 aria-current={tab === shown ? 'page' : undefined}
               >
                 {tab === '' ? 'README' : tabNames[tab]}
@@ -53,7 +59,7 @@ export function DocsTabs(props: Props) {
           ))}
         </ul>
       </nav>
-      {docs !== undefined && <Problem docs={docs} />}
+      {docs !== undefined && folder === undefined && <Problem docs={docs} />}
       {View !== undefined &&
         (query.error?.status === 404 ? (
           <div class="note warn" role="alert">
@@ -70,7 +76,7 @@ export function DocsTabs(props: Props) {
 }
 
 /** Says which file of the module is not valid. */
-function Problem({ docs }: { readonly docs: VersionDocs }) {
+export function Problem({ docs }: { readonly docs: VersionDocs }) {
   const { error } = docs.root
   if (error === undefined) return null
   const place = [error.file, error.line].filter((part) => part !== undefined).join(':')

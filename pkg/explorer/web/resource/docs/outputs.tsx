@@ -1,15 +1,15 @@
-import { boot } from '../../api/boot.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import { labelFor } from '../snippets.ts'
+import { usedOf } from '../used.ts'
 import type { TabProps } from './docs-tabs.tsx'
 import { Description, Empty, Marks, Name, Section } from './section.tsx'
 
 const heads = ['Name', 'Description', 'Use it as'].map((words) => ({ words }))
 
-export function Outputs({ docs, detail }: TabProps) {
+export function Outputs({ address, docs, detail }: TabProps) {
   const { outputs } = docs.root
-  const label = labelFor({ ...detail, registryHost: boot.registryHost })
+  const label = labelFor(usedOf(detail, address))
   return (
     <Section id="outputs" words="Outputs" count={outputs.length}>
       {outputs.length === 0 ? (
