@@ -129,8 +129,10 @@ function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolea
   const version = value['apiVersion'] ?? undefined
   // The first line of a file that was cut.
   const [only, ...others] = Object.keys(value)
-  const isBeginning = apiVersionOf('Version', apiGroup).startsWith(String(version ?? ''))
-  if (only === 'apiVersion' && others.length === 0 && isBeginning) return true
+  if (only === 'apiVersion' && others.length === 0) {
+    const beginning = typeof version === 'string' ? version : ''
+    if (apiVersionOf('Version', apiGroup).startsWith(beginning)) return true
+  }
   if (typeof version === 'string') {
     return version.startsWith(`${apiGroup}/`) || (kind === 'Namespace' && version === 'v1')
   }

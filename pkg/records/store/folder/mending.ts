@@ -3,7 +3,7 @@ import { apiVersionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { idOf, type Scanner } from '../../folder/folder.ts'
 import { refOf } from '../memory.ts'
-import type { Objects, StoredObject } from '../types.ts'
+import type { StoredObject } from '../types.ts'
 import { record } from '../whole-object.ts'
 import type { Files } from './files.ts'
 import type { Fields, FiledSecret } from './keeper.ts'
@@ -22,7 +22,7 @@ export class Mending {
     this.#log = log
   }
 
-  /** See {@link Objects.mend}. */
+  /** See `mend` of `Objects`. */
   async mend(object: StoredObject, isProven: () => Promise<boolean>): Promise<boolean> {
     const { kind, metadata, spec, status } = object
     const { name, namespace, labels, annotations, creationTimestamp, ...rest } = metadata
