@@ -104,7 +104,8 @@ export class Files {
     const [text, aside] = [textOf(value), asideOf(this.#dir, file)]
     const identity = await writeFile(path, text, { aside: join(this.#dir, aside) })
     await this.#scanner.wrote(file, text, identity)
-    this.#log.warn({ ...ref, file, aside }, 'a damaged file was set aside and written again')
+    // A single run prints nothing of less weight.
+    this.#log.error({ ...ref, file, aside }, 'a damaged file was set aside and written again')
     return true
   }
 
