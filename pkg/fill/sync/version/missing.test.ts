@@ -147,8 +147,9 @@ it('gives a refusing Version the archive again if its parent deleted it right be
     return {
       ...objects,
       delete: async (ref, given) => {
-        await objects.delete(ref, given)
+        // Nothing else is written after the deletion.
         isKilled = true
+        await objects.delete(ref, given)
       },
       apply: async (object) => (alive(), objects.apply(object)),
       patch: async (...given) => (alive(), objects.patch(...given)),
