@@ -129,10 +129,10 @@ function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolea
   const version = value['apiVersion'] ?? undefined
   // The first line of a file that was cut.
   const [only, ...others] = Object.keys(value)
-  if (only === 'apiVersion' && others.length === 0) {
-    const beginning = typeof version === 'string' ? version : ''
-    if (apiVersionOf('Version', apiGroup).startsWith(beginning)) return true
-  }
+  const beginning = version ?? ''
+  const isBeginning =
+    typeof beginning === 'string' && apiVersionOf('Version', apiGroup).startsWith(beginning)
+  if (only === 'apiVersion' && others.length === 0 && isBeginning) return true
   if (typeof version === 'string') {
     return version.startsWith(`${apiGroup}/`) || (kind === 'Namespace' && version === 'v1')
   }
