@@ -391,6 +391,7 @@ describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
     await page.getByRole('region', { name: 'depot a/two' }).waitFor()
     // A hit beyond the first rows is shown.
     await page.goto('/depots?q=a/m')
+    await page.getByText('1,100 hits in 2 depots').waitFor()
     await page.getByLabel('Find a depot, module or provider').press('Shift+Enter')
     await page.getByText('1,100 of 1,100, in 2 depots').waitFor()
     await expect.poll(() => page.locator('.panel .list [aria-current]').count()).toBe(1)
