@@ -41,9 +41,9 @@ export class Mending {
   }
 
   /** Does the same for files that were damaged while this process ran; only while no scan runs. */
-  async mendKnown(objects: readonly StoredObject[]): Promise<void> {
+  async mendKnown(known: () => readonly StoredObject[]): Promise<void> {
     if (this.#scanner.rejections.count === 0 || this.#scanner.restsInMs > 0) return
-    for (const object of objects) {
+    for (const object of known()) {
       const ref = refOf(object)
       const value = this.#scanner.definitions.get(idOf(ref))
       const { artifact } = record(value?.['status'])

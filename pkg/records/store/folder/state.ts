@@ -68,7 +68,7 @@ export class FolderState {
       emptyHint: 'start again if it is meant to be empty',
       take: async (changes) => this.#take(changes),
       onScanned: async () => {
-        await this.mending.mendKnown(objectKinds.flatMap((kind) => this.memory.list(kind)))
+        await this.mending.mendKnown(() => objectKinds.flatMap((kind) => this.memory.list(kind)))
         await this.#collect()
       },
       log,
