@@ -1,5 +1,6 @@
 import type { ModuleComparison, ResourceDetail } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
+import { Crumb } from '../parts/crumb.tsx'
 import { number, sentence } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { Pick } from '../parts/pick.tsx'
@@ -13,7 +14,6 @@ import {
   detailUrl,
   type PageAddress,
   resourceHref,
-  resourcesHref,
   type VersionRange,
 } from '../url/pages.ts'
 import { Changes } from './changes.tsx'
@@ -33,13 +33,9 @@ export function ComparePage({ address, range }: Props) {
   useTitle(`Compare ${address.name}`, address.namespace)
   return (
     <>
-      <nav class="crumb" aria-label="Breadcrumb">
-        <a href="/">Registry</a>
-        <span aria-hidden="true">/</span>
-        <a href={resourcesHref({ namespace: [address.namespace] })}>{address.namespace}</a>
-        <span aria-hidden="true">/</span>
+      <Crumb namespace={address.namespace}>
         <a href={resourceHref(address)}>{address.name}</a>
-      </nav>
+      </Crumb>
       <div class="page-head compare-head">
         <div class="title">
           <Icon name="compare" tone="quiet" />

@@ -6,6 +6,7 @@ import type {
   ResourceDetail,
 } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
+import { Crumb } from '../parts/crumb.tsx'
 import { number, sentence } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Pick } from '../parts/pick.tsx'
@@ -24,7 +25,6 @@ import {
   type PageAddress,
   pagesUrl,
   resourceHref,
-  resourcesHref,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { linksFrom } from './page-links.ts'
@@ -49,13 +49,9 @@ export function ProviderDocsPage({ address, search, place }: Props) {
   const shown = { address, place, values }
   return (
     <>
-      <nav class="crumb" aria-label="Breadcrumb">
-        <a href="/">Registry</a>
-        <span aria-hidden="true">/</span>
-        <a href={resourcesHref({ namespace: [address.namespace] })}>{address.namespace}</a>
-        <span aria-hidden="true">/</span>
+      <Crumb namespace={address.namespace}>
         <a href={resourceHref(address, { version: values.version })}>{address.name}</a>
-      </nav>
+      </Crumb>
       <div class="page-head docs-head">
         <div class="title">
           <Icon name="provider" tone="quiet" />

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ResourceDetail, VersionDocs } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
+import { Crumb } from '../parts/crumb.tsx'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { Region } from '../parts/region.tsx'
 import { Bone, Lines } from '../parts/skeleton.tsx'
@@ -15,7 +16,6 @@ import {
   type ResourceValues,
   resourceHref,
   resourceParams,
-  resourcesHref,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { Aside } from './aside.tsx'
@@ -65,11 +65,7 @@ export function ResourcePage(props: {
   useScrollToHash(found)
   return (
     <>
-      <nav class="crumb" aria-label="Breadcrumb">
-        <a href="/">Registry</a>
-        <span aria-hidden="true">/</span>
-        <a href={resourcesHref({ namespace: [address.namespace] })}>{address.namespace}</a>
-      </nav>
+      <Crumb namespace={address.namespace} />
       <Region query={query} what={address.name} skeleton={<Skeleton address={address} />}>
         {(detail) => <Detail address={address} detail={detail} values={values} change={change} />}
       </Region>
