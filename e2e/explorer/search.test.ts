@@ -46,9 +46,10 @@ describe.skipIf(chromiumPath === undefined)('the search of the palette', () => {
     await field.fill('flo')
     await page.clock.runFor(100)
     expect(searches()).toEqual([])
-    await page.clock.runFor(60)
-    await page.clock.resume()
-    await option.waitFor()
+    await vi.waitUntil(async () => {
+      await page.clock.runFor(60)
+      return option.isVisible()
+    }, 30_000)
     expect(searches()).toEqual(['/-/api/search?q=flo&limit=8'])
     expect(problems).toEqual([])
     await close()
