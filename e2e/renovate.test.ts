@@ -12,7 +12,11 @@ import { startTunnel } from '../hack/testbed/server/tunnel.ts'
 import { toolPath } from '../hack/testbed/tools.ts'
 
 const run = promisify(execFile)
+const apiVersion = 'depot.internal/v1alpha1'
 const host = 'registry.example.com'
+/** The host that Renovate asks for a module in the form of the public registry. It asks other hosts for versions only. */
+const detailHost = 'app.terraform.io'
+const publishedAt = '2026-02-01T10:00:00.000Z'
 const registry = new Registry()
 const folder = mkdtempSync(join(tmpdir(), 'depot-renovate-'))
 afterAll(() => {
@@ -23,13 +27,39 @@ afterAll(() => {
 interface Dependency {
   readonly depName: string
   readonly sourceUrl?: string
-  readonly updates: readonly { readonly newVersion: string }[]
+  readonly updates: readonly { readonly newVersion: string; readonly releaseTimestamp?: string }[]
 }
 
-it('Renovate finds updates of a module and a provider, and the address of their changelog', async () => {
+it('Renovate finds updates, the addresses of their changelogs, and the times of their releases', async () => {
   await registry.sign()
   await writeSamples(registry)
-  const certificate = await writeCertificate(folder, host)
+  registry.write('vpc.yaml', [
+    {
+      apiVersion,
+      kind: 'Module',
+      metadata: { name: 'vpc', namespace: 'platform' },
+      spec: {
+        moduleConfig: {
+          provider: 'aws',
+          repoUrl: 'https://git.example.com/vpc',
+          storageConfig: { fileSystem: { directoryPath: 'modules' } },
+        },
+      },
+    },
+    ...['1.0.0', '1.1.0'].map((version) => ({
+      apiVersion,
+      kind: 'Version',
+      metadata: { name: `vpc-${version}`, namespace: 'platform' },
+      spec: {
+        type: 'Module',
+        version,
+        fileName: `vpc-${version}.zip`,
+        moduleConfigRef: { name: 'vpc' },
+      },
+      status: { checksum: '0'.repeat(64), artifact: { storedAt: publishedAt } },
+    })),
+  ])
+  const certificate = await writeCertificate(folder, host, detailHost)
   const server = await startServer(registry, ...certificate.flags)
   const tunnel = await startTunnel(server.url)
   try {
@@ -45,6 +75,10 @@ it('Renovate finds updates of a module and a provider, and the address of their 
 }
 module "network" {
   source  = "${host}/platform/network/aws"
+  version = "1.0.0"
+}
+module "vpc" {
+  source  = "${detailHost}/platform/vpc/aws"
   version = "1.0.0"
 }
 `,
@@ -79,6 +113,7 @@ module "network" {
       depName,
       sourceUrl,
       to: updates.map(({ newVersion }) => newVersion),
+      at: updates.map(({ releaseTimestamp }) => releaseTimestamp),
     }))
     expect(summary).toEqual(
       expect.arrayContaining([
@@ -86,6 +121,13 @@ module "network" {
           depName: `${host}/platform/network/aws`,
           sourceUrl: 'https://git.example.com/platform/terraform-aws-network',
           to: expect.arrayContaining(['2.0.0']) as unknown,
+          at: expect.anything() as unknown,
+        },
+        {
+          depName: `${detailHost}/platform/vpc/aws`,
+          sourceUrl: 'https://git.example.com/vpc',
+          to: ['1.1.0'],
+          at: [publishedAt],
         },
         expect.objectContaining({
           depName: 'hello',

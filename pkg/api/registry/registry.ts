@@ -63,17 +63,26 @@ interface ModuleFolder {
   readonly resources: readonly { readonly name: string; readonly type: string }[]
 }
 
-/** A version of a module in lists. */
-export interface ListedModule {
+/** The fields that lists have of a version of a module or provider. Those that nobody knows are absent, never null or empty. */
+export interface ListedVersion {
   readonly id: string
   readonly owner: string
   readonly namespace: string
   readonly name: string
   readonly version: string
-  readonly provider: string
   readonly description: string
-  readonly source: string
+  /** URL of the source repository. */
+  readonly source?: string | undefined
+  /** Tag of the source repository. */
+  readonly tag?: string | undefined
+  /** RFC 3339. */
+  readonly published_at?: string | undefined
   readonly downloads: number
+}
+
+/** A version of a module in lists. */
+export interface ListedModule extends ListedVersion {
+  readonly provider: string
   readonly verified: boolean
 }
 
@@ -103,22 +112,9 @@ export interface ModuleDetail extends ListedModule {
   readonly versions: readonly string[]
 }
 
-/** A version of a provider in lists. */
-export interface ListedProvider {
-  readonly id: string
-  readonly owner: string
-  readonly namespace: string
-  readonly name: string
-  readonly version: string
-  readonly description: string
-  /** URL of the source repository; empty if it is unknown. */
-  readonly source: string
-  readonly downloads: number
-}
-
 export interface ProviderList {
   readonly meta: ModuleList['meta']
-  readonly providers: readonly ListedProvider[]
+  readonly providers: readonly ListedVersion[]
 }
 
 /**
@@ -126,7 +122,7 @@ export interface ProviderList {
  *
  * @see https://developer.hashicorp.com/terraform/registry/api-docs
  */
-export interface ProviderDetail extends ListedProvider {
+export interface ProviderDetail extends ListedVersion {
   /** Newest first. */
   readonly versions: readonly string[]
   readonly docs: readonly {
@@ -138,6 +134,21 @@ export interface ProviderDetail extends ListedProvider {
     readonly subcategory: string
     readonly language: string
   }[]
+}
+
+/** Downloads of all versions of a module. */
+export interface DownloadSummary {
+  readonly data: {
+    readonly type: 'module-downloads-summary'
+    readonly id: string
+    readonly attributes: {
+      readonly week: number
+      readonly month: number
+      /** Absent if there are downloads of which nobody knows the year. */
+      readonly year?: number
+      readonly total: number
+    }
+  }
 }
 
 /** @see https://developer.hashicorp.com/terraform/internals/provider-registry-protocol */

@@ -58,6 +58,8 @@ export class VersionRow {
   readonly version: string
   readonly fileName: string | undefined
   readonly sizeBytes: number | undefined
+  /** When its archive was stored, otherwise when it was created, in seconds since 1970; 0 if nobody knows. */
+  readonly publishedAt: number
   readonly sourceScannedAt: string | undefined
   readonly sourceFindings: FindingList
   /** SHA-256 as 32 bytes, a character each; undefined if it is missing or malformed. */
@@ -85,6 +87,9 @@ export class VersionRow {
     this.digest = checksum ? digestOf(checksum) : undefined
     this.docsDigest = digestOf(docsChecksumOf(version) ?? '')
     this.sizeBytes = archiveSizeOf(version)
+    // Seconds fit into the row, and milliseconds would not.
+    const publishedMs = Date.parse(status?.artifact?.storedAt ?? metadata.creationTimestamp)
+    this.publishedAt = Math.floor(publishedMs / 1000) || 0
     this.sourceScannedAt = context.string(scannedAt(status?.sourceScan))
     this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
     this.common = context.common(commonOf(version), old?.common)

@@ -6,6 +6,7 @@ import type { Parent } from '../catalog/catalog.ts'
 import { docsOfVersion } from '../documentation/documentation.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findModuleVersion, latestVersionOf, noModule } from './find.ts'
+import { listedVersion } from './listed-version.ts'
 import type { RegistryOptions } from './options.ts'
 import { jsonHeadersOf } from './respond.ts'
 
@@ -73,15 +74,9 @@ async function detailOf(
   const root = docs?.root ?? emptyRoot
   const served = module.versions.filter((row) => row.downloadable)
   return {
-    id: [namespace, name, system, version].join('/'),
-    owner: '',
-    namespace,
-    name,
-    version,
+    ...listedVersion(catalog, module, [namespace, name, system], version),
     provider: system,
     description: root.description ?? '',
-    source: module.resource?.repoUrl ?? '',
-    downloads: catalog.downloads.of('Module', module.namespace, module.name)?.count ?? 0,
     verified: false,
     root: { ...folderOf(root), empty: docs === undefined },
     submodules: docs?.submodules.map(folderOf) ?? [],

@@ -7,6 +7,7 @@ import { type CallerView, requestOf } from '../auth/auth.ts'
 import type { Listed, View } from '../catalog/catalog.ts'
 import { Search } from '../search/search.ts'
 import { modulePrefix } from './discovery.ts'
+import { listedVersion } from './listed-version.ts'
 import type { RegistryOptions } from './options.ts'
 import { jsonHeadersOf } from './respond.ts'
 
@@ -40,11 +41,17 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
   const { catalog, search = new Search(catalog) } = options
   const viewOf = viewsOf(options)
-  const listResponse = (url: URL, modules: readonly ListedModule[]) => {
+  const toModule = ({ parent, summary }: Listed): ListedModule => {
+    const [name, provider] = namesIn(summary)
+    const { namespace, latestVersion = '' } = summary
+    const listed = listedVersion(catalog, parent, [namespace, name, provider], latestVersion)
+    return { ...listed, provider, verified: false }
+  }
+  const listResponse = (url: URL, modules: readonly Listed[]) => {
     const provider = url.searchParams.get('provider')
-    const chosen = modules.filter((module) => provider === null || module.provider === provider)
-    const { meta, items } = listOf(url, chosen)
-    const list: ModuleList = { meta, modules: items }
+    const isChosen = ({ summary }: Listed) => provider === null || namesIn(summary)[1] === provider
+    const { meta, items } = listOf(url, modules.filter(isChosen))
+    const list: ModuleList = { meta, modules: items.map(toModule) }
     return new Response(JSON.stringify(list), { headers: jsonHeadersOf(options) })
   }
   for (const prefix of [modulePrefix, '/v1/modules']) {
@@ -55,7 +62,7 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
         if (q === '') throw new RegistryError('BadRequest', 'q must be given: the words to find')
         const namespace = url.searchParams.get('namespace')
         const filter = { kind: 'Module', ...(namespace && { namespaces: [namespace] }) } as const
-        const modules = search.find(view, filter, q).slice(0, Infinity).flatMap(moduleOf)
+        const modules = search.find(view, filter, q).slice(0, Infinity).filter(hasVersion)
         return listResponse(url, modules)
       }),
     )
@@ -64,7 +71,9 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
         const { namespace, name } = c.req.param()
         if (namespace !== undefined) note(c, { namespace })
         return after(viewOf(c), (view) => {
-          const modules = modulesIn(options, view, { namespace, name })
+          const modules = listedIn(options, view, 'Module', namespace).filter(
+            ({ summary }) => name === undefined || namesIn(summary)[0] === name,
+          )
           if (modules.length === 0 && namespace !== undefined) throw noModules(namespace, name)
           return listResponse(new URL(c.req.url), modules)
         })
@@ -79,18 +88,16 @@ const noModules = (namespace: string, name = '*') =>
     `modules ${namespace}/${name} not found, or not for you to see: check namespace and name, and your access`,
   )
 
-interface Wanted {
-  readonly namespace: string | undefined
-  readonly name: string | undefined
+/** The name and the system of a module. */
+function namesIn({ address }: Listed['summary']): [name: string, system: string] {
+  const [name = '', system = ''] = address.split('/')
+  return [name, system]
 }
 
-/** Modules without a version cannot be used, so they are left out. */
-function modulesIn(options: RegistryOptions, view: View, { namespace, name }: Wanted) {
-  const modules = listedIn(options, view, 'Module', namespace).flatMap(moduleOf)
-  return modules.filter((module) => name === undefined || module.name === name)
-}
+/** Modules and providers without a version cannot be used. */
+const hasVersion = ({ summary }: Listed): boolean => summary.latestVersion !== undefined
 
-/** The resources of a kind in a namespace, or in all, sorted by name. */
+/** The resources of a kind that have a version, in a namespace or in all, sorted by name. */
 export function listedIn(
   { catalog: { model } }: RegistryOptions,
   view: View,
@@ -99,27 +106,7 @@ export function listedIn(
 ): readonly Listed[] {
   const selection = { kind, ...(namespace !== undefined && { namespaces: [namespace] }) }
   const order = { sortBy: 'name', descending: false, offset: 0, limit: Infinity } as const
-  return model.page(view, selection, order).entries
-}
-
-function moduleOf({ summary }: Listed): ListedModule[] {
-  const { namespace, address, latestVersion: version, resource, downloads } = summary
-  const [name = '', provider = ''] = address.split('/')
-  if (version === undefined) return []
-  return [
-    {
-      id: [namespace, name, provider, version].join('/'),
-      owner: '',
-      namespace,
-      name,
-      version,
-      provider,
-      description: '',
-      source: resource.repoUrl ?? '',
-      downloads,
-      verified: false,
-    },
-  ]
+  return model.page(view, selection, order).entries.filter(hasVersion)
 }
 
 /** A page of a list. @throws RegistryError BadRequest naming the parameter */

@@ -7,6 +7,7 @@ import { baseUrlOf } from './base-url.ts'
 import { modulePrefix } from './discovery.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findModuleVersion, noModule } from './find.ts'
+import { sourceOf } from './listed-version.ts'
 import type { RegistryOptions } from './options.ts'
 import { downloadOf, jsonHeadersOf, linkHeadersOf } from './respond.ts'
 
@@ -61,12 +62,6 @@ function versionList(module: Parent): string {
     modules: [{ source: sourceOf(module), versions: versions.map((version) => ({ version })) }],
   }
   return JSON.stringify(list)
-}
-
-/** The URL of a module's sources, if it can be opened in a browser. */
-function sourceOf({ resource }: Parent): string | undefined {
-  const url = resource?.repoUrl
-  return url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url) ? url : undefined
 }
 
 /**

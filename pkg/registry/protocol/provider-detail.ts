@@ -5,6 +5,7 @@ import type { Parent } from '../catalog/catalog.ts'
 import { pagesOfVersion } from '../documentation/documentation.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findRelease, latestVersionOf, noProvider } from './find.ts'
+import { listedVersion } from './listed-version.ts'
 import type { RegistryOptions } from './options.ts'
 import { jsonHeadersOf } from './respond.ts'
 
@@ -51,21 +52,14 @@ async function detailOf(
     if (hasReason(error, 'NotFound')) return undefined
     throw error
   })
-  const id = [namespace, type, version].join('/')
+  const listed = listedVersion(catalog, provider, [namespace, type], version)
   const downloadable = provider.versions.filter((row) => row.downloadable)
   return {
-    id,
-    owner: '',
-    namespace,
-    name: type,
-    version,
-    description: '',
-    source: provider.resource?.repoUrl ?? '',
-    downloads: catalog.downloads.of('Provider', provider.namespace, provider.name)?.count ?? 0,
+    ...listed,
     versions: [...new Set(downloadable.map((row) => row.version))],
     docs: (docs?.pages ?? []).map(
       ({ page: { title, path, slug, category, subcategory = '' } }) => ({
-        id: `${id}/${category}/${slug}`,
+        id: `${listed.id}/${category}/${slug}`,
         title,
         path,
         slug,

@@ -1,9 +1,10 @@
 import { Hono } from 'hono'
-import type { ListedProvider, ProviderList } from '../../api/registry/registry.ts'
+import type { ProviderList } from '../../api/registry/registry.ts'
 import { notFound } from '../../base/errors/errors.ts'
 import { after, get, note, type ServingEnv } from '../../base/serving/serving.ts'
 import type { Listed } from '../catalog/catalog.ts'
 import { providerPrefix } from './discovery.ts'
+import { listedVersion } from './listed-version.ts'
 import { listedIn, listOf, listQuery, viewsOf } from './module-lists.ts'
 import type { RegistryOptions } from './options.ts'
 import { jsonHeadersOf } from './respond.ts'
@@ -18,16 +19,18 @@ export const providerListQuery = {
 export function createProviderLists(options: RegistryOptions): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
   const viewOf = viewsOf(options)
+  const toProvider = ({ parent, summary: { namespace, address, latestVersion = '' } }: Listed) =>
+    listedVersion(options.catalog, parent, [namespace, address], latestVersion)
   for (const prefix of [providerPrefix, '/v1/providers']) {
     for (const route of Object.values(providerListRoutes)) {
       get(routes, prefix, route, (c) => {
         const { namespace } = c.req.param() as { readonly namespace?: string }
         if (namespace !== undefined) note(c, { namespace })
         return after(viewOf(c), (view) => {
-          const all = listedIn(options, view, 'Provider', namespace).flatMap(providerOf)
+          const all = listedIn(options, view, 'Provider', namespace)
           if (all.length === 0 && namespace !== undefined) throw noProviders(namespace)
           const { meta, items } = listOf(new URL(c.req.url), all)
-          const list: ProviderList = { meta, providers: items }
+          const list: ProviderList = { meta, providers: items.map(toProvider) }
           return new Response(JSON.stringify(list), { headers: jsonHeadersOf(options) })
         })
       })
@@ -40,21 +43,3 @@ const noProviders = (namespace: string) =>
   notFound(
     `providers ${namespace}/* not found, or not for you to see: check the namespace, and your access`,
   )
-
-/** Providers without a version cannot be used, so they are left out. */
-function providerOf({ summary }: Listed): ListedProvider[] {
-  const { namespace, address: name, latestVersion: version, resource, downloads } = summary
-  if (version === undefined) return []
-  return [
-    {
-      id: [namespace, name, version].join('/'),
-      owner: '',
-      namespace,
-      name,
-      version,
-      description: '',
-      source: resource.repoUrl ?? '',
-      downloads,
-    },
-  ]
-}

@@ -38,6 +38,49 @@ describe('lists of modules in the form of the public registry', () => {
     expect(await list(path)).toEqual({ meta: { limit: 15, current_offset: 0 }, ids })
   })
 
+  it('name source, tag and time as far as they are known', async () => {
+    const repoUrl = 'https://git.example.com/network'
+    fixture.module('network', { repoUrl })
+    const artifact = { revision: 'v1.1.0@sha1:abc', storedAt: '2026-02-01T00:00:00Z' }
+    fixture.version('Module', 'network', '1.1.0', { status: { artifact } })
+    fixture.module('network-azurerm', {
+      name: 'network',
+      provider: 'azurerm',
+      repoUrl: 'git@example.com:network',
+    })
+    const response = await fixture.app().request('/v1/modules/platform/network')
+    const { modules } = (await response.json()) as ModuleList
+    expect(modules).toEqual([
+      {
+        id: 'platform/network/aws/1.1.0',
+        owner: '',
+        namespace: 'platform',
+        name: 'network',
+        version: '1.1.0',
+        provider: 'aws',
+        description: '',
+        source: repoUrl,
+        tag: 'v1.1.0',
+        published_at: '2026-02-01T00:00:00.000Z',
+        downloads: 0,
+        verified: false,
+      },
+      expect.not.objectContaining({ source: expect.anything() as unknown }),
+    ])
+    expect(modules[1]).not.toHaveProperty('published_at')
+  })
+
+  it('give the time when a Version without a report was created', async () => {
+    const upload = { sha256: '0'.repeat(64) }
+    const spec = { type: 'Module', version: '3.0.0', fileName: 'vpc.zip', upload }
+    const parent = { apiVersion: 'depot.internal/v1alpha1', kind: 'Module', name: 'vpc' }
+    const creationTimestamp = '2026-03-01T00:00:00Z'
+    fixture.add('Version', 'vpc-3', { spec }, { ownerReferences: [parent], creationTimestamp })
+    const response = await fixture.app().request('/v1/modules/platform/vpc')
+    const { modules } = (await response.json()) as ModuleList
+    expect(modules[0]).toMatchObject({ version: '3.0.0', published_at: '2026-03-01T00:00:00.000Z' })
+  })
+
   it('come in pages that lead to each other', async () => {
     const first = await list('/platform?limit=2')
     expect(first).toEqual({

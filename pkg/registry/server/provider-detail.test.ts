@@ -48,12 +48,28 @@ describe('a provider in the form of the public registry', () => {
     },
   )
 
-  it('has no source if nobody knows it', async () => {
+  it('lacks its source and the time of its publication if nobody knows them', async () => {
     fixture.provider('other')
     fixture.version('Provider', 'other', '1.0.0', {
       spec: { operatingSystem: 'linux', architecture: 'amd64' },
     })
-    expect(await ask('/v1/providers/platform/other')).toMatchObject({ body: { source: '' } })
+    const { body } = await ask('/v1/providers/platform/other')
+    for (const field of ['source', 'published_at']) expect(body).not.toHaveProperty(field)
+  })
+
+  it('was published when its first archive was stored', async () => {
+    for (const [architecture, time] of [
+      ['amd64', '2026-02-01T00:00:01Z'],
+      ['arm64', '2026-02-01T00:00:00Z'],
+    ] as const) {
+      fixture.version('Provider', 'hello', '1.1.0', {
+        spec: { operatingSystem: 'linux', architecture },
+        status: { artifact: { storedAt: time } },
+      })
+    }
+    const published = { published_at: '2026-02-01T00:00:00.000Z' }
+    expect(await ask('/v1/providers/platform/hello')).toMatchObject({ body: published })
+    expect(await ask('/v1/providers/platform')).toMatchObject({ body: { providers: [published] } })
   })
 
   it('is 404 if it, its version or all versions are missing', async () => {
