@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { DownloadHistory } from '../../api/browse/browse.ts'
-import { RegistryError } from '../../base/errors/errors.ts'
 import type { DownloadCounter, HourlyCount } from '../downloads/downloads.ts'
+import { unreadable } from '../protocol/protocol.ts'
 import type { BrowseAsked, DescribedEndpoint } from './endpoint.ts'
 import { oneOf, resourcePath } from './parameters.ts'
 import { findResource } from './resource-record.ts'
@@ -82,11 +82,7 @@ export async function historyRecord(
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, mostVersions)
     .map(([version]) => version)
-  const hours = await history({ kind, namespace, name }, versions).catch((cause: unknown) => {
-    throw new RegistryError('Unavailable', 'the counts cannot be read now: try again in a moment', {
-      cause,
-    })
-  })
+  const hours = await history({ kind, namespace, name }, versions).catch(unreadable)
   const lines = Map.groupBy(hours, ({ version }) => version)
   return {
     from: new Date(steps.first).toISOString(),

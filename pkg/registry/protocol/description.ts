@@ -1,6 +1,7 @@
 import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import { archivePaths, archivePattern } from './archive-url.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
+import { downloadSummaryRoute } from './download-summary.ts'
 import { detailRoutes, latestDownloadRoute } from './module-detail.ts'
 import { listNumbers, listQuery, listRoutes, searchRoute } from './module-lists.ts'
 import { moduleRoutes } from './modules.ts'
@@ -95,6 +96,15 @@ export const describedRoutes: readonly DescribedRoute[] = [
     headers: { Location: 'The download of that version, relative to this URL.' },
     errors: [404],
   },
+  {
+    route: modulePrefix + downloadSummaryRoute,
+    operationId: 'sumModuleDownloads',
+    summary: 'Downloads of a module in the last 7 and 30 days, in a year, and in total',
+    status: 200,
+    contentTypes: ['application/json'],
+    required: ['data'],
+    errors: [404],
+  },
   ...Object.entries(listRoutes).map(
     ([what, route]): DescribedRoute => ({
       route: modulePrefix + route,
@@ -173,7 +183,7 @@ export const describedRoutes: readonly DescribedRoute[] = [
       summary: `A provider, ${what === 'latest' ? 'in its latest version' : 'in one version'}`,
       status: 200,
       contentTypes: ['application/json'],
-      required: ['id', 'namespace', 'name', 'version', 'source', 'versions', 'docs'],
+      required: ['id', 'namespace', 'name', 'version', 'versions', 'docs'],
       errors: [404, 502, 504],
     }),
   ),

@@ -2,7 +2,7 @@ import type { Signer } from '../../archives/signing/signing.ts'
 import type { Archives } from '../../archives/storage/storage.ts'
 import type { Auth } from '../auth/auth.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import type { DownloadEvent } from '../downloads/downloads.ts'
+import type { DownloadCounter, DownloadEvent } from '../downloads/downloads.ts'
 import type { Search } from '../search/search.ts'
 
 export interface RegistryOptions {
@@ -20,6 +20,10 @@ export interface RegistryOptions {
   readonly trustProxy?: boolean
   /** Redirect downloads of modules too, if their storage says presign; default false: only those of providers. */
   readonly presignModules?: boolean
+  /** Reads when downloads were counted. Default: nobody counts them. */
+  readonly history?: DownloadCounter['hourly'] | undefined
+  /** The time, in milliseconds since 1970. */
+  readonly clock?: (() => number) | undefined
   /** Called with each download as it begins; must neither wait nor throw. */
   readonly onDownload?: ((download: DownloadEvent) => void) | undefined
 }

@@ -14,6 +14,7 @@ import {
 import type { Parent } from '../catalog/catalog.ts'
 import { moduleArchiveEndpoints, providerArchiveEndpoint } from './archives.ts'
 import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
+import { downloadSummaryEndpoint } from './download-summary.ts'
 import { type Endpoint, isOpen, mount, nameIn, parentOf } from './endpoint.ts'
 import { moduleDetailEndpoints } from './module-detail.ts'
 import { moduleListRoutes } from './module-lists.ts'
@@ -27,6 +28,7 @@ import { ReadyArchives } from './ready-archives.ts'
 
 export { type DescribedRoute, describedRoutes } from './description.ts'
 export { discoveryPaths } from './discovery.ts'
+export { unreadable } from './download-summary.ts'
 export type { RegistryOptions } from './options.ts'
 
 const archivePrefix = `${modulePrefix}/download/`
@@ -54,6 +56,7 @@ export function createRegistry(options: RegistryOptions): {
     ...moduleArchiveEndpoints(options, archives),
     ...moduleEndpoints(options),
     ...moduleDetailEndpoints(options),
+    downloadSummaryEndpoint(options),
   ]
   const providers = [
     providerArchiveEndpoint(options),
