@@ -264,4 +264,13 @@ module "vpc" {
     expect(filesBelow(registry.archives).filter((file) => file.includes('vpc'))).toEqual([])
     expect(filesBelow(registry.archives).filter((file) => file.endsWith('.zip'))).toHaveLength(2)
   })
+
+  it('says that archives stay if the files of their Versions are missing, and how to remove them', async () => {
+    const before = filesBelow(registry.archives)
+    rmSync(join(registry.manifests, 'providers'), { recursive: true })
+    rmSync(join(registry.manifests, 'versions'), { recursive: true })
+    const { errors } = await sync()
+    expect(errors).toMatch(/dns-2-0-0-linux-amd64.*--confirm-removals.*archives stay/)
+    expect(filesBelow(registry.archives)).toEqual(before)
+  })
 })

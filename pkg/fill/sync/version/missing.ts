@@ -50,7 +50,7 @@ export async function leaveMissing(context: Context): Promise<void> {
   if (held.length > 0) {
     const versions = held.slice(0, 10).map(({ metadata }) => keyOf(metadata))
     const hint = 'restore the files, or remove the archives with: depot sync --confirm-removals'
-    context.log.warn(
+    context.log.error(
       { count: held.length, versions, hint },
       'archives stay in storage, although the files of their Versions are missing',
     )
@@ -80,7 +80,7 @@ export async function isMended(context: Context, object: StoredObject): Promise<
     return (await context.objects.mend?.(whole, isProven)) === true
   } catch (err) {
     const key = keyOf(object.metadata)
-    context.log.warn({ key, err, error: messageOf(err) }, 'a damaged file stays as it is')
+    context.log.error({ key, err, error: messageOf(err) }, 'a damaged file stays as it is')
     return false
   }
 }
@@ -100,7 +100,7 @@ export async function isLeft(context: Context, version: StoredObject): Promise<b
     return true
   } catch (err) {
     const key = keyOf(version.metadata)
-    context.log.warn({ key, err, error: messageOf(err) }, 'an archive could not be left')
+    context.log.error({ key, err, error: messageOf(err) }, 'an archive could not be left')
     return false
   }
 }

@@ -52,7 +52,7 @@ export class Mending {
         const state = await this.#files.damageOf(ref)
         if (value !== undefined && state !== undefined) await this.#files.mend(ref, value, state)
       } catch (err) {
-        this.#log.warn({ ...ref, err }, 'a damaged file could not be written again')
+        this.#log.error({ ...ref, err }, 'a damaged file could not be written again')
       }
     }
   }
