@@ -19,12 +19,7 @@ export async function compare(
   options: CompareCommandOptions,
   operands: readonly string[],
 ): Promise<number> {
-  const [from = '', to, ...others] = operands
-  if (to === undefined || others.length > 0) {
-    throw new OptionsError([
-      'write two folders, archives or HOST/NAMESPACE/NAME/SYSTEM@VERSION: depot compare FROM TO',
-    ])
-  }
+  const [from, to] = pairOf(operands)
   const hosts = [from, to].flatMap((operand) => registryVersion(operand)?.host ?? [])
   await using registry = hosts.length > 0 ? await openRegistry(options, hosts) : undefined
   const [before, after] = [await opened(from, registry), await opened(to, registry)]
@@ -32,6 +27,22 @@ export async function compare(
   const print = { text: asText, markdown: asMarkdown, json: asJson }[options.output]
   process.stdout.write(print(compared))
   return statuses[compared.verdict]
+}
+
+/** An address before two versions stands for both. */
+function pairOf(operands: readonly string[]): readonly [from: string, to: string] {
+  const [first = '', second, third, ...others] = operands
+  if (second === undefined || others.length > 0) {
+    throw new OptionsError([
+      'write two folders, archives or HOST/NAMESPACE/NAME/SYSTEM@VERSION: depot compare FROM TO; or one address and two versions: depot compare HOST/NAMESPACE/NAME/SYSTEM FROM TO',
+    ])
+  }
+  if (third === undefined) return [first, second]
+  const [from, to] = [`${first}@${second}`, `${first}@${third}`]
+  if (registryVersion(from) !== undefined) return [from, to]
+  throw new OptionsError([
+    `${JSON.stringify(first)} is not the address of a module: write HOST/NAMESPACE/NAME/SYSTEM before two versions`,
+  ])
 }
 
 async function opened(operand: string, registry: Registry | undefined): Promise<ModuleDocs> {

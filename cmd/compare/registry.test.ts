@@ -56,6 +56,7 @@ it('compares versions of a registry with each other, and with a folder', async (
     stdout:
       'Compatible:\n  input cidr: The type changed: every value that was accepted still is. (string -> any)\n',
   })
+  expect(await compare([vpc, 'v1.0.0', '1.1.0'])).toEqual(versions)
   const mine = await compare([`${vpc}@1.0.0`, 'own', '--format', 'json'])
   expect(mine).toMatchObject({ status: 1, stderr: '' })
   expect(JSON.parse(mine.stdout)).toMatchObject({ from: `${vpc}@1.0.0`, verdict: 'breaking' })
@@ -93,6 +94,17 @@ it.each([
   ['a host that is down', () => 'localhost:1/network/vpc/aws@1.0.0', /localhost:1.*ECONNREFUSED/],
 ])('exits with 2 for %s', async (_what, operand, message) => {
   const { status, stdout, stderr } = await compare([operand(), 'own'])
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toMatch(message)
+})
+
+it.each([
+  ['an unknown version', () => [vpc, '1.0.0', '9.9.9'], /@9\.9\.9.*it lists 1\.0\.0, 1\.1\.0/],
+  ['a folder before two versions', () => ['own', '1.0.0', '1.1.0'], /"own" is not the address/],
+  ['a version before two versions', () => [`${vpc}@1.0.0`, '1.0.0', '1.1.0'], /no such version/],
+  ['four operands', () => [vpc, '1.0.0', '1.1.0', '1.2.0'], /or one address and two versions/],
+])('exits with 2 for an address and versions: %s', async (_what, operands, message) => {
+  const { status, stdout, stderr } = await compare(operands())
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(message)
 })

@@ -29,13 +29,14 @@ const options = flagged({
 /** Compares two versions of a module. */
 export const compareCommand = {
   program: 'depot compare',
-  operands: 'FROM TO',
+  operands: '[ADDRESS] FROM TO',
   summary:
-    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM@VERSION of a registry, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided.',
+    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM@VERSION of a registry, and whether that breaks callers. After HOST/NAMESPACE/NAME/SYSTEM, two version numbers are enough. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided.',
   examples: [
     'depot compare vpc-1.4.0.zip .',
     'depot compare main/ branch/ -o markdown',
     'depot compare depot.example.com/network/vpc/aws@1.4.0 .',
+    'depot compare depot.example.com/network/vpc/aws 1.4.0 2.0.0',
   ],
   options,
 } satisfies Command<typeof options, SecretTable>
