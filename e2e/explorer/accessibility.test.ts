@@ -54,6 +54,11 @@ const views: readonly View[] = [
     refused: 404,
   },
   { name: 'a provider', path: '/platform/provider/acme-cmdb' },
+  {
+    name: 'the documentation of a provider that has none',
+    path: '/platform/provider/acme-cmdb/docs',
+    refused: 404,
+  },
   { name: 'a resource that is not there', path: '/network/module/nothing', status: 404 },
   { name: 'a page that is not there', path: '/nothing/at/all/here', status: 404 },
   { name: 'the drawing of depots', path: '/depots?view=graph' },

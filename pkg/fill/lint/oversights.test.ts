@@ -235,6 +235,19 @@ describe('a Depot that cannot be filled', () => {
       ],
     ],
     [
+      'documentation of a provider in a repository that is not named',
+      `  providerConfigs:
+    - name: cmdb
+      docs: {type: github}
+    - name: dns
+      docs: {type: github, url: https://github.com/acme}
+`,
+      [
+        /^error \| source .* line 7 \| spec\.providerConfigs\[0\]\.docs \| the repository is not known/,
+        /^error \| source .* line 9 \| spec\.providerConfigs\[1\]\.docs\.url/,
+      ],
+    ],
+    [
       'two configs for one module',
       `  moduleConfigs:
     - {name: vpc, repoOwner: acme}

@@ -36,6 +36,7 @@ function* inDepot(depot: PlacedObject<Depot>, options: SourceOptions): Generator
   yield* inConstraint(depot, global?.moduleConfig, globalPath)
   for (const [index, config] of [...moduleConfigs, ...providerConfigs].entries()) {
     yield* inConstraint(depot, config, paths[index] ?? [])
+    yield* inDocs(depot, config, paths[index] ?? [], options)
   }
   const isFound = finderOf(depot)
   const shared = global?.moduleConfig && originOf(global.moduleConfig)
@@ -64,6 +65,7 @@ function* inParent(parent: PlacedParent, options: SourceOptions): Generator<Lint
       : ['providerConfig', parent.resource.spec.providerConfig]
   const path = ['spec', field]
   yield* inConstraint(parent, config, path)
+  yield* inDocs(parent, config, path, options)
   const origin = originOf(config)
   if (parent.resource.spec.versions.length === 0 || origin === undefined) return
   if (finderOf(parent)(path)) return
@@ -82,6 +84,19 @@ function* inConstraint(
   } catch (error) {
     yield about(object, 'constraint', messageOf(error), { path: [...path, 'versionConstraints'] })
   }
+}
+
+/** Checks where the documentation of a provider comes from. */
+function* inDocs(
+  object: PlacedObject,
+  { name, docs, githubClientConfig }: Config,
+  path: Path,
+  options: SourceOptions,
+): Generator<LintFinding> {
+  if (docs === undefined || finderOf(object)([...path, 'docs'])) return
+  const message = sourceProblem('Module', { name, source: docs, githubClientConfig }, options)
+  const at = [...path, 'docs', ...(docs.url === undefined ? [] : ['url'])]
+  if (message !== undefined) yield about(object, 'source', message, { path: at })
 }
 
 function sourceProblem(
