@@ -108,6 +108,18 @@ it('depot sync writes a cut file again, names both files, and serves the version
   expect(await served()).toMatchObject(both)
 })
 
+it('depot sync writes a cut README again', async () => {
+  const files = { 'main.tf': '', 'README.md': `# VPC\n\n${'A network. '.repeat(500)}\n` }
+  upstreams.github.tag('acme/vpc', 'v1.2.0', files)
+  expect(await sync()).toMatchObject({ status: 0 })
+  const file = join(registry.manifests, 'configmaps/team/vpc-1-2-0-readme.yaml')
+  const whole = readFileSync(file, 'utf8')
+  writeFileSync(file, whole.slice(0, 4096))
+  removeRepository()
+  await sync()
+  expect(readFileSync(file, 'utf8')).toBe(whole)
+})
+
 it('depot sync --watch writes a cut file again', async () => {
   await watch()
   const whole = textOf('vpc-1-0-0')

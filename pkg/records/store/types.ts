@@ -172,7 +172,7 @@ export interface Objects {
    * @throws ApiError Conflict where a ConfigMap of somebody else has its name
    */
   writeReadme(version: StoredObject, text: string | undefined): Promise<void>
-  /** Whether that ConfigMap is there: anybody may delete it. */
+  /** Whether that ConfigMap is there: anybody may delete it, and a full disk may cut its file. */
   hasReadme(version: StoredObject): Promise<boolean>
   /** Never throws and never waits; the same one is written at most every ten minutes. */
   event(event: ObjectEvent): void

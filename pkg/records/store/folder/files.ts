@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { apiVersionOf, kinds } from '../../../api/v1alpha1/v1alpha1.ts'
+import { apiVersionOf, isRecord, kinds } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { changedAtMs, decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
@@ -101,12 +101,18 @@ export class Files {
       await this.#put(file, `${commentsIn(read.text)}${textOf(value)}`, read.text)
       return true
     }
-    const [text, aside] = [textOf(value), asideOf(this.#dir, file)]
+    await this.#writeAgain(file, textOf(value))
+    return true
+  }
+
+  /** Writes a damaged file again, which gets a hidden name next to it. */
+  async #writeAgain(file: string, text: string): Promise<void> {
+    const aside = asideOf(this.#dir, file)
+    const path = join(this.#dir, file)
     const identity = await writeFile(path, text, { aside: join(this.#dir, aside) })
     await this.#scanner.wrote(file, text, identity)
     // A single run prints nothing of less weight.
-    this.#log.error({ ...ref, file, aside }, 'a damaged file was set aside and written again')
-    return true
+    this.#log.error({ file, aside }, 'a damaged file was set aside and written again')
   }
 
   /** Takes an object out of its file, and its status out of the file of its own. */
@@ -133,17 +139,24 @@ export class Files {
     const file = readmeFileOf(version)
     const path = join(this.#dir, file)
     const current = existsSync(path) ? await readFile(path, 'utf8') : undefined
+    const text = readme && textOf({ apiVersion: 'v1', ...readme })
     if (current !== undefined) {
       const parsed = parseYaml(current)
       const isOurs = parsed.ok && isReadmeOf({ name }, parsed.value, this.#apiGroup)
-      if (!isOurs && readme === undefined) return
-      if (!isOurs) throw readmeTaken(version)
+      if (!isOurs && text === undefined) return
+      const { kind, data } = record(parsed.ok && parsed.value)
+      const isCut = !parsed.ok || isBlank(current) || (kind === 'ConfigMap' && !isRecord(data))
+      if (!isOurs && !isCut) throw readmeTaken(version)
+      if (!isOurs && text !== undefined) return this.#writeAgain(file, text)
     }
-    await this.#put(file, readme && textOf({ apiVersion: 'v1', ...readme }), current)
+    await this.#put(file, text, current)
   }
 
-  hasReadme(version: Omit<StoredRef, 'kind'>): boolean {
-    return existsSync(join(this.#dir, readmeFileOf(version)))
+  /** Tells whether the whole README is there: its text is the end of the file that was written. */
+  async hasReadme(version: Omit<StoredRef, 'kind'>): Promise<boolean> {
+    const path = join(this.#dir, readmeFileOf(version))
+    if (!existsSync(path)) return false
+    return /^ +README\.md: \S.*\n/m.test(await readFile(path, 'utf8'))
   }
 
   async removeStatus(ref: StoredRef): Promise<void> {

@@ -79,6 +79,24 @@ describe('the README of a version', () => {
     await objects.writeReadme(version, undefined)
     expect(read(file)).toBe('theirs: true\n')
   })
+
+  it('is written again wherever its file was cut', async () => {
+    write('vpc.yaml', moduleText('vpc'))
+    const objects = await open()
+    const version = await objects.apply(child(await known('vpc', objects)))
+    const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
+    await objects.writeReadme(version, '# VPC with a long description')
+    const whole = read(file)
+    for (const length of [0, 30, whole.indexOf('data:') + 5, whole.length - 10, whole.length - 1]) {
+      write(file, whole.slice(0, length))
+      expect([length, await objects.hasReadme(version)]).toEqual([length, false])
+      await objects.writeReadme(version, '# VPC with a long description')
+      expect(read(file)).toBe(whole)
+      expect(await objects.hasReadme(version)).toBe(true)
+    }
+    const aside = readdirSync(join(dir, 'configmaps/team')).filter((name) => /broken/.test(name))
+    expect(aside).toContain('.vpc-1-0-0-readme.yaml.broken')
+  })
 })
 
 describe('a file that people wrote', () => {

@@ -59,7 +59,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     delete: (ref, given) => state.delete(ref, given),
     mend: (object, isProven) => state.mending.mend(object, isProven),
     writeReadme: (version, text) => state.writeReadme(version, text),
-    hasReadme: async (version) => state.hasReadme(version),
+    hasReadme: (version) => state.hasReadme(version),
     event(event) {
       if (!events.isNews(event)) return
       const { object, type, reason, note } = event

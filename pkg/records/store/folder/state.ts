@@ -192,7 +192,7 @@ export class FolderState {
     return this.scanner.exclusively(() => this.#files.writeReadme(version.metadata, readme))
   }
 
-  hasReadme({ metadata }: StoredObject): boolean {
+  hasReadme({ metadata }: StoredObject): Promise<boolean> {
     return this.#files.hasReadme(metadata)
   }
 
