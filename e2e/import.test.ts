@@ -102,6 +102,14 @@ describe('depot import', () => {
     expect(third.stdout).toMatch(/\n1 stored, \d+ already there\n$/)
   })
 
+  it('brings the READMEs of modules', async () => {
+    const url = `${server.url}/depot/ui/v1/resources/platform/module/network-aws`
+    const shown = async () => (await fetch(url)).json()
+    await expect
+      .poll(shown)
+      .toMatchObject({ readmeContent: expect.stringMatching(/^# /) as unknown })
+  })
+
   it('writes Versions that depot sync takes as they are', async () => {
     const archives = entriesIn(target.archives)
     const own = () => entriesIn(target.manifests).filter(({ path }) => !path.includes('.status.'))

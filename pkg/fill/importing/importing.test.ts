@@ -286,6 +286,34 @@ describe('a folder of archives', () => {
     expect((await unpackDocs(bytes)).root.inputs).toMatchObject([{ name: 'cidr' }])
   })
 
+  it('has its README in a ConfigMap, without an owner that a cluster would refuse', async () => {
+    const files = [{ path: 'main.tf' }, { path: 'README.md', content: '# VPC' }]
+    put('acme/vpc/aws/1.0.0.tar.gz', await tarGzOf(files))
+    put('acme/dns/aws/1.0.0.tar.gz', await tarGzOf([{ path: 'main.tf' }]))
+    await imported([join(dir, 'in')])
+    const { spec, status } = z
+      .object({
+        spec: z.object({ upload: z.object({ docs: z.object({ sha256: z.string() }) }) }),
+        status: z.unknown(),
+      })
+      .parse(manifest('module/vpc-aws/vpc-aws-1-0-0.yaml'))
+    expect(status).toEqual({
+      readmeConfigMapRef: { name: 'vpc-aws-1-0-0-readme', key: 'README.md' },
+      readmeDocs: spec.upload.docs.sha256,
+    })
+    expect(manifest('../configmaps/platform/vpc-aws-1-0-0-readme.yaml')).toEqual({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: 'vpc-aws-1-0-0-readme',
+        namespace: 'platform',
+        labels: { 'depot.internal/readme': 'true' },
+      },
+      data: { 'README.md': Buffer.from('# VPC\n').toString('base64') },
+    })
+    expect(manifest('module/dns-aws/dns-aws-1-0-0.yaml')).not.toHaveProperty('status')
+  })
+
   it('is stored with the pages that the archive of a provider contains', async () => {
     const zip = await zipOf([
       { path: 'terraform-provider-dns_v2.0.0', content: 'runs' },

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import * as z from 'zod'
-import { writeFile } from '../../records/store/store.ts'
+import { writeFile, writeReadmeManifest } from '../../records/store/store.ts'
 import {
   configOf,
   entryOf,
@@ -14,6 +14,7 @@ import {
 import { type ImportItem, labelOf } from './item.ts'
 import { versionNames } from './names.ts'
 import { ParentFiles, type ParentPlace } from './parent-files.ts'
+import type { StoredItem } from './store-item.ts'
 import { readText, yamlOf } from './yaml-file.ts'
 
 /** A stored archive; the digest is lower-case hexadecimal. */
@@ -50,20 +51,22 @@ export class Manifests {
   }
 
   /** Writes the parent first: a version without a file is imported again, so a kill between the two loses nothing. */
-  async write(
-    item: ImportItem,
-    upload: ImportUpload,
-    protocols?: readonly string[],
-  ): Promise<void> {
+  async write(item: ImportItem, { upload, protocols, readme }: StoredItem): Promise<void> {
     const { parent } = item
+    const { directory, apiGroup } = this.#options
     const place = await this.#parents.at(parent)
     const { path, name, upload: before } = await this.#versionAt(item, place)
     if (before === undefined || !place.wasThere) await this.#parents.add(place, item)
     const { moduleConfig, providerConfig } = configOf(parent, this.#options)
+    const version = { name, namespace: parent.namespace }
+    const status = readme?.trim() && {
+      readmeConfigMapRef: await writeReadmeManifest(directory, version, { text: readme, apiGroup }),
+      readmeDocs: upload.docs?.sha256,
+    }
     const manifest = {
-      apiVersion: `${this.#options.apiGroup}/v1alpha1`,
+      apiVersion: `${apiGroup}/v1alpha1`,
       kind: 'Version',
-      metadata: { name, namespace: parent.namespace },
+      metadata: version,
       spec: {
         type: parent.kind,
         ...entryOf(item),
@@ -73,6 +76,7 @@ export class Manifests {
           : { providerConfigRef: providerConfig }),
         upload,
       },
+      ...(status && { status }),
     }
     await writeFile(path, stringify(manifest))
   }

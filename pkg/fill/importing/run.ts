@@ -162,11 +162,11 @@ async function importItem(
       return dryRun ? { event } : { event, record: () => manifests.complete(item) }
     }
     if (dryRun) return { event: { kind, label, outcome: 'planned' } }
-    const { upload, protocols } = await retrying(() => storeItem(item, context), retry)
-    const { sizeBytes } = upload
+    const stored = await retrying(() => storeItem(item, context), retry)
+    const { sizeBytes } = stored.upload
     return {
       event: { kind, label, outcome: 'stored', sizeBytes },
-      record: () => manifests.write(item, upload, protocols),
+      record: () => manifests.write(item, stored),
     }
   } catch (error) {
     signal.throwIfAborted()

@@ -41,11 +41,16 @@ export async function isStored(item: ImportItem, context: StoreContext): Promise
   return driver.verify(object(upload.fileName), upload, { signal })
 }
 
+/** A stored archive, and what its manifests say of it. */
+export interface StoredItem {
+  readonly upload: ImportUpload
+  readonly protocols: readonly string[] | undefined
+  /** The README of a module. */
+  readonly readme: string | undefined
+}
+
 /** Fetches an archive, checks it, stores it, and reads it back. */
-export async function storeItem(
-  item: ImportItem,
-  context: StoreContext,
-): Promise<{ upload: ImportUpload; protocols: readonly string[] | undefined }> {
+export async function storeItem(item: ImportItem, context: StoreContext): Promise<StoredItem> {
   const { signal, workDir, limits } = context
   const isModule = item.parent.kind === 'Module'
   const into = join(workDir, randomUUID())
@@ -59,7 +64,7 @@ export async function storeItem(
     await put(item, fileName, file, context)
     const stored = docs && (await putDocs(item, docsFileName(fileName, sha256), docs, context))
     const upload = { fileName, sha256, sizeBytes, ...(stored && { docs: stored }) }
-    return { upload, protocols: fetched.protocols }
+    return { upload, protocols: fetched.protocols, readme: stored && docs?.readme }
   } finally {
     await rm(into, { force: true })
     await fetched.file.remove()

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { ApiError } from '../kube/kube.ts'
+import { textOf } from './folder/text.ts'
+import { writeFile } from './folder/write-file.ts'
 import type { StoredObject, StoredRef } from './types.ts'
 import { record } from './whole-object.ts'
 
@@ -19,7 +22,11 @@ export function readmeRefOf({ name }: Pick<StoredRef, 'name'>) {
 }
 
 /** The ConfigMap of a README, owned by its Version and with the label that servers watch. */
-export function readmeObject(owner: StoredObject, text: string, apiGroup: string) {
+export function readmeObject(
+  owner: { readonly metadata: Pick<StoredObject['metadata'], 'namespace' | 'name' | 'uid'> },
+  text: string,
+  apiGroup: string,
+) {
   const { namespace, name, uid } = owner.metadata
   const ref = readmeRefOf(owner.metadata)
   return {
@@ -34,6 +41,38 @@ export function readmeObject(owner: StoredObject, text: string, apiGroup: string
     },
     data: { [ref.key]: encoded(text) },
   } as const
+}
+
+/** The file of a README in a folder. */
+export function readmeFileOf(version: Omit<StoredRef, 'kind'>): string {
+  return `configmaps/${encodedName(version.namespace)}/${encodedName(readmeRefOf(version).name)}.yaml`
+}
+
+/** A name of a file, whatever characters the name of an object has. */
+export function encodedName(name: string): string {
+  return encodeURIComponent(name).replace(/^\./, '%2E')
+}
+
+/**
+ * Writes the README of a Version into a folder, from where it can be applied to a cluster: there it has no owner until the
+ * controller has seen the Version.
+ *
+ * @returns the fields of the status that name it
+ */
+export async function writeReadmeManifest(
+  directory: string,
+  version: Omit<StoredRef, 'kind'>,
+  readme: { readonly text: string; readonly apiGroup: string },
+): Promise<{ readonly name: string; readonly key: string }> {
+  const { kind, metadata, data } = readmeObject(
+    { metadata: { ...version, uid: '' } },
+    readme.text,
+    readme.apiGroup,
+  )
+  const { ownerReferences: _, ...own } = metadata
+  const text = textOf({ apiVersion: 'v1', kind, metadata: own, data })
+  await writeFile(join(directory, readmeFileOf(version)), text)
+  return readmeRefOf(version)
 }
 
 /** Tells whether a ConfigMap has everything that is wanted of it. */

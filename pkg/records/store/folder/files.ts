@@ -6,7 +6,7 @@ import { apiVersionOf, isRecord, kinds } from '../../../api/v1alpha1/v1alpha1.ts
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { changedAtMs, decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
-import { isReadmeOf, type readmeObject, readmeRefOf, readmeTaken } from '../readme.ts'
+import { encodedName, isReadmeOf, readmeFileOf, type readmeObject, readmeTaken } from '../readme.ts'
 import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { asideOf, commentsIn, hasObject, isBlank, isDamaged } from './damage.ts'
@@ -199,7 +199,9 @@ export class Files {
   /** Beside the file of the object. Objects of other kinds and namespaces may have the same name there. */
   #freeName(ref: StoredRef): string {
     const folder = dirname(this.#scanner.definitions.fileOf(ref) ?? '')
-    const [kind, namespace, name] = [ref.kind.toLowerCase(), ref.namespace, ref.name].map(encoded)
+    const [kind, namespace, name] = [ref.kind.toLowerCase(), ref.namespace, ref.name].map(
+      encodedName,
+    )
     const names = [`${name}`, `${name}.${kind}`, `${name}.${kind}.${namespace}`]
     const files = names.map((one) => join(folder, `${one}.status.yaml`))
     const free = files.find((file) => !existsSync(join(this.#dir, file)))
@@ -254,13 +256,5 @@ export class Files {
 
 /** The file of an object that is made: a name of its own, whatever characters it has. */
 function fileOf({ kind, namespace, name }: StoredRef): string {
-  return `${kinds[kind].plural}/${encoded(namespace)}/${encoded(name)}.yaml`
-}
-
-function readmeFileOf(version: Omit<StoredRef, 'kind'>): string {
-  return `configmaps/${encoded(version.namespace)}/${encoded(readmeRefOf(version).name)}.yaml`
-}
-
-function encoded(name: string): string {
-  return encodeURIComponent(name).replace(/^\./, '%2E')
+  return `${kinds[kind].plural}/${encodedName(namespace)}/${encodedName(name)}.yaml`
 }
