@@ -3,9 +3,9 @@ import { type Kind, kinds } from './kinds.ts'
 import { rulesOf } from './rules.ts'
 import type { FieldIssue, Resource } from './types.ts'
 
-type Path = readonly (string | number)[]
-type Check = (value: unknown, path: Path) => Generator<FieldIssue>
+type Check = (value: unknown) => readonly FieldIssue[]
 
+const none: readonly FieldIssue[] = []
 const checks = new Map<Kind, Check | undefined>()
 
 /**
@@ -15,7 +15,7 @@ const checks = new Map<Kind, Check | undefined>()
 export function mistakesIn(resource: Resource): readonly FieldIssue[] {
   const { kind } = resource
   if (!checks.has(kind)) checks.set(kind, checkOf(kinds[kind].schema))
-  return [...(checks.get(kind)?.(resource, []) ?? [])]
+  return checks.get(kind)?.(resource) ?? none
 }
 
 /** Finds the rules of a schema and of everything in it; undefined where there are none. */
@@ -23,10 +23,10 @@ function checkOf(schema: z.ZodType): Check | undefined {
   const rules = rulesOf(schema.meta())
   const inner = innerCheckOf(schema)
   if (rules.length === 0) return inner
-  return function* check(value, path) {
+  return (value) => {
     const broken = rules.find(({ holds }) => !holds(value))
-    if (broken !== undefined) yield { path, message: broken.message }
-    if (inner !== undefined) yield* inner(value, path)
+    const inside = inner?.(value) ?? none
+    return broken === undefined ? inside : [{ path: [], message: broken.message }, ...inside]
   }
 }
 
@@ -38,10 +38,7 @@ function innerCheckOf(schema: z.ZodType): Check | undefined {
     const check = checkOf(schema.element as z.ZodType)
     return (
       check &&
-      function* checkItems(value, path) {
-        const items = value as readonly unknown[]
-        for (const [index, item] of items.entries()) yield* check(item, [...path, index])
-      }
+      ((items) => (items as readonly unknown[]).flatMap((item, index) => below(index, check(item))))
     )
   }
   if (!(schema instanceof z.ZodObject)) return undefined
@@ -51,10 +48,20 @@ function innerCheckOf(schema: z.ZodType): Check | undefined {
     return check === undefined ? [] : [{ name, check }]
   })
   if (checked.length === 0) return undefined
-  return function* checkFields(value, path) {
+  return (value) => {
+    let issues = none
     for (const { name, check } of checked) {
       const field = (value as Readonly<Record<string, unknown>>)[name]
-      if (field !== undefined) yield* check(field, [...path, name])
+      const found = field === undefined ? none : check(field)
+      if (found.length > 0) issues = [...issues, ...below(name, found)]
     }
+    return issues
   }
+}
+
+/** The issues of a value, as those of the object or list that has it. */
+function below(step: string | number, issues: readonly FieldIssue[]): readonly FieldIssue[] {
+  return issues.length === 0
+    ? none
+    : issues.map(({ path, message }) => ({ path: [step, ...path], message }))
 }
