@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type Kind, parseResource, type Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import { Backlog } from './backlog.ts'
 import { Catalog } from './catalog.ts'
@@ -55,6 +55,23 @@ describe('a backlog', () => {
     backlog.advance()
     expect(worked).toEqual(['a 10', 'b 10', 'a 5'])
     expect(backlog.size).toBe(0)
+  })
+
+  it('waits for the first reader, and then works on by itself', async () => {
+    vi.useFakeTimers()
+    try {
+      const { backlog, jobs, worked } = backlogOf(15, 10)
+      await vi.runAllTimersAsync()
+      expect(worked).toEqual([])
+      const empty = backlog.empty
+      await vi.runAllTimersAsync()
+      await empty
+      backlog.add({ ...jobs[0], left: 5 })
+      await vi.runAllTimersAsync()
+      expect(worked).toEqual(['a 10', 'a 5', 'b 5', 'b 5', 'a 5'])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })
 

@@ -21,6 +21,8 @@ export interface BacklogOptions<T> {
  *
  * An unfinished item comes before all others, so that at most one is unfinished. If it changes meanwhile, it goes to the end:
  * an item that never stops changing must not delay the others.
+ *
+ * Nothing is done before the first reader comes: while a catalog is being filled, each item changes many times.
  */
 export class Backlog<T extends object> {
   readonly #items = new Set<T>()
@@ -28,6 +30,7 @@ export class Backlog<T extends object> {
   #unfinished: T | undefined
   readonly #options: BacklogOptions<T>
   #scheduled = false
+  #isRead = false
   #waiting: (() => void)[] = []
 
   constructor(options: BacklogOptions<T>) {
@@ -40,6 +43,8 @@ export class Backlog<T extends object> {
 
   /** Resolves when no work is left. */
   get empty(): Promise<void> {
+    this.#isRead = true
+    if (this.size > 0) this.#schedule()
     return new Promise((resolve) => {
       if (this.size === 0) resolve()
       else this.#waiting.push(resolve)
@@ -49,9 +54,7 @@ export class Backlog<T extends object> {
   add(item: T): void {
     if (item === this.#unfinished) this.#unfinished = undefined
     this.#items.add(item)
-    if (this.#scheduled) return
-    this.#scheduled = true
-    setTimeout(() => this.#continue(), delayMs).unref()
+    if (this.#isRead) this.#schedule()
   }
 
   /** Does a slice of the work for one item, if there is any. For most items that is all of it. */
@@ -64,6 +67,7 @@ export class Backlog<T extends object> {
 
   /** Does one slice. */
   advance(): void {
+    this.#isRead = true
     if (this.size === 0) return
     const { work, sliceUnits } = this.#options
     let left = sliceUnits
@@ -78,6 +82,7 @@ export class Backlog<T extends object> {
       break
     }
     this.#tellEmpty()
+    if (this.size > 0) this.#schedule()
   }
 
   #take(item: T): boolean {
@@ -89,6 +94,12 @@ export class Backlog<T extends object> {
   #tellEmpty(): void {
     if (this.size > 0 || this.#waiting.length === 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setTimeout(() => this.#continue(), delayMs).unref()
   }
 
   #continue(): void {
