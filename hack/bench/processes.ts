@@ -15,6 +15,8 @@ import { mainThreadNanoseconds } from './cpu.ts'
 import type { Load, LoadResult } from './load.ts'
 
 const startDeadlineMs = 120_000
+/** A load takes seconds. Probes in quick succession took a tenth of its CPU time. */
+const probeMs = 100
 
 /** A server that is measured. */
 export interface Target {
@@ -208,7 +210,7 @@ async function startServer(
         child.kill()
         throw new Error(`Depot does not answer ${probe}`)
       }
-      await sleep(10)
+      await sleep(probeMs)
     }
     return mainThreadNanoseconds(pid)
   }
