@@ -6,7 +6,7 @@ import {
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
 import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { Scene } from '../../pkg/fill/sync/scene.fixture.ts'
-import type { ObjectKind } from '../../pkg/records/store/store.ts'
+import type { StoredObject } from '../../pkg/records/store/store.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { clusterPlace, connect, pathOf } from './cluster-place.fixture.ts'
 import type { Edit } from './edits/edits.fixture.ts'
@@ -14,6 +14,7 @@ import { type EditedRegistry, edits, surviveEdits } from './edits/property.fixtu
 
 const apiGroup = 'depot.internal'
 const namespace = 'team'
+const objectKinds = ['Depot', 'Module', 'Provider', 'Version'] as const
 let plane: ControlPlane
 
 beforeAll(async () => {
@@ -50,6 +51,9 @@ const kubectl: readonly Edit[] = [
   },
 ]
 
+const revisionsOf = (objects: readonly StoredObject[]): string =>
+  objects.map(({ metadata: { uid, resourceVersion } }) => `${uid} ${resourceVersion}`).join()
+
 async function openRegistry(): Promise<EditedRegistry> {
   const scene = await Scene.open(clusterPlace(plane, namespace), namespace)
   const catalog = new Catalog({ apiGroup })
@@ -60,12 +64,22 @@ async function openRegistry(): Promise<EditedRegistry> {
     await scene.close()
     await server.close()
   })
-  const isCurrent = (kind: ObjectKind) => {
-    const all = scene.objects.list(kind, { namespace })
-    return (
-      catalog.count(kind) === all.length &&
-      all.every(({ metadata }) => catalog.holds({ kind, ...metadata }, metadata) === true)
-    )
+  const current = async (): Promise<StoredObject[]> => {
+    const lists = objectKinds.map(async (kind) => {
+      const list = await plane.admin.request('GET', pathOf(kind, namespace, ''))
+      return (list as { items: StoredObject[] }).items.map((item) => ({ ...item, kind }))
+    })
+    return (await Promise.all(lists)).flat()
+  }
+  const isKnown = (all: readonly StoredObject[]): boolean => {
+    const known = objectKinds.flatMap((kind) => scene.objects.list(kind, { namespace }))
+    const count = objectKinds.reduce((sum, kind) => sum + catalog.count(kind), 0)
+    if (known.length !== all.length || count !== all.length) return false
+    return all.every(({ kind, metadata }) => {
+      const own = scene.objects.get(kind, namespace, metadata.name)?.metadata
+      const isOwn = own?.resourceVersion === metadata.resourceVersion
+      return isOwn && catalog.holds({ kind, namespace, name: metadata.name }, metadata) === true
+    })
   }
   return {
     scene,
@@ -73,8 +87,14 @@ async function openRegistry(): Promise<EditedRegistry> {
     more: kubectl,
     settled: () => scene.idle(),
     async caughtUp() {
-      const all = ['Depot', 'Module', 'Provider', 'Version'] as const
-      await expect.poll(() => all.every(isCurrent), { timeout: 30_000, interval: 20 }).toBe(true)
+      const isCaughtUp = async () => {
+        const all = await current()
+        if (!isKnown(all)) return false
+        // An event that has just arrived may have caused work.
+        await scene.idle()
+        return revisionsOf(all) === revisionsOf(await current())
+      }
+      await expect.poll(isCaughtUp, { timeout: 30_000, interval: 20 }).toBe(true)
     },
   }
 }
