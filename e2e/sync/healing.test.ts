@@ -68,8 +68,8 @@ interface Happening extends Pick<RouteFault, 'isSlow' | 'lastsMs'> {
 async function wrongAfter(route: Route, fault: RouteFault, first: number): Promise<string[]> {
   await using world = await World.open(upstreams, route.source)
   const wrong: string[] = []
-  const usualMs = route.source === 'git' ? 10_000 : minute
-  const deadlineMs = fault.isSlow === true ? 1000 : usualMs
+  const [shortMs, usualMs] = route.source === 'git' ? [2000, 10_000] : [1000, minute]
+  const deadlineMs = fault.isSlow === true ? shortMs : usualMs
   for (const [index, version] of versions.entries()) {
     const cure = cures[(first + index) % 3] ?? 'waiting'
     const what = `${route.name}, ${fault.name}, ${version} after ${cure}`
