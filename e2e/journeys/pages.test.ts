@@ -74,7 +74,7 @@ describe('docs/publish.md and docs/withdraw.md', () => {
 
   it('describe the next archive by a Version, which the server accepts', async () => {
     const printed = await typed(shellBlock('publish.md', 'version.yaml'))
-    expect(printed).toMatch(/^0 errors, 1 warnings/m)
+    expect(printed).toMatch(/^0 errors, 1 warning in/m)
     const file = 'naming-1.1.0.tar.gz'
     copyFileSync(join(work, file), join(registry.archives, 'archives/naming', file))
     registry.writeText('naming-1.1.0.yaml', readFileSync(join(work, 'version.yaml'), 'utf8'))

@@ -281,7 +281,7 @@ describe('a report', () => {
   it('as text has a line for each finding', () => {
     expect(asText(result)).toBe(
       'a folder/m.yaml:3: error: Version team/v spec.fileName: must be other [value]\n' +
-        '1 errors, 0 warnings in 5 objects of 2 files\n',
+        '1 error, 0 warnings in 5 objects of 2 files\n',
     )
   })
 

@@ -16,9 +16,12 @@ export function asText({ findings, files, objects }: LintResult): string {
     return `${place}: ${level}: ${subject === '' ? '' : `${subject}: `}${oneLine(message)} [${rule}]`
   })
   const errors = findings.filter(({ level }) => level === 'error').length
-  const sum = `${errors} errors, ${findings.length - errors} warnings in ${objects} objects of ${files} files`
+  const warnings = findings.length - errors
+  const sum = `${some(errors, 'error')}, ${some(warnings, 'warning')} in ${some(objects, 'object')} of ${some(files, 'file')}`
   return `${[...lines, sum].join('\n')}\n`
 }
+
+const some = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 /** Errors of expressions have more lines that show the place; the first is enough here. */
 const oneLine = (message: string): string => message.replaceAll(/\s*\n\s*/g, ' ')
