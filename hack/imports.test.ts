@@ -138,15 +138,23 @@ it.each(own)('%s imports only planes below its own, by entry files', (file) => {
   expect(mistakesOf(file)).toEqual([])
 })
 
+/** The code of a file without its imports of types. */
+const runningCode = (file: string): string =>
+  readFileSync(file, 'utf8').replaceAll(/import type [^;]*?from '[^']+'/g, '')
+
 it.each(production.filter((file) => file.startsWith('pkg/explorer/web/')))(
-  '%s, which runs in browsers, imports nothing but types of pkg/api/browse',
+  '%s, which runs in browsers, imports nothing but types of pkg/api/browse and blocks of pkg/api/usage',
   (file) => {
-    const runs = readFileSync(file, 'utf8').replaceAll(/import type [^;]*?from '[^']+'/g, '')
+    const allowed = [entryOf('pkg/api/browse'), entryOf('pkg/api/usage')]
     const outside = importsOf(file).filter((target) => !target.startsWith('pkg/explorer/'))
-    expect(outside.filter((target) => target !== entryOf('pkg/api/browse'))).toEqual([])
-    expect(runs).not.toContain('apis/browse')
+    expect(outside.filter((target) => !allowed.includes(target))).toEqual([])
+    expect(runningCode(file)).not.toContain('api/browse/')
   },
 )
+
+it('pkg/api/usage, which runs in browsers, needs no other code', () => {
+  expect(runningCode(entryOf('pkg/api/usage'))).not.toMatch(/^import /m)
+})
 
 it.each(beside)('%s imports entry files and fixtures, and hack never imports e2e', (file) => {
   const mistakes = importsOf(file).flatMap((target) => {

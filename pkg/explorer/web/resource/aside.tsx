@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { usageBlock } from '../../../api/usage/usage.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { number } from '../parts/format.ts'
 import { Pick } from '../parts/pick.tsx'
@@ -8,7 +9,6 @@ import { readmeOf, shownTab } from './docs/use-docs.ts'
 import { countOf } from './findings/count.ts'
 import type { SectionProps } from './page.tsx'
 import type { ReadmeHeading } from './readme/readme.tsx'
-import { usageBlock } from './snippets.ts'
 import { chosenTool } from './tool.ts'
 import { usedOf } from './used.ts'
 

@@ -1,3 +1,4 @@
+import { addressOf } from '../../../api/usage/usage.ts'
 import { boot } from '../api/boot.ts'
 import type { ResourceDetail } from '../api/records.ts'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
@@ -8,7 +9,6 @@ import { TimeAgo } from '../parts/time-ago.tsx'
 import { resourceHref, resourcesHref } from '../url/pages.ts'
 import type { SectionProps } from './page.tsx'
 import { safeHref } from './safe-href.ts'
-import { addressOf } from './snippets.ts'
 
 export function Overview({ address, detail, version }: SectionProps) {
   const { platforms = [] } = detail

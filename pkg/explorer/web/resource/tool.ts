@@ -1,6 +1,6 @@
+import type { Tool } from '../../../api/usage/usage.ts'
 import { readChoice } from '../shell/choices.ts'
 import { type ResourceValues, tools } from '../url/pages.ts'
-import type { Tool } from './snippets.ts'
 
 export const toolsFor = (kind: string): readonly Tool[] =>
   kind === 'provider' ? tools.filter((it) => it !== 'terragrunt') : tools

@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import { lockCommand, type Tool, usageBlock } from '../../../api/usage/usage.ts'
 import { boot } from '../api/boot.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -6,7 +7,6 @@ import { writeChoice } from '../shell/choices.ts'
 import { resourceHref } from '../url/pages.ts'
 import { requiredOf } from './docs/inputs.ts'
 import type { SectionProps } from './page.tsx'
-import { lockCommand, type Tool, usageBlock } from './snippets.ts'
 import { chosenTool, toolsFor } from './tool.ts'
 import { usedOf } from './used.ts'
 

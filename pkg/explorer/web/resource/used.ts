@@ -1,7 +1,7 @@
+import type { Used } from '../../../api/usage/usage.ts'
 import { boot } from '../api/boot.ts'
 import type { ResourceDetail } from '../api/records.ts'
 import type { PageAddress } from '../url/pages.ts'
-import type { Used } from './snippets.ts'
 
 /** Describes what the blocks of a page use. */
 export function usedOf(detail: ResourceDetail, { folder }: PageAddress): Used {

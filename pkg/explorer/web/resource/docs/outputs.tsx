@@ -1,6 +1,6 @@
+import { labelFor } from '../../../../api/usage/usage.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
-import { labelFor } from '../snippets.ts'
 import { usedOf } from '../used.ts'
 import type { TabProps } from './docs-tabs.tsx'
 import { Description, Empty, Marks, Name, Section } from './section.tsx'

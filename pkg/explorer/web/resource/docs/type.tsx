@@ -1,4 +1,4 @@
-import { dedented } from '../snippets.ts'
+import { dedented } from '../../../../api/usage/usage.ts'
 
 const typeWords = /\b(string|number|bool|any|list|set|map|object|tuple|optional)\b/
 

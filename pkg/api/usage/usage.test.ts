@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressOf, labelFor, labelOf, lockCommand, usageBlock } from './snippets.ts'
+import { addressOf, labelFor, labelOf, lockCommand, usageBlock } from './usage.ts'
 
 const registryHost = 'depot.example.com:8443'
 const module = { registryHost, namespace: 'network', kind: 'module', name: 'vpc', provider: 'aws' }

@@ -1,6 +1,6 @@
-/* Blocks to paste into a configuration to use a module or provider. */
+/** Blocks to paste into a configuration to use a module or provider: the pages and coding agents get the same ones. */
 
-import type { ModuleInput } from '../api/records.ts'
+import type { InputDocs } from '../docs/docs.ts'
 
 export interface Used {
   readonly registryHost: string
@@ -15,7 +15,7 @@ export interface Used {
   readonly folder?: string | undefined
 }
 
-export type RequiredInput = Pick<ModuleInput, 'name' | 'type'>
+export type RequiredInput = Pick<InputDocs, 'name' | 'type'>
 
 export type Tool = 'terraform' | 'tofu' | 'terragrunt'
 
