@@ -142,6 +142,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         search,
         archives,
         signer: signing.part || undefined,
+        mcp: options.mcp ? { metrics, version } : undefined,
         auth,
         broker,
         readmes,

@@ -47,6 +47,7 @@ const everything: Values = {
   server: {
     replicaCount: 2,
     presignModules: true,
+    mcp: { enabled: true },
     storageGrants: ['platform=s3://archives/*'],
     auditLog: '-',
     shutdownDelay: '1s',

@@ -52,6 +52,11 @@ export const serverValues: readonly Value[] = [
     'auto',
     'Trust X-Forwarded headers. `auto`: true with an ingress, a route, Istio or the explorer.',
   ),
+  bool(
+    'server.mcp.enabled',
+    false,
+    'Serve coding agents at `/depot/mcp`: the Model Context Protocol, with tools that only read.',
+  ),
   duration(
     'server.apiAccess.passthroughCacheTtl',
     '10s',

@@ -50,6 +50,12 @@ const options = flagged({
     meaning:
       'Trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Use it only behind a proxy that sets both.',
   },
+  mcp: {
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Serve coding agents at `/depot/mcp`: the Model Context Protocol, with tools that only read.',
+  },
   apiGroup: {
     value: apiGroup,
     default: 'depot.internal',

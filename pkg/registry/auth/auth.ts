@@ -126,6 +126,11 @@ export class Auth {
     return this.#options.mode
   }
 
+  /** The issuer of tokens, and the scopes to ask it for; undefined in other modes. */
+  get issuer(): Pick<OidcAuthOptions, 'issuerUrl' | 'scopes'> | undefined {
+    return this.mode === 'oidc' ? this.#options.oidc : undefined
+  }
+
   /** Resolves when callers can be identified. @throws ReasonError WrongIssuer */
   get started(): Promise<void> {
     return this.#issuer?.started ?? Promise.resolve()

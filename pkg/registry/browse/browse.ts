@@ -35,8 +35,10 @@ import { parse, readQuery } from './parameters.ts'
 
 export type * from '../../api/browse/browse.ts'
 export { prefix } from './endpoints.ts'
-export { explanationOf, namespaceIn } from './explain.ts'
+export { explanationOf, namespaceIn, partsOf } from './explain.ts'
 export { openApiDocument } from './openapi.ts'
+export { createQuestions, type Questions } from './questions.ts'
+export { requireVersion } from './resource-record.ts'
 
 export interface BrowseOptions {
   readonly catalog: Catalog
@@ -54,7 +56,7 @@ export interface BrowseOptions {
   readonly clock?: Clock | undefined
 }
 
-const noReadmes: ReadmeReader = { revision: 0, get: () => undefined }
+export const noReadmes: ReadmeReader = { revision: 0, get: () => undefined }
 
 /**
  * The browse API: the contents of the registry that the caller may see, as read-only JSON. It answers from the catalog
@@ -69,11 +71,8 @@ export function createBrowse(options: BrowseOptions): {
   const answers = new Answers()
   const { auth } = options
   const send = sender(options)
-  const { model } = options.catalog
-  const toView = (view: CallerView): View =>
-    typeof view === 'string' ? model.views[view] : model.viewOf(view)
-  const viewOf = (c: Context<ServingEnv>) =>
-    auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
+  const toView = viewsOf(options.catalog)
+  const viewOf = (c: Context<ServingEnv>) => callerViewOf(c, options)
   const firstSeen = new FirstSeen(options.clock ?? Date.now)
   const { catalog, readmes = noReadmes, search = new Search(catalog) } = options
   const sources = { catalog, readmes, firstSeen, search }
@@ -110,6 +109,20 @@ export function createBrowse(options: BrowseOptions): {
       return answer
     },
   }
+}
+
+/** Converts what a caller may see to a view of the catalog. */
+function viewsOf({ model }: Catalog): (view: CallerView) => View {
+  return (view) => (typeof view === 'string' ? model.views[view] : model.viewOf(view))
+}
+
+/** The view of the caller of a request. @throws RegistryError as `Auth.viewOf` */
+export function callerViewOf(
+  c: Context<ServingEnv>,
+  { auth, catalog }: Pick<BrowseOptions, 'auth' | 'catalog'>,
+): View | Promise<View> {
+  if (auth === undefined) return catalog.model.views.all
+  return after(auth.viewOf(requestOf(c)), viewsOf(catalog))
 }
 
 const everything = { view: 'all', count: () => undefined } as const

@@ -64,8 +64,8 @@ export function namespaceIn(address: string): string | undefined {
   return partsOf(address)[0]
 }
 
-/** A host has a dot or a port, a namespace has neither. */
-function partsOf(address: string): readonly string[] {
+/** The parts of an address after the host, if it has one. A host has a dot or a port, a namespace has neither. */
+export function partsOf(address: string): readonly string[] {
   const parts = address.split('/')
   return /[.:]/.test(parts[0] ?? '') ? parts.slice(1) : parts
 }

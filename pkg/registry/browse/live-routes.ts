@@ -18,7 +18,7 @@ import { revisionOf } from './resource-record.ts'
 
 const noHistory: History = () => Promise.resolve([])
 
-const noArchives: DocsStorage = {
+export const noArchives: DocsStorage = {
   inMemory: () => undefined,
   open: () => Promise.reject(notFound('this server reads no archives')),
 }

@@ -11,7 +11,10 @@ const hostPattern = /^(?:[a-z0-9_.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
  *
  * @throws RegistryError BadRequest if the host is not valid, and for a plain request if a proxy has to be trusted
  */
-export function baseUrlOf(asked: Asked, { baseUrl, trustProxy }: RegistryOptions): string {
+export function baseUrlOf(
+  asked: Asked,
+  { baseUrl, trustProxy }: Pick<RegistryOptions, 'baseUrl' | 'trustProxy'>,
+): string {
   if (baseUrl !== undefined) return baseUrl
   if (!('req' in asked)) {
     if (trustProxy === true && asked.isForwarded) throw badHost()

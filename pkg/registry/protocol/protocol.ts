@@ -26,6 +26,7 @@ import { createProviderLists } from './provider-lists.ts'
 import { providerEndpoints } from './providers.ts'
 import { ReadyArchives } from './ready-archives.ts'
 
+export { baseUrlOf } from './base-url.ts'
 export { type DescribedRoute, describedRoutes } from './description.ts'
 export { discoveryPaths } from './discovery.ts'
 export { unreadable } from './download-summary.ts'

@@ -9,6 +9,7 @@
 - {flag: tls-cert-key, text: {{ ternary $v.server.tls.keyPath "" $v.server.tls.enabled | quote }}, from: server.tls.keyPath}
 - {flag: base-url, text: {{ $f.baseUrl | quote }}, from: server.baseUrl}
 - {flag: trust-proxy, switch: true, text: {{ $f.trustProxy | quote }}, from: server.trustProxy}
+- {flag: mcp, switch: true, text: {{ $v.server.mcp.enabled | quote }}, from: server.mcp.enabled}
 - {flag: api-group, text: {{ $v.apiGroup | quote }}, from: apiGroup}
 - {flag: watch-namespace, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
 - {flag: namespace, text: {{ include "depot.namespace" . | quote }}, from: global.namespace}

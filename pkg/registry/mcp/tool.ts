@@ -1,0 +1,81 @@
+import * as z from 'zod'
+import { type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { notFound } from '../../base/errors/errors.ts'
+import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
+import { partsOf, type Questions, requireVersion } from '../browse/browse.ts'
+import type { Catalog, View } from '../catalog/catalog.ts'
+import type { ToolAnswer } from './page.ts'
+
+/** The sources of an answer, and the caller. */
+export interface ToolAsked {
+  readonly catalog: Catalog
+  readonly questions: Questions
+  readonly view: View
+  /** Host of this registry in addresses. */
+  readonly host: string
+  /** Takes the subject for the access log. */
+  readonly noted: (subject: RequestFacts) => void
+}
+
+type Input<I extends z.ZodObject> = z.output<I> & { readonly cursor: number }
+
+/** A question that agents can ask. */
+export interface McpTool<I extends z.ZodObject = z.ZodObject> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly input: I
+  answer(input: Input<I>, asked: ToolAsked): Promise<ToolAnswer>
+}
+
+/** Checks a tool, and drops the types of its input so that a list can have all of them. */
+export const tool = <I extends z.ZodObject>(definition: McpTool<I>): McpTool => definition
+
+export const word = (description: string) =>
+  z
+    .string('must be a text')
+    .min(1, 'must not be empty')
+    .max(512, 'is too long')
+    .describe(description)
+
+export const moduleAddress = word(
+  'Address of the module: namespace/name/system, with or without the host before.',
+)
+export const version = word('Version. Default: the latest.').optional()
+
+/** A module or provider that the caller may see. */
+export interface Subject {
+  readonly path: Readonly<Record<'namespace' | 'kind' | 'name', string>>
+  /** The version that was asked for, as it is spelled. */
+  readonly version: string | undefined
+  /** The folder that follows `//` in an address. */
+  readonly folder: string | undefined
+}
+
+const names = { Module: 'module', Provider: 'provider' } as const
+
+/** @throws RegistryError NotFound with the same message whether it does not exist or is not for the caller to see */
+export function subjectOf(
+  { catalog, view, noted }: ToolAsked,
+  kinds: readonly ParentKind[],
+  address: string,
+  wanted?: string,
+): Subject {
+  const [at = '', folder] = address.split('//')
+  const [namespace = '', name = '', system, ...rest] = partsOf(at)
+  for (const kind of rest.length === 0 ? kinds : []) {
+    if (kind === 'Provider' && system !== undefined) continue
+    const parent = catalog.parentAt(kind, namespace, name, system)
+    if (parent === undefined || !catalog.model.find(view, kind, namespace, parent.name)) continue
+    noted({ namespace, kind, name: parent.name })
+    return {
+      path: { namespace, kind: names[kind], name: parent.name },
+      version: wanted === undefined ? undefined : requireVersion(parent, wanted),
+      folder,
+    }
+  }
+  const [kind = 'Module'] = kinds
+  throw notFound(
+    `${names[kind]} ${address} not found, or not for you to see: search_${names[kind]}s finds those that you may see`,
+  )
+}
