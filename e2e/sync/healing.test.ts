@@ -53,7 +53,7 @@ async function episode(
     await world.advance(lastsMs)
     await world.ask()
     // On a busy machine, the short deadline may end a good answer.
-    const more = isSlow === true ? 4 : 0
+    const more = isSlow === true ? 9 : 0
     for (let tries = 0; tries < more && world.problems().length > 0; tries += 1) await world.ask()
   } else await world.advance(6 * hour, () => world.problems().length === 0)
   return { during, problems: world.problems() }
