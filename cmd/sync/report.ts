@@ -1,5 +1,6 @@
 import { printable } from '../../pkg/base/errors/errors.ts'
 import type { StatusLine } from '../../pkg/base/run/run.ts'
+import { heldBackCount } from '../../pkg/fill/sync/sync.ts'
 import type { FolderObjects, Objects, StoredObject } from '../../pkg/records/store/store.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
@@ -87,6 +88,7 @@ export function outcomeOf(
 ): string {
   const versions = objects.list('Version')
   const drifted = versions.filter((version) => toldOf(version).drift !== undefined).length
+  const heldBack = heldBackCount(objects)
   const failures = [...objects.list('Depot'), ...versions].flatMap((object) =>
     (toldOf(object).conditions ?? []).filter(
       ({ type, status }) => type === 'Ready' && status === 'False',
@@ -100,6 +102,7 @@ export function outcomeOf(
     stored > 0 && `+${stored} stored`,
     removed > 0 && `-${removed} removed`,
     drifted > 0 && `~${drifted} drifted`,
+    heldBack > 0 && `${heldBack} held back`,
     waiting.length > 0 && `${waiting.length} waiting${until}`,
     failed.length > 0 &&
       `${failed.length} failed: ${[...new Set(failed.map(({ reason }) => reason))].join(', ')}`,

@@ -134,6 +134,7 @@ const isWorthTelling = (type: string): boolean =>
   [
     'Drifted',
     'RemovalHeld',
+    'HeldBack',
     'UpstreamSuspicious',
     'SourceChanged',
     'Conflict',

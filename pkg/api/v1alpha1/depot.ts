@@ -4,6 +4,7 @@ import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
 import { StorageConfig } from './storage-config.ts'
 import { DepotReport, ForceSync, Reconciled, Suspend } from './sync-status.ts'
+import { UpstreamPolicy } from './upstream-policy.ts'
 
 const names = z.array(z.string())
 
@@ -20,6 +21,9 @@ export const Depot = z.object({
         .object({
           githubClientConfig: GithubClientConfig.optional(),
           moduleConfig: ModuleConfig.optional(),
+          policy: UpstreamPolicy.optional().describe(
+            'Policy in addition to spec.policy. The stricter of the two counts.',
+          ),
           storageConfig: StorageConfig.optional(),
         })
         .optional()
@@ -32,6 +36,9 @@ export const Depot = z.object({
         .array(ProviderConfig)
         .optional()
         .meta({ description: 'The providers of this Depot.', maxItems }),
+      policy: UpstreamPolicy.optional().describe(
+        'Which versions of upstreams may come in. What is stored already stays.',
+      ),
       pollingIntervalMinutes: z
         .int32()
         .min(0)

@@ -140,6 +140,11 @@ export const sourceUrl = plainPattern(
   'must be an https URL without a name or password in it: credentials belong into the Secret of secretRef',
 )
 
+export const age = plainPattern(
+  '^[1-9][0-9]{0,4}[dhm]$',
+  'must be a whole number of days, hours or minutes, such as 7d or 36h',
+)
+
 export const httpsUrl = plainPattern(
   '^https://[^\\s/@:]+(:[0-9]{1,5})?(/[^\\s]*)?$',
   'must be an https URL without a name or password in it',

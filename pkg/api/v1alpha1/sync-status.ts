@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { conditions } from './condition.ts'
+import { ListingMemory } from './upstream-policy.ts'
 
 /** The status of every kind that the controller reconciles. */
 export const Reconciled = {
@@ -78,6 +79,9 @@ export const ParentCounts = {
     .array(SkippedItem)
     .optional()
     .meta({ description: 'Requested versions that cannot be stored, at most 200.', maxItems }),
+  listing: ListingMemory.optional().describe(
+    'What the policy of the Depot remembers of the lists of upstream.',
+  ),
 }
 
 const DepotItem = z.object({

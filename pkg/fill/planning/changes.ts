@@ -13,10 +13,10 @@ import {
   type StoredObject,
   type StoredRef,
 } from '../../records/store/store.ts'
-import { identityOfStored, type VersionOutlook } from '../sync/sync.ts'
+import { heldBackIn, identityOfStored, type VersionOutlook } from '../sync/sync.ts'
 import { idOf, plannedKinds, snapshotOf } from './snapshot.ts'
 
-/** In the order of a report. `skip` and `release` leave everything as it is. */
+/** In the order of a report. `wait`, `skip` and `release` leave everything as it is. */
 const actions = [
   'create',
   'change',
@@ -29,6 +29,7 @@ const actions = [
   'remove',
   'release',
   'hold',
+  'wait',
   'drift',
   'skip',
   'fail',
@@ -132,6 +133,9 @@ function* reported(
   }
   const held = conditionOf(object.status as Module['status'], 'RemovalHeld')
   if (held?.status === 'True') yield { action: 'hold', ...ref, message: held.message }
+  for (const { version, until } of heldBackIn(object)) {
+    yield { action: 'wait', ...ref, versions: [version], message: `until ${until}` }
+  }
   const known = skippedBy(before)
   for (const one of skippedBy(object)) {
     if (known.some((other) => isDeepStrictEqual(other, one))) continue

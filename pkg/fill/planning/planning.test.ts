@@ -9,7 +9,7 @@ import { folderObjects, proposedObjects, type StoredRef } from '../../records/st
 import { FillError } from '../sources/sources.ts'
 import { Scene } from '../sync/scene.fixture.ts'
 import { folderPlace } from '../sync/upstreams.fixture.ts'
-import { asJson, asMarkdown, asText, type PlannedChange, plan } from './planning.ts'
+import { asJson, asMarkdown, asText, hasDifferences, type PlannedChange, plan } from './planning.ts'
 
 const url = 'https://git.test/platform/vpc.git'
 const storageConfig = { fileSystem: { directoryPath: 'depot' } }
@@ -115,6 +115,18 @@ it('says what a changed constraint fetches, changes, removes and holds', async (
   expect(brief(changes)).toEqual(['change Module vpc', 'hold Module vpc'])
   expect(asText(changes)).toContain('depot sync --confirm-removals')
   expect(asText(changes)).toContain('Plan: 1 to change, 1 held.\n')
+})
+
+it('tells which versions are too young, which changes nothing', async () => {
+  scene.upstream.repository(url, tags(1))
+  await writeDepot({}, { policy: { minimumAge: '7d' } })
+  await scene.run()
+  const changes = await planned()
+  expect(brief(changes)).toEqual(['wait Module vpc v1.0.0'])
+  expect(hasDifferences(changes)).toBe(false)
+  expect(asText(changes)).toMatch(
+    /^\? Module team\/vpc: hold back, because it is too young, v1\.0\.0: until 20.*\nPlan: 1 held back\.\n$/,
+  )
 })
 
 it.each([

@@ -19,6 +19,7 @@ const signs: Readonly<Record<Action, readonly [sign: string, verb: string]>> = {
   remove: ['-', 'remove'],
   release: ['-', 'release'],
   hold: ['!', ''],
+  wait: ['?', 'hold back, because it is too young,'],
   drift: ['!', 'keep, although upstream changed,'],
   skip: ['?', 'skip'],
   fail: ['x', ''],
@@ -26,7 +27,7 @@ const signs: Readonly<Record<Action, readonly [sign: string, verb: string]>> = {
 
 /** Whether something would be different after a sync. */
 export function hasDifferences(changes: readonly PlannedChange[]): boolean {
-  return changes.some(({ action }) => action !== 'skip' && action !== 'fail')
+  return changes.some(({ action }) => !['wait', 'skip', 'fail'].includes(action))
 }
 
 export function hasFailures(changes: readonly PlannedChange[]): boolean {
@@ -90,6 +91,7 @@ const summaries: readonly (readonly [Action, string])[] = [
   ['remove', 'to remove'],
   ['release', 'to release'],
   ['hold', 'held'],
+  ['wait', 'held back'],
   ['drift', 'changed upstream'],
   ['skip', 'skipped'],
   ['fail', 'failed'],

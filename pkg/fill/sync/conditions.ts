@@ -13,6 +13,7 @@ type ConditionType =
   | 'Conflict'
   | 'UpstreamSuspicious'
   | 'RemovalHeld'
+  | 'HeldBack'
   | 'SourceChanged'
 
 export interface ConditionState {

@@ -11,8 +11,14 @@ it('shows the reserved bytes of the spool', async () => {
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   const spool = await openSpool({ dir, sizeBytes: 100 })
   const metrics = createMetrics({ version: 'test' })
-  syncMetrics(metrics, { states: () => new Map([['synced', 2]]), heldRemovals: () => 3, spool })
+  syncMetrics(metrics, {
+    states: () => new Map([['synced', 2]]),
+    heldRemovals: () => 3,
+    heldBack: () => 4,
+    spool,
+  })
   expect(await metrics.metrics()).toContain('depot_removals_held 3\n')
+  expect(await metrics.metrics()).toContain('depot_versions_held_back 4\n')
   expect(await metrics.metrics()).toContain('depot_spool_bytes 0\n')
   const file = await spool.reserve(60, { signal: new AbortController().signal })
   expect(await metrics.metrics()).toContain('depot_spool_bytes 60\n')

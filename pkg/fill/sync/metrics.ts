@@ -8,6 +8,8 @@ interface ScrapedValues {
   readonly states: () => ReadonlyMap<string, number>
   /** Number of Modules and Providers whose Versions stay until a person confirms their removal. */
   readonly heldRemovals: () => number
+  /** Number of versions that are too young for the policy of their Depot. */
+  readonly heldBack: () => number
   readonly spool: Pick<Spool, 'reservedBytes'>
 }
 export type SyncMetrics = ReturnType<typeof create>['metrics']
@@ -52,6 +54,14 @@ function create(registry: Metrics) {
       help: 'Modules and Providers that wait for a person to confirm the removal of versions.',
     },
     (held) => held.set(shown?.heldRemovals() ?? 0),
+  )
+  gauge(
+    registry,
+    {
+      name: 'versions_held_back',
+      help: 'Versions of upstreams that are too young for the policy of their Depot.',
+    },
+    (held) => held.set(shown?.heldBack() ?? 0),
   )
   gauge(
     registry,

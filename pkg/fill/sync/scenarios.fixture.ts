@@ -8,6 +8,7 @@ import { alteredScenarios } from './altered-scenarios.fixture.ts'
 import { conflictScenarios } from './conflict-scenarios.fixture.ts'
 import { depotScenarios } from './depot-scenarios.fixture.ts'
 import { docsScenarios } from './docs-scenarios.fixture.ts'
+import { heldBackScenarios } from './held-back-scenarios.fixture.ts'
 import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
@@ -311,6 +312,7 @@ export function syncScenarios(
     providerDocsScenarios(() => scene)
     docsScenarios(() => scene)
     heldScenarios(() => scene)
+    heldBackScenarios(() => scene)
     movedScenarios(() => scene)
     hostScenarios(() => scene)
     publishedScenarios(() => scene)

@@ -14,6 +14,7 @@ import { type Context, keyOf, refOf, type SyncOptions } from './context.ts'
 import { reconcileDepot } from './depot/depot.ts'
 import { syncMetrics } from './metrics.ts'
 import { FirstSigners } from './parent/first-signers.ts'
+import { heldBackCount } from './parent/held-back.ts'
 import { reconcileModule } from './parent/module.ts'
 import { reconcileProvider } from './parent/provider.ts'
 import { heldRemovals } from './parent/removal.ts'
@@ -37,6 +38,7 @@ export type { SyncOptions } from './context.ts'
 export { itemProblem, itemsOf } from './depot/configs.ts'
 export { freeName, objectName } from './names.ts'
 export { identityOfStored } from './parent/desired.ts'
+export { heldBackCount, heldBackIn } from './parent/held-back.ts'
 export type { VersionOutlook } from './version/outlook.ts'
 export { storeFile } from './version/store.ts'
 
@@ -81,6 +83,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     metrics: syncMetrics(metrics, {
       states: () => versionStates(objects),
       heldRemovals: () => heldRemovals(objects),
+      heldBack: () => heldBackCount(objects),
       spool: options.spool,
     }),
     held: new HeldArchives(timings.heldMs, options.spool),

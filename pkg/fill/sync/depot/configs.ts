@@ -1,5 +1,6 @@
-import type { Depot, ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Depot, ParentKind, UpstreamPolicy } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
+import { type AgePolicy, strictest } from '../../policy/policy.ts'
 import { objectName } from '../names.ts'
 
 export type DepotStatus = NonNullable<Depot['status']>
@@ -23,10 +24,18 @@ interface RawSpec {
   readonly global?: {
     readonly githubClientConfig?: unknown
     readonly moduleConfig?: RawConfig
+    readonly policy?: UpstreamPolicy
     readonly storageConfig?: unknown
   }
   readonly moduleConfigs?: readonly RawConfig[]
   readonly providerConfigs?: readonly RawConfig[]
+  readonly policy?: UpstreamPolicy
+}
+
+/** The policy for versions of upstreams; undefined if the Depot has none. */
+export function policyOf({ spec }: Pick<StoredObject, 'spec'>): AgePolicy | undefined {
+  const { policy, global } = spec as RawSpec
+  return strictest([policy, global?.policy])
 }
 
 /** The configs of a Depot, each merged with the global config. */

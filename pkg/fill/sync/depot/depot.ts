@@ -8,12 +8,13 @@ import { FillError } from '../../sources/sources.ts'
 import { type Context, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { depotLabel, orphan } from '../parent/depot-label.ts'
+import { heldBackIn } from '../parent/held-back.ts'
 import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { suspend, writeStatus } from '../status.ts'
 import { jittered, stalledWaitMs } from '../timings.ts'
 import { addFinalizer, dropFinalizer, finalizerOf } from '../version/finalizer.ts'
-import { type DepotItem, type DepotStatus, itemsOf, mergedConfigs } from './configs.ts'
+import { type DepotItem, type DepotStatus, itemsOf, mergedConfigs, policyOf } from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
 import { failedDepot, reportOf } from './report.ts'
 
@@ -62,7 +63,9 @@ async function sync(
   const nowMs = context.clock()
   const { request, afterMs } = requestOf(context, depot)
   const status = (depot.status ?? {}) as DepotStatus
-  const specDigest = hash('sha256', JSON.stringify(mergedConfigs(depot))).slice(0, 16)
+  const policy = policyOf(depot)
+  const specs = JSON.stringify(mergedConfigs(depot)) + (policy ? JSON.stringify(policy) : '')
+  const specDigest = hash('sha256', specs).slice(0, 16)
   const isPoll =
     request !== undefined || status.polledSpec !== specDigest || pollDueMs(context, depot) <= nowMs
 
@@ -75,7 +78,9 @@ async function sync(
   )
   const results: ItemResult[] = []
   await eachLimited(items, maxItemsAtOnce, async (item) => {
-    const again = isPoll || failing.has(`${item.kind} ${item.name}`)
+    const resource = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
+    const isFree = heldBackIn(resource).some(({ until }) => Date.parse(until) <= nowMs)
+    const again = isPoll || isFree || failing.has(`${item.kind} ${item.name}`)
     const asking = { signal, urgent: request !== undefined, isPoll: again }
     results.push(await syncItem(context, depot, item, asking))
   })
@@ -122,9 +127,17 @@ function afterwards(
   const reasons = failures.map(({ reason }) => reason)
   return soonest(
     object && pollDueMs(context, object) - clock(),
+    freeAtMs(results) - clock(),
     failures.length > 0 ? stalledWaitMs(timings, reasons, name) : undefined,
     forceSyncAfterMs,
   )
+}
+
+/** When the next version is old enough. A list that could not be read is tried again anyway. */
+function freeAtMs(results: readonly ItemResult[]): number {
+  const read = results.filter(({ failure }) => failure === undefined)
+  const until = read.flatMap(({ heldBack }) => heldBack.map((one) => Date.parse(one.until)))
+  return Math.min(...until)
 }
 
 /** When to poll a Depot next, in milliseconds since 1970; Infinity if each spec is polled only once. */

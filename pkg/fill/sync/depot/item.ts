@@ -9,9 +9,10 @@ import { type Context, refOf, requireThere } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { appliedAnnotation, depotLabel, policyAnnotation } from '../parent/depot-label.ts'
 import { markGone } from '../parent/gone.ts'
+import { admission, type HeldVersion, heldBackIn } from '../parent/held-back.ts'
 import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
-import { type DepotItem, type DepotStatus, itemProblem } from './configs.ts'
+import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
 import {
   acceptAnnotation,
   isAccepted,
@@ -31,6 +32,8 @@ export interface ItemResult {
   readonly matched?: number | undefined
   readonly retained: number
   readonly skipped: number
+  /** Versions that are too young for the policy. */
+  readonly heldBack: readonly HeldVersion[]
   readonly failure?: FillError | undefined
   /** The list of upstream that is not used. */
   readonly suspicious?: SuspiciousList
@@ -58,12 +61,15 @@ export async function syncItem(
   item: DepotItem,
   asking: Asking,
 ): Promise<ItemResult> {
-  const result = { item, isManaged: false, retained: 0, skipped: 0 }
+  const { namespace } = depot.metadata
+  const known = context.objects.get(item.kind, namespace, item.objectName)
+  const heldBack = item.isTwin ? [] : heldBackIn(known)
+  const result = { item, isManaged: false, retained: 0, skipped: 0, heldBack }
   try {
     return { ...result, ...(await bring(context, depot, item, asking)) }
   } catch (error) {
     asking.signal.throwIfAborted()
-    const object = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
+    const object = context.objects.get(item.kind, namespace, item.objectName)
     const isManaged = !item.isTwin && object !== undefined && isManagedBy(context, depot, object)
     const failure = failureOf(error) ?? otherFailure(error)
     return {
@@ -71,8 +77,7 @@ export async function syncItem(
       isManaged,
       failure,
       ...(error instanceof SuspiciousError && { suspicious: error.seen }),
-      ...(isManaged &&
-        isMoved(context, depot.metadata.namespace, item, object) && { isMoved: true }),
+      ...(isManaged && isMoved(context, namespace, item, object) && { isMoved: true }),
     }
   }
 }
@@ -94,7 +99,7 @@ async function bring(
   const problem = itemProblem(item)
   if (problem !== undefined) throw new FillError('InvalidSpec', problem)
   const object = context.objects.get(kind, namespace, objectName)
-  if (object?.metadata.deletionTimestamp !== undefined) return {}
+  if (object?.metadata.deletionTimestamp !== undefined) return { heldBack: [] }
   if (object !== undefined && !mayManage(context, depot, object)) {
     throw new FillError(
       'OwnedByAnother',
@@ -123,14 +128,24 @@ async function bring(
   }
   const missing = missingFrom(versions, known.all)
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
+  const before = moved ? undefined : object
+  const { admits, remember } = admission(context, before, listed.versions, policyOf(depot))
+  const have = new Set(known.stored.map(normalizeVersion))
+  const mayCome = (version: string) => have.has(normalizeVersion(version)) || admits(version)
   // Versions that upstream no longer has stay.
-  const selected = selectVersions([...versions, ...missing], constraints, {
-    historyLimit,
-  }).versions
+  const select = (from: readonly string[]) =>
+    selectVersions([...from, ...missing], constraints, { historyLimit }).versions
+  const selected = select(versions.filter(mayCome))
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
+  const young = select(versions).filter((version) => !mayCome(version))
+  const heldBack = object && (await remember(object, young))
   const applied = await apply(context, depot, item, selected)
   await writePolicy(context, depot, applied)
-  if (kind === 'Module') wakeMoved(context, applied, listed)
+  // A tag that moved a moment ago replaces nothing yet.
+  const isSettled = ({ version }: { version: string }) =>
+    config['immutable'] !== false || admits(version)
+  if (kind === 'Module')
+    wakeMoved(context, applied, { versions: listed.versions.filter(isSettled) })
   else {
     if (!listed.unchanged) context.wake(refOf(applied), 'poll')
     if (asking.isPoll) await wakeReleased(context, applied, config, asking)
@@ -142,6 +157,7 @@ async function bring(
     matched: selected.length,
     retained: selected.filter((version) => isMissing.has(version)).length,
     skipped: listed.skipped,
+    heldBack: heldBack ?? (await remember(applied, young)),
   }
 }
 
@@ -171,6 +187,7 @@ function knownVersions(
   const unnamed = stored.map(versionOf).filter((version) => !have.has(normalizeVersion(version)))
   return {
     all: [...named, ...new Set(unnamed)],
+    stored: stored.map(versionOf),
     /** Those that upstream had when it was last asked. */
     listed: missingFrom(gone, named),
   }

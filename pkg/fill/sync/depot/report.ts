@@ -6,6 +6,7 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
+import { heldBackCondition } from '../parent/held-back.ts'
 import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
 import type { ItemResult } from './item.ts'
@@ -65,6 +66,9 @@ function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
     Conflict: flag(failed, 'OwnedByAnother', 'NoConflict'),
     UpstreamSuspicious: flag(failed, 'UpstreamSuspicious', 'UpstreamPlausible'),
     SourceChanged: movedCondition(failed),
+    HeldBack: heldBackCondition(
+      results.map(({ item, heldBack }) => ({ name: item.name, heldBack })),
+    ),
   }
 }
 

@@ -1,0 +1,122 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type AgePolicy, freeMs, type SeenVersion, seenVersions, strictest } from './policy.ts'
+
+const day = 86_400_000
+const now = Date.parse('2026-11-26T08:00:00Z')
+const week: AgePolicy = { minimumAgeMs: 7 * day, trustFirstListing: true }
+const plain = (...versions: readonly string[]) => versions.map((version) => ({ version }))
+
+/** The versions of a list that may come in. */
+function admitted(
+  listed: readonly { version: string; mark?: string }[],
+  before: ReadonlyMap<string, SeenVersion> | undefined,
+  policy = week,
+  nowMs = now,
+): string[] {
+  const seen = seenVersions(listed, before, policy, nowMs)
+  return [...seen].filter(([, one]) => freeMs(one, policy) <= nowMs).map(([version]) => version)
+}
+
+it.each([
+  [[], undefined],
+  [[undefined, {}], undefined],
+  [[{ minimumAge: '7d' }], week],
+  [[{ minimumAge: '90m' }], { minimumAgeMs: 5_400_000, trustFirstListing: true }],
+  [[{ minimumAge: '36h' }, { minimumAge: '7d' }], week],
+  [[{ minimumAge: '7d' }, { trustFirstListing: false }], { ...week, trustFirstListing: false }],
+])('takes the strictest of %j', (policies, expected) => {
+  expect(strictest(policies)).toEqual(expected)
+})
+
+describe('a version', () => {
+  const since = (sinceMs: number, mark?: string) => new Map([['1.0.0', { sinceMs, mark }]])
+
+  it.each([
+    ['seen a week ago', plain('1.0.0'), since(now - 7 * day), ['1.0.0']],
+    ['seen a second later', plain('1.0.0'), since(now - 7 * day + 1000), []],
+    ['that is new', plain('1.0.0', '1.0.1'), since(0), ['1.0.0']],
+    ['spelled with v', plain('v1.0.0'), since(0), ['1.0.0']],
+    ['with the same commit', [{ version: '1.0.0', mark: 'a' }], since(0, 'a'), ['1.0.0']],
+    ['with another commit', [{ version: '1.0.0', mark: 'b' }], since(0, 'a'), []],
+    ['whose list stopped naming commits', plain('1.0.0'), since(0, 'a'), ['1.0.0']],
+    ['whose list began to name commits', [{ version: '1.0.0', mark: 'a' }], since(0), ['1.0.0']],
+  ])('%s', (_, listed, before, expected) => {
+    expect(admitted(listed, before)).toEqual(expected)
+  })
+
+  it('stays remembered with its commit when a list does not name it', () => {
+    const once = seenVersions(plain('1.0.0'), since(0, 'a'), week, now)
+    expect(admitted([{ version: '1.0.0', mark: 'b' }], once)).toEqual([])
+  })
+
+  it('may not come in if nobody listed it', () => {
+    expect(freeMs(undefined, week)).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('a first list', () => {
+  it.each([
+    [plain('1.0.0'), []],
+    [plain('1.0.0', '1.0.1', '1.0.2', '1.0.3', '1.0.10'), ['1.0.0', '1.0.1']],
+    [plain('1.0.0', '1.0.1', '2.0.0', '2.1.0', '2.2.0'), ['1.0.0']],
+    [plain('1.0.0-rc.1', '1.0.0', '1.0.1', '1.0.2'), ['1.0.0-rc.1']],
+  ])(
+    'lets in what is not the newest of its line, nor of the newest three: %j',
+    (listed, expected) => {
+      expect(admitted(listed, undefined)).toEqual(expected)
+      expect(admitted(listed, undefined, { ...week, trustFirstListing: false })).toEqual([])
+    },
+  )
+
+  it('lets in what is older than the newest of 40 lines', () => {
+    const all = Array.from({ length: 400 }, (_, n) => `1.${Math.floor(n / 10)}.${n % 10}`)
+    const expected = all.filter((version) => !version.endsWith('.9'))
+    expect(admitted(plain(...all), undefined)).toEqual(
+      expected.filter((version) => !['1.39.8', '1.39.7'].includes(version)),
+    )
+  })
+})
+
+describe('whatever upstream lists', () => {
+  const lists = fc.uniqueArray(
+    fc.tuple(fc.nat(3), fc.nat(3), fc.nat(5)).map((all) => all.join('.')),
+  )
+  const days = fc.integer({ min: 1, max: 60 })
+
+  it('a version comes in no earlier than the minimum age after a list that lacked it', () => {
+    fc.assert(
+      fc.property(lists, lists, days, days, (first, second, age, waited) => {
+        const policy = { ...week, minimumAgeMs: age * day }
+        const seen = seenVersions(plain(...first), undefined, policy, now)
+        const again = seenVersions(plain(...second), seen, policy, now)
+        const came = admitted(plain(...second), again, policy, now + waited * day)
+        const fresh = second.filter((version) => !first.includes(version))
+        expect(came.filter((version) => fresh.includes(version))).toEqual(
+          waited >= age ? fresh : [],
+        )
+      }),
+    )
+  })
+
+  it('a version may come in later too, unless it changes', () => {
+    fc.assert(
+      fc.property(lists, days, (listed, waited) => {
+        const seen = seenVersions(plain(...listed), undefined, week, now)
+        const then = admitted(plain(...listed), seen, week, now + waited * day)
+        expect(then).toEqual(expect.arrayContaining(admitted(plain(...listed), undefined)))
+      }),
+    )
+  })
+
+  it('a longer minimum age lets in nothing more', () => {
+    fc.assert(
+      fc.property(lists, days, days, days, (listed, age, more, waited) => {
+        const seen = seenVersions(plain(...listed), undefined, week, now)
+        const at = (minimumAgeMs: number) =>
+          admitted(plain(...listed), seen, { ...week, minimumAgeMs }, now + waited * day)
+        expect(at(age * day)).toEqual(expect.arrayContaining(at((age + more) * day)))
+      }),
+    )
+  })
+})

@@ -1,0 +1,96 @@
+/**
+ * Decides which versions of an upstream may come in: pure functions of a policy, of what is known about the versions, and of
+ * the time.
+ */
+
+import semver from 'semver'
+import { normalizeVersion, type UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
+
+const msPerUnit: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 }
+const newestOfAll = 3
+
+/** The policies of one Depot, taken together. */
+export interface AgePolicy {
+  readonly minimumAgeMs: number
+  readonly trustFirstListing: boolean
+}
+
+/** A version as an upstream lists it. */
+export interface CandidateVersion {
+  readonly version: string
+  /** Changes with the content; undefined if the list does not say. */
+  readonly mark?: string | undefined
+}
+
+/** A version as earlier lists had it. */
+export interface SeenVersion {
+  /** The moment from which its age counts. */
+  readonly sinceMs: number
+  readonly mark?: string | undefined
+}
+
+/** The strictest of several policies; undefined if none asks for an age. */
+export function strictest(
+  policies: readonly (UpstreamPolicy | undefined)[],
+): AgePolicy | undefined {
+  const given = policies.filter((policy) => policy !== undefined)
+  const minimumAgeMs = Math.max(0, ...given.map(({ minimumAge }) => ageMs(minimumAge)))
+  if (minimumAgeMs === 0) return undefined
+  return {
+    minimumAgeMs,
+    trustFirstListing: given.every(({ trustFirstListing }) => trustFirstListing !== false),
+  }
+}
+
+/** @param age such as `7d` */
+function ageMs(age = '0d'): number {
+  return Number(age.slice(0, -1)) * (msPerUnit[age.slice(-1)] ?? Number.NaN)
+}
+
+/**
+ * Tells since when each version counts. A version that changed is young again.
+ *
+ * @param before what earlier lists said, by version without `v`; undefined: there were none. Then only the newest versions are
+ *   young, for nobody knows better.
+ */
+export function seenVersions(
+  listed: readonly CandidateVersion[],
+  before: ReadonlyMap<string, SeenVersion> | undefined,
+  { minimumAgeMs, trustFirstListing }: AgePolicy,
+  nowMs: number,
+): Map<string, SeenVersion> {
+  const isTrusted = before === undefined && trustFirstListing
+  const young = isTrusted
+    ? newestOf(listed.map(({ version }) => normalizeVersion(version)))
+    : undefined
+  const sinceOf = (version: string, mark: string | undefined): number => {
+    const known = before?.get(version)
+    const isSame = known?.mark === undefined || mark === undefined || known.mark === mark
+    if (known !== undefined) return isSame ? known.sinceMs : nowMs
+    return young?.has(version) === false ? nowMs - minimumAgeMs : nowMs
+  }
+  return new Map(
+    listed.map(({ version: spelled, mark }) => {
+      const version = normalizeVersion(spelled)
+      return [
+        version,
+        { sinceMs: sinceOf(version, mark), mark: mark ?? before?.get(version)?.mark },
+      ]
+    }),
+  )
+}
+
+/** When a version may come in, which may be in the past. A version that was never listed may not. */
+export function freeMs(seen: SeenVersion | undefined, { minimumAgeMs }: AgePolicy): number {
+  return seen === undefined ? Number.POSITIVE_INFINITY : seen.sinceMs + minimumAgeMs
+}
+
+/** The newest version of each major and minor number, and the newest three. */
+function newestOf(versions: readonly string[]): Set<string> {
+  const newestFirst = versions
+    .flatMap((version) => semver.parse(version) ?? [])
+    .toSorted((a, b) => semver.compareBuild(b, a))
+  const lines = Map.groupBy(newestFirst, ({ major, minor }) => `${major}.${minor}`)
+  const ofLines = [...lines.values()].flatMap(([newest]) => newest ?? [])
+  return new Set([...newestFirst.slice(0, newestOfAll), ...ofLines].map(({ raw }) => raw))
+}

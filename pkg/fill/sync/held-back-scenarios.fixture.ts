@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest'
+import type { Timers } from '../queue/queue.ts'
+import { FillError } from '../sources/sources.ts'
+import { heldBackCount } from './parent/held-back.ts'
+import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const tags = (...all: readonly string[]) => Object.fromEntries(all.map((tag) => [tag, tag]))
+const old = ['v1.0.0', 'v1.0.1', 'v1.0.2', 'v1.0.3', 'v1.0.4'] as const
+
+/** Scenarios in which versions are too young for the policy of a Depot. */
+export function heldBackScenarios(scene: () => Scene): void {
+  describe('a minimum age', () => {
+    const write = (config: object = {}, spec: object = {}) =>
+      scene().write('Depot', 'main', {
+        global: { storageConfig, moduleConfig: { provider: 'aws' } },
+        moduleConfigs: [{ name: 'vpc', source: { type: 'git', url }, ...config }],
+        policy: { minimumAge: '7d' },
+        ...spec,
+      })
+    const upstream = (...all: readonly string[]) => scene().upstream.repository(url, tags(...all))
+    /** Starts the reconcilers again after some time, and polls. */
+    const later = async (ms: number) => {
+      scene().aheadMs += ms
+      await scene().run({ pollAtStart: true })
+    }
+    const listed = () =>
+      (scene().object('Module', 'vpc').spec as { versions: { version: string }[] }).versions.map(
+        ({ version }) => version,
+      )
+    const heldBack = () => scene().status('Module', 'vpc').listing?.heldBack
+    const condition = () => scene().condition('Depot', 'main', 'HeldBack')
+    const now = () => Date.now() + scene().aheadMs
+    /** A Depot whose first list is a week old, so that everything in it is stored. */
+    const begin = async (config: object = {}) => {
+      upstream(...old)
+      await write(config)
+      await scene().run()
+      await later(7 * day)
+      expect(await scene().stored()).toHaveLength(old.length)
+      expect(heldBack()).toBeUndefined()
+    }
+
+    it('trusts the first list except for the newest versions, and stores those when they are old', async () => {
+      upstream('v0.9.0', ...old)
+      await write()
+      await scene().run()
+      expect(listed()).toEqual(['v1.0.1', 'v1.0.0'])
+      expect(heldBack()?.map(({ version }) => version)).toEqual([
+        'v1.0.4',
+        'v1.0.3',
+        'v1.0.2',
+        'v0.9.0',
+      ])
+      expect(condition()).toMatchObject({
+        status: 'True',
+        reason: 'HeldBack',
+        message: expect.stringMatching(
+          /^too young for the policy \(4\): vpc v1\.0\.4 until 20/,
+        ) as string,
+      })
+      expect(scene().condition('Depot', 'main', 'Ready')).toMatchObject({ status: 'True' })
+      expect(heldBackCount(scene().objects)).toBe(4)
+      await later(7 * day)
+      expect(await scene().stored()).toHaveLength(6)
+      expect(condition()).toBeUndefined()
+      expect(heldBackCount(scene().objects)).toBe(0)
+    })
+
+    it('trusts nothing of the first list if the policy says so', async () => {
+      upstream(...old)
+      await write({}, { policy: { minimumAge: '7d', trustFirstListing: false } })
+      await scene().run()
+      expect(listed()).toEqual([])
+      expect(heldBack()).toHaveLength(old.length)
+    })
+
+    it('counts from when a version was first seen, also after restarts', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      const until = heldBack()?.[0]?.until ?? ''
+      expect(Math.abs(Date.parse(until) - now() - 7 * day)).toBeLessThan(hour)
+      await later(6 * day)
+      expect(heldBack()).toEqual([{ version: 'v1.1.0', until }])
+      expect(listed()).toHaveLength(old.length)
+      await later(day)
+      expect(listed()[0]).toBe('v1.1.0')
+      expect(await scene().stored()).toHaveLength(old.length + 1)
+    })
+
+    it('ends at the moment when a version is old enough, without a poll', async () => {
+      const waiting = new Set<{ readonly dueMs: number; readonly call: () => void }>()
+      const timers: Timers = {
+        now: () => performance.now() + scene().aheadMs,
+        after(delayMs, call) {
+          const one = { dueMs: timers.now() + delayMs, call }
+          waiting.add(one)
+          const timer = setTimeout(call, delayMs)
+          return () => {
+            clearTimeout(timer)
+            waiting.delete(one)
+          }
+        },
+      }
+      await begin()
+      upstream(...old, 'v1.1.0')
+      scene().aheadMs += hour
+      await scene().run({ pollAtStart: true, timers })
+      expect(listed()).toHaveLength(old.length)
+      scene().aheadMs += 7 * day
+      for (const { dueMs, call } of waiting) if (dueMs <= timers.now()) call()
+      await eventually(async () => expect(await scene().stored()).toHaveLength(old.length + 1))
+      await eventually(() => expect(condition()).toBeUndefined())
+    })
+
+    it('begins again for a version that changed before it was stored', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      await later(6 * day)
+      scene().upstream.repository(url, { ...tags(...old), 'v1.1.0': 'other' })
+      await later(day)
+      expect(listed()).toHaveLength(old.length)
+      expect(Date.parse(heldBack()?.[0]?.until ?? '') - now()).toBeGreaterThan(6 * day)
+    })
+
+    it('also holds the new content of a version that follows its tag', async () => {
+      await begin({ immutable: false })
+      const digest = () => scene().status('Version', 'vpc-1-0-4').artifact?.contentDigest
+      const before = digest()
+      scene().upstream.repository(url, { ...tags(...old), 'v1.0.4': 'other' })
+      await later(hour)
+      expect(digest()).toBe(before)
+      await later(7 * day)
+      expect(digest()).not.toBe(before)
+    })
+
+    it('cuts the list before constraints and limits choose', async () => {
+      upstream(...old)
+      await write({ versionConstraints: '~> 1.0', versionHistoryLimit: 2 })
+      await scene().run()
+      expect(listed()).toEqual(['v1.0.1', 'v1.0.0'])
+      await later(7 * day)
+      expect(listed()).toEqual(['v1.0.4', 'v1.0.3'])
+      upstream(...old, 'v1.1.0', 'v2.0.0')
+      await later(hour)
+      expect(listed()).toEqual(['v1.0.4', 'v1.0.3'])
+      expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.1.0'])
+    })
+
+    it('takes back nothing that is stored when it is raised, and nothing is left of it when it goes', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      const moduleConfig = { provider: 'aws' }
+      const global = { storageConfig, moduleConfig, policy: { minimumAge: '30d' } }
+      await write({}, { global })
+      await scene().run()
+      expect(await scene().stored()).toHaveLength(old.length)
+      expect(Date.parse(heldBack()?.[0]?.until ?? '') - now()).toBeGreaterThan(29 * day)
+      await write({}, { policy: undefined })
+      await scene().run()
+      expect(await scene().stored()).toHaveLength(old.length + 1)
+      expect(scene().status('Module', 'vpc').listing).toBeUndefined()
+      expect(condition()).toBeUndefined()
+    })
+    it('holds while the list of upstream cannot be read', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      scene().upstream.faults.set(url, new FillError('FetchFailed', 'there is no such host'))
+      await later(7 * day)
+      expect(listed()).toHaveLength(old.length)
+      expect(condition()).toMatchObject({ status: 'True' })
+      scene().upstream.faults.clear()
+      await later(hour)
+      expect(listed()[0]).toBe('v1.1.0')
+    })
+
+    it('holds versions of providers', async () => {
+      const release = { platforms: ['linux/amd64'] }
+      scene().upstream.provider('acme/dns', { '1.0.0': release })
+      const spec = {
+        global: { storageConfig },
+        providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }],
+        policy: { minimumAge: '36h' },
+      }
+      await scene().write('Depot', 'main', spec)
+      await scene().run()
+      expect(scene().names('Version')).toEqual([])
+      expect(condition()?.message).toContain('dns 1.0.0 until')
+      await later(36 * hour)
+      expect(scene().names('Version')).toEqual(['dns-1-0-0-linux-amd64'])
+    })
+  })
+}

@@ -1,0 +1,132 @@
+/** Versions of an upstream that a Depot wants, and that are too young for its policy. */
+
+import { ListingMemory, normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Objects, StoredObject } from '../../../records/store/store.ts'
+import { type AgePolicy, freeMs, type SeenVersion, seenVersions } from '../../policy/policy.ts'
+import type { UpstreamVersion } from '../../sources/sources.ts'
+import { conditionTrue } from '../conditions.ts'
+import { type Context, timeOf } from '../context.ts'
+import { writeStatus } from '../status.ts'
+import type { ParentStatus } from './report.ts'
+
+const maxNamed = 10
+/** How much of a commit the status remembers. */
+const markLength = 12
+
+export interface HeldVersion {
+  readonly version: string
+  /** RFC 3339. */
+  readonly until: string
+}
+
+/** The versions of an upstream, as far as the policy of a Depot lets them in. */
+export interface Admission {
+  /** Whether a version, also a new commit of a known one, may come in. */
+  readonly admits: (version: string) => boolean
+  /** Remembers the list, and what is held back of the wanted versions. */
+  readonly remember: (
+    parent: StoredObject,
+    wanted: readonly string[],
+  ) => Promise<readonly HeldVersion[]>
+}
+
+/** @param policy undefined: everything may come in, and nothing is remembered */
+export function admission(
+  context: Context,
+  parent: StoredObject | undefined,
+  listed: readonly Pick<UpstreamVersion, 'version' | 'commit'>[],
+  policy: AgePolicy | undefined,
+): Admission {
+  const before = listingOf(parent)
+  if (policy === undefined) {
+    const forget = async (object: StoredObject) => {
+      if (before !== undefined) await writeListing(context, object, undefined)
+      return []
+    }
+    return { admits: () => true, remember: forget }
+  }
+  const nowMs = context.clock()
+  const marked = listed.map(({ version, commit }) => ({
+    version,
+    mark: commit?.slice(0, markLength),
+  }))
+  const seen = seenVersions(marked, before && seenIn(before), policy, nowMs)
+  const freeOf = (version: string) => freeMs(seen.get(normalizeVersion(version)), policy)
+  const admits = (version: string) => freeOf(version) <= nowMs
+  return {
+    admits,
+    async remember(object, wanted) {
+      const heldBack = wanted
+        .filter((version) => !admits(version))
+        .map((version) => ({ version, until: timeOf(freeOf(version)) }))
+      await writeListing(context, object, {
+        firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
+        seen: written(seen),
+        ...(heldBack.length > 0 && { heldBack }),
+      })
+      return heldBack
+    },
+  }
+}
+
+async function writeListing(
+  context: Context,
+  object: StoredObject,
+  listing: ListingMemory | undefined,
+): Promise<void> {
+  await writeStatus<ParentStatus>(context, object, () => ({ fields: { listing }, conditions: {} }))
+}
+
+function listingOf(parent: StoredObject | undefined): ListingMemory | undefined {
+  return ListingMemory.safeParse((parent?.status as ParentStatus | undefined)?.listing).data
+}
+
+function seenIn({ seen }: ListingMemory): Map<string, SeenVersion> {
+  const all = seen.flatMap(({ since, versions }) =>
+    versions.map((text) => {
+      const [version = '', mark] = text.split('@')
+      return [version, { sinceMs: Date.parse(since), mark }] as const
+    }),
+  )
+  return new Map(all)
+}
+
+function written(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] {
+  const groups = Map.groupBy(seen, ([, { sinceMs }]) => timeOf(sinceMs))
+  return [...groups]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([since, group]) => ({
+      since,
+      versions: group
+        .map(([version, { mark }]) => (mark === undefined ? version : `${version}@${mark}`))
+        .toSorted(),
+    }))
+}
+
+export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersion[] {
+  return listingOf(parent)?.heldBack ?? []
+}
+
+export function heldBackCount(objects: Objects): number {
+  return (['Module', 'Provider'] as const)
+    .flatMap((kind) => objects.list(kind))
+    .reduce((sum, parent) => sum + heldBackIn(parent).length, 0)
+}
+
+/** Absent if nothing is held back. */
+export function heldBackCondition(
+  held: readonly { readonly name: string; readonly heldBack: readonly HeldVersion[] }[],
+) {
+  const all = held
+    .flatMap(({ name, heldBack }) => heldBack.map((one) => ({ name, ...one })))
+    .toSorted((a, b) => a.until.localeCompare(b.until) || a.name.localeCompare(b.name))
+  if (all.length === 0) return undefined
+  const named = all
+    .slice(0, maxNamed)
+    .map(({ name, version, until }) => `${name} ${version} until ${until}`)
+  const more = all.length > maxNamed ? `, and ${all.length - maxNamed} more` : ''
+  return conditionTrue(
+    'HeldBack',
+    `too young for the policy (${all.length}): ${named.join(', ')}${more}; they are stored by themselves then`,
+  )
+}
