@@ -42,7 +42,7 @@ export interface Match {
 export interface Hits {
   readonly count: number
   /** Numbers of the entries, best first. */
-  readonly numbers: readonly number[]
+  readonly numbers: Uint32Array
   /** Best first. */
   readonly slice: (start: number, end: number) => readonly Listed[]
   /** Whether there may be more, because the question matches too much. */
@@ -148,17 +148,15 @@ export class Search {
     const among = isCurrent ? chosen : chosen.copy()
     if (!isCurrent) among.filter((number) => this.#isOf(number))
     const { ranks, isTruncated } = this.#rank(expanded, among, filter.exactFirst === true)
-    const byRank: number[][] = []
-    for (const number of this.#model.popular) {
-      const rank = ranks[number] ?? noRank
-      if (rank !== noRank) (byRank[rank] ??= []).push(number)
-    }
-    const found = byRank.flat()
+    const found = byRank(this.#model.popular, ranks)
     return {
       count: found.length,
       numbers: found,
       slice: (start, end) =>
-        found.slice(start, end).map((number) => this.#indexed[number]?.entry as Listed),
+        Array.from(
+          found.subarray(start, Math.min(end, found.length)),
+          (number) => this.#indexed[number]?.entry as Listed,
+        ),
       isTruncated,
       matchesOf: (entry) => this.#matchesOf(entry, expanded),
     }
@@ -208,13 +206,15 @@ export class Search {
       words.some(({ word, typos }) => term.startsWith(word) || typos.includes(term))
     const parts = words.flatMap(({ word, typos }) => [word, ...typos])
     const mayMatch = (line: string) => parts.some((part) => line.includes(part))
-    return searchFields.flatMap((field) =>
-      (texts[field] ?? '')
+    return searchFields.flatMap((field) => {
+      const text = texts[field] ?? ''
+      if (!mayMatch(text.toLowerCase())) return []
+      return text
         .split('\n')
         .filter((line) => mayMatch(line.toLowerCase()) && termsOf(line).values().some(isMatch))
         .slice(0, shownMatches)
-        .map((text) => ({ field, text })),
-    )
+        .map((line) => ({ field, text: line }))
+    })
   }
 
   /** Follows an entry. @returns false if it has not changed */
@@ -262,6 +262,30 @@ export class Search {
     const indexed = this.#indexed[entry.number]
     return indexed?.entry === entry && indexed.digest === digest
   }
+}
+
+/** The numbers that have a rank, lowest rank first, and in the given order if ranks are equal. */
+function byRank(numbers: Uint32Array, ranks: Uint8ClampedArray): Uint32Array {
+  const next = new Uint32Array(noRank + 1)
+  for (const number of numbers) {
+    const rank = ranks[number] ?? noRank
+    next[rank] = (next[rank] ?? 0) + 1
+  }
+  let count = 0
+  for (let rank = 0; rank < noRank; rank += 1) {
+    const ofRank = next[rank] ?? 0
+    next[rank] = count
+    count += ofRank
+  }
+  const sorted = new Uint32Array(count)
+  for (const number of numbers) {
+    const rank = ranks[number] ?? noRank
+    if (rank === noRank) continue
+    const at = next[rank] ?? 0
+    sorted[at] = number
+    next[rank] = at + 1
+  }
+  return sorted
 }
 
 /** @throws RegistryError BadRequest if there are too many */

@@ -8,13 +8,19 @@ export interface Expanded {
   readonly typos: readonly string[]
 }
 
+/** A term, and the sorted ids of the texts that have it. */
+interface Posting {
+  readonly term: string
+  readonly ids: number[]
+}
+
 /**
  * An inverted index: for each term, the sorted ids of the texts that have it. Terms are sorted below their first character,
  * so that those with a prefix are neighbours.
  */
 export class TermIndex {
   readonly #ids = new Map<string, number[]>()
-  readonly #sorted = new Map<string, string[]>()
+  readonly #sorted = new Map<string, Posting[]>()
 
   /** Number of different terms. */
   get size(): number {
@@ -35,10 +41,10 @@ export class TermIndex {
   /** The ids of all texts with the word, a word that begins with it, or one with a typing error. */
   *idsOf({ word, typos }: Expanded): Generator<readonly [ids: readonly number[], isTypo: boolean]> {
     const terms = this.#sorted.get(word.charAt(0)) ?? []
-    for (let at = lowerBound(terms, (term) => term < word); at < terms.length; at += 1) {
-      const term = terms[at]
-      if (term?.startsWith(word) !== true) break
-      yield [this.#ids.get(term) ?? [], false]
+    for (let at = lowerBound(terms, ({ term }) => term < word); at < terms.length; at += 1) {
+      const posting = terms[at]
+      if (posting?.term.startsWith(word) !== true) break
+      yield [posting.ids, false]
     }
     for (const typo of typos) yield [this.#ids.get(typo) ?? [], true]
   }
@@ -49,10 +55,11 @@ export class TermIndex {
       insert(ids, id)
       return
     }
-    this.#ids.set(term, [id])
-    const terms = this.#sorted.get(term.charAt(0))
-    if (terms === undefined) this.#sorted.set(term.charAt(0), [term])
-    else insert(terms, term)
+    const posting = { term, ids: [id] }
+    this.#ids.set(term, posting.ids)
+    const terms = this.#sorted.get(term.charAt(0)) ?? []
+    if (terms.length === 0) this.#sorted.set(term.charAt(0), terms)
+    terms.splice(placeOf(terms, term), 0, posting)
   }
 
   #remove(term: string, id: number): void {
@@ -62,12 +69,15 @@ export class TermIndex {
     if (ids.length > 0) return
     this.#ids.delete(term)
     const terms = this.#sorted.get(term.charAt(0)) ?? []
-    remove(terms, term)
+    terms.splice(placeOf(terms, term), 1)
     if (terms.length === 0) this.#sorted.delete(term.charAt(0))
   }
 }
 
-function insert<T extends number | string>(sorted: T[], value: T): void {
+const placeOf = (sorted: readonly Posting[], wanted: string): number =>
+  lowerBound(sorted, ({ term }) => term < wanted)
+
+function insert(sorted: number[], value: number): void {
   sorted.splice(
     lowerBound(sorted, (one) => one < value),
     0,
@@ -75,7 +85,7 @@ function insert<T extends number | string>(sorted: T[], value: T): void {
   )
 }
 
-function remove<T extends number | string>(sorted: T[], value: T): void {
+function remove(sorted: number[], value: number): void {
   const at = lowerBound(sorted, (one) => one < value)
   if (sorted[at] === value) sorted.splice(at, 1)
 }
