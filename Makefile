@@ -95,6 +95,7 @@ screenshots: $(modules) $(pages) ## Take the pictures of the explorer for the do
 
 bench: $(modules) ## Measure the server against bare node:http, and the way through the explorer (takes minutes)
 	@$(NODE) node hack/bench/main.ts
+	@$(NODE) node --expose-gc hack/bench/documentation.ts
 	@$(NODE) node hack/bench/explorer.ts
 
 bench-sync: $(modules) ## Measure what filling a registry costs (takes half an hour, and 8 GB where TMPDIR is)

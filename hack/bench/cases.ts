@@ -1,5 +1,5 @@
 import type { Answer } from './bare.ts'
-import type { Fixture } from './folder.ts'
+import { documentedModule, type Fixture } from './folder.ts'
 import { record, type Target } from './processes.ts'
 import { jsonCases, uncachedCases } from './registry.ts'
 import type { WrkLoad } from './wrk.ts'
@@ -30,6 +30,15 @@ export async function benchCases(own: Target, fixture: Fixture): Promise<BenchCa
     const load = { leastRatio: 0.5, connections: 32, unique: true, isCached: false }
     cases.push({ name, path, ...load, answer })
   }
+  const docsPath = `/depot/ui/v1/resources/bench/module/${documentedModule}/docs`
+  cases.push({
+    name: 'browse: documentation, 300 inputs',
+    path: docsPath,
+    leastRatio: 0.9,
+    connections: 32,
+    isCached: false,
+    answer: await record(own.port, docsPath),
+  })
   for (const { name, file, sizeBytes, downloadPath } of fixture.archiveCases) {
     const path = await archivePath(own, downloadPath)
     const answer = await record(own.port, path)

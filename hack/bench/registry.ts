@@ -15,6 +15,7 @@ export interface BenchArchive {
   readonly fileName: string
   /** Hexadecimal. */
   readonly sha256: string
+  readonly docs?: { readonly sha256: string; readonly sizeBytes: number }
 }
 
 export interface BenchObject {
@@ -57,6 +58,7 @@ export const uncachedCases = [
     path: '/depot/ui/v1/resources?kind=module&synced=true&severity=HIGH&sort_by=severity&sort_dir=desc',
   },
   { name: 'browse: searched, uncached', path: '/depot/ui/v1/resources?q=mod' },
+  { name: 'browse: search, uncached', path: '/depot/ui/v1/search?q=mod' },
 ] as const
 
 /** Every object of a made-up registry, one after the other, so that no more than one need be held. */
@@ -136,14 +138,14 @@ export function* benchObjects(size: RegistrySize): Generator<BenchObject> {
 }
 
 /** A module with one version whose archive is on disk. */
-export function archiveObjects({ name, fileName, sha256 }: BenchArchive): BenchObject[] {
+export function archiveObjects({ name, fileName, sha256, docs }: BenchArchive): BenchObject[] {
   const config = { name, storageConfig: { fileSystem: { directoryPath: 'modules' } } }
   return [
     object('Module', name, { spec: { moduleConfig: config } }),
     object('Version', `${name}-1.0.0`, {
       owner: { kind: 'Module', name },
       spec: { type: 'Module', version: '1.0.0', fileName, moduleConfigRef: config },
-      status: { checksum: sha256, synced: true },
+      status: { checksum: sha256, synced: true, ...(docs && { artifact: { docs } }) },
     }),
   ]
 }
