@@ -96,6 +96,16 @@ const malformed: readonly Mistake[] = [
     says: /moduleConfigRef belongs to a Version of type Module/,
   },
   {
+    name: 'a provider version whose breaking changes are accepted',
+    ...providerVersion({ acceptBreaking: true }),
+    says: /acceptBreaking belongs to a Version of type Module/,
+  },
+  {
+    name: 'a version policy in lower case',
+    ...moduleWith({ versionPolicy: 'enforce' }),
+    says: /supported values: "None", "Warn", "Enforce"/,
+  },
+  {
     name: 'a lifetime without a unit',
     ...moduleWith({ storageConfig: { ...storageConfig, presign: { ttl: '15' } } }),
     says: /presign\.ttl/,

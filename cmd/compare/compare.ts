@@ -1,5 +1,5 @@
 import type { InterfaceChange, ModuleComparison, ModuleDocs } from '../../pkg/api/docs/docs.ts'
-import { compareModules } from '../../pkg/archives/compare/compare.ts'
+import { compareModules, subjectOf } from '../../pkg/archives/compare/compare.ts'
 import { openModuleDocs, plainText } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
@@ -90,19 +90,6 @@ const sections = (changes: readonly InterfaceChange[]) =>
     const group = changes.filter((change) => change.verdict === verdict)
     return group.length > 0 ? [[headings[verdict], group] as const] : []
   })
-
-const kindTexts: Partial<Record<InterfaceChange['kind'], string>> = {
-  requiredVersion: '',
-  state: '',
-  resource: '',
-  parser: 'file',
-}
-
-/** `modules/a: input cidr` */
-function subjectOf({ kind, name, path }: InterfaceChange): string {
-  const subject = [kindTexts[kind] ?? kind, name].filter((part) => part !== '').join(' ')
-  return path === '' ? subject : `${path}: ${subject}`
-}
 
 function textsOf({ before, after }: InterfaceChange): string {
   if (before === undefined || after === undefined) return ''

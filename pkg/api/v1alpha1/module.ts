@@ -40,6 +40,12 @@ export const ModuleConfig = z
       .boolean()
       .optional()
       .describe('Refuse an archive that differs from the first one that was stored.'),
+    versionPolicy: z
+      .enum(['None', 'Warn', 'Enforce'])
+      .optional()
+      .describe(
+        'What to do with a version that breaks callers without a new major version. Warn: set the condition SemVer=False. Enforce: do not store it either, until its Version has spec.acceptBreaking. Default: None.',
+      ),
     ...SharedConfig,
   })
   .describe('Source and storage of the module.')

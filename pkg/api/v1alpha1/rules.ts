@@ -205,6 +205,7 @@ interface VersionFields {
   readonly fileName?: string | undefined
   readonly operatingSystem?: string | undefined
   readonly architecture?: string | undefined
+  readonly acceptBreaking?: boolean | undefined
 }
 
 export const refOfType: readonly FieldRule<VersionFields>[] = [
@@ -219,6 +220,12 @@ export const refOfType: readonly FieldRule<VersionFields>[] = [
     message:
       'providerConfigRef belongs to a Version of type Provider: write moduleConfigRef instead, or type: Provider',
     holds: ({ type, providerConfigRef }) => type === 'Provider' || providerConfigRef === undefined,
+  },
+  {
+    rule: "self.type == 'Module' || !has(self.acceptBreaking)",
+    message:
+      'acceptBreaking belongs to a Version of type Module: remove it, because versions of providers are not compared',
+    holds: ({ type, acceptBreaking }) => type === 'Module' || acceptBreaking === undefined,
   },
 ]
 

@@ -35,6 +35,7 @@ export {
   sha256Hex,
 } from './archive.ts'
 export type { ArchiveDocs, Artifact } from './artifact.ts'
+export type { Compared } from './compared.ts'
 export { type Condition, conditionOf } from './condition.ts'
 export { fanOut } from './fan-out.ts'
 export { secondsOf } from './go-duration.ts'

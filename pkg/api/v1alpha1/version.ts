@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ArchiveDocs, Artifact, Attempt, Drift, ReleaseDocuments, Replaced } from './artifact.ts'
+import { Compared } from './compared.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
@@ -66,6 +67,12 @@ export const Version = z.object({
         .boolean()
         .optional()
         .describe('Keep this Version although its parent no longer lists it.'),
+      acceptBreaking: z
+        .boolean()
+        .optional()
+        .describe(
+          'Store and serve this Version although it breaks callers without a new major version. Modules with a versionPolicy only.',
+        ),
       ...Suspend,
       moduleConfigRef: ModuleConfig.optional(),
       providerConfigRef: ProviderConfig.optional(),
@@ -109,6 +116,9 @@ export const Version = z.object({
         .array(z.string())
         .optional()
         .meta({ description: 'Content digests of previously served archives.', maxItems: 5 }),
+      compared: Compared.optional().describe(
+        'Comparison with the stored version before it of the same major version. Modules only.',
+      ),
       ...Reconciled,
       sourceScan: Scan.optional().describe('Scan of the source code.'),
       binaryScan: Scan.optional().describe('Scan of the binary. Providers only.'),

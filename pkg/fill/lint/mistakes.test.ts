@@ -46,6 +46,16 @@ const mistakes: readonly (readonly [what: string, object: object, says: RegExp])
     /s3\.region is required/,
   ],
   [
+    'a version policy in lower case',
+    module({ storageConfig, versionPolicy: 'enforce' }),
+    /must be "None" or "Warn" or "Enforce"/,
+  ],
+  [
+    'a provider whose breaking changes are accepted',
+    ofProvider({ version: '1.3.0', acceptBreaking: true }),
+    /acceptBreaking belongs to a Version of type Module/,
+  ],
+  [
     'a version as a number',
     archive({ version: 1, ...network }),
     /is the number 1: put it in quotes/,

@@ -14,6 +14,7 @@ type ConditionType =
   | 'UpstreamSuspicious'
   | 'RemovalHeld'
   | 'HeldBack'
+  | 'SemVer'
   | 'SourceChanged'
 
 export interface ConditionState {

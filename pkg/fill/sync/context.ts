@@ -91,6 +91,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly slots: HostSlots
   readonly inUse: ArchivesInUse
   readonly docsAllowance: DocsAllowance
+  /** Limits how many stored versions are compared in addition to those that are stored. */
+  readonly comparisonAllowance: DocsAllowance
   /** Documentation of providers that was fetched from a repository lately. */
   readonly pages: Bounded<Promise<PackedDocs | undefined>>
   readonly removals: Removals
@@ -103,6 +105,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly verified: Set<string>
   /** Upstream addresses of the Providers whose source repository could not be looked up, by uid. */
   readonly unsourced: Map<string, string>
+  /** Versions to compare, with the earlier one of each; undefined where there is none any more. */
+  readonly uncompared: Map<string, StoredObject | undefined>
   /** Versions whose upstream has other content by now. */
   readonly outdated: Set<string>
 }

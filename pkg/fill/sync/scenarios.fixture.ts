@@ -23,6 +23,7 @@ import { Scene } from './scene.fixture.ts'
 import { spoolScenarios } from './spool-scenarios.fixture.ts'
 import { tenantScenarios } from './tenant-scenarios.fixture.ts'
 import { textScenarios } from './text-scenarios.fixture.ts'
+import { versionPolicyScenarios } from './version-policy-scenarios.fixture.ts'
 
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 let count = 0
@@ -321,6 +322,7 @@ export function syncScenarios(
     providerScenarios(() => scene)
     depotScenarios(() => scene)
     textScenarios(() => scene)
+    versionPolicyScenarios(() => scene)
     tenantScenarios(() => scene)
   })
 }

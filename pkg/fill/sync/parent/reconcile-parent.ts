@@ -6,6 +6,7 @@ import { type Context, latestOf, soonest } from '../context.ts'
 import { failureOf, failureText, reportFailure } from '../failure.ts'
 import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '../requests.ts'
 import { type StatusChange, suspend, writeStatus } from '../status.ts'
+import { wakeUncompared } from '../version/comparison.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
 import { leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
@@ -76,6 +77,7 @@ async function sync(
     context.objects.event({ object, type: 'Warning', reason, note: note.slice(0, 1024) })
   }
   await resetForceSync(context, object, request)
+  if (config.type === 'Module' && context.dryRun === undefined) wakeUncompared(context, object)
   if (change.fields.synced === true) context.metrics.ended(object.kind, 'Synced')
 }
 

@@ -8,30 +8,32 @@ import { jittered } from '../timings.ts'
 import { rewritingBytes, undocumented } from './fetch.ts'
 import { pagesFromSource, pagesSourceOf } from './pages-source.ts'
 import type { StoragePlace } from './plan.ts'
-import { storedReadme, writeReadme } from './readme.ts'
+import { storedDocs, writeReadme } from './readme.ts'
 import { docsFields, docsIn } from './status.ts'
 import { storeDocs } from './store.ts'
 import { readStored } from './stored-file.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
 
-const maxAtOnce = 200
 const pauseMs = 10 * 60_000
 
 /** Limits how many stored archives are read for their documentation, so that new versions do not wait for long. */
 export class DocsAllowance {
   readonly #clock: Clock
-  #left = maxAtOnce
+  readonly #maxAtOnce: number
+  #left: number
   #untilMs = 0
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, maxAtOnce = 200) {
     this.#clock = clock
+    this.#maxAtOnce = maxAtOnce
+    this.#left = maxAtOnce
   }
 
   /** Takes one. @returns how long to wait if there is none */
   take(): number | undefined {
     const nowMs = this.#clock()
     if (this.#untilMs <= nowMs) {
-      this.#left = maxAtOnce
+      this.#left = this.#maxAtOnce
       this.#untilMs = nowMs + pauseMs
     }
     if (this.#left === 0) return this.#untilMs - nowMs
@@ -127,11 +129,8 @@ async function takeReadme(
   const fileName = docsIn(artifact)
   if (fileName === undefined || artifact?.docs === undefined) return
   const { sha256 } = artifact.docs
-  const fields = await writeReadme(
-    context,
-    object,
-    await storedReadme(context, place, { fileName, sha256 }, signal),
-  )
+  const docs = await storedDocs(context, place, { fileName, sha256 }, signal)
+  const fields = await writeReadme(context, object, docs && { sha256, readme: docs.root.readme })
   await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => ({
     fields: status?.artifact?.docs?.sha256 === sha256 ? fields : {},
     conditions: {},
@@ -178,7 +177,7 @@ interface StoredArchive {
   readonly isModule: boolean
 }
 
-async function docsInArchive(
+export async function docsInArchive(
   context: Context,
   at: StoragePlace,
   { fileName, sha256, isModule }: StoredArchive,

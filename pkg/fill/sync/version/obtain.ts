@@ -1,6 +1,7 @@
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
-import { writeStatus } from '../status.ts'
+import { type StatusChange, writeStatus } from '../status.ts'
+import { compareCandidate } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
 import type { StoragePlace, UpstreamOffer, VersionPlan } from './plan.ts'
 import { progressOf } from './progress.ts'
@@ -56,12 +57,15 @@ export async function obtain(
       await write(context, work, (status) => keptStatus(status, seen))
       return
     }
+    const isNew = artifact?.contentDigest !== candidate.contentDigest
+    const comparison = isNew ? await compareCandidate(context, work, plan, candidate) : undefined
     const letGo = await context.inUse.hold(plan.placeId, objectsOf(candidate))
     const deadline = AbortSignal.timeout(context.timings.uploadMs)
     try {
       const signal = AbortSignal.any([work.signal, deadline])
       const stored = await store(context, plan.place, candidate, signal)
-      await reportStored(context, work, stored, { plan, from, isNew: decision === 'store' })
+      const isFirst = decision === 'store'
+      await reportStored(context, work, stored, { plan, from, isNew: isFirst, comparison })
     } catch (error) {
       isHeld = true
       await context.held.keep(heldKey, candidate)
@@ -102,20 +106,29 @@ const write = (
   change: Parameters<typeof writeStatus<VersionStatus>>[2],
 ) => writeStatus<VersionStatus>(context, latestOf(context, object), change)
 
+interface Reporting extends Pick<Situation, 'plan' | 'from'> {
+  readonly isNew: boolean
+  readonly comparison: StatusChange<VersionStatus> | undefined
+}
+
 async function reportStored(
   context: Context,
   work: VersionWork,
   candidate: Candidate,
-  { plan, from, isNew }: Pick<Situation, 'plan' | 'from'> & { readonly isNew: boolean },
+  { plan, from, isNew, comparison }: Reporting,
 ): Promise<void> {
   const { clock, timings, metrics, objects } = context
   const before = work.version.status?.artifact?.contentDigest ?? 'nothing'
   const readme =
     plan.type === 'Module' ? await writeReadme(context, work.object, candidate.docs) : {}
   const replacing = { from, to: plan, nowMs: clock(), graceMs: timings.removalGraceMs, readme }
-  const object = await write(context, work, (status) =>
-    storedStatus(status, candidate, plan.sourceKey, replacing),
-  )
+  const object = await write(context, work, (status) => {
+    const { fields, conditions } = storedStatus(status, candidate, plan.sourceKey, replacing)
+    return {
+      fields: { ...fields, ...comparison?.fields },
+      conditions: { ...conditions, ...comparison?.conditions },
+    }
+  })
   if (object === undefined) return
   metrics.ended('Version', 'Synced')
   const { contentDigest, fileName, sizeBytes } = candidate

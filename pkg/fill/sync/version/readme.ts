@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { ModuleDocs } from '../../../api/docs/docs.ts'
 import { unpackDocs } from '../../../archives/docs/docs.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import { ApiError, readmeRefOf, type StoredObject } from '../../../records/store/store.ts'
@@ -50,19 +51,17 @@ function remedyOf({ objects }: Context, { metadata }: StoredObject, { reason }: 
   return { remedy }
 }
 
-/** Reads the README out of stored documentation. @returns undefined if the documentation is not in storage */
-export async function storedReadme(
-  context: Context,
+/** Reads stored documentation. @returns undefined if it is not in storage */
+export async function storedDocs(
+  context: Pick<Context, 'spool'>,
   place: ArchivePlace,
   { fileName, sha256 }: { readonly fileName: string; readonly sha256: string },
   signal: AbortSignal,
-): Promise<Parameters<typeof writeReadme>[2]> {
+): Promise<ModuleDocs | undefined> {
   const file = await readStored(context, place, fileName, { signal })
   if (file === undefined) return undefined
   try {
-    if (file.sha256 !== sha256) return undefined
-    const { root } = await unpackDocs(await readFile(file.reserved.path))
-    return { sha256, readme: root.readme }
+    return file.sha256 === sha256 ? await unpackDocs(await readFile(file.reserved.path)) : undefined
   } finally {
     await file.reserved.remove()
   }

@@ -6,6 +6,7 @@ import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
+import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
 import { document } from './document.ts'
 import { addFinalizer } from './finalizer.ts'
 import { moveArchive } from './move.ts'
@@ -35,7 +36,8 @@ export async function syncVersion(
   // Taken now: a change that is noticed during this work is for the next run.
   attempt.isOutdated = context.outdated.delete(key)
   const plan = planOf(context, version)
-  attempt.key = attemptKey(context, plan.sourceKey)
+  const earlier = requiredEarlier(context, version, plan)
+  attempt.key = attemptKey(context, plan.sourceKey + refusalBasis(earlier))
   const object = await addFinalizer(context, given.object)
   const work = { ...given, object }
   const { request, afterMs } = requestOf(context, object)
@@ -55,6 +57,9 @@ export async function syncVersion(
   attempt.isLost = isLost
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, work, plan, stored)
+  } else if (!isStored && earlier === 'awaited') {
+    // Its Module wakes it when the earlier version is stored or refused.
+    return soonest(afterMs)
   } else if (!context.slots.take(plan.host, key)) {
     if (attempt.isOutdated) context.outdated.add(key)
     // Modules take turns, so that each has its newest version before one has all of them.
@@ -152,7 +157,7 @@ async function keep(
 async function afterwards(
   context: Context,
   { object, attempt: { request }, signal }: VersionWork,
-  { sourceKey }: VersionPlan,
+  { sourceKey, parent }: VersionPlan,
   { afterMs, stored }: { readonly afterMs: number | undefined; readonly stored: StoredState },
 ): Promise<Reconciled> {
   const { clock, timings } = context
@@ -168,6 +173,7 @@ async function afterwards(
     signal,
     isChecked: stored.isChecked,
   })
+  const uncomparedMs = await compareStored(context, latestOf(context, object), parent, signal)
   const { artifact, drift } = versionStatus(current)
   const due = artifact && verificationDueMs(context, current, artifact)
   return soonest(
@@ -175,6 +181,7 @@ async function afterwards(
     due && Math.min(due.verify, due.rehash) - clock(),
     afterMs,
     undocumentedMs,
+    uncomparedMs,
     drift === undefined ? undefined : jittered(timings.stalledMs, sourceKey),
   )
 }

@@ -6,6 +6,7 @@ import { type Context, latestOf, soonest, timeOf } from '../context.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
+import { compareStored } from './comparison.ts'
 import { document } from './document.ts'
 import { moveArchive } from './move.ts'
 import { type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
@@ -83,8 +84,11 @@ export async function syncUpload(
     signal,
     isChecked: stored?.isChecked !== false,
   })
+  const current = latestOf(context, object)
+  const uncomparedMs = await compareStored(context, current, placed.parent, signal)
   const due = verificationDueMs(context, object, found)
-  return soonest(Math.min(due.verify, due.rehash) - context.clock(), undocumentedMs)
+  const dueMs = Math.min(due.verify, due.rehash) - context.clock()
+  return soonest(dueMs, undocumentedMs, uncomparedMs)
 }
 
 /** In a place of another tenant, a message only says whether the object has the digest that the caller named. */

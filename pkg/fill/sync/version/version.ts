@@ -26,6 +26,7 @@ export async function reconcileVersion(
     const object = context.objects.get('Version', ref.namespace, ref.name)
     if (object !== undefined) return await reconcileObject(context, object, signal)
     context.outdated.delete(keyOf(ref))
+    context.uncompared.delete(keyOf(ref))
     return undefined
   } finally {
     context.slots.free(keyOf(ref))
@@ -65,7 +66,9 @@ async function failed(
   if (verifyReasons.has(reason)) context.metrics.verifyFailed(reason)
   if (!terminal && isOutdated === true) context.outdated.add(keyOf(object.metadata))
   const result = await reportFailure<VersionStatus>(context, object, failure, (status) => {
-    const { fields, conditions } = failedStatus(status, failure, attempt)
+    const change = failedStatus(status, failure, attempt)
+    const fields = { ...change.fields, ...attempt.comparison?.fields }
+    const conditions = { ...change.conditions, ...attempt.comparison?.conditions }
     if (!terminal) return { fields, conditions }
     const attempted = attemptedNow(context, attempt, status?.attempted)
     return { fields: { ...fields, attempted, ...handled(request, context.clock()) }, conditions }

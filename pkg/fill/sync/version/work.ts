@@ -3,6 +3,7 @@ import type { PackedDocs } from '../../../archives/docs/docs.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { SyncRequest } from '../requests.ts'
+import type { StatusChange } from '../status.ts'
 
 export type VersionStatus = NonNullable<Version['status']>
 
@@ -34,6 +35,8 @@ export interface SyncAttempt {
   isLost?: boolean
   /** Upstream was seen to have other content. Only the next poll would notice that again. */
   isOutdated?: boolean
+  /** The comparison for which the archive was refused. */
+  comparison?: StatusChange<VersionStatus>
 }
 
 /** A document of an upstream release, which is stored next to its archives. */

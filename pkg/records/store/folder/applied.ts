@@ -4,7 +4,7 @@ import { record } from '../whole-object.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** Fields of a spec that people write into what a controller made. */
-const fieldsOfPeople = ['forceSync', 'lifecycle', 'retain', 'suspend', 'upload']
+const fieldsOfPeople = ['acceptBreaking', 'forceSync', 'lifecycle', 'retain', 'suspend', 'upload']
 
 /**
  * Applies an object without a record of who manages which field: the controller owns the spec except the fields that

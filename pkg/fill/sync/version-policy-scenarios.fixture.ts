@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest'
+import { refOf } from '../../records/store/store.ts'
+import { FillError } from '../sources/sources.ts'
+import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+type Policy = 'None' | 'Warn' | 'Enforce'
+
+const input = (...names: readonly string[]) => ({
+  'main.tf': names.map((name) => `variable "${name}" {\n  type = string\n}\n`).join(''),
+})
+const optional = (name: string) => ({
+  'main.tf': `${input('cidr')['main.tf']}variable "${name}" {\n  default = 1\n}\n`,
+})
+/** 1.1.0 and 1.2.0 need an input that 1.0.0 does not have; so does 2.0.0. */
+const tags = {
+  'v1.0.0': input('cidr'),
+  'v1.1.0': input('cidr', 'name'),
+  'v1.2.0': input('cidr', 'name'),
+  'v2.0.0': input('cidr', 'name'),
+}
+const numbers = Object.keys(tags).map((tag) => tag.slice(1))
+const added = 'input name: Callers must set the new input.'
+
+/** Versions of a module that break callers although their number promises not to. */
+export function versionPolicyScenarios(scene: () => Scene): void {
+  const nameOf = (number: string) => `vpc-${number.replaceAll('.', '-')}`
+  const status = (number: string) => scene().status('Version', nameOf(number))
+  const condition = (number: string, type: string) =>
+    scene().condition('Version', nameOf(number), type)
+  const upstream = (all: Readonly<Record<string, Readonly<Record<string, string>>>>) =>
+    scene().upstream.repositories.set(url, new Map(Object.entries(all)))
+  const write = (versionPolicy: Policy | undefined, all: readonly string[] = numbers) =>
+    scene().write('Module', 'vpc', {
+      moduleConfig: {
+        provider: 'aws',
+        source: { type: 'git', url },
+        storageConfig,
+        ...(versionPolicy !== undefined && { versionPolicy }),
+      },
+      versions: versions(...all),
+    })
+  const fill = async (policy: Policy | undefined, all?: readonly string[]) => {
+    upstream(tags)
+    await write(policy, all)
+    await scene().run()
+  }
+  const edit = (number: string, fields: object) => {
+    const object = scene().object('Version', nameOf(number))
+    return scene().objects.patch(refOf(object), { spec: { ...(object.spec as object), ...fields } })
+  }
+  const served = () =>
+    numbers.filter((number) => {
+      const { artifact, synced } = status(number)
+      return artifact !== undefined && synced === true
+    })
+
+  describe('a version that breaks callers without a new major version', () => {
+    it('is stored, and its status says so, whatever the order in which versions come', async () => {
+      await fill(undefined, ['1.1.0', '2.0.0'])
+      await write(undefined)
+      await eventually(() => expect(status('1.1.0').compared?.verdict).toBe('breaking'))
+      await eventually(() => expect(status('1.2.0').compared?.verdict).toBe('compatible'))
+      expect(served()).toEqual(numbers)
+      expect(status('1.1.0').compared).toEqual({
+        from: '1.0.0',
+        fromSha256: status('1.0.0').artifact?.sha256,
+        sha256: status('1.1.0').artifact?.sha256,
+        verdict: 'breaking',
+        reasons: [added],
+      })
+      expect(status('1.0.0').compared).toBeUndefined()
+      expect(status('2.0.0').compared).toBeUndefined()
+      expect(condition('1.1.0', 'SemVer')).toBeUndefined()
+    })
+
+    it('has a condition with the first three reasons under Warn, until the policy is taken back', async () => {
+      upstream({ ...tags, 'v1.1.0': input('cidr', 'a', 'b', 'c', 'd') })
+      await write('Warn', ['1.0.0', '1.1.0'])
+      await scene().run()
+      await eventually(() =>
+        expect(condition('1.1.0', 'SemVer')).toMatchObject({
+          status: 'False',
+          reason: 'BreakingChange',
+          message: `breaks callers of 1.0.0: ${['a', 'b', 'c'].map((name) => added.replace('name', name)).join(' ')}`,
+        }),
+      )
+      expect(status('1.1.0')).toMatchObject({ synced: true })
+      expect(condition('1.0.0', 'SemVer')).toBeUndefined()
+      await edit('1.1.0', { acceptBreaking: true })
+      await eventually(() =>
+        expect(condition('1.1.0', 'SemVer')).toMatchObject({
+          status: 'True',
+          reason: 'BreakingAccepted',
+        }),
+      )
+      await write('None', ['1.0.0', '1.1.0'])
+      await eventually(() => expect(condition('1.1.0', 'SemVer')).toBeUndefined())
+      expect(status('1.1.0')).toMatchObject({ synced: true, compared: { verdict: 'breaking' } })
+    })
+
+    it('is compared with another version if the one before it goes', async () => {
+      await fill('Warn', ['1.0.0', '1.1.0', '1.2.0'])
+      await eventually(() => expect(status('1.2.0').compared).toMatchObject({ from: '1.1.0' }))
+      await write('Warn', ['1.0.0', '1.2.0'])
+      await eventually(() =>
+        expect(status('1.2.0').compared).toMatchObject({ from: '1.0.0', verdict: 'breaking' }),
+      )
+      await write('Warn', ['1.2.0'])
+      await eventually(() => expect(status('1.2.0').compared).toBeUndefined())
+      expect(condition('1.2.0', 'SemVer')).toBeUndefined()
+    })
+
+    it('is written once: nothing is compared, written or asked again after a restart', async () => {
+      await fill('Enforce')
+      await scene().run()
+      const revisions = () =>
+        scene()
+          .names('Version')
+          .map((name) => scene().object('Version', name).metadata.resourceVersion)
+      const before = revisions()
+      await scene().run()
+      expect(revisions()).toEqual(before)
+      expect(scene().upstream.asked.filter((what) => what.startsWith('fetch'))).toHaveLength(4)
+    })
+  })
+
+  describe('a module with versionPolicy Enforce', () => {
+    const refused = (number: string) =>
+      expect(condition(number, 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'BreakingChange',
+        message: expect.stringContaining(`breaks callers of 1.0.0: ${added}`) as string,
+      })
+
+    it('does not store them, and takes each one that compares well', async () => {
+      upstream({ ...tags, 'v1.0.1': optional('more') })
+      await write('Enforce', [...numbers, '1.0.1'])
+      await scene().run()
+      await eventually(() => expect(served()).toEqual(['1.0.0', '2.0.0']))
+      expect(status('1.0.1')).toMatchObject({ synced: true, compared: { verdict: 'compatible' } })
+      expect(condition('1.0.1', 'SemVer')).toMatchObject({ status: 'True', reason: 'Compatible' })
+      for (const number of ['1.1.0', '1.2.0']) {
+        expect(condition(number, 'Ready')).toMatchObject({ reason: 'BreakingChange' })
+        expect(condition(number, 'SemVer')).toMatchObject({ status: 'False' })
+        expect(status(number)).toMatchObject({ synced: false, compared: { from: '1.0.1' } })
+        expect(status(number).artifact).toBeUndefined()
+        expect(status(number).checksum).toBeUndefined()
+      }
+      expect(await scene().stored()).toHaveLength(3)
+      expect(scene().condition('Module', 'vpc', 'Ready')).toMatchObject({
+        reason: 'PartiallySynced',
+        message: expect.stringContaining('breaks callers of 1.0.1') as string,
+      })
+      const command = `--namespace ${scene().namespace} --type merge -p '{"spec":{"acceptBreaking":true}}'`
+      const remedy = scene().objects.isFolder
+        ? 'set spec.acceptBreaking: true in the manifest'
+        : command
+      expect(condition('1.1.0', 'Ready')?.message).toContain(remedy)
+    })
+
+    it('takes one that a person accepts, and those that keep what that one promises', async () => {
+      await fill('Enforce')
+      refused('1.1.0')
+      refused('1.2.0')
+      await edit('1.1.0', { acceptBreaking: true })
+      await eventually(() => expect(served()).toEqual(numbers))
+      expect(condition('1.1.0', 'SemVer')).toMatchObject({ reason: 'BreakingAccepted' })
+      expect(status('1.2.0').compared).toMatchObject({ from: '1.1.0', verdict: 'compatible' })
+      await edit('1.1.0', { acceptBreaking: false })
+      await eventually(() =>
+        expect(condition('1.1.0', 'SemVer')).toMatchObject({ status: 'False' }),
+      )
+      expect(served()).toEqual(numbers)
+    })
+
+    it('takes all of them once the policy is taken back', async () => {
+      await fill('Enforce')
+      refused('1.1.0')
+      await write('Warn')
+      await eventually(() => expect(served()).toEqual(numbers))
+      await eventually(() =>
+        expect(condition('1.1.0', 'SemVer')).toMatchObject({ status: 'False' }),
+      )
+    })
+
+    it('takes them once the version that they break is withdrawn', async () => {
+      await fill('Enforce')
+      refused('1.1.0')
+      refused('1.2.0')
+      await write('Enforce', ['1.1.0', '1.2.0', '2.0.0'])
+      await eventually(() => expect(scene().names('Version')).not.toContain('vpc-1-0-0'))
+      await eventually(() => expect(status('1.2.0')).toMatchObject({ synced: true }))
+      expect(status('1.1.0')).toMatchObject({ synced: true })
+    })
+
+    it('keeps what was stored before', async () => {
+      await fill(undefined)
+      const stored = await scene().stored()
+      await write('Enforce')
+      await eventually(() =>
+        expect(condition('1.1.0', 'SemVer')).toMatchObject({ status: 'False' }),
+      )
+      await scene().run()
+      expect(served()).toEqual(numbers)
+      expect(await scene().stored()).toEqual(stored)
+    })
+
+    it('takes a version that cannot be parsed, because nothing can be decided', async () => {
+      upstream({ ...tags, 'v1.1.0': { 'main.tf': 'variable "cidr" {\n  type =\n}\n' } })
+      await write('Enforce', ['1.0.0', '1.1.0'])
+      await scene().run()
+      expect(status('1.1.0')).toMatchObject({ synced: true, compared: { verdict: 'unknown' } })
+      expect(condition('1.1.0', 'SemVer')).toMatchObject({
+        status: 'Unknown',
+        reason: 'Undecided',
+      })
+    })
+
+    it('does not wait for a version that fails', async () => {
+      upstream(tags)
+      const fault = new FillError('NotAnArchive', 'it is a page')
+      scene().upstream.faults.set(`fetch ${url} 1.1.0`, fault)
+      await write('Enforce')
+      await scene().run()
+      await eventually(() => refused('1.2.0'))
+      expect(served()).toEqual(['1.0.0', '2.0.0'])
+    })
+
+    it('keeps the first archive of a version whose tag now breaks callers', async () => {
+      upstream({ ...tags, 'v1.1.0': input('cidr') })
+      await write('Enforce', ['1.0.0', '1.1.0'])
+      await scene().run()
+      const { artifact } = status('1.1.0')
+      upstream(tags)
+      const annotations = { 'depot.internal/sync-requested-at': 'now' }
+      const object = scene().object('Version', 'vpc-1-1-0')
+      await scene().objects.patch(refOf(object), { metadata: { annotations } })
+      await eventually(() =>
+        expect(condition('1.1.0', 'Ready')).toMatchObject({ reason: 'BreakingChange' }),
+      )
+      expect(status('1.1.0').artifact).toEqual(artifact)
+      expect(status('1.1.0').compared).toMatchObject({ verdict: 'compatible' })
+      expect(condition('1.1.0', 'SemVer')).toMatchObject({ reason: 'Compatible' })
+    })
+
+    it('can be one of a Depot, whose policy is a default for all of its modules', async () => {
+      upstream(tags)
+      const depot = (versionPolicy: Policy, own?: Policy) =>
+        scene().write('Depot', 'main', {
+          global: { storageConfig, moduleConfig: { versionPolicy } },
+          moduleConfigs: [
+            {
+              name: 'vpc',
+              provider: 'aws',
+              source: { type: 'git', url },
+              ...(own !== undefined && { versionPolicy: own }),
+            },
+          ],
+        })
+      await depot('Enforce')
+      await scene().run()
+      await eventually(() => refused('1.2.0'))
+      expect(served()).toEqual(['1.0.0', '2.0.0'])
+      await depot('Enforce', 'None')
+      await eventually(() => expect(served()).toEqual(numbers))
+    })
+  })
+}

@@ -1,0 +1,293 @@
+/** Compares the interface of a module version with that of the stored version before it: does it keep what its number promises? */
+
+import { isDeepStrictEqual } from 'node:util'
+import type { ModuleDocs } from '../../../api/docs/docs.ts'
+import {
+  type Compared,
+  conditionOf,
+  type ModuleConfig,
+  type Version,
+} from '../../../api/v1alpha1/v1alpha1.ts'
+import { compareModules, subjectOf } from '../../../archives/compare/compare.ts'
+import { unpackDocs } from '../../../archives/docs/docs.ts'
+import { printable } from '../../../base/errors/errors.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import { FillError } from '../../sources/sources.ts'
+import {
+  type ConditionState,
+  conditionFalse,
+  conditionTrue,
+  conditionUnknown,
+} from '../conditions.ts'
+import { type Context, keyOf, latestOf, refOf } from '../context.ts'
+import { versionOfStored } from '../parent/desired.ts'
+import { publishedFor } from '../parent/published.ts'
+import { resourceOf } from '../resource.ts'
+import { type StatusChange, writeStatus } from '../status.ts'
+import { jittered } from '../timings.ts'
+import { docsInArchive } from './document.ts'
+import { type Earlier, earlierOf, earlierOfAll, stateOf } from './earlier.ts'
+import { configOf, storedPlaceOf, type VersionPlan } from './plan.ts'
+import { storedDocs } from './readme.ts'
+import { docsIn } from './status.ts'
+import { type Candidate, type VersionStatus, type VersionWork, versionStatus } from './work.ts'
+
+const maxReasons = 3
+const maxReasonBytes = 200
+
+/** All Versions of a module. */
+const siblingsIn = (context: Context, parent: StoredObject): StoredObject[] => {
+  const { namespace, uid: ownerUid } = parent.metadata
+  const owned = context.objects.list('Version', { namespace, ownerUid })
+  return [...owned, ...publishedFor(context, parent)]
+}
+
+/** The version to compare one with. A module creates its Versions before it writes its status. */
+function earlierFor(context: Context, parent: StoredObject | undefined, version: string): Earlier {
+  if (parent?.kind !== 'Module') return undefined
+  const { status, metadata } = latestOf(context, parent)
+  const { observedGeneration } = (status ?? {}) as VersionStatus
+  const isComplete = observedGeneration === metadata.generation
+  return earlierOf(version, siblingsIn(context, parent), isComplete)
+}
+
+/** What a person decided about breaking changes. */
+interface VersionRules {
+  readonly policy: NonNullable<ModuleConfig['versionPolicy']>
+  readonly isAccepted: boolean
+}
+
+function rulesOf({ spec }: Version, parent: StoredObject | undefined): VersionRules {
+  const { versionPolicy = 'None' }: ModuleConfig = { ...configOf(parent), ...spec.moduleConfigRef }
+  return { policy: versionPolicy, isAccepted: spec.acceptBreaking === true }
+}
+
+/** Whether a version that breaks callers is refused. */
+const isEnforced = ({ policy, isAccepted }: VersionRules): boolean =>
+  policy === 'Enforce' && !isAccepted
+
+/** The version whose callers another one must not break; undefined if that is not enforced, or there is none. */
+export function requiredEarlier(
+  context: Context,
+  version: Version,
+  { parent, version: number }: Pick<VersionPlan, 'parent' | 'version'>,
+): Earlier {
+  if (!isEnforced(rulesOf(version, parent))) return undefined
+  return earlierFor(context, parent, number)
+}
+
+/** Names what a refusal depends on; empty if nothing is refused. */
+export const refusalBasis = (earlier: Earlier): string =>
+  earlier === undefined || earlier === 'awaited'
+    ? ''
+    : ` ${versionStatus(earlier).artifact?.sha256 ?? ''}`
+
+/** Whether the status has the comparison with that version. */
+function isCompared({ compared, artifact }: VersionStatus, earlier: StoredObject | undefined) {
+  if (earlier === undefined) return compared === undefined
+  return (
+    compared?.from === versionOfStored(earlier) &&
+    compared.fromSha256 === versionStatus(earlier).artifact?.sha256 &&
+    compared.sha256 === artifact?.sha256
+  )
+}
+
+/** Wakes the Versions of a module that have to be compared with another one, or wait for an earlier one. */
+export function wakeUncompared(context: Context, parent: StoredObject): void {
+  const { versionPolicy } = configOf(parent) as ModuleConfig
+  for (const [version, earlier] of earlierOfAll(siblingsIn(context, parent))) {
+    if (earlier === 'awaited') continue
+    const status = versionStatus(version)
+    const isKnown = status.artifact?.docs !== undefined || status.compared !== undefined
+    const isWaiting = versionPolicy === 'Enforce' && stateOf(version) === 'awaited'
+    if (isKnown ? isCompared(status, earlier) : !isWaiting) continue
+    context.uncompared.set(keyOf(version.metadata), earlier)
+    context.wake(refOf(version), 'poll')
+  }
+}
+
+/**
+ * Compares a fetched archive before it is stored.
+ *
+ * @returns the change of the status; undefined if it cannot be compared now
+ * @throws FillError BreakingChange; errors of storage where a breaking change is refused
+ */
+export async function compareCandidate(
+  context: Context,
+  { object, version, attempt, signal }: VersionWork,
+  { parent, version: number }: VersionPlan,
+  { docs, sha256 }: Candidate,
+): Promise<StatusChange<VersionStatus> | undefined> {
+  const earlier = earlierFor(context, parent, number)
+  if (earlier === undefined || earlier === 'awaited' || docs === undefined) return undefined
+  const rules = rulesOf(version, parent)
+  try {
+    const after = await unpackDocs(docs.bytes)
+    const compared = await compare(context, earlier, { number, after, sha256 }, signal)
+    if (compared === undefined) return undefined
+    context.uncompared.delete(keyOf(object.metadata))
+    if (compared.verdict !== 'breaking' || !isEnforced(rules)) return changeOf(compared, rules)
+    const { sha256: _, ...refused } = compared
+    // The status keeps the comparison of an archive that stays.
+    if (version.status?.artifact === undefined) attempt.comparison = changeOf(refused, rules)
+    throw new FillError('BreakingChange', refusalOf(context, object, compared))
+  } catch (err) {
+    if (isEnforced(rules) || signal.aborted) throw err
+    context.log.warn({ version: object.metadata.name, err }, uncompared)
+    return undefined
+  }
+}
+
+/** Logged; the archive is served all the same. */
+const uncompared = 'a module version could not be compared with the one before it'
+
+/**
+ * Compares a stored version with the one that its module found for it, and reports the comparison as the policy says.
+ *
+ * @returns when to try again
+ */
+export async function compareStored(
+  context: Context,
+  object: StoredObject,
+  parent: StoredObject | undefined,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const status = versionStatus(object)
+  const found = await freshComparison(context, object, signal)
+  const { compared } = found === undefined || 'waitMs' in found ? status : found
+  const change = changeOf(compared, rulesOf(resourceOf('Version', object), parent))
+  const known = conditionOf(status, 'SemVer')
+  const shown = known && { status: known.status, reason: known.reason, message: known.message }
+  if (compared !== status.compared || !isDeepStrictEqual(change.conditions.SemVer, shown)) {
+    await writeStatus<VersionStatus>(context, object, (now) =>
+      now?.artifact?.sha256 === status.artifact?.sha256 ? change : { fields: {}, conditions: {} },
+    )
+  }
+  return found?.waitMs
+}
+
+/** @returns undefined if the comparison in the status is still true */
+async function freshComparison(
+  context: Context,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<{ compared?: Compared | undefined; waitMs?: number } | undefined> {
+  const key = keyOf(object.metadata)
+  const { sha256 } = versionStatus(object).artifact ?? {}
+  if (sha256 === undefined || !context.uncompared.has(key)) return undefined
+  const earlier = context.uncompared.get(key)
+  const done = (compared: Compared | undefined) => {
+    context.uncompared.delete(key)
+    return { compared }
+  }
+  if (earlier === undefined) return done(undefined)
+  const later = { waitMs: jittered(context.timings.stalledMs, object.metadata.uid) }
+  const waitMs = context.comparisonAllowance.take()
+  if (waitMs !== undefined) return { waitMs }
+  try {
+    const after = await docsOf(context, object, signal)
+    const number = versionOfStored(object)
+    const one = { number, after, sha256 }
+    const compared = await compare(context, latestOf(context, earlier), one, signal)
+    return compared === undefined ? later : done(compared)
+  } catch (err) {
+    if (signal.aborted) throw err
+    context.log.warn({ version: object.metadata.name, err }, uncompared)
+    return later
+  }
+}
+
+interface ComparedVersion {
+  readonly number: string
+  readonly after: ModuleDocs | undefined
+  readonly sha256: string
+}
+
+/** @returns undefined if the documentation of one of them cannot be had */
+async function compare(
+  context: Context,
+  earlier: StoredObject,
+  { number, after, sha256 }: ComparedVersion,
+  signal: AbortSignal,
+): Promise<Compared | undefined> {
+  const before = await docsOf(context, earlier, signal)
+  const fromSha256 = versionStatus(earlier).artifact?.sha256
+  if (before === undefined || after === undefined || fromSha256 === undefined) return undefined
+  const from = versionOfStored(earlier)
+  const { verdict, changes } = compareModules(before, after, { from, to: number })
+  const deciding = changes.filter((change) => change.verdict === verdict)
+  const reasons = deciding
+    .slice(0, maxReasons)
+    .map((change) => printable(`${subjectOf(change)}: ${change.why}`, maxReasonBytes))
+  return {
+    from,
+    fromSha256,
+    sha256,
+    verdict,
+    ...(verdict !== 'compatible' && { reasons }),
+  }
+}
+
+/** The documentation of a stored version; made from its archive if it has none yet. */
+async function docsOf(
+  context: Context,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<ModuleDocs | undefined> {
+  const { artifact } = versionStatus(object)
+  const at = storedPlaceOf(context, resourceOf('Version', object))
+  if (!at.place.isGrantedTo(object.metadata.namespace)) return undefined
+  const docsName = docsIn(artifact)
+  const stored =
+    docsName === undefined || artifact?.docs === undefined
+      ? undefined
+      : await storedDocs(
+          context,
+          at.place,
+          { fileName: docsName, sha256: artifact.docs.sha256 },
+          signal,
+        )
+  if (stored !== undefined) return stored
+  const { fileName, sha256 } = artifact ?? {}
+  if (fileName === undefined || sha256 === undefined) return undefined
+  const made = await docsInArchive(context, at, { fileName, sha256, isModule: true }, signal)
+  return made && unpackDocs(made.bytes)
+}
+
+function changeOf(
+  compared: Compared | undefined,
+  rules: VersionRules,
+): StatusChange<VersionStatus> {
+  return { fields: { compared }, conditions: { SemVer: conditionFor(compared, rules) } }
+}
+
+function conditionFor(
+  compared: Compared | undefined,
+  { policy, isAccepted }: VersionRules,
+): ConditionState | undefined {
+  if (compared === undefined || policy === 'None') return undefined
+  const { from, verdict } = compared
+  if (verdict === 'compatible') {
+    return conditionTrue('Compatible', `callers of ${from} can take it unchanged`)
+  }
+  const reasons = reasonsIn(compared)
+  if (verdict === 'unknown') {
+    return conditionUnknown('Undecided', `whether callers of ${from} break is unknown: ${reasons}`)
+  }
+  return isAccepted
+    ? conditionTrue('BreakingAccepted', `breaks callers of ${from}, which is accepted: ${reasons}`)
+    : conditionFalse('BreakingChange', `breaks callers of ${from}: ${reasons}`)
+}
+
+const reasonsIn = ({ reasons = [] }: Compared): string => reasons.join(' ')
+
+function refusalOf(
+  { objects, apiGroup }: Context,
+  { metadata: { name, namespace } }: StoredObject,
+  compared: Compared,
+): string {
+  const accept = objects.isFolder
+    ? `set spec.acceptBreaking: true in the manifest of Version ${namespace}/${name}`
+    : `kubectl patch versions.${apiGroup} ${name} --namespace ${namespace} --type merge -p '{"spec":{"acceptBreaking":true}}'`
+  return `breaks callers of ${compared.from}: ${reasonsIn(compared)} Publish it as a new major version, or accept it with: ${accept}`
+}
