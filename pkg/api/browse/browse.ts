@@ -56,6 +56,7 @@ export const unservedReasons = [
   'NoFileName',
   'NoStorage',
   'NoDigest',
+  'BreakingChange',
 ] as const
 
 const why = {
@@ -206,6 +207,13 @@ export const BrowseVersion = z
     downloadCount: tally.optional().describe('Absent where there was no download.'),
     lastDownloadedAt: moment.optional(),
     archiveSizeBytes: tally.optional().describe('Compressed size.'),
+    breaks: z
+      .strictObject({
+        from: z.string().describe('The version before it, with the same major number.'),
+        reasons: z.array(z.string()).describe('The first three breaking changes.'),
+      })
+      .optional()
+      .describe('Present where it breaks callers without a new major version. Modules only.'),
     ...whyNot,
   })
   .register(components, { id: 'Version' })

@@ -467,6 +467,49 @@ it('a resource says that the removal of its versions is held, and how to decide'
   expect(items.map(({ name }) => name)).not.toContain('waiting')
 })
 
+it('a version says what breaks callers, and that it is not stored if its module refuses that', async () => {
+  const registry = new Registry()
+  const compared = {
+    from: '1.0.0',
+    fromSha256: 'a'.repeat(64),
+    verdict: 'breaking',
+    reasons: ['input name: Callers must set the new input.'],
+  }
+  const ready = (reason: string) => [
+    { type: 'Ready', status: 'False', lastTransitionTime: '', reason, message: 'for operators' },
+  ]
+  const storageConfig = { fileSystem: { directoryPath: 'team' } }
+  registry.put('Module', 'vpc', { namespace: 'open', spec: { moduleConfig: { storageConfig } } })
+  const put = (version: string, status: object) =>
+    registry.put('Version', `vpc-${version}`, {
+      namespace: 'open',
+      spec: { type: 'Module', version, moduleConfigRef: { name: 'vpc' } },
+      status,
+    })
+  const stored = { checksum: 'b'.repeat(64), artifact: { fileName: 'vpc.zip' } }
+  put('1.1.0', { ...stored, compared })
+  put('1.2.0', { compared, conditions: ready('BreakingChange') })
+  put('1.3.0', { compared, conditions: ready('FetchFailed') })
+  put('1.4.0', { ...stored, compared: { ...compared, verdict: 'compatible' } })
+  const app = registry.as('all')
+  const { items } = await app.json('/resources/open/module/vpc/versions')
+  const breaks = { from: '1.0.0', reasons: compared.reasons }
+  expect(items).toMatchObject([
+    { version: '1.4.0' },
+    { version: '1.3.0', breaks, reason: 'NoFileName' },
+    {
+      version: '1.2.0',
+      breaks,
+      reason: 'BreakingChange',
+      message:
+        'it breaks callers of 1.0.0: input name: Callers must set the new input. It is not stored until its publisher releases it as a new major version, or accepts that with spec.acceptBreaking',
+    },
+    { version: '1.1.0', breaks },
+  ])
+  expect(items[0]).not.toHaveProperty('breaks')
+  expect(items[3]).not.toHaveProperty('reason')
+})
+
 describe('an object that is not served', () => {
   const registry = new Registry()
   const secondOfOpen = {

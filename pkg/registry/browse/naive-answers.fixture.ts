@@ -2,6 +2,7 @@ import type { Depot, Module, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   allFindings,
   backendName,
+  breaksOf,
   checksumOf,
   counts,
   distinct,
@@ -372,6 +373,7 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
       downloadCount: downloads.count > 0 ? downloads.count : undefined,
       lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
       archiveSizeBytes: status?.archiveSizeBytes,
+      breaks: breaksOf(version),
       ...model.whyNotVersion(version),
     }
   }
@@ -443,6 +445,7 @@ const reasons = [
   'NoFileName',
   'NoStorage',
   'NoDigest',
+  'BreakingChange',
 ]
 
 interface NaiveConflict extends Why {

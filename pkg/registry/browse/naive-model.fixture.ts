@@ -223,6 +223,10 @@ export class NaiveModel {
     if (this.#isDisplaced(owner)) return this.whyNotOwner(owner)
     const isPlatform = spec.operatingSystem !== undefined && spec.architecture !== undefined
     if (owner.kind === 'Provider' && !isPlatform) return { reason: 'NoPlatform' }
+    const isRefused = status?.conditions?.some(({ reason }) => reason === 'BreakingChange')
+    if (breaksOf(version) && isRefused && checksumOf(version) === undefined) {
+      return { reason: 'BreakingChange' }
+    }
     if ((status?.artifact?.fileName ?? spec.fileName) === undefined) return { reason: 'NoFileName' }
     const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
     const storage = config?.storageConfig ?? configOf(owner).storageConfig
@@ -337,6 +341,12 @@ export function health({ status }: Version): 'synced' | 'failed' | 'unsynced' {
 }
 
 /** Hexadecimal. */
+/** What breaks callers of the version before it. */
+export function breaksOf({ spec, status }: Version) {
+  const { verdict, from, reasons = [] } = status?.compared ?? {}
+  return spec.type === 'Module' && verdict === 'breaking' ? { from, reasons } : undefined
+}
+
 export function checksumOf({ status }: Version): string | undefined {
   const given = status?.checksum
   if (given === undefined) return undefined

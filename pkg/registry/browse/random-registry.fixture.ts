@@ -148,6 +148,15 @@ const version = fc
         archiveSizeBytes: maybe(pick(0, 10, 5_000_000_000)),
         sourceScan: scan,
         binaryScan: scan,
+        compared: maybe(
+          fc.record({
+            from: pick('1.0.0', '1.1.0'),
+            fromSha256: pick('b'.repeat(64)),
+            verdict: pick('breaking', 'unknown', 'compatible'),
+            reasons: maybe(pick(['input x: It was removed.'])),
+          }),
+        ),
+        conditions: conditionsOf('Ready', 'BreakingChange', 'Synced'),
         ...syncState,
       }),
     ),
@@ -320,7 +329,14 @@ const findingsQuery = query({
 
 const conflictsQuery = query({
   namespace: pick(...namespaces, 'nowhere'),
-  reason: pick('Duplicate', 'AddressTaken', 'ParentMissing', 'NoDigest', 'NoStorage'),
+  reason: pick(
+    'Duplicate',
+    'AddressTaken',
+    'ParentMissing',
+    'NoDigest',
+    'NoStorage',
+    'BreakingChange',
+  ),
   q: pick('vpc', 'db', 'VERSION-1', 'nothing'),
   ...paging,
 })

@@ -128,6 +128,7 @@ function versionRecord(
     downloadCount: isCounted ? counted.count : undefined,
     lastDownloadedAt: isCounted ? rfc3339(counted.lastAt) : undefined,
     archiveSizeBytes: row.sizeBytes,
+    breaks: row.breaks,
     ...whyNot(row.unserved),
   }
 }

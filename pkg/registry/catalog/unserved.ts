@@ -11,6 +11,7 @@ type UnservedReason = ReasonOf<
   | 'NoFileName'
   | 'NoStorage'
   | 'NoDigest'
+  | 'BreakingChange'
 >
 
 export interface Unserved {
@@ -39,4 +40,17 @@ export function duplicateOf(row: VersionRow, original: VersionRow | undefined): 
     message: `duplicate of ${original?.name}, ${rest}`,
     by: original?.name,
   }
+}
+
+/** The breaking changes of a module version whose number promises none. */
+export interface Breaks {
+  /** The earlier version whose callers break. */
+  readonly from: string
+  readonly reasons: string[]
+}
+
+/** The reason for a Version that its module's policy refuses. */
+export function breakingChange({ from, reasons }: Breaks): Unserved {
+  const message = `it breaks callers of ${from}: ${reasons.join(' ')} It is not stored until its publisher releases it as a new major version, or accepts that with spec.acceptBreaking`
+  return { reason: 'BreakingChange', message }
 }

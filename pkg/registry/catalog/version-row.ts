@@ -2,6 +2,7 @@ import {
   type ArchiveLocation,
   archiveSizeOf,
   checksumOf,
+  conditionOf,
   docsChecksumOf,
   docsFileName,
   fileNameOf,
@@ -20,7 +21,13 @@ import { byAge } from './rank.ts'
 import { identityOf, revisionOf } from './resource-row.ts'
 import type { Common, RowContext } from './row-context.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
-import { duplicateOf, parentMissing, type Unserved } from './unserved.ts'
+import {
+  type Breaks,
+  breakingChange,
+  duplicateOf,
+  parentMissing,
+  type Unserved,
+} from './unserved.ts'
 
 /** A key of a ConfigMap in the namespace of a Version. */
 export interface ReadmeRef {
@@ -38,6 +45,9 @@ interface Rare {
   readonly readme: ReadmeRef | undefined
   /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
   readonly releaseDigests: string | undefined
+  readonly breaks: Breaks | undefined
+  /** Whether it is not stored because of that. */
+  readonly isBreakRefused: boolean
 }
 
 const nothingRare: Rare = {
@@ -46,6 +56,8 @@ const nothingRare: Rare = {
   binaryFindings: 0,
   readme: undefined,
   releaseDigests: undefined,
+  breaks: undefined,
+  isBreakRefused: false,
 }
 
 /** A Version: one archive. It has few fields, because there may be 200,000 rows. */
@@ -162,6 +174,11 @@ export class VersionRow {
     return this.#rare.releaseDigests?.split(' ') ?? []
   }
 
+  /** What breaks callers although its number promises that nothing does; modules only. */
+  get breaks(): Breaks | undefined {
+    return this.#rare.breaks
+  }
+
   /** SHA-256 in hexadecimal; undefined if it is missing or malformed. */
   get sha256(): string | undefined {
     const { digest } = this
@@ -210,6 +227,10 @@ export class VersionRow {
     if (this.kind === 'Provider' && (this.os === undefined || this.arch === undefined)) {
       const message = 'it names no operatingSystem and architecture: set both in its spec'
       return { reason: 'NoPlatform', message }
+    }
+    const { breaks, isBreakRefused } = this.#rare
+    if (breaks !== undefined && isBreakRefused && this.digest === undefined) {
+      return breakingChange(breaks)
     }
     if (this.fileName === undefined) {
       return { reason: 'NoFileName', message: 'it has no file name: set spec.fileName' }
@@ -279,7 +300,8 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
   const scan = spec.type === 'Provider' ? status?.binaryScan : undefined
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
-  const isPlainRow = scan === undefined && ref === undefined && digests === undefined
+  const breaks = breaksOf(version)
+  const isPlainRow = [scan, ref, digests, breaks].every((part) => part === undefined)
   if (isPlainRow && !checksumMalformed) return nothingRare
   return {
     checksumMalformed,
@@ -287,7 +309,15 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
     binaryFindings: context.findings.hold(scan?.findings ?? []),
     readme: ref && { ...ref, version: metadata.name },
     releaseDigests: context.string(digests),
+    breaks,
+    isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',
   }
+}
+
+function breaksOf({ spec, status }: Version): Breaks | undefined {
+  const { verdict, from, reasons = [] } = status?.compared ?? {}
+  if (spec.type !== 'Module' || verdict !== 'breaking' || from === undefined) return undefined
+  return { from, reasons }
 }
 
 /** Upstreams have some 15 platforms. */

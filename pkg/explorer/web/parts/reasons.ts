@@ -14,6 +14,10 @@ export const reasonWords: Readonly<Record<UnservedReason, { words: string; about
   NoFileName: { words: 'No file name', about: 'The name of the archive is missing or not valid' },
   NoStorage: { words: 'No storage', about: 'Nothing says where the archive is' },
   NoDigest: { words: 'No digest', about: 'Depot cannot prove what the archive is' },
+  BreakingChange: {
+    words: 'Breaking',
+    about: 'It breaks callers without a new major version, and is not stored',
+  },
 }
 
 export const reasons = Object.keys(reasonWords) as UnservedReason[]
