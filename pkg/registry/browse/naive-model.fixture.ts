@@ -341,7 +341,7 @@ export function health({ status }: Version): 'synced' | 'failed' | 'unsynced' {
 }
 
 /** Hexadecimal. */
-/** What breaks callers of the version before it. */
+/** The changes that break callers of the version before it. */
 export function breaksOf({ spec, status }: Version) {
   const { verdict, from, reasons = [] } = status?.compared ?? {}
   return spec.type === 'Module' && verdict === 'breaking' ? { from, reasons } : undefined

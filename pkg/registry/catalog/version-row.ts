@@ -174,7 +174,7 @@ export class VersionRow {
     return this.#rare.releaseDigests?.split(' ') ?? []
   }
 
-  /** What breaks callers although its number promises that nothing does; modules only. */
+  /** The changes that break callers although its number promises none; modules only. */
   get breaks(): Breaks | undefined {
     return this.#rare.breaks
   }

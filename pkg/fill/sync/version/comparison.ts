@@ -51,7 +51,7 @@ function earlierFor(context: Context, parent: StoredObject | undefined, version:
   return earlierOf(version, siblingsIn(context, parent), isComplete)
 }
 
-/** What a person decided about breaking changes. */
+/** Decisions of a person about breaking changes. */
 interface VersionRules {
   readonly policy: NonNullable<ModuleConfig['versionPolicy']>
   readonly isAccepted: boolean
