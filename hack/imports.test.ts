@@ -143,17 +143,17 @@ const runningCode = (file: string): string =>
   readFileSync(file, 'utf8').replaceAll(/import type [^;]*?from '[^']+'/g, '')
 
 it.each(production.filter((file) => file.startsWith('pkg/explorer/web/')))(
-  '%s, which runs in browsers, imports nothing but types of pkg/api/browse and blocks of pkg/api/usage',
+  '%s, which runs in browsers, imports nothing but types of pkg/api/browse and texts of pkg/api/usage and pkg/api/changes',
   (file) => {
-    const allowed = [entryOf('pkg/api/browse'), entryOf('pkg/api/usage')]
+    const allowed = ['browse', 'usage', 'changes'].map((name) => entryOf(`pkg/api/${name}`))
     const outside = importsOf(file).filter((target) => !target.startsWith('pkg/explorer/'))
     expect(outside.filter((target) => !allowed.includes(target))).toEqual([])
     expect(runningCode(file)).not.toContain('api/browse/')
   },
 )
 
-it('pkg/api/usage, which runs in browsers, needs no other code', () => {
-  expect(runningCode(entryOf('pkg/api/usage'))).not.toMatch(/^import /m)
+it.each(['usage', 'changes'])('pkg/api/%s, which runs in browsers, needs no other code', (name) => {
+  expect(runningCode(entryOf(`pkg/api/${name}`))).not.toMatch(/^import /m)
 })
 
 it.each(beside)('%s imports entry files and fixtures, and hack never imports e2e', (file) => {

@@ -1,5 +1,11 @@
+import {
+  changeGroups,
+  comparisonMarkdown,
+  oneLine,
+  subjectOf,
+} from '../../pkg/api/changes/changes.ts'
 import type { InterfaceChange, ModuleComparison, ModuleDocs } from '../../pkg/api/docs/docs.ts'
-import { compareModules, subjectOf } from '../../pkg/archives/compare/compare.ts'
+import { compareModules } from '../../pkg/archives/compare/compare.ts'
 import { openModuleDocs, plainText } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
@@ -24,7 +30,7 @@ export async function compare(
   await using registry = hosts.length > 0 ? await openRegistry(options, hosts) : undefined
   const [before, after] = [await opened(from, registry), await opened(to, registry)]
   const compared = compareModules(before, after, { from, to })
-  const print = { text: asText, markdown: asMarkdown, json: asJson }[options.output]
+  const print = { text: asText, markdown: comparisonMarkdown, json: asJson }[options.output]
   process.stdout.write(print(compared))
   return statuses[compared.verdict]
 }
@@ -58,11 +64,8 @@ async function opened(operand: string, registry: Registry | undefined): Promise<
 const asJson = (compared: ModuleComparison): string =>
   plainText(`${JSON.stringify(compared, null, 2)}\n`)
 
-/** Heading of each verdict, in the order of the changes. */
-const headings = { breaking: 'Breaking', unknown: 'Cannot be decided', compatible: 'Compatible' }
-
 function asText({ changes, from, to, readme }: ModuleComparison): string {
-  const lines = sections(changes).flatMap(([heading, group]) => [
+  const lines = changeGroups(changes).flatMap(([heading, group]) => [
     `${heading}:`,
     ...group.map((change) => `  ${subjectOf(change)}: ${change.why}${textsOf(change)}`),
   ])
@@ -74,31 +77,7 @@ function asText({ changes, from, to, readme }: ModuleComparison): string {
   return plainText(`${text.join('\n')}\n`)
 }
 
-function asMarkdown({ changes, from, to, verdict }: ModuleComparison): string {
-  const blocks = sections(changes).map(([heading, group]) => {
-    const rows = group.map((change) => `| ${cell(subjectOf(change))} | ${cell(change.why)} |`)
-    return `**${heading}**\n\n| | |\n| --- | --- |\n${rows.join('\n')}\n`
-  })
-  const title = `### ${cell(from)} to ${cell(to)}: ${verdict}\n`
-  return plainText(
-    [title, ...(blocks.length > 0 ? blocks : ['No change of the interface.\n'])].join('\n'),
-  )
-}
-
-const sections = (changes: readonly InterfaceChange[]) =>
-  (['breaking', 'unknown', 'compatible'] as const).flatMap((verdict) => {
-    const group = changes.filter((change) => change.verdict === verdict)
-    return group.length > 0 ? [[headings[verdict], group] as const] : []
-  })
-
 function textsOf({ before, after }: InterfaceChange): string {
   if (before === undefined || after === undefined) return ''
   return ` (${oneLine(before)} -> ${oneLine(after)})`
 }
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
-
-const cell = (text: string): string =>
-  oneLine(text)
-    .replaceAll('<', '&lt;')
-    .replaceAll(/[\\|_*`[\]]/g, String.raw`\$&`)

@@ -90,6 +90,29 @@ const stricter = undecided.replace(
   'default = 1\n  validation {\n    condition     = true\n    error_message = "Must be one."\n  }',
 )
 
+const compared = {
+  from: '1.0.0',
+  fromSha256: 'a'.repeat(64),
+  verdict: 'breaking',
+  reasons: ['input az_count: The input was removed.'],
+}
+const refused = {
+  compared,
+  synced: false,
+  syncStatus: 'Sync failed: for operators',
+  checksum: undefined,
+  artifact: undefined,
+  conditions: [
+    {
+      type: 'Ready',
+      status: 'False',
+      reason: 'BreakingChange',
+      message: 'for operators',
+      lastTransitionTime: '2026-11-20T10:00:00Z',
+    },
+  ],
+}
+
 let shown: Awaited<ReturnType<typeof showDocumented>>
 beforeAll(async () => {
   if (chromiumPath === undefined) return
@@ -106,10 +129,16 @@ beforeAll(async () => {
       ['1.0.0', ''],
     ],
     single: [['1.0.0', oldest]],
+    marked: [
+      ['1.2.0', later, refused],
+      ['1.1.0', later, { compared }],
+      ['1.0.0', oldest],
+    ],
   })
 })
 afterAll(() => shown?.close())
 
+const marked = '/network/module/marked'
 const compare = (range: string): string => `/network/module/vpc/compare/${range}`
 const every = '1.4.0...2.0.0'
 
@@ -255,4 +284,41 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
       await close()
     },
   )
+
+  it('copies the comparison as Markdown', async () => {
+    const { page, problems, close } = await open(compare(every))
+    await page.getByRole('button', { name: 'Copy as Markdown' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toMatch(/^### network\/vpc 1\.4\.0 to 2\.0\.0: breaking\n\n\*\*Breaking\*\*\n/)
+    expect(copied).toContain('| input subnets | Callers must set the new input. |')
+    await page.getByRole('combobox', { name: 'To version' }).selectOption('1.4.0')
+    await page.getByText('Both versions are 1.4.0').waitFor()
+    expect(await page.getByRole('button', { name: 'Copy as Markdown' }).count()).toBe(0)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('is where the mark of a version leads that breaks callers in the table of versions', async () => {
+    const { page, problems, close } = await open(marked)
+    const row = (version: string) =>
+      page.getByRole('table', { name: 'Versions' }).getByRole('row').filter({ hasText: version })
+    expect(await row('1.2.0').first().getByText('Breaking').count()).toBe(1)
+    expect(await page.locator('.why').innerText()).toContain(
+      'It breaks callers of 1.0.0: input az_count: The input was removed. It is not stored until',
+    )
+    expect(await row('1.0.0').last().getByText('Breaking').count()).toBe(0)
+    await page.getByRole('link', { name: 'Breaking changes since 1.0.0' }).click()
+    await page.waitForURL('**/network/module/marked/compare/1.0.0...1.1.0')
+    await page.locator('.verdict.fail').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('has marks that are accessible and fit into 320 px in both themes', async () => {
+    const { page, problems, close } = await open(marked)
+    expect(await problemsInEveryLook(page)).toEqual([])
+    expect(problems).toEqual([])
+    await close()
+  })
 })

@@ -10,6 +10,7 @@ import { launchBrowser } from './browser.fixture.ts'
 export type DocumentedVersion = readonly [
   version: string,
   source: string | Readonly<Record<string, string>> | undefined,
+  status?: object,
 ]
 
 /** Writes a module of the namespace network with the documentation that sync makes. */
@@ -21,7 +22,7 @@ async function writeDocumented(
   const apiVersion = 'depot.internal/v1alpha1'
   const metadata = { namespace: 'network', name }
   const storageConfig = { fileSystem: { directoryPath: 'modules' } }
-  const versions = sources.map(async ([version, source]) => {
+  const versions = sources.map(async ([version, source, status]) => {
     const fileName = `${name}-${version}.zip`
     const checksum = createHash('sha256').update(version).digest('hex')
     const files = typeof source === 'string' ? { 'README.md': readme, 'main.tf': source } : source
@@ -40,6 +41,7 @@ async function writeDocumented(
           revision: `v${version}@sha1:${'0'.repeat(40)}`,
           ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
         },
+        ...status,
       },
     }
   })

@@ -128,6 +128,17 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await close()
   })
 
+  it('copies required inputs as HCL, whatever the filter shows', async () => {
+    const { page, problems, close } = await open(`${module}?tab=inputs&i_q=nothing`)
+    await page.getByRole('button', { name: 'Copy required as HCL' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toMatch(/^# string\ncidr = ""\n\n# map\(object\(\{\n/)
+    expect(copied).toContain('\nsubnets = {}\n')
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('filters inputs, and keeps the text in the URL', async () => {
     const { page, problems, close } = await open(`${module}?tab=inputs`)
     await page.getByRole('searchbox', { name: /Filter inputs/ }).fill('optional(bool')

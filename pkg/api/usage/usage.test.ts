@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressOf, labelFor, labelOf, lockCommand, usageBlock } from './usage.ts'
+import { addressOf, argumentsBlock, labelFor, labelOf, lockCommand, usageBlock } from './usage.ts'
 
 const registryHost = 'depot.example.com:8443'
 const module = { registryHost, namespace: 'network', kind: 'module', name: 'vpc', provider: 'aws' }
@@ -110,5 +110,48 @@ it('keeps templates and quotes inside the string', () => {
 it('locks every platform', () => {
   expect(lockCommand('tofu', ['darwin/arm64', 'linux/amd64'])).toBe(
     'tofu providers lock \\\n  -platform=darwin_arm64 \\\n  -platform=linux_amd64',
+  )
+})
+
+it('writes arguments with placeholders that have the type of each input', () => {
+  const types = {
+    cidr: 'string',
+    count_of: 'number',
+    enabled: 'bool',
+    zones: 'set(string)',
+    tags: 'map(string)',
+    subnets: 'map(object({\n    cidr = string\n  }))',
+    anything: undefined,
+    'x" = 1': 'string\u2028\n# y = 2',
+  }
+  const inputs = Object.entries(types).map(([name, type]) => ({ name, type }))
+  expect(argumentsBlock(inputs)).toBe(
+    `# string
+cidr = ""
+
+# number
+count_of = 0
+
+# bool
+enabled = false
+
+# set(string)
+zones = []
+
+# map(string)
+tags = {}
+
+# map(object({
+#   cidr = string
+# }))
+subnets = {}
+
+# any
+anything = null
+
+# string
+# # y = 2
+x____1 = ""
+`,
   )
 })

@@ -58,11 +58,14 @@ export function dedented(type: string): string {
 function commented(inputs: readonly RequiredInput[]): string[] {
   const width = Math.max(...inputs.map(({ name }) => name.length))
   const lines = inputs.map(({ name, type = 'any' }) => `${name.padEnd(width)} = ${dedented(type)}`)
-  return lines
-    .flatMap((line) => line.split(/\r\n?|\n/))
-    .map((line) => line.replaceAll('\t', '  ').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ''))
-    .map((line) => `  # ${line}`.trimEnd())
+  return commentLines(lines.join('\n')).map((line) => `  ${line}`)
 }
+
+const commentLines = (text: string): string[] =>
+  text
+    .split(/\r\n?|\n/)
+    .map((line) => line.replaceAll('\t', '  ').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, ''))
+    .map((line) => `# ${line}`.trimEnd())
 
 /**
  * @param required inputs of a module that have no default
@@ -100,3 +103,21 @@ export const lockCommand = (tool: Tool, platforms: readonly string[]): string =>
   [`${tool} providers lock`, ...platforms.map((it) => `  -platform=${it.replace('/', '_')}`)].join(
     ' \\\n',
   )
+
+/** What a caller replaces, by the beginning of the type. */
+const placeholders: readonly (readonly [type: RegExp, value: string])[] = [
+  [/^string/, '""'],
+  [/^number/, '0'],
+  [/^bool/, 'false'],
+  [/^(?:list|set|tuple)\b/, '[]'],
+  [/^(?:map|object)\b/, '{}'],
+]
+
+/** Arguments for inputs, each with its type as a comment and a placeholder as its value. */
+export function argumentsBlock(inputs: readonly RequiredInput[]): string {
+  const blocks = inputs.map(({ name, type = 'any' }) => {
+    const value = placeholders.find(([pattern]) => pattern.test(type))?.[1] ?? 'null'
+    return `${commentLines(dedented(type)).join('\n')}\n${labelOf(name)} = ${value}`
+  })
+  return `${blocks.join('\n\n')}\n`
+}

@@ -9,8 +9,6 @@ import type {
 import { folderChanges } from './folder-changes.ts'
 import { moduleText, providerText } from './texts.ts'
 
-export { subjectOf } from './texts.ts'
-
 const order = { breaking: 0, unknown: 1, compatible: 2 }
 
 /**

@@ -1,4 +1,4 @@
-import type { FolderDocs, InterfaceChange } from '../../api/docs/docs.ts'
+import type { FolderDocs } from '../../api/docs/docs.ts'
 
 type Provider = FolderDocs['providers'][number]
 type ModuleCall = FolderDocs['modules'][number]
@@ -10,16 +10,3 @@ export const providerText = ({ name, source = name, version, aliases }: Provider
 /** `terraform-aws-modules/vpc/aws ~> 5.0` */
 export const moduleText = ({ source, version }: ModuleCall): string =>
   [source ?? 'no source', version ?? []].flat().join(' ')
-
-const kindTexts: Partial<Record<InterfaceChange['kind'], string>> = {
-  requiredVersion: '',
-  state: '',
-  resource: '',
-  parser: 'file',
-}
-
-/** `modules/a: input cidr` */
-export function subjectOf({ kind, name, path }: InterfaceChange): string {
-  const subject = [kindTexts[kind] ?? kind, name].filter((part) => part !== '').join(' ')
-  return path === '' ? subject : `${path}: ${subject}`
-}

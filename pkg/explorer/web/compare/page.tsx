@@ -1,5 +1,7 @@
+import { comparisonMarkdown } from '../../../api/changes/changes.ts'
 import type { ModuleComparison, ResourceDetail } from '../api/records.ts'
-import { useQuery } from '../api/use-query.ts'
+import { type Query, useQuery } from '../api/use-query.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Crumb } from '../parts/crumb.tsx'
 import { number, sentence } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
@@ -30,6 +32,8 @@ interface Props {
 export function ComparePage({ address, range }: Props) {
   const query = useQuery<ResourceDetail>(detailUrl(address, ''))
   const pair = query.data && chosenPair(query.data, range)
+  const isAsked = pair !== undefined && pair.unknown.length === 0 && pair.from !== pair.to
+  const comparison = useQuery<ModuleComparison>(isAsked ? comparisonUrl(address, pair) : undefined)
   useTitle(`Compare ${address.name}`, address.namespace)
   return (
     <>
@@ -49,7 +53,7 @@ export function ComparePage({ address, range }: Props) {
           </h1>
         </div>
         {query.data !== undefined && pair !== undefined && (
-          <Picks address={address} detail={query.data} pair={pair} />
+          <Picks address={address} detail={query.data} pair={pair} compared={comparison.data} />
         )}
       </div>
       <Region query={query} what={address.name} skeleton={<Lines count={8} />}>
@@ -57,7 +61,7 @@ export function ComparePage({ address, range }: Props) {
           pair === undefined ? (
             <TooFew address={address} detail={detail} />
           ) : (
-            <Comparison address={address} pair={pair} />
+            <Comparison address={address} pair={pair} query={comparison} />
           )
         }
       </Region>
@@ -79,10 +83,12 @@ interface PicksProps {
   readonly address: PageAddress
   readonly detail: ResourceDetail
   readonly pair: ChosenPair
+  /** Undefined until it is known, and if there is none. */
+  readonly compared: ModuleComparison | undefined
 }
 
 /** Chooses the versions: the URL changes, and the page stays. */
-function Picks({ address, detail, pair }: PicksProps) {
+function Picks({ address, detail, pair, compared }: PicksProps) {
   const options = detail.versions.map(({ version }) => {
     const words = version === detail.latestVersion ? `${version}, latest` : version
     return [version, words] as const
@@ -110,11 +116,21 @@ function Picks({ address, detail, pair }: PicksProps) {
         options={options}
         onChoose={(to) => choose({ to })}
       />
+      {compared !== undefined && (
+        <CopyButton
+          text={comparisonMarkdown({
+            ...compared,
+            from: `${address.namespace}/${address.name} ${compared.from}`,
+          })}
+          what="as Markdown"
+          look="words"
+        />
+      )}
     </div>
   )
 }
 
-function TooFew({ address, detail: { versions } }: Omit<PicksProps, 'pair'>) {
+function TooFew({ address, detail: { versions } }: Omit<PicksProps, 'pair' | 'compared'>) {
   const [only] = versions
   return (
     <div class="void">
@@ -134,13 +150,10 @@ function TooFew({ address, detail: { versions } }: Omit<PicksProps, 'pair'>) {
 interface ComparisonProps {
   readonly address: PageAddress
   readonly pair: ChosenPair
+  readonly query: Query<ModuleComparison>
 }
 
-function Comparison({ address, pair: { from, to, unknown } }: ComparisonProps) {
-  const isAsked = unknown.length === 0 && from !== to
-  const query = useQuery<ModuleComparison>(
-    isAsked ? comparisonUrl(address, { from, to }) : undefined,
-  )
+function Comparison({ address, pair: { from, to, unknown }, query }: ComparisonProps) {
   if (unknown.length > 0) {
     return <Note>There is no version {unknown.join(', and no version ')}. Choose another one.</Note>
   }

@@ -8,8 +8,8 @@ interface Props {
   readonly text: string
   /** Name of the copied text, shown after the word Copy. */
   readonly what: string
-  /** `icon` shows no words. */
-  readonly look?: 'icon' | 'small' | 'main'
+  /** `icon` shows no words, `small` not what is copied. */
+  readonly look?: 'icon' | 'small' | 'words' | 'main'
   readonly icon?: string
 }
 
@@ -33,7 +33,7 @@ export function CopyButton({ text, what, look = 'icon', icon = 'copy' }: Props) 
     }
   }
   const drawn = outcome === 'none' ? icon : outcome === 'copied' ? 'check' : 'fail'
-  const shape = { icon: 'bare small icon', small: 'small', main: 'main' }[look]
+  const shape = { icon: 'bare small icon', small: 'small', words: '', main: 'main' }[look]
   return (
     <button
       type="button"
@@ -44,7 +44,7 @@ export function CopyButton({ text, what, look = 'icon', icon = 'copy' }: Props) 
       <Icon name={drawn} />
       {look === 'icon' ? (
         <Hidden>Copy {what}</Hidden>
-      ) : look === 'main' ? (
+      ) : look === 'main' || look === 'words' ? (
         <span class="t">{outcome === 'none' ? `Copy ${what}` : words[outcome]}</span>
       ) : (
         <>

@@ -1,6 +1,7 @@
 /** Compares the interface of a module version with that of the stored version before it: does it keep what its number promises? */
 
 import { isDeepStrictEqual } from 'node:util'
+import { subjectOf } from '../../../api/changes/changes.ts'
 import type { ModuleDocs } from '../../../api/docs/docs.ts'
 import {
   type Compared,
@@ -8,7 +9,7 @@ import {
   type ModuleConfig,
   type Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { compareModules, subjectOf } from '../../../archives/compare/compare.ts'
+import { compareModules } from '../../../archives/compare/compare.ts'
 import { unpackDocs } from '../../../archives/docs/docs.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'

@@ -1,10 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
+import { argumentsBlock } from '../../../../api/usage/usage.ts'
 import type { ModuleInput } from '../../api/records.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Cell, None, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from './docs-tabs.tsx'
-import { hasFilter, listedInputs } from './inputs.ts'
+import { hasFilter, listedInputs, requiredOf } from './inputs.ts'
 import { Description, Empty, Marks, Name, Section } from './section.tsx'
 import { Type } from './type.tsx'
 
@@ -13,18 +15,26 @@ const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words
 export function Inputs({ docs, values, change }: TabProps) {
   const { inputs } = docs.root
   const listed = listedInputs(inputs, values.i_q)
+  const required = requiredOf(docs)
   const hash = useHash()
   return (
     <Section id="inputs" words="Inputs" count={listed.length}>
-      {hasFilter(inputs) && (
+      {(hasFilter(inputs) || required.length > 0) && (
         <>
-          <search class="filters" aria-label="Filter inputs">
-            <SearchField
-              label="Filter inputs"
-              value={values.i_q}
-              onSearch={(it) => change({ i_q: it }, 'replace')}
-            />
-          </search>
+          <div class="filters">
+            {hasFilter(inputs) && (
+              <search aria-label="Filter inputs">
+                <SearchField
+                  label="Filter inputs"
+                  value={values.i_q}
+                  onSearch={(it) => change({ i_q: it }, 'replace')}
+                />
+              </search>
+            )}
+            {required.length > 0 && (
+              <CopyButton text={argumentsBlock(required)} what="required as HCL" look="words" />
+            )}
+          </div>
           <div class="gap" />
         </>
       )}

@@ -12,6 +12,17 @@ it('keeps duplicates apart, and names what blocks archives', () => {
   ])
 })
 
+it('marks a version that breaks callers, unless it is not served for that', () => {
+  const breaks = { from: '1.0.0', reasons: ['output id: The output was removed.'] }
+  const served = { version: '1.1.0', synced: true, breaks }
+  const refused = { version: '1.2.0', synced: false, breaks, reason: 'BreakingChange' as const }
+  const page = { items: [refused, served], totalCount: 2, page: 1, pageSize: 20 }
+  expect(groupsOf(page)).toMatchObject([
+    { version: '1.2.0', breaks: undefined, reasons: ['BreakingChange'] },
+    { version: '1.1.0', breaks, reasons: [] },
+  ])
+})
+
 it('gathers the archives of a version, and counts downloads of a platform once', () => {
   const items = [
     { ...archive, version: '2.0.0', synced: false, syncStatus: 'Failed to sync: refused' },

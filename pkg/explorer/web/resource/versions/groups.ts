@@ -8,6 +8,8 @@ export interface VersionGroup {
   readonly duplicates: readonly VersionItem[]
   /** Why archives are blocked. */
   readonly reasons: readonly UnservedReason[]
+  /** Present where a served version breaks callers without a new major version. */
+  readonly breaks: VersionItem['breaks']
   readonly scanCounts: SeverityCounts | undefined
   readonly downloads: number
   readonly lastDownloadedAt: string | undefined
@@ -30,6 +32,7 @@ export function groupsOf({ items, versionScanCounts = {} }: VersionPage): Versio
       archives,
       duplicates,
       reasons: [...new Set(all.filter(isBlocked).flatMap(({ reason }) => reason ?? []))],
+      breaks: archives.find(({ reason }) => reason !== 'BreakingChange')?.breaks,
       scanCounts: versionScanCounts[version],
       downloads: [...counted.values()].reduce((sum, it) => sum + (it.downloadCount ?? 0), 0),
       lastDownloadedAt: archives

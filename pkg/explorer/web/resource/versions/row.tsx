@@ -34,7 +34,7 @@ interface Props {
 /** A version, and below it the platforms of a provider or the reason why a module has failed. */
 export function VersionRow({ group, address, values, previous, isLatest, isShown, isOpen }: Props) {
   const [open, setOpen] = useState(isOpen)
-  const { version, archives, duplicates, reasons, scanCounts, downloads, lastDownloadedAt } = group
+  const { version, archives, duplicates, reasons, breaks, scanCounts, downloads } = group
   const [archive] = archives
   const isProvider = address.kind === 'provider'
   const below = isProvider ? open : archives.some(needsWhy) || duplicates.length > 0
@@ -64,6 +64,17 @@ export function VersionRow({ group, address, values, previous, isLatest, isShown
           {reasons.map((reason) => (
             <ReasonMark key={reason} reason={reason} of={address} />
           ))}
+          {breaks !== undefined && (
+            <a
+              class="tag mark fail"
+              href={compareHref(address, { from: breaks.from, to: version })}
+              title={`Breaks callers of ${breaks.from} without a new major version`}
+            >
+              <Icon name="warn" />
+              Breaking
+              <Hidden> changes since {breaks.from}</Hidden>
+            </a>
+          )}
           <CopyButton
             text={boot.baseUrl + resourceHref(address, { version })}
             what={`link to ${version}`}
@@ -84,7 +95,7 @@ export function VersionRow({ group, address, values, previous, isLatest, isShown
           {number(downloads)}
         </Cell>
         <Cell label="Last" class="nowrap">
-          <TimeAgo at={lastDownloadedAt} />
+          <TimeAgo at={group.lastDownloadedAt} />
         </Cell>
         {!isProvider && archive !== undefined && (
           <>

@@ -1,0 +1,44 @@
+/** Texts about the changes between two versions of a module: the command, the pages and statuses say the same. */
+
+import type { InterfaceChange, ModuleComparison } from '../docs/docs.ts'
+
+/** Heading of each verdict. */
+const headings = { breaking: 'Breaking', unknown: 'Cannot be decided', compatible: 'Compatible' }
+
+/** The changes by verdict, the worst first. */
+export const changeGroups = (changes: readonly InterfaceChange[]) =>
+  (['breaking', 'unknown', 'compatible'] as const).flatMap((verdict) => {
+    const group = changes.filter((change) => change.verdict === verdict)
+    return group.length > 0 ? [[headings[verdict], group] as const] : []
+  })
+
+const kindTexts: Partial<Record<InterfaceChange['kind'], string>> = {
+  requiredVersion: '',
+  state: '',
+  resource: '',
+  parser: 'file',
+}
+
+/** `modules/a: input cidr` */
+export function subjectOf({ kind, name, path }: InterfaceChange): string {
+  const subject = [kindTexts[kind] ?? kind, name].filter((part) => part !== '').join(' ')
+  return path === '' ? subject : `${path}: ${subject}`
+}
+
+/** A comparison as a comment on a pull request. Control characters are left out. */
+export function comparisonMarkdown({ changes, from, to, verdict }: ModuleComparison): string {
+  const blocks = changeGroups(changes).map(([heading, group]) => {
+    const rows = group.map((change) => `| ${cell(subjectOf(change))} | ${cell(change.why)} |`)
+    return `**${heading}**\n\n| | |\n| --- | --- |\n${rows.join('\n')}\n`
+  })
+  const title = `### ${cell(from)} to ${cell(to)}: ${verdict}\n`
+  return [title, ...(blocks.length > 0 ? blocks : ['No change of the interface.\n'])].join('\n')
+}
+
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+const cell = (text: string): string =>
+  oneLine(text)
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[\\|_*`[\]]/g, String.raw`\$&`)
