@@ -104,7 +104,7 @@ export const lockCommand = (tool: Tool, platforms: readonly string[]): string =>
     ' \\\n',
   )
 
-/** What a caller replaces, by the beginning of the type. */
+/** Values that a caller replaces, by the beginning of the type. */
 const placeholders: readonly (readonly [type: RegExp, value: string])[] = [
   [/^string/, '""'],
   [/^number/, '0'],
