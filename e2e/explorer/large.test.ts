@@ -156,6 +156,8 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       globSync(pattern, { cwd: join(dist, '-/assets') })
         .map(packedSize)
         .reduce((sum, bytes) => sum + bytes, 0) / 1024
+    const [app = ''] = globSync('app-*.js', { cwd: join(dist, '-/assets') })
+    expect(readFileSync(join(dist, '-/assets', app), 'utf8')).not.toContain('/readme-')
     expect(over('JS and CSS of /', size('{index,app}-*.{js,css}'), 45, ' KB', false)).toBe('')
     expect(over('README', size('readme-*.js'), 30, ' KB', false)).toBe('')
     expect(over('other pages, all', size('{page,safe-href}-*.js'), 30, ' KB', false)).toBe('')

@@ -88,10 +88,12 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             // Otherwise the code that waits for the first paint would load the app.
-            { name: 'index', test: /preload-helper|web\/main\.tsx/, priority: 1 },
+            { name: 'index', test: /preload-helper|web\/main\.tsx/, priority: 2 },
             { name: 'readme', test: /resource\/readme\/|node_modules\/(?:mdast|micromark|unist)/ },
             {
               name: 'app',
+              // A group takes what its modules import. What pages share would be in the README's file.
+              priority: 1,
               test: /web\/(?:start|(?:parts|shell|url|api|resources)\/)|node_modules\/(?:preact|@tanstack)\//,
             },
           ],
