@@ -140,6 +140,11 @@ export const sourceUrl = plainPattern(
   'must be an https URL without a name or password in it: credentials belong into the Secret of secretRef',
 )
 
+export const upstreamAddress = plainPattern(
+  '^[0-9A-Za-z.-]+(:[0-9]{1,5})?/[^\\s@]+$',
+  'must be a host and a path without https://, such as github.com/acme/terraform-aws-vpc',
+)
+
 export const age = plainPattern(
   '^[1-9][0-9]{0,4}[dhm]$',
   'must be a whole number of days, hours or minutes, such as 7d or 36h',

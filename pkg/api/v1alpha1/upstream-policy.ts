@@ -1,6 +1,19 @@
 import * as z from 'zod'
 import * as rules from './rules.ts'
 
+/** One version that may come in, although it is too young. */
+export const PolicyException = z.object({
+  address: z.string().meta({
+    description:
+      'Host and path of its source, such as github.com/acme/terraform-aws-vpc or registry.opentofu.org/hashicorp/aws.',
+    ...rules.patterned(rules.upstreamAddress, 1024),
+  }),
+  version: z.string().min(1).meta({ description: 'Exact version.', maxLength: 256 }),
+  reason: z.string().min(1).meta({ description: 'Why it may come in.', maxLength: 1024 }),
+  by: z.string().min(1).meta({ description: 'Who decided it.', maxLength: 256 }),
+})
+export type PolicyException = z.infer<typeof PolicyException>
+
 /** Conditions for versions of upstreams to come in. */
 export const UpstreamPolicy = z.object({
   minimumAge: z
@@ -17,11 +30,16 @@ export const UpstreamPolicy = z.object({
     .describe(
       'Whether the versions of the first list count as old, except the newest of each minor version and the newest three. Default true.',
     ),
+  exceptions: z
+    .array(PolicyException)
+    .optional()
+    .meta({ description: 'Versions that may come in at once.', maxItems: 200 }),
 })
 export type UpstreamPolicy = z.infer<typeof UpstreamPolicy>
 
 /** The memory that a Module or Provider has of the lists of its upstream. */
 export const ListingMemory = z.object({
+  address: z.string().describe('Host and path of the source, as exceptions name it.'),
   firstListedAt: z.string().describe('Time of the first list, RFC 3339.'),
   seen: z
     .array(

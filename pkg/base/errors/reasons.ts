@@ -187,6 +187,7 @@ export const reasonTopics = {
     NoConflict: ['fine', 'Every resource belongs to this object.'],
     UpstreamSuspicious: ['fix', 'Upstream lost most versions. Accept its list, or correct it.'],
     RemovalHeld: ['fix', 'Many versions are not wanted any more. Confirm, or undo the change.'],
+    Excepted: ['fine', 'An exception lets a version in before it is old enough.'],
     HeldBack: ['fine', 'Versions are too young for the policy. They are stored when old enough.'],
     SourceChanged: ['retry', 'The source is another one, and was not listed yet.'],
     UpstreamPlausible: ['fine', 'The lists of upstream are used.'],

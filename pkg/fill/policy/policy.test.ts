@@ -1,10 +1,17 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AgePolicy, freeMs, type SeenVersion, seenVersions, strictest } from './policy.ts'
+import {
+  type AgePolicy,
+  exceptionFor,
+  freeMs,
+  type SeenVersion,
+  seenVersions,
+  strictest,
+} from './policy.ts'
 
 const day = 86_400_000
 const now = Date.parse('2026-11-26T08:00:00Z')
-const week: AgePolicy = { minimumAgeMs: 7 * day, trustFirstListing: true }
+const week: AgePolicy = { minimumAgeMs: 7 * day, trustFirstListing: true, exceptions: [] }
 const plain = (...versions: readonly string[]) => versions.map((version) => ({ version }))
 
 /** The versions of a list that may come in. */
@@ -22,11 +29,24 @@ it.each([
   [[], undefined],
   [[undefined, {}], undefined],
   [[{ minimumAge: '7d' }], week],
-  [[{ minimumAge: '90m' }], { minimumAgeMs: 5_400_000, trustFirstListing: true }],
+  [[{ minimumAge: '90m' }], { ...week, minimumAgeMs: 5_400_000 }],
   [[{ minimumAge: '36h' }, { minimumAge: '7d' }], week],
   [[{ minimumAge: '7d' }, { trustFirstListing: false }], { ...week, trustFirstListing: false }],
 ])('takes the strictest of %j', (policies, expected) => {
   expect(strictest(policies)).toEqual(expected)
+})
+
+it('lets exactly the version of an exception in', () => {
+  const word = fc.constantFrom('git.test/vpc', 'git.test/VPC', 'git.test/eks', 'other.test/vpc')
+  const number = fc.constantFrom('1.0.0', 'v1.0.0', '1.0.0-rc.1', '1.0.1')
+  const exception = { address: 'git.test/vpc', version: '1.0.0', reason: 'CVE', by: 'ann' }
+  fc.assert(
+    fc.property(word, number, (address, version) => {
+      const isIt = /^git\.test\/vpc$/i.test(address) && /^v?1\.0\.0$/.test(version)
+      const policy = { ...week, exceptions: [exception] }
+      expect(exceptionFor(address, version, policy)).toBe(isIt ? exception : undefined)
+    }),
+  )
 })
 
 describe('a version', () => {

@@ -4,7 +4,11 @@
  */
 
 import semver from 'semver'
-import { normalizeVersion, type UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  normalizeVersion,
+  type PolicyException,
+  type UpstreamPolicy,
+} from '../../api/v1alpha1/v1alpha1.ts'
 
 const msPerUnit: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 }
 const newestOfAll = 3
@@ -13,6 +17,7 @@ const newestOfAll = 3
 export interface AgePolicy {
   readonly minimumAgeMs: number
   readonly trustFirstListing: boolean
+  readonly exceptions: readonly PolicyException[]
 }
 
 /** A version as an upstream lists it. */
@@ -39,6 +44,7 @@ export function strictest(
   return {
     minimumAgeMs,
     trustFirstListing: given.every(({ trustFirstListing }) => trustFirstListing !== false),
+    exceptions: given.flatMap(({ exceptions = [] }) => exceptions),
   }
 }
 
@@ -83,6 +89,18 @@ export function seenVersions(
 /** When a version may come in, which may be in the past. A version that was never listed may not. */
 export function freeMs(seen: SeenVersion | undefined, { minimumAgeMs }: AgePolicy): number {
   return seen === undefined ? Number.POSITIVE_INFINITY : seen.sinceMs + minimumAgeMs
+}
+
+/** The exception that lets a version in at once. @param address host and path of its source */
+export function exceptionFor(
+  address: string,
+  version: string,
+  { exceptions }: AgePolicy,
+): PolicyException | undefined {
+  const isSame = (one: PolicyException) =>
+    one.address.toLowerCase() === address.toLowerCase() &&
+    normalizeVersion(one.version) === normalizeVersion(version)
+  return exceptions.find(isSame)
 }
 
 /** The newest version of each major and minor number, and the newest three. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Timers } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
 import { heldBackCount } from './parent/held-back.ts'
@@ -58,7 +58,7 @@ export function heldBackScenarios(scene: () => Scene): void {
         status: 'True',
         reason: 'HeldBack',
         message: expect.stringMatching(
-          /^too young for the policy \(4\): vpc v1\.0\.4 until 20/,
+          /^too young for the policy \(4\): vpc v1\.0\.4 \(git\.test\/vpc\) until 20/,
         ) as string,
       })
       expect(scene().condition('Depot', 'main', 'Ready')).toMatchObject({ status: 'True' })
@@ -166,6 +166,28 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(scene().status('Module', 'vpc').listing).toBeUndefined()
       expect(condition()).toBeUndefined()
     })
+    it('lets in exactly the version of an exception, and says who decided it', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0', 'v1.2.0')
+      await later(hour)
+      expect(heldBack()).toHaveLength(2)
+      const event = vi.spyOn(scene().objects, 'event')
+      const exception = {
+        address: 'git.test/vpc',
+        version: '1.1.0',
+        reason: 'CVE-2026-1',
+        by: 'Ann',
+      }
+      await write({}, { policy: { minimumAge: '7d', exceptions: [exception] } })
+      await eventually(async () => expect(await scene().stored()).toHaveLength(old.length + 1))
+      const note = expect.stringMatching(
+        /vpc 1\.1\.0 .* the exception of Ann: CVE-2026-1/,
+      ) as string
+      expect(event).toHaveBeenCalledWith(expect.objectContaining({ reason: 'Excepted', note }))
+      expect(listed()[0]).toBe('v1.1.0')
+      expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.2.0'])
+    })
+
     it('holds while the list of upstream cannot be read', async () => {
       await begin()
       upstream(...old, 'v1.1.0')
@@ -190,7 +212,7 @@ export function heldBackScenarios(scene: () => Scene): void {
       await scene().write('Depot', 'main', spec)
       await scene().run()
       expect(scene().names('Version')).toEqual([])
-      expect(condition()?.message).toContain('dns 1.0.0 until')
+      expect(condition()?.message).toContain('dns 1.0.0 (registry.test/acme/dns) until')
       await later(36 * hour)
       expect(scene().names('Version')).toEqual(['dns-1-0-0-linux-amd64'])
     })

@@ -120,7 +120,7 @@ export class TestUpstream implements Sources {
       `terraform-provider-${type}_${version}_${os}_${arch}.zip`
     const address = `${origin.upstreamHost ?? 'registry.test'}/${name}`
     return {
-      identity: `registry ${address}`,
+      identity: `provider:${address}`,
       address,
       type: 'registry',
       host: 'registry.test',

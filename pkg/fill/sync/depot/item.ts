@@ -4,17 +4,19 @@ import { parseConstraints, selectVersions } from '../../../api/constraint/constr
 import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
+import { exceptionFor } from '../../policy/policy.ts'
 import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
 import { type Context, refOf, requireThere } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { appliedAnnotation, depotLabel, policyAnnotation } from '../parent/depot-label.ts'
 import { markGone } from '../parent/gone.ts'
-import { admission, type HeldVersion, heldBackIn } from '../parent/held-back.ts'
+import { admission, type HeldVersion, heldBackIn, reportException } from '../parent/held-back.ts'
 import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
 import {
   acceptAnnotation,
+  addressOf,
   isAccepted,
   isSameSource,
   isSuspicious,
@@ -129,18 +131,27 @@ async function bring(
   const missing = missingFrom(versions, known.all)
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
   const before = moved ? undefined : object
-  const { admits, remember } = admission(context, before, listed.versions, policyOf(depot))
+  const policy = policyOf(depot)
+  const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
+  const from = { address, versions: listed.versions }
+  const { admits, remember } = admission(context, before, from, policy)
   const have = new Set(known.stored.map(normalizeVersion))
-  const mayCome = (version: string) => have.has(normalizeVersion(version)) || admits(version)
+  const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
+  const exceptionOf = (version: string) => policy && exceptionFor(address, version, policy)
+  const mayCome = (version: string) => isOld(version) || exceptionOf(version) !== undefined
   // Versions that upstream no longer has stay.
-  const select = (from: readonly string[]) =>
-    selectVersions([...from, ...missing], constraints, { historyLimit }).versions
+  const select = (all: readonly string[]) =>
+    selectVersions([...all, ...missing], constraints, { historyLimit }).versions
   const selected = select(versions.filter(mayCome))
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
   const young = select(versions).filter((version) => !mayCome(version))
   const heldBack = object && (await remember(object, young))
   const applied = await apply(context, depot, item, selected)
   await writePolicy(context, depot, applied)
+  for (const version of selected.filter((one) => !isOld(one) && !missing.includes(one))) {
+    const exception = exceptionOf(version)
+    if (exception) reportException(context, depot, `${kind} ${item.name}`, exception)
+  }
   // A tag that moved a moment ago replaces nothing yet.
   const isSettled = ({ version }: { version: string }) =>
     config['immutable'] !== false || admits(version)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isAccepted, isSameSource, isSuspicious, suspiciousList } from './listing.ts'
+import { addressOf, isAccepted, isSameSource, isSuspicious, suspiciousList } from './listing.ts'
 
 it.each([
   ['git:https://git.test/team/vpc.git', 'git:https://git.test/team/vpc', true],
@@ -35,4 +35,14 @@ it('is accepted by itself after three polls of the same list in a day', () => {
   const changed = suspiciousList(item, ['1.1.0'], third, 25 * hour)
   expect(changed).toMatchObject({ polls: 1 })
   expect(isAccepted(changed, `x, ${changed.token}`, 25 * hour)).toBe(true)
+})
+
+it.each([
+  ['github:github.com/acme/terraform-aws-vpc', 'github.com/acme/terraform-aws-vpc'],
+  ['git:https://Git.test/team/vpc.git/', 'git.test/team/vpc'],
+  ['git:https://git.test:8443/team/vpc', 'git.test/8443/team/vpc'],
+  ['registry:registry.test/acme/vpc/aws', 'registry.test/acme/vpc/aws'],
+  ['provider:registry.test/hashicorp/aws', 'registry.test/hashicorp/aws'],
+])('names the source %s as %s', (identity, address) => {
+  expect(addressOf(identity)).toBe(address)
 })

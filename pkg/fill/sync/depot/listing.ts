@@ -58,6 +58,11 @@ export function isSameSource(one: string, other: string): boolean {
   return spelled(one) === spelled(other)
 }
 
+/** The host and path of a source, as the exceptions of a policy name it. */
+export function addressOf(identity: string): string {
+  return spelled(identity).replace(/^\w*:/, '')
+}
+
 /** `git:https://Git.test/team/vpc.git/` becomes `git:git.test/team/vpc`. */
 function spelled(identity: string): string {
   const [, kind = '', host = '', path = ''] =

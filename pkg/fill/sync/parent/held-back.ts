@@ -1,6 +1,11 @@
 /** Versions of an upstream that a Depot wants, and that are too young for its policy. */
 
-import { ListingMemory, normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
+import {
+  ListingMemory,
+  normalizeVersion,
+  type PolicyException,
+} from '../../../api/v1alpha1/v1alpha1.ts'
+import { printable } from '../../../base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import { type AgePolicy, freeMs, type SeenVersion, seenVersions } from '../../policy/policy.ts'
 import type { UpstreamVersion } from '../../sources/sources.ts'
@@ -17,6 +22,14 @@ export interface HeldVersion {
   readonly version: string
   /** RFC 3339. */
   readonly until: string
+  /** Host and path of its source. */
+  readonly address: string
+}
+
+interface Listed {
+  /** Host and path of the source. */
+  readonly address: string
+  readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit'>[]
 }
 
 /** The versions of an upstream, as far as the policy of a Depot lets them in. */
@@ -34,7 +47,7 @@ export interface Admission {
 export function admission(
   context: Context,
   parent: StoredObject | undefined,
-  listed: readonly Pick<UpstreamVersion, 'version' | 'commit'>[],
+  { address, versions }: Listed,
   policy: AgePolicy | undefined,
 ): Admission {
   const before = listingOf(parent)
@@ -46,7 +59,7 @@ export function admission(
     return { admits: () => true, remember: forget }
   }
   const nowMs = context.clock()
-  const marked = listed.map(({ version, commit }) => ({
+  const marked = versions.map(({ version, commit }) => ({
     version,
     mark: commit?.slice(0, markLength),
   }))
@@ -60,11 +73,12 @@ export function admission(
         .filter((version) => !admits(version))
         .map((version) => ({ version, until: timeOf(freeOf(version)) }))
       await writeListing(context, object, {
+        address,
         firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
         seen: written(seen),
         ...(heldBack.length > 0 && { heldBack }),
       })
-      return heldBack
+      return heldBack.map((one) => ({ ...one, address }))
     },
   }
 }
@@ -104,7 +118,19 @@ function written(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] 
 }
 
 export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersion[] {
-  return listingOf(parent)?.heldBack ?? []
+  const { heldBack = [], address = '' } = listingOf(parent) ?? {}
+  return heldBack.map((one) => ({ ...one, address }))
+}
+
+/** Tells who let a version in although it is too young. */
+export function reportException(
+  { objects }: Context,
+  object: StoredObject,
+  item: string,
+  { version, by, reason }: PolicyException,
+): void {
+  const note = `${item} ${version} comes in before it is old enough, by the exception of ${by}: ${reason}`
+  objects.event({ object, type: 'Normal', reason: 'Excepted', note: printable(note, 1024) })
 }
 
 export function heldBackCount(objects: Objects): number {
@@ -123,10 +149,10 @@ export function heldBackCondition(
   if (all.length === 0) return undefined
   const named = all
     .slice(0, maxNamed)
-    .map(({ name, version, until }) => `${name} ${version} until ${until}`)
+    .map(({ name, version, until, address }) => `${name} ${version} (${address}) until ${until}`)
   const more = all.length > maxNamed ? `, and ${all.length - maxNamed} more` : ''
   return conditionTrue(
     'HeldBack',
-    `too young for the policy (${all.length}): ${named.join(', ')}${more}; they are stored by themselves then`,
+    `too young for the policy (${all.length}): ${named.join(', ')}${more}; they are stored by themselves then, or at once if spec.policy.exceptions names address, version, reason and by`,
   )
 }
