@@ -1,7 +1,7 @@
 import { type Handler, Hono } from 'hono'
 import { buildEndSessionUrl } from 'openid-client'
 import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../base/errors/errors.ts'
+import { attempt, jsonOf, RegistryError } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Boot } from './boot.ts'
 import type { Issuer } from './issuer.ts'
@@ -42,7 +42,7 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     note(c, '/auth/refresh')
     const session = await c.var.session()
     const state = stateOf(session, sessions, clock())
-    const isKnown = (state.expiresAt ?? 0) <= endIn(parsed(await readBody(c)))
+    const isKnown = (state.expiresAt ?? 0) <= endIn(jsonOf(await readBody(c)))
     if (!isKnown || refresh === undefined || session?.refreshToken === undefined) {
       return c.json(state)
     }
@@ -176,7 +176,7 @@ function requireOwnPage(c: ExplorerContext): void {
 
 async function devTokenOf(c: ExplorerContext): Promise<string> {
   const isJson = /^application\/json\s*(?:;|$)/i.test(c.req.header('content-type') ?? '')
-  const body = isJson ? parsed(await readBody(c)) : undefined
+  const body = isJson ? jsonOf(await readBody(c)) : undefined
   const token = isRecord(body) && body['token']
   const text = typeof token === 'string' ? token.trim().replace(/^Bearer +/i, '') : ''
   if (!tokenPattern.test(text)) {
@@ -199,22 +199,10 @@ async function readBody(c: ExplorerContext): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The token of a sealed logout; undefined if it is unreadable, because another release may have written it. */
 function hintOf(value: unknown): string | undefined {
-  if (!isRecord(value) || typeof value['token'] !== 'string') return undefined
-  try {
-    return unpackToken(value['token'])
-  } catch {
-    return undefined
-  }
+  const token = isRecord(value) && value['token']
+  return typeof token === 'string' ? attempt(() => unpackToken(token)) : undefined
 }
 
 function methodNotAllowed(allow: string): Handler<ExplorerEnv> {

@@ -1,4 +1,5 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { jsonOf } from '../base/errors/errors.ts'
 
 /** More than any server accepts in a header. */
 const largestBytes = 1024 * 1024
@@ -45,12 +46,6 @@ export function unpackToken(packed: string): string {
 
 /** The claims of a token that was checked before, or `{}`. For display only: no decision depends on them. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
-  try {
-    const claims: unknown = JSON.parse(
-      Buffer.from(token.split('.')[1] ?? '', 'base64url').toString(),
-    )
-    return typeof claims === 'object' && claims !== null ? { ...claims } : {}
-  } catch {
-    return {}
-  }
+  const claims = jsonOf(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
+  return typeof claims === 'object' && claims !== null ? { ...claims } : {}
 }

@@ -1,3 +1,4 @@
+import { attempt } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Cookies } from './cookies.ts'
 import { claimsOf, packToken, unpackToken } from './packed-token.ts'
@@ -61,15 +62,11 @@ export class Sessions {
       | undefined
     if (content === undefined || this.endOf(content) <= this.#clock()) return undefined
     const { id, dev, ...rest } = content
-    try {
-      return {
-        ...rest,
-        ...(id !== undefined && { idToken: unpackToken(id) }),
-        ...(dev !== undefined && { devToken: unpackToken(dev) }),
-      }
-    } catch {
-      return undefined
-    }
+    return attempt(() => ({
+      ...rest,
+      ...(id !== undefined && { idToken: unpackToken(id) }),
+      ...(dev !== undefined && { devToken: unpackToken(dev) }),
+    }))
   }
 
   /** @throws SessionTooLarge, and writes nothing, if the session does not fit into two cookies */

@@ -73,6 +73,18 @@ export async function ifFound<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** Calls a parser; undefined if it throws, because messages of parsers quote the text. */
+export function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** The value of a JSON text; undefined for any other text. */
+export const jsonOf = (text: string): unknown => attempt(() => JSON.parse(text))
+
 export function notFound(message: string, cause?: unknown): RegistryError {
   return new RegistryError('NotFound', message, { cause })
 }

@@ -1,3 +1,5 @@
+import { jsonOf } from '../errors/errors.ts'
+
 const maxCharacters = 300
 
 /**
@@ -22,23 +24,18 @@ const pageParts = /<(script|style|title)\b[\s\S]*?<\/\1\s*>|<[^>]*>/gi
 
 /** `{"message"}` of GitHub, `{"errors": []}` of registries, `{"error": {"message"}}` of Google. */
 function inJson(body: string): string | undefined {
-  if (!body.trimStart().startsWith('{')) return undefined
-  try {
-    const { message, errors, error, error_description } = JSON.parse(body) as Partial<
-      Record<string, unknown>
-    >
-    const nested = (error as { message?: unknown } | null | undefined)?.message
-    const all = [
-      message,
-      ...(Array.isArray(errors) ? errors : []),
-      nested ?? error,
-      error_description,
-    ]
-    const said = all.filter((one) => typeof one === 'string')
-    return said.length === 0 ? undefined : said.join(', ')
-  } catch {
-    return undefined
-  }
+  const { message, errors, error, error_description } = (jsonOf(body) ?? {}) as Partial<
+    Record<string, unknown>
+  >
+  const nested = (error as { message?: unknown } | null | undefined)?.message
+  const all = [
+    message,
+    ...(Array.isArray(errors) ? errors : []),
+    nested ?? error,
+    error_description,
+  ]
+  const said = all.filter((one) => typeof one === 'string')
+  return said.length === 0 ? undefined : said.join(', ')
 }
 
 /** `<Error><Code>…</Code><Message>…</Message></Error>` of S3, Azure and Google. */

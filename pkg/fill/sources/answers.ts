@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { printable } from '../../base/errors/errors.ts'
+import { jsonOf, printable } from '../../base/errors/errors.ts'
 import { type EgressAnswer, refusalText, shownUrl } from '../egress/egress.ts'
 import { FillError } from './errors.ts'
 
@@ -41,7 +41,7 @@ export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodT
     const message = `${at} answered with JSON of more than ${maxValues} values`
     throw new FillError('FetchFailed', message)
   }
-  const value = jsonIn(body.toString())
+  const value = jsonOf(body.toString())
   if (value === undefined) {
     const type = printable(header('content-type') ?? 'unknown', 60)
     const message = `${at} answered with status 200 and no JSON (content type ${type})`
@@ -51,14 +51,6 @@ export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodT
   if (error === undefined) return data
   const field = printable(error.issues[0]?.path.join('.') ?? '', 60)
   throw new FillError('FetchFailed', `${at} answered with unexpected JSON, at "${field}"`)
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Counts separators, also those in strings, so it never counts too few values. */

@@ -1,5 +1,5 @@
 import { isNode, isScalar, LineCounter, type ParsedNode, parseAllDocuments } from 'yaml'
-import { messageOf } from '../../base/errors/errors.ts'
+import { attempt, messageOf } from '../../base/errors/errors.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 
 /** A part of a file that is parsed by itself, and the number of its first line, from 1. */
@@ -112,7 +112,7 @@ export function parseAnyYaml(text: string): Document {
     if (documents.length > 1 || error !== undefined) {
       const message = error?.message ?? 'has text after its end; put --- between documents'
       const offset = error?.pos[0] ?? documents[1]?.range[0] ?? 0
-      return { ok: false, message, line: lineAt(offset), value: partOf(() => document.toJS()) }
+      return { ok: false, message, line: lineAt(offset), value: attempt(() => document.toJS()) }
     }
     const lineOf = (path: FieldPath): number | undefined => {
       for (let length = path.length; length >= 0; length--) {
@@ -208,12 +208,4 @@ function isEnded(text: string): boolean {
     if (!blankOrComment.test(line)) return false
   }
   return false
-}
-
-function partOf(read: () => unknown): unknown {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,4 @@
+import { jsonOf } from '../../base/errors/errors.ts'
 import { readBounded } from '../../base/http/http.ts'
 import { ApiError, apiErrorOf } from './api-error.ts'
 import { type ObservedObject, observe } from './object.ts'
@@ -101,7 +102,7 @@ export function createClient({
     const once = () =>
       transport.read(
         { path, signal, idleMs, deadlineMs, ...(write && { write, mayBegin }) },
-        async (body) => observe(parse(await readBounded(body, maxObjectBytes))),
+        async (body) => observe(jsonOf(String(await readBounded(body, maxObjectBytes)))),
       )
     let answer = await once()
     if (answer instanceof Outcome && answer.reason === 'Unauthenticated') {
@@ -192,12 +193,4 @@ function patchOf(
 
 function isOperations(patch: object): patch is readonly JsonPatchOperation[] {
   return Array.isArray(patch)
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(String(body))
-  } catch {
-    return undefined
-  }
 }

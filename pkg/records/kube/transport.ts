@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { jsonOf } from '../../base/errors/errors.ts'
 import {
   type Answer,
   createPool,
@@ -168,11 +169,7 @@ function bodyOnce(body: string, mayBegin: () => boolean): Readable {
 
 async function readStatus(body: Answer['body']): Promise<unknown> {
   const text = String(await readBounded(body, maxStatusBytes))
-  try {
-    return JSON.parse(text)
-  } catch {
-    return { message: text.slice(0, 200) }
-  }
+  return jsonOf(text) ?? { message: text.slice(0, 200) }
 }
 
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { parseDocument } from 'yaml'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { attempt, jsonOf } from '../../base/errors/errors.ts'
 import { Refusal } from './refusal.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -69,14 +70,6 @@ function parse(token: string): Fields {
   throw wrong('the token is not the base64 of a kubeconfig in YAML or JSON')
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Limit of lines and special characters in YAML: the parser's time grows with them. One context needs about fifty. */
 const maxYamlSigns = 1000
 
@@ -86,13 +79,10 @@ function yamlOf(text: string): unknown {
   if (signs.length > maxYamlSigns) {
     throw wrong('it has too many entries: send one with a single context')
   }
-  try {
+  return attempt(() => {
     const document = parseDocument(text, { schema: 'core', merge: false, logLevel: 'silent' })
-    if (document.errors.length > 0) return undefined
-    return document.toJS({ maxAliasCount: 0 })
-  } catch {
-    return undefined
-  }
+    return document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: 0 })
+  })
 }
 
 function currentOf(config: Fields): { context: Fields; user?: Fields; cluster?: Fields } {
@@ -155,11 +145,7 @@ function originOf(url: string): string | undefined {
 
 function fingerprintsOf(pem: string): string[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
-  try {
-    return blocks.map((block) => new X509Certificate(block).fingerprint256)
-  } catch {
-    return []
-  }
+  return attempt(() => blocks.map((block) => new X509Certificate(block).fingerprint256)) ?? []
 }
 
 function credentialsOf(user: Fields): ClusterCredentials {

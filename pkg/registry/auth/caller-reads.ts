@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
 import { createPool, discard, type Pool, readBounded, type Trust } from '../../base/http/http.ts'
 import type { ClusterCredentials } from './caller-kubeconfig.ts'
 import { Refusal } from './refusal.ts'
@@ -153,10 +154,7 @@ export function unreachable(cause: unknown): Refusal {
 
 /** The message of a metav1.Status. */
 function messageIn(bytes: Buffer): string {
-  try {
-    const { message } = JSON.parse(bytes.toString()) as { message?: unknown }
-    return typeof message === 'string' ? message.slice(0, 1000) : ''
-  } catch {
-    return ''
-  }
+  const status = jsonOf(bytes.toString())
+  const message = isRecord(status) && status['message']
+  return typeof message === 'string' ? message.slice(0, 1000) : ''
 }

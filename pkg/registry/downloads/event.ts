@@ -1,4 +1,5 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { jsonOf } from '../../base/errors/errors.ts'
 
 /** One download of an archive. */
 export interface DownloadEvent {
@@ -41,12 +42,8 @@ export function eventOf(fields: readonly unknown[]): DownloadEvent | undefined {
 
 /** The array in a JSON text; undefined if it is not an array. */
 export function listIn(text: string): readonly unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = jsonOf(text)
+  return Array.isArray(value) ? value : undefined
 }
 
 /** Number of all downloads of one archive. */

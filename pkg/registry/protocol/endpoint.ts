@@ -1,6 +1,6 @@
 import type { Context, Hono } from 'hono'
 import { normalizeVersion, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { notFound, RegistryError, statusOf } from '../../base/errors/errors.ts'
+import { attempt, notFound, RegistryError, statusOf } from '../../base/errors/errors.ts'
 import {
   after,
   get,
@@ -110,6 +110,7 @@ export function mount(
         throw absent(kind, namespace, nameIn(path))
       })
     }
+    // A stranger must not see an error.
     const found = attempt(read)
     const asked = { url: c.req.url, parent: parent() }
     if (found !== undefined && isOpen(mounted, found, asked, options)) return respond(found)
@@ -120,15 +121,6 @@ export function mount(
       )
     })
   })
-}
-
-/** Undefined if there is an error, which a stranger must not see. */
-function attempt<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
 }
 
 /** Treats a refused caller like one who may see nothing, so that both get the same answer. */

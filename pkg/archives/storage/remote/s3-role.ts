@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { XMLParser } from 'fast-xml-parser'
 import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../../../base/errors/errors.ts'
+import { attempt, jsonOf, messageOf } from '../../../base/errors/errors.ts'
 import { createPool, isTimeout, type ProxyRules, readBounded } from '../../../base/http/http.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import { answerOf } from './remote-error.ts'
@@ -99,7 +99,7 @@ async function askAgent(env: Environment, ask: Ask): Promise<RoleAnswer> {
   if (container !== undefined) {
     const token = await containerToken(env)
     const headers: Record<string, string> = token === undefined ? {} : { authorization: token }
-    return parsed(await ask('GET', container, headers), container)
+    return checked(jsonOf(await ask('GET', container, headers)), container)
   }
   const lifetime = { 'x-aws-ec2-metadata-token-ttl-seconds': '21600' }
   const session = await ask('PUT', new URL('/latest/api/token', instanceUrl), lifetime)
@@ -107,7 +107,7 @@ async function askAgent(env: Environment, ask: Ask): Promise<RoleAnswer> {
   const roles = new URL('/latest/meta-data/iam/security-credentials/', instanceUrl)
   const [role = ''] = (await ask('GET', roles, headers)).split('\n')
   const url = new URL(encodeURIComponent(role.trim()), roles)
-  return parsed(await ask('GET', url, headers), url)
+  return checked(jsonOf(await ask('GET', url, headers)), url)
 }
 
 const xml = new XMLParser({ parseTagValue: false })
@@ -127,7 +127,7 @@ async function assumeRole(env: Environment, tokenFile: string, ask: Ask): Promis
   })
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const text = await ask('POST', url, headers, String(form))
-  const given = valueIn(
+  const given = attempt(
     () =>
       xml.parse(text).AssumeRoleWithWebIdentityResponse.AssumeRoleWithWebIdentityResult.Credentials,
   ) as Record<string, unknown> | undefined
@@ -205,25 +205,10 @@ function createAsk(deadlineMs: number, proxies?: ProxyRules): Ask {
   }
 }
 
-const parsed = (text: string, url: URL): RoleAnswer =>
-  checked(
-    valueIn(() => JSON.parse(text)),
-    url,
-  )
-
 function checked(answer: unknown, url: URL): RoleAnswer {
   const isComplete = isRecord(answer) && names.every((name) => typeof answer[name] === 'string')
   if (isComplete) return answer as RoleAnswer
   throw new Error(
     `${url.origin}${url.pathname} gave no credentials of a role: ${names.join(', ')} are expected`,
   )
-}
-
-/** Undefined where the text cannot be parsed: messages of parsers quote the text. */
-function valueIn(read: () => unknown): unknown {
-  try {
-    return read()
-  } catch {
-    return undefined
-  }
 }

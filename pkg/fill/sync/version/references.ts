@@ -1,4 +1,5 @@
 import { sha256Hex, type Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import { attempt } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, msOf } from '../context.ts'
 import { resourceOf } from '../resource.ts'
@@ -150,12 +151,10 @@ export function neededFiles(context: Context, object: StoredObject): StoredFile[
   if (at === undefined) return undefined
   const status = versionStatus(object)
   const replaced = (status.replaced ?? []).filter((one) => !isDue(one, context.clock()))
-  try {
+  return attempt(() => {
     const files = filesOf(context, { ...object, status: { ...status, replaced } })
     return [...files, ...namesInSpec(object).map((fileName) => ({ fileName, at }))]
-  } catch {
-    return undefined
-  }
+  })
 }
 
 function isDue({ removeAfter }: { readonly removeAfter: string | undefined }, nowMs: number) {
@@ -164,9 +163,5 @@ function isDue({ removeAfter }: { readonly removeAfter: string | undefined }, no
 
 /** The place that the spec of a Version names; undefined if it names none. */
 export function placedOrNothing(context: Context, object: StoredObject): StoragePlace | undefined {
-  try {
-    return placeOf(context, resourceOf('Version', object))
-  } catch {
-    return undefined
-  }
+  return attempt(() => placeOf(context, resourceOf('Version', object)))
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
+import { jsonOf } from '../../../base/errors/errors.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import type { Notes, StoredObject } from '../../../records/store/store.ts'
 import { keyOf } from '../context.ts'
@@ -180,12 +181,8 @@ function identityIn(object: StoredObject): string {
 }
 
 function readStored(text: string): readonly StoredObject[] {
-  try {
-    const stored: unknown = JSON.parse(text)
-    return Array.isArray(stored) ? stored.filter(isWhole) : []
-  } catch {
-    return []
-  }
+  const stored = jsonOf(text)
+  return Array.isArray(stored) ? stored.filter(isWhole) : []
 }
 
 function isWhole(object: unknown): object is StoredObject {
@@ -195,12 +192,8 @@ function isWhole(object: unknown): object is StoredObject {
 }
 
 function readNote(id: string, text: string): LeftVersion | undefined {
-  try {
-    const left: unknown = JSON.parse(text)
-    return isRecord(left) && isWhole(left['object']) && typeof left['removeAfter'] === 'string'
-      ? ({ ...left, id } as unknown as LeftVersion)
-      : undefined
-  } catch {
-    return undefined
-  }
+  const left = jsonOf(text)
+  return isRecord(left) && isWhole(left['object']) && typeof left['removeAfter'] === 'string'
+    ? ({ ...left, id } as unknown as LeftVersion)
+    : undefined
 }
