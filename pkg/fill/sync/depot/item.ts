@@ -1,14 +1,12 @@
-import { hash } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { parseConstraints, selectVersions } from '../../../api/constraint/constraint.ts'
 import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
+import { attempt } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
 import { exceptionFor } from '../../policy/policy.ts'
 import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
-import { type Context, refOf, requireThere } from '../context.ts'
+import { type Context, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
-import { appliedAnnotation, depotLabel, policyAnnotation } from '../parent/depot-label.ts'
 import { markGone } from '../parent/gone.ts'
 import { admission, type HeldVersion, heldBackIn, reportException } from '../parent/held-back.ts'
 import { isStored } from '../parent/removal.ts'
@@ -24,6 +22,7 @@ import {
   type SuspiciousList,
   suspiciousList,
 } from './listing.ts'
+import { apply, isApplied, isManagedBy, mayManage, type RawChild, writePolicy } from './made.ts'
 import { wakeMoved, wakeReleased } from './outdated.ts'
 
 export interface ItemResult {
@@ -48,12 +47,6 @@ interface Asking {
   readonly urgent: boolean
   /** Whether to ask upstream; otherwise its last answer is enough. */
   readonly isPoll: boolean
-}
-
-interface RawChild {
-  readonly moduleConfig?: unknown
-  readonly providerConfig?: unknown
-  readonly versions?: readonly { readonly version: string }[]
 }
 
 /** Brings the resource of one config to its desired state. A failure is part of the result. */
@@ -238,22 +231,6 @@ class SuspiciousError extends FillError {
 const itemBefore = (depot: StoredObject, { kind, name }: DepotItem) =>
   ((depot.status ?? {}) as DepotStatus).items?.find((one) => one.kind === kind && one.name === name)
 
-function isManagedBy({ apiGroup }: Context, depot: StoredObject, object: StoredObject): boolean {
-  return object.metadata.labels[depotLabel(apiGroup)] === depot.metadata.name
-}
-
-/** An existing resource is adopted only if the status of the Depot or an annotation names it. */
-function mayManage(context: Context, depot: StoredObject, object: StoredObject): boolean {
-  const { apiGroup } = context
-  const { labels, annotations, name, namespace } = object.metadata
-  if (isManagedBy(context, depot, object)) return true
-  if (annotations[`${apiGroup}/adopt`] === depot.metadata.name) return true
-  if (labels[depotLabel(apiGroup)] !== undefined) return false
-  const { modules = [], providers = [] } = (depot.status ?? {}) as DepotStatus
-  const names = object.kind === 'Module' ? modules : providers
-  return names.includes(name) || names.includes(`${namespace}/${name}`)
-}
-
 /** Asks upstream for the versions of an item. @throws FillError */
 function list(
   { sources, timings }: Context,
@@ -291,79 +268,9 @@ function identityOf(
   kind: DepotItem['kind'],
   config: unknown,
 ): string | undefined {
-  try {
-    return kind === 'Module'
+  return attempt(() =>
+    kind === 'Module'
       ? sources.module(config as ModuleOrigin, namespace).identity
-      : sources.provider(config as ProviderConfig, namespace).identity
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether a resource is as this Depot last made it, from its current config. */
-function isApplied(
-  context: Context,
-  depot: StoredObject,
-  item: DepotItem,
-  object: StoredObject,
-): boolean {
-  const { moduleConfig, providerConfig, versions = [] } = object.spec as RawChild
-  const digest = digestOf(versions.map(({ version }) => version))
-  return (
-    isManagedBy(context, depot, object) &&
-    isDeepStrictEqual(moduleConfig ?? providerConfig, item.config) &&
-    object.metadata.annotations[appliedAnnotation(context.apiGroup)] === digest
+      : sources.provider(config as ProviderConfig, namespace).identity,
   )
-}
-
-/** Tells a resource the policy of a Depot in a file, which can disappear before its policy was followed. */
-async function writePolicy(
-  { apiGroup, objects }: Context,
-  depot: StoredObject,
-  object: StoredObject,
-): Promise<void> {
-  const { deletionPolicy = 'Orphan' } = depot.spec as { readonly deletionPolicy?: string }
-  const name = policyAnnotation(apiGroup)
-  const known = object.metadata.annotations[name] ?? 'Orphan'
-  if (objects.waitsForFinalizers(depot) || known === deletionPolicy) return
-  await objects.patch(refOf(object), { metadata: { annotations: { [name]: deletionPolicy } } })
-}
-
-function digestOf(versions: readonly string[]): string {
-  return hash('sha256', versions.join('\n')).slice(0, 16)
-}
-
-async function apply(
-  context: Context,
-  depot: StoredObject,
-  { kind, config, objectName }: DepotItem,
-  versions: readonly string[],
-): Promise<StoredObject> {
-  const { apiGroup, objects } = context
-  const { namespace, name } = depot.metadata
-  const object = objects.get(kind, namespace, objectName)
-  const spec = {
-    [kind === 'Module' ? 'moduleConfig' : 'providerConfig']: config,
-    versions: versions.map((version) => ({ version })),
-  }
-  const annotation = appliedAnnotation(apiGroup)
-  const digest = digestOf(versions)
-  const isSame =
-    object?.metadata.labels[depotLabel(apiGroup)] === name &&
-    object.metadata.annotations[annotation] === digest &&
-    Object.entries(spec).every(([field, value]) =>
-      isDeepStrictEqual((object.spec as Record<string, unknown>)[field], value),
-    )
-  if (object !== undefined && isSame) return object
-  await requireThere(context, depot)
-  return objects.apply({
-    kind,
-    metadata: {
-      name: objectName,
-      namespace,
-      labels: { [depotLabel(apiGroup)]: name },
-      annotations: { [annotation]: digest },
-    },
-    spec,
-  })
 }
