@@ -2,9 +2,10 @@ import * as z from 'zod'
 import type { VersionDocs } from '../../api/browse/browse.ts'
 import type { FolderDocs } from '../../api/docs/docs.ts'
 import { usageBlock } from '../../api/usage/usage.ts'
-import { hasReason, messageOf, notFound } from '../../base/errors/errors.ts'
+import { hasReason, messageOf, notFound, printable } from '../../base/errors/errors.ts'
 import { itemsOf, type Part, textOf } from './page.ts'
 import {
+  factsOf,
   moduleAddress,
   type Subject,
   subjectOf,
@@ -41,21 +42,10 @@ export const getModule = tool({
       selectedVersion,
       required,
     )
-    const { namespace, address, versions, readmeContent } = detail
     return {
       head: {
-        address: `${namespace}/${address}`,
-        source: `${host}/${namespace}/${address}`,
+        ...factsOf(detail, host),
         folder,
-        version: selectedVersion,
-        latestVersion: detail.latestVersion,
-        versionCount: versions.length,
-        synced: detail.synced,
-        reason: detail.reason,
-        message: detail.message,
-        repoUrl: detail.repoUrl,
-        scanCounts: detail.scanCounts,
-        totalDownloads: detail.totalDownloads,
         ...(typeof docs === 'string' && { missing: docs }),
         ...(shown && {
           description: shown.description,
@@ -69,7 +59,10 @@ export const getModule = tool({
         ...(shown?.path === '' && typeof docs !== 'string'
           ? [...foldersOf('submodules', docs), ...foldersOf('examples', docs)]
           : []),
-        ...textOf('readme', shown?.readme ?? (folder === undefined ? readmeContent : undefined)),
+        ...textOf(
+          'readme',
+          shown?.readme ?? (folder === undefined ? detail.readmeContent : undefined),
+        ),
       ],
     }
   },
@@ -95,7 +88,7 @@ function folderOf(docs: VersionDocs, folder: string | undefined, address: string
   if (found !== undefined) return found
   const known = all.map(({ path }) => path).join(', ')
   throw notFound(
-    `version ${docs.version} of module ${address} has no folder ${folder}: ${known === '' ? 'leave folder out' : `choose one of ${known}`}`,
+    `version ${docs.version} of module ${address} has no folder ${folder}: ${known === '' ? 'leave folder out' : `choose one of ${printable(known, 2000)}`}`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { RegistryError } from '../../base/errors/errors.ts'
 import { visible, visibleValue } from './plain.ts'
 
 /** An item of a list, or a piece of a long text that strangers wrote. */
@@ -23,6 +24,7 @@ const maxPageBytes = 20_000
 /** An item, or the head. */
 const maxItemBytes = 8_000
 const maxFieldBytes = 600
+const cutCharacters = 150
 /** Name and quotes of a field, `next`, and what marks a text. */
 const spareBytes = 80
 const pieceCharacters = 1_500
@@ -38,8 +40,19 @@ export function textOf(name: string, text: string | undefined): Part[] {
   return (visible(text ?? '').match(pattern) ?? []).map((piece) => ({ text: name, piece }))
 }
 
-/** A page of an answer: it begins at a part, and has as many parts as fit. */
-export function pageOf({ head, parts, offset = 0, total }: ToolAnswer, start: number): object {
+/**
+ * A page of an answer: it begins at a part, and has as many parts as fit.
+ *
+ * @throws RegistryError BadRequest if there is no such part
+ */
+export function pageOf(answer: ToolAnswer, start: number): object {
+  const { head, parts, offset = 0, total = offset + parts.length } = answer
+  if (start > 0 && start >= total) {
+    throw new RegistryError(
+      'BadRequest',
+      `cursor ${start} is after the end: leave it out to begin again`,
+    )
+  }
   const page = { notice, ...fitting(head) }
   const lists: Record<string, object[]> = {}
   const texts: Record<string, { untrusted: true; text: string }> = {}
@@ -56,8 +69,7 @@ export function pageOf({ head, parts, offset = 0, total }: ToolAnswer, start: nu
     } else (lists[name] ??= []).push(value)
     end += 1
   }
-  const isLast = end >= (total ?? offset + parts.length)
-  return { ...page, ...lists, ...texts, ...(!isLast && { next: String(end) }) }
+  return { ...page, ...lists, ...texts, ...(end < total && { next: String(end) }) }
 }
 
 /** An object without what is not seen; if it is large, without most of its long fields. */
@@ -67,10 +79,7 @@ function fitting(object: object): object {
   const cut = Object.entries(whole).map(([key, value]): [string, unknown] => {
     if (value === undefined || bytesOf(value) <= maxFieldBytes) return [key, value]
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return [key, `${start(text)}… (cut: ${text.length} characters)`]
+    return [key, `${text.slice(0, cutCharacters).toWellFormed()}… (cut: ${text.length} characters)`]
   })
   return Object.fromEntries(cut)
 }
-
-/** The beginning of a text. */
-const start = (text: string): string => text.slice(0, maxFieldBytes / 4).toWellFormed()

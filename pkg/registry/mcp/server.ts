@@ -5,15 +5,17 @@ import {
   Server,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { printable, RegistryError } from '../../base/errors/errors.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { getModule } from './module-tools.ts'
 import { notice, pageOf } from './page.ts'
 import { visible } from './plain.ts'
+import { providerTools } from './provider-tools.ts'
 import { searchTools } from './search-tools.ts'
 import type { McpTool, ToolAsked } from './tool.ts'
+import { versionTools } from './version-tools.ts'
 
-const tools: readonly McpTool[] = [...searchTools, getModule]
+const tools: readonly McpTool[] = [...searchTools, getModule, ...providerTools, ...versionTools]
 
 const cursor = z
   .string('must be `next` of the previous answer')
@@ -67,7 +69,7 @@ async function called(name: string, given: unknown, { asked, count, log }: Answe
   if (tool === undefined) {
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
-      `there is no tool ${visible(name)}: tools/list has them`,
+      `there is no tool ${printable(name)}: tools/list has them`,
     )
   }
   try {
@@ -94,13 +96,15 @@ function argumentsOf(tool: McpTool, given: unknown): Parameters<McpTool['answer'
   const schema = inputOf(tool)
   const parsed = schema.safeParse(given ?? {})
   if (parsed.success) return { ...parsed.data, cursor: Number(parsed.data['cursor'] ?? 0) }
-  const [issue] = parsed.error.issues
-  if (issue?.code === 'unrecognized_keys') {
+  const { issues } = parsed.error
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
+  if (unknown !== undefined) {
     throw new RegistryError(
       'BadRequest',
-      `${tool.name} has no argument ${issue.keys.join(', ')}: it has ${Object.keys(schema.shape).join(', ')}`,
+      `${tool.name} has no argument ${printable(unknown.keys.join(', '))}: it has ${Object.keys(schema.shape).join(', ')}`,
     )
   }
+  const [issue] = issues
   const argument = String(issue?.path[0] ?? 'arguments')
   const isMissing = issue?.code === 'invalid_type' && !(argument in Object(given ?? {}))
   throw new RegistryError(

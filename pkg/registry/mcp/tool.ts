@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ResourceDetail } from '../../api/browse/browse.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { notFound } from '../../base/errors/errors.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { partsOf, type Questions, requireVersion } from '../browse/browse.ts'
@@ -79,3 +80,18 @@ export function subjectOf(
     `${names[kind]} ${address} not found, or not for you to see: search_${names[kind]}s finds those that you may see`,
   )
 }
+
+/** Facts that modules and providers have in common. */
+export const factsOf = (detail: ResourceDetail, host: string) => ({
+  address: `${detail.namespace}/${detail.address}`,
+  source: `${host}/${detail.namespace}/${detail.address}`,
+  version: detail.selectedVersion,
+  latestVersion: detail.latestVersion,
+  versionCount: detail.versions.length,
+  synced: detail.synced,
+  reason: detail.reason,
+  message: detail.message,
+  repoUrl: detail.repoUrl,
+  scanCounts: detail.scanCounts,
+  totalDownloads: detail.totalDownloads,
+})
