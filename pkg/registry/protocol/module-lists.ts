@@ -41,11 +41,12 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
   const { catalog, search = new Search(catalog) } = options
   const viewOf = viewsOf(options)
-  const toModule = ({ parent, summary }: Listed): ListedModule => {
+  const toModule = (entry: Listed): ListedModule => {
+    const { parent, summary } = entry
     const [name, provider] = namesIn(summary)
     const { namespace, latestVersion = '' } = summary
     const listed = listedVersion(catalog, parent, [namespace, name, provider], latestVersion)
-    return { ...listed, provider, verified: false }
+    return { ...listed, provider, description: search.descriptionOf(entry), verified: false }
   }
   const listResponse = (url: URL, modules: readonly Listed[]) => {
     const provider = url.searchParams.get('provider')

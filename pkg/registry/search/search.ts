@@ -139,6 +139,12 @@ export class Search {
     if (this.#isCurrent(wanted)) this.#write(entry.number, { ...namesOf(entry), ...textsOf(docs) })
   }
 
+  /** The description in the documentation of the latest version, as far as the index has read it. */
+  descriptionOf(entry: Listed): string {
+    const indexed = this.#indexed[entry.number]
+    return (indexed?.entry === entry && indexed.texts.description) || ''
+  }
+
   /** @throws RegistryError BadRequest if the text is too long */
   find(view: View, filter: SearchFilter, text: string): Hits {
     const isCurrent = this.follow()

@@ -189,6 +189,18 @@ describe('GET /v1/modules/search', () => {
     expect(none).toMatchObject({ status: 200, body: { modules: [] } })
   })
 
+  it('gives descriptions, as the other lists do', async () => {
+    fixture.module('vpc')
+    const docs = docsOf('aws_vpc')
+    documented('vpc', '1.0.0', { ...docs, root: { ...docs.root, description: 'A network.' } })()
+    feed.start()
+    for (const path of ['/v1/modules/search?q=network', '/v1/modules/platform']) {
+      await expect
+        .poll(async () => (await ask(path)).body)
+        .toMatchObject({ modules: [{ name: 'vpc', description: 'A network.' }] })
+    }
+  })
+
   it('shows a stranger only what is public', async () => {
     twoModules()
     const auth = strangers()
