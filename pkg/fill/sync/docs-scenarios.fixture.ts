@@ -121,6 +121,17 @@ export function docsScenarios(scene: () => Scene): void {
       expect(revision()).toBe(known)
     })
 
+    it('is neither read nor made again while nothing changes', async () => {
+      await fill(variable)
+      await scene().run()
+      const [name = ''] = await scene().documentation()
+      await writeFile(pathOf(name), 'nobody looks')
+      const before = status()
+      await scene().run()
+      expect(await readFile(pathOf(name), 'utf8')).toBe('nobody looks')
+      expect(status()).toEqual(before)
+    })
+
     it('has its README again after somebody deleted that', async () => {
       await fill(variable)
       const object = scene().object('Version', 'vpc-1-0-0')
