@@ -122,7 +122,12 @@ function decidedFor(object: StoredObject): string {
     `${versionCounts.wanted} wanted, ${versionCounts.synced} stored, ${versionCounts.failed} failed`
   const skips = skipped.slice(0, 3).map(({ version, message }) => `skipped ${version}: ${message}`)
   const told = conditionsOf(object)
-    .filter(({ type, status }) => type === 'Ready' || (status === 'True' && isWorthTelling(type)))
+    .filter(
+      ({ type, status }) =>
+        type === 'Ready' ||
+        (status === 'True' && isWorthTelling(type)) ||
+        (type === 'SemVer' && status === 'False'),
+    )
     .map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`)
   const all = [counts, ...told, ...skips].filter((text) => text !== undefined)
   return all.length === 0
@@ -151,12 +156,13 @@ function remedyFor(object: StoredObject, depot: StoredObject | undefined, where:
   )
   // These messages end with the command.
   if (named !== undefined) return /with: (.*)$/.exec(named.message)?.[1] ?? named.message
-  if (isTrue('Suspended')) return edit(object, where, 'spec.suspend', false)
+  if (isTrue('Suspended')) return edit(object, where, 'suspend', false)
   const ready = conditions.find(({ type }) => type === 'Ready')
   const isDrifted = isTrue('Drifted') !== undefined
   if (ready === undefined) return again(depot ?? object, where)
   if (ready.status === 'True' && !isDrifted) return undefined
   if (ready.reason === 'ArchiveLost') return deleteOf(object, where)
+  if (ready.reason === 'BreakingChange') return edit(object, where, 'acceptBreaking', true)
   if (isDrifted && ready.status === 'False') return deleteOf(object, where)
   if (isDrifted) return `${again(object, where)} (it replaces the archive)`
   return isTrue('Stalled')
@@ -176,8 +182,8 @@ function edit(
   value: boolean,
 ): string {
   if (where.manifests !== undefined)
-    return `set ${field}: ${value} in its manifest, then: depot sync --manifests ${where.manifests}`
-  const patch = JSON.stringify({ spec: { suspend: value } })
+    return `set spec.${field}: ${value} in its manifest, then: depot sync --manifests ${where.manifests}`
+  const patch = JSON.stringify({ spec: { [field]: value } })
   return `kubectl patch ${kind.toLowerCase()}s.${where.apiGroup} ${metadata.name} --namespace ${metadata.namespace} --type merge -p '${patch}'`
 }
 

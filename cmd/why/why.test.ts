@@ -48,6 +48,20 @@ status:
     - ${condition('Stalled', 'True', 'NotAnArchive', 'it is a page')}
 `,
 )
+writeFileSync(
+  join(dir, 'registry/breaking.yaml'),
+  `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: dns-1-1-0, namespace: team}
+spec: {type: Module, version: 1.1.0, moduleConfigRef: {name: dns, repoUrl: "https://github.com/acme/dns"}}
+status:
+  synced: false
+  conditions:
+    - ${condition('Ready', 'False', 'BreakingChange', 'breaks callers of 1.0.0')}
+    - ${condition('SemVer', 'False', 'BreakingChange', 'breaks callers of 1.0.0: input x')}
+    - ${condition('Stalled', 'True', 'BreakingChange', 'breaks callers of 1.0.0')}
+`,
+)
 const why = (...args: readonly string[]) => depot(dir, ['why', ...args, '--manifests', 'registry'])
 
 it('tells what was asked, answered and decided, and what mends it', async () => {
@@ -68,6 +82,14 @@ Version team/vpc-1-1-0
 Address team/vpc:
   module team/vpc has it
 `)
+})
+
+it('names the field that accepts a version that breaks callers', async () => {
+  const { stdout } = await why('team/dns-1-1-0')
+  expect(stdout).toContain('SemVer=False BreakingChange: breaks callers of 1.0.0: input x')
+  expect(stdout).toContain(
+    'mend it:   set spec.acceptBreaking: true in its manifest, then: depot sync --manifests registry\n',
+  )
 })
 
 it('finds a Version by an address and its number, and answers in JSON', async () => {
