@@ -182,6 +182,22 @@ it('plans a file that is not in the folder, and nothing else', async () => {
   expect(scene.upstream.asked).not.toContain(`list ${url}`)
 })
 
+it('says nothing of a refused version until its policy is taken back', async () => {
+  const input = (name: string) => ({ 'main.tf': `variable "${name}" {}\n` })
+  const all = { 'v1.0.0': input('cidr'), 'v1.1.0': input('name') }
+  scene.upstream.repositories.set(url, new Map(Object.entries(all)))
+  await writeDepot({ versionPolicy: 'Enforce' })
+  await scene.run()
+  expect(scene.condition('Version', 'vpc-1-1-0', 'Ready')).toMatchObject({
+    reason: 'BreakingChange',
+  })
+  expect(brief(await planned())).toEqual([])
+  await writeDepot({ versionPolicy: 'Warn' })
+  expect(brief(await planned())).toEqual(
+    expect.arrayContaining(['fetch Module vpc 1.1.0']) as string[],
+  )
+})
+
 it('reports what fails with its reason, and what upstream lacks', async () => {
   scene.upstream.repository(url, tags(1))
   scene.upstream.faults.set(

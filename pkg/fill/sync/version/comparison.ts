@@ -93,6 +93,18 @@ function isCompared({ compared, artifact }: VersionStatus, earlier: StoredObject
   )
 }
 
+/** Whether a version was refused, and still breaks the callers of the same earlier version. */
+export function isStillRefused(
+  context: Context,
+  version: Version,
+  plan: Pick<VersionPlan, 'parent' | 'version'>,
+): boolean {
+  const earlier = requiredEarlier(context, version, plan)
+  if (earlier === undefined || earlier === 'awaited') return false
+  const { status = {} } = version
+  return status.compared?.verdict === 'breaking' && isCompared(status, earlier)
+}
+
 /** Wakes the Versions of a module that have to be compared with another one, or wait for an earlier one. */
 export function wakeUncompared(context: Context, parent: StoredObject): void {
   const { versionPolicy } = configOf(parent) as ModuleConfig

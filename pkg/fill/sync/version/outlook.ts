@@ -8,6 +8,7 @@ import { failureOf } from '../failure.ts'
 import { depotLabel } from '../parent/depot-label.ts'
 import { requestOf } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
+import { isStillRefused } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
 import { hasDocumentation, isInArchive } from './document.ts'
 import { planOf, storedPlaceOf, type VersionPlan } from './plan.ts'
@@ -81,6 +82,7 @@ async function outlookOf(
   const kept = async () => ({ step: (await isDocumented()) ? 'keep' : 'document' }) as const
   if (situation.isKept && !mayHaveChanged(work)) return kept()
   if (isStored && isElsewhere && !isLost && isOfSource) return { step: 'move' }
+  if (!isStored && isStillRefused(context, version, plan)) return { step: 'keep' }
   if (!isStored && (await mayTakeBack(context, object, plan))) return { step: 'return' }
   if (!isStored && isListed(context, plan)) return { step: 'fetch' }
   const { name, namespace } = object.metadata
