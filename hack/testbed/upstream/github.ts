@@ -10,13 +10,15 @@ export interface Repository {
   readonly isPrivate?: boolean
   /** Files of each tag, in the order in which tags are listed. */
   readonly tags: Map<string, readonly Entry[]>
+  /** When the release of a tag was published; null for a draft. */
+  readonly releases?: ReadonlyMap<string, string | null>
 }
 
 /**
  * A server with the shape of GitHub's API: tags in pages with ETags, archives by way of a redirect to a second host where
  * no token may come, rate headers, and tokens of apps.
  *
- * Not imitated: everything but these four calls, the order of tags, secondary limits unless asked for, names of
+ * Not imitated: everything but these five calls, the order of tags, secondary limits unless asked for, names of
  * repositories that changed, archives that are made while they are sent, and permissions of apps.
  */
 export class GithubServer {
@@ -124,27 +126,40 @@ export class GithubServer {
       return { ...json({ message: 'Bad credentials' }), status: 401 }
     }
     const [, name = '', call = '', rest = ''] =
-      /^\/repos\/([^/]+\/[^/]+)\/(tags|tarball)([^#]*)$/.exec(url) ?? []
+      /^\/repos\/([^/]+\/[^/]+)\/(tags|releases|tarball)([^#]*)$/.exec(url) ?? []
     const repository = this.repositories.get(name)
     if (repository === undefined || (repository.isPrivate === true && token === undefined)) {
       return { ...json({ message: 'Not Found' }), status: 404 }
     }
     if (call === 'tags') return this.#tags(name, repository, new URLSearchParams(rest))
+    if (call === 'releases') return this.#releases(name, repository, new URLSearchParams(rest))
     const location = `https://${this.#archives.host}/${name}/legacy.tar.gz${rest}`
     return { status: 302, headers: { location } }
   }
 
   #tags(name: string, { tags }: Repository, query: URLSearchParams): Partial<StandInAnswer> {
+    const all = [...tags].map(([tag, entries]) => ({
+      name: tag,
+      commit: { sha: shaOf(name, tag, entries) },
+    }))
+    return this.#page(`${name}/tags`, all, query)
+  }
+
+  #releases(
+    name: string,
+    { releases = new Map() }: Repository,
+    query: URLSearchParams,
+  ): Partial<StandInAnswer> {
+    const all = [...releases].map(([tag_name, published_at]) => ({ tag_name, published_at }))
+    return this.#page(`${name}/releases`, all, query)
+  }
+
+  #page(of: string, all: readonly object[], query: URLSearchParams): Partial<StandInAnswer> {
     const size = Number(query.get('per_page') ?? 30)
     const page = Number(query.get('page') ?? 1)
-    const listed = [...tags.keys()].slice((page - 1) * size, page * size)
-    const more = tags.size > page * size
-    const next = `<${this.#api.origin}/repos/${name}/tags?per_page=${size}&page=${page + 1}>; rel="next"`
-    const body = listed.map((tag) => ({
-      name: tag,
-      commit: { sha: shaOf(name, tag, tags.get(tag)) },
-    }))
-    return { ...json(body), headers: more ? { link: next } : {} }
+    const next = `<${this.#api.origin}/repos/${of}?per_page=${size}&page=${page + 1}>; rel="next"`
+    const body = all.slice((page - 1) * size, page * size)
+    return { ...json(body), headers: all.length > page * size ? { link: next } : {} }
   }
 
   async #archive(url: string): Promise<Partial<StandInAnswer>> {

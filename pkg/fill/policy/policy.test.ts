@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   type AgePolicy,
+  type CandidateVersion,
   exceptionFor,
   freeMs,
   type SeenVersion,
@@ -16,7 +17,7 @@ const plain = (...versions: readonly string[]) => versions.map((version) => ({ v
 
 /** The versions of a list that may come in. */
 function admitted(
-  listed: readonly { version: string; mark?: string }[],
+  listed: readonly CandidateVersion[],
   before: ReadonlyMap<string, SeenVersion> | undefined,
   policy = week,
   nowMs = now,
@@ -72,6 +73,32 @@ describe('a version', () => {
 
   it('may not come in if nobody listed it', () => {
     expect(freeMs(undefined, week)).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+describe('a version with a date of its host', () => {
+  const dated = (publishedMs: number, mark?: string) => [{ version: '1.0.0', publishedMs, mark }]
+  const seen = (sinceMs: number, mark?: string) => new Map([['1.0.0', { sinceMs, mark }]])
+  const sinceOf = (
+    listed: readonly CandidateVersion[],
+    before: ReadonlyMap<string, SeenVersion> | undefined,
+    lastMs?: number,
+  ) => seenVersions(listed, before, week, now, lastMs).get('1.0.0')?.sinceMs
+
+  it.each([
+    ['a first list', dated(now - 3 * day), undefined, now - 3 * day],
+    ['a first list, in the future', dated(now + day), undefined, now + day],
+    ['a list after one without it', dated(now - 3 * day), new Map(), now - day],
+    ['a list after one without it, published since', dated(now - 60_000), new Map(), now - 60_000],
+    ['a list after one with it', dated(now - 9 * day), seen(now - 2 * day), now - 2 * day],
+    ['a list after one without a date', dated(now - day), seen(now - 2 * day), now - day],
+    ['a list with another commit', dated(now - 9 * day, 'b'), seen(now - 9 * day, 'a'), now],
+  ])('counts in %s', (_, listed, before, expected) => {
+    expect(sinceOf(listed, before, now - day)).toBe(expected)
+  })
+
+  it('counts from now if nobody knows when the last list came', () => {
+    expect(sinceOf(dated(now - 3 * day), new Map())).toBe(now)
   })
 })
 

@@ -25,6 +25,8 @@ export interface CandidateVersion {
   readonly version: string
   /** Changes with the content; undefined if the list does not say. */
   readonly mark?: string | undefined
+  /** When it was published, as the host attests. */
+  readonly publishedMs?: number | undefined
 }
 
 /** A version as earlier lists had it. */
@@ -57,30 +59,33 @@ function ageMs(age = '0d'): number {
  * Tells since when each version counts. A version that changed is young again.
  *
  * @param before what earlier lists said, by version without `v`; undefined: there were none. Then only the newest versions are
- *   young, for nobody knows better.
+ *   young, unless the host says when they were published.
+ * @param lastMs when the last list came. An old release can be moved to a new tag, so nothing that is new in this list is older.
  */
 export function seenVersions(
   listed: readonly CandidateVersion[],
   before: ReadonlyMap<string, SeenVersion> | undefined,
   { minimumAgeMs, trustFirstListing }: AgePolicy,
   nowMs: number,
+  lastMs = nowMs,
 ): Map<string, SeenVersion> {
   const isTrusted = before === undefined && trustFirstListing
   const young = isTrusted
     ? newestOf(listed.map(({ version }) => normalizeVersion(version)))
     : undefined
-  const sinceOf = (version: string, mark: string | undefined): number => {
+  const sinceOf = (version: string, { mark, publishedMs }: CandidateVersion): number => {
     const known = before?.get(version)
     const isSame = known?.mark === undefined || mark === undefined || known.mark === mark
-    if (known !== undefined) return isSame ? known.sinceMs : nowMs
+    if (known !== undefined) return isSame ? Math.max(known.sinceMs, publishedMs ?? 0) : nowMs
+    if (publishedMs !== undefined) return before ? Math.max(publishedMs, lastMs) : publishedMs
     return young?.has(version) === false ? nowMs - minimumAgeMs : nowMs
   }
   return new Map(
-    listed.map(({ version: spelled, mark }) => {
-      const version = normalizeVersion(spelled)
+    listed.map((one) => {
+      const version = normalizeVersion(one.version)
       return [
         version,
-        { sinceMs: sinceOf(version, mark), mark: mark ?? before?.get(version)?.mark },
+        { sinceMs: sinceOf(version, one), mark: one.mark ?? before?.get(version)?.mark },
       ]
     }),
   )

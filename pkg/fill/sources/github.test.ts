@@ -61,6 +61,24 @@ it('lists the tags that are versions, with their commits', async () => {
   expect([skipped, unchanged, versions[0]?.commit?.length]).toEqual([2, false, 40])
 })
 
+it('reads the dates of releases, but of no draft and only if asked to', async () => {
+  const tags = Array.from({ length: 120 }, (_, n) => `v1.${n}.0`)
+  for (const tag of [...tags, 'v2.0.0', 'v3.0.0']) github.tag('acme/vpc', tag, files)
+  const at = '2026-11-20T10:00:00Z'
+  const releases = new Map([...tags.map((tag) => [tag, at] as const), ['v2.0.0', null] as const])
+  const repository = github.repositories.get('acme/vpc') ?? { tags: new Map() }
+  github.repositories.set('acme/vpc', { ...repository, releases })
+  const { versions } = await vpc().list({ signal, dates: true })
+  expect(versions.filter(({ publishedAt }) => publishedAt === at)).toHaveLength(120)
+  expect(versions.filter(({ publishedAt }) => publishedAt === undefined)).toHaveLength(2)
+  github.forget()
+  expect((await vpc().list({ signal, dates: true })).unchanged).toBe(true)
+  expect(github.asked.filter((url) => url.includes('/releases'))).toHaveLength(2)
+  github.forget()
+  await vpc().list({ signal })
+  expect(github.asked.filter((url) => url.includes('/releases'))).toEqual([])
+})
+
 it('asks for the whole list after four hours, or for a person after a minute: a damaged one keeps its ETag', async () => {
   let aheadMs = 0
   const clock = () => Date.now() + aheadMs

@@ -33,15 +33,49 @@ const Tags = z
   )
   .max(pageSize)
 
-const Page = z.object({
-  etag: z.string().optional(),
-  more: z.boolean(),
-  tags: z.array(z.object({ name: z.string(), commit: z.string() })),
-})
-const Pages = z.array(Page)
-type Page = z.infer<typeof Page>
+const Releases = z
+  .array(z.object({ tag_name: z.string().max(1024), published_at: z.string().max(64).nullish() }))
+  .max(pageSize)
 
-/** Tags of a repository on GitHub, and its archives of them. */
+const pageWith = <T extends z.ZodType>(item: T) =>
+  z.object({ etag: z.string().optional(), more: z.boolean(), items: z.array(item) })
+const TagPages = z.array(pageWith(z.object({ name: z.string(), commit: z.string() })))
+const ReleasePages = z.array(pageWith(z.object({ name: z.string(), publishedAt: z.string() })))
+
+interface Page<T> {
+  readonly etag?: string | undefined
+  readonly more: boolean
+  readonly items: T[]
+}
+
+/** A list that GitHub sends in pages. */
+interface PagedList<T> {
+  readonly name: 'tags' | 'releases'
+  readonly schema: z.ZodType<Page<T>[]>
+  readonly itemsOf: (answer: EgressAnswer) => T[]
+}
+
+const tagList: PagedList<z.infer<typeof TagPages>[number]['items'][number]> = {
+  name: 'tags',
+  schema: TagPages,
+  itemsOf: (answer) =>
+    parseJson(expectStatus(answer, 200), Tags).map(({ name, commit }) => ({
+      name,
+      commit: commit.sha,
+    })),
+}
+
+/** Drafts have no date. */
+const releaseList: PagedList<z.infer<typeof ReleasePages>[number]['items'][number]> = {
+  name: 'releases',
+  schema: ReleasePages,
+  itemsOf: (answer) =>
+    parseJson(expectStatus(answer, 200), Releases).flatMap(({ tag_name: name, published_at }) =>
+      published_at ? [{ name, publishedAt: published_at }] : [],
+    ),
+}
+
+/** Tags of a repository on GitHub, the dates of its releases, and its archives of tags. */
 export function githubModule(github: GithubOptions): ModuleUpstream {
   const { upstream, cache, apiUrl, owner, repository, path, tagPrefix } = github
   const type = 'github'
@@ -49,6 +83,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
   const identity = `github:${new URL(apiUrl).host}/${owner}/${repository}`.toLowerCase()
 
   async function ask(
+    list: string,
     page: number,
     etag: string | undefined,
     credential: GithubCredential | undefined,
@@ -56,7 +91,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
   ): Promise<EgressAnswer> {
     const query = page === 1 ? `?per_page=${pageSize}` : `?per_page=${pageSize}&page=${page}`
     const send = async () =>
-      upstream.ask(`${url}/tags${query}`, {
+      upstream.ask(`${url}/${list}${query}`, {
         credential: await credential?.get(signal),
         headers: { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) },
         signal,
@@ -68,23 +103,38 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
   }
 
   /** Asks for every page again; an unchanged page costs no quota. */
-  async function pages(
-    former: readonly Page[] | undefined,
+  async function pages<T>(
+    { name, itemsOf }: PagedList<T>,
+    former: readonly Page<T>[] | undefined,
     credential: GithubCredential | undefined,
     options: UpstreamOptions,
-  ): Promise<{ value: Page[]; unchanged: boolean }> {
-    const value: Page[] = []
+  ): Promise<{ value: Page<T>[]; unchanged: boolean }> {
+    const value: Page<T>[] = []
     let unchanged = former !== undefined
     for (let number = 1; number <= maxPages; number += 1) {
       const known = former?.[number - 1]
-      const answer = await ask(number, known?.etag, credential, options)
+      const answer = await ask(name, number, known?.etag, credential, options)
       const same = answer.status === 304 ? known : undefined
-      const page = same ?? pageOf(answer)
+      const page = same ?? { ...pageOf(answer), items: itemsOf(answer) }
       unchanged &&= same !== undefined
       value.push(page)
       if (!page.more) return { value, unchanged }
     }
-    throw new FillError('FetchFailed', `${identity} has more than ${maxPages * pageSize} tags`)
+    throw new FillError('FetchFailed', `${identity} has more than ${maxPages * pageSize} ${name}`)
+  }
+
+  async function listOf<T>(
+    list: PagedList<T>,
+    credential: GithubCredential | undefined,
+    options: UpstreamOptions,
+  ): Promise<{ items: T[]; unchanged: boolean }> {
+    const suffix = list === tagList ? '' : ` ${list.name}`
+    const { value, unchanged } = await cache
+      .get(`${identity} ${credential?.id ?? ''}${suffix}`, list.schema, options, (former) =>
+        pages(list, former, credential, options),
+      )
+      .catch(advise(credential))
+    return { items: value.flatMap(({ items }) => items), unchanged }
   }
 
   return {
@@ -92,12 +142,13 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
     type,
     async list(options) {
       const credential = await github.credential()
-      const key = `${identity} ${credential?.id ?? ''}`
-      const { value, unchanged } = await cache
-        .get(key, Pages, options, (former) => pages(former, credential, options))
-        .catch(advise(credential))
-      const tags = value.flatMap((page) => page.tags)
-      return { ...versionsOf(tags, tagPrefix), unchanged }
+      const { items: tags, unchanged } = await listOf(tagList, credential, options)
+      const { versions, skipped } = versionsOf(tags, tagPrefix)
+      if (options.dates !== true) return { versions, skipped, unchanged }
+      const releases = await listOf(releaseList, credential, options)
+      const dates = new Map(releases.items.map(({ name, publishedAt }) => [name, publishedAt]))
+      const dated = versions.map((one) => ({ ...one, publishedAt: dates.get(one.ref) }))
+      return { versions: dated, skipped, unchanged }
     },
     resolve(version, options) {
       return resolveFromList(this, version, options)
@@ -131,11 +182,6 @@ const advise =
     throw new FillError('RateLimited', `${message}; ${remedy}`, { cause: error, retryAfterMs })
   }
 
-function pageOf(answer: EgressAnswer): Page {
-  const tags = parseJson(expectStatus(answer, 200), Tags)
-  return {
-    more: /;\s*rel="?next"?/.test(answer.header('link') ?? ''),
-    tags: tags.map(({ name, commit }) => ({ name, commit: commit.sha })),
-    ...etagOf(answer),
-  }
+function pageOf(answer: EgressAnswer): Omit<Page<unknown>, 'items'> {
+  return { more: /;\s*rel="?next"?/.test(answer.header('link') ?? ''), ...etagOf(answer) }
 }

@@ -25,6 +25,8 @@ export interface UpstreamVersion {
   readonly ref: string
   /** The commit that the ref points to, if the list names it. */
   readonly commit?: string | undefined
+  /** When it was published, RFC 3339: set by the host, not by authors. */
+  readonly publishedAt?: string | undefined
 }
 
 export interface UpstreamListing<V> {
@@ -41,6 +43,8 @@ export interface UpstreamOptions {
   readonly urgent?: boolean | undefined
   /** Maximum age of a list that is returned without asking, in milliseconds. Default: 0. */
   readonly maxAgeMs?: number | undefined
+  /** Whether to ask also when versions were published. Default: false. */
+  readonly dates?: boolean | undefined
 }
 
 /** A version as the upstream has it now. */

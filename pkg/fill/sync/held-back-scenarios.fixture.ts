@@ -166,6 +166,23 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(scene().status('Module', 'vpc').listing).toBeUndefined()
       expect(condition()).toBeUndefined()
     })
+    it('counts from when the host says that a version was published, but never from before a list without it', async () => {
+      const at = (ms: number) => new Date(now() - ms).toISOString()
+      upstream('v1.0.0', 'v1.1.0')
+      scene().upstream.dates.set(url, { 'v1.0.0': at(30 * day), 'v1.1.0': at(6 * day) })
+      await write()
+      await scene().run()
+      expect(listed()).toEqual(['v1.0.0'])
+      await later(day)
+      expect(listed()).toEqual(['v1.1.0', 'v1.0.0'])
+      upstream('v1.0.0', 'v1.1.0', 'v1.2.0')
+      scene().upstream.dates.set(url, { 'v1.2.0': at(30 * day) })
+      await later(2 * day)
+      expect(listed()).toEqual(['v1.1.0', 'v1.0.0'])
+      await later(5 * day + hour)
+      expect(listed()[0]).toBe('v1.2.0')
+    })
+
     it('lets in exactly the version of an exception, and says who decided it', async () => {
       await begin()
       upstream(...old, 'v1.1.0', 'v1.2.0')

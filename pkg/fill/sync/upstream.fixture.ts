@@ -37,6 +37,8 @@ export class TestUpstream implements Sources {
   readonly sources = new Map<string, string>()
   /** Errors of requests, by URL, by `namespace/type`, or by the request as `asked` shows it. */
   readonly faults = new Map<string, FillError>()
+  /** When versions were published, by version as it is spelled, by URL of the repository. */
+  readonly dates = new Map<string, Readonly<Record<string, string>>>()
   /** Promises that a download waits for, by URL. */
   readonly delays = new Map<string, Promise<void>>()
   /** The requests: `list URL`, `fetch URL 1.0.0`. */
@@ -73,12 +75,13 @@ export class TestUpstream implements Sources {
     return {
       identity: `git:${url}`,
       type: 'git',
-      list: async ({ maxAgeMs = 0 }) => {
+      list: async ({ maxAgeMs = 0, dates }) => {
         if (maxAgeMs < Number.POSITIVE_INFINITY) this.#ask(`list ${url}`, url)
         const versions = [...tags()].map(([version, files]) => ({
           version,
           ref: version,
           commit: commitOf(files),
+          ...(dates === true && { publishedAt: this.dates.get(url)?.[version] }),
         }))
         return { versions, skipped: 0, unchanged: false }
       },

@@ -5,7 +5,7 @@ import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
 import { exceptionFor } from '../../policy/policy.ts'
 import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
-import { type Context, refOf } from '../context.ts'
+import { type Context, msOf, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/gone.ts'
 import { admission, type HeldVersion, heldBackIn, reportException } from '../parent/held-back.ts'
@@ -110,7 +110,9 @@ async function bring(
   const constraints = parseConstraints(
     typeof versionConstraints === 'string' ? versionConstraints : '',
   )
-  const listed = await list(context, namespace, item, asking)
+  const policy = policyOf(depot)
+  const dates = policy !== undefined
+  const listed = await list(context, namespace, item, { ...asking, dates })
   const versions = listed.versions.map(({ version }) => version)
   const known = knownVersions(context, namespace, item, object)
   const moved = object !== undefined && isMoved(context, namespace, item, object)
@@ -124,9 +126,12 @@ async function bring(
   const missing = missingFrom(versions, known.all)
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
   const before = moved ? undefined : object
-  const policy = policyOf(depot)
   const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
-  const from = { address, versions: listed.versions }
+  const itemThen = itemBefore(depot, item)
+  const wasListed = itemThen?.found !== undefined && itemThen.message === undefined
+  const { lastPoll } = (depot.status ?? {}) as DepotStatus
+  const lastMs = wasListed ? msOf(lastPoll) : undefined
+  const from = { address, versions: listed.versions, lastMs }
   const { admits, remember } = admission(context, before, from, policy)
   const have = new Set(known.stored.map(normalizeVersion))
   const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
@@ -236,11 +241,12 @@ function list(
   { sources, timings }: Context,
   namespace: string,
   { kind, config }: DepotItem,
-  { signal, urgent, isPoll }: Asking,
+  { signal, urgent, isPoll, dates }: Asking & { readonly dates: boolean },
 ) {
   const options = {
     signal: AbortSignal.any([signal, AbortSignal.timeout(timings.listMs)]),
     urgent,
+    dates,
     maxAgeMs: isPoll ? 0 : Number.POSITIVE_INFINITY,
   }
   return kind === 'Module'

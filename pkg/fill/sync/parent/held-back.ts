@@ -10,7 +10,7 @@ import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import { type AgePolicy, freeMs, type SeenVersion, seenVersions } from '../../policy/policy.ts'
 import type { UpstreamVersion } from '../../sources/sources.ts'
 import { conditionTrue } from '../conditions.ts'
-import { type Context, timeOf } from '../context.ts'
+import { type Context, msOf, timeOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import type { ParentStatus } from './report.ts'
 
@@ -29,7 +29,9 @@ export interface HeldVersion {
 interface Listed {
   /** Host and path of the source. */
   readonly address: string
-  readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit'>[]
+  readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit' | 'publishedAt'>[]
+  /** When upstream was last listed; undefined if nobody knows. */
+  readonly lastMs: number | undefined
 }
 
 /** The versions of an upstream, as far as the policy of a Depot lets them in. */
@@ -47,7 +49,7 @@ export interface Admission {
 export function admission(
   context: Context,
   parent: StoredObject | undefined,
-  { address, versions }: Listed,
+  { address, versions, lastMs }: Listed,
   policy: AgePolicy | undefined,
 ): Admission {
   const before = listingOf(parent)
@@ -59,11 +61,12 @@ export function admission(
     return { admits: () => true, remember: forget }
   }
   const nowMs = context.clock()
-  const marked = versions.map(({ version, commit }) => ({
+  const marked = versions.map(({ version, commit, publishedAt }) => ({
     version,
     mark: commit?.slice(0, markLength),
+    publishedMs: msOf(publishedAt),
   }))
-  const seen = seenVersions(marked, before && seenIn(before), policy, nowMs)
+  const seen = seenVersions(marked, before && seenIn(before), policy, nowMs, lastMs)
   const freeOf = (version: string) => freeMs(seen.get(normalizeVersion(version)), policy)
   const admits = (version: string) => freeOf(version) <= nowMs
   return {
