@@ -22,7 +22,7 @@ $(modules): package.json package-lock.json
 
 ui: $(pages) ## Build the pages of the explorer
 
-$(pages): $(modules) $(shell find pkg/explorer/web pkg/explorer/boot.ts -type f)
+$(pages): $(modules) $(shell find pkg/explorer/web pkg/explorer/boot.ts pkg/api/usage -type f)
 	@$(NODE) npx vite build --config pkg/explorer/web/vite.config.ts --logLevel warn
 	@$(NODE) npx vite build --config pkg/explorer/web/first-view.config.ts --logLevel warn
 	@touch $@
