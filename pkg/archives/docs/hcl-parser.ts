@@ -44,20 +44,26 @@ let worker: Worker | undefined
 let idle: NodeJS.Timeout | undefined
 const oneAtATime = createLimiter({ parallel: 1, waiting: 10_000, busy: 'too many modules wait' })
 
+/** How often the thread is asked for its processor time. */
+const lookMs = 100
+/** A thread that gets less of a processor than one of so many parts is stopped, too: it may be waiting for nothing. */
+const partsOfProcessor = 12
+
 /**
  * Gives the parser to one module at a time.
  *
- * @param timeoutMs for all files of the module; what is parsed after that fails
+ * @param cpuMs processor time for all files of the module; what is parsed after that fails. On a busy machine that takes longer,
+ *   and the result is the same.
  */
 export const withHclParser = <T>(
-  timeoutMs: number,
+  cpuMs: number,
   work: (parse: ParseHcl) => Promise<T>,
 ): Promise<T> =>
   oneAtATime(async () => {
     clearTimeout(idle)
-    const signal = AbortSignal.timeout(timeoutMs)
+    const budget = { leftMs: cpuMs }
     try {
-      return await work((name, text) => parseIn(thread(), { name, text }, signal))
+      return await work((name, text) => parseIn(thread(), { name, text }, budget))
     } finally {
       idle = setTimeout(end, idleMs).unref()
     }
@@ -81,32 +87,53 @@ function end(): void {
 async function parseIn(
   parser: Worker,
   file: { readonly name: string; readonly text: string },
-  signal: AbortSignal,
+  budget: { leftMs: number },
 ): Promise<ParsedFile> {
-  const over = new AbortController()
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  const once = { once: true, signal: over.signal }
   // Keeps the process alive until the answer is here.
   parser.ref()
   const fail = (why: string) => () => {
     end()
     reject(new HclError(why))
   }
+  const late = fail('the module takes too long to parse')
   const broken = fail('the parser failed on this file')
+  const spentMs = await stopwatch(parser)
+  const look = async () => {
+    if ((await spentMs()) > budget.leftMs) late()
+  }
   parser.once('message', resolve).once('error', broken).once('exit', broken)
-  signal.addEventListener('abort', fail('the module takes too long to parse'), once)
+  const looking = setInterval(() => void look(), lookMs)
   try {
-    if (signal.aborted) throw new HclError('the module takes too long to parse')
+    if (budget.leftMs <= 0) throw new HclError('the module takes too long to parse')
     parser.postMessage(file)
     const reply = Reply.parse(await promise)
     if ('error' in reply) throw problemIn(reply.error)
     return reply.parsed
   } finally {
-    over.abort()
+    clearInterval(looking)
+    budget.leftMs -= await spentMs()
     parser.off('message', resolve).off('error', broken).off('exit', broken)
     parser.unref()
   }
 }
+
+/** Measures the processor time of a thread from now on, in milliseconds, and at least its part of the time that passes. */
+async function stopwatch(thread: Worker): Promise<() => Promise<number>> {
+  const startMs = performance.now()
+  const before = await cpuMsOf(thread)
+  return async () => {
+    const cpuMs = (await cpuMsOf(thread)) - before
+    return Math.max(cpuMs, (performance.now() - startMs) / partsOfProcessor)
+  }
+}
+
+/** 0 before it starts and after it has ended. */
+const cpuMsOf = (thread: Worker): Promise<number> =>
+  thread.cpuUsage().then(
+    ({ user, system }) => (user + system) / 1000,
+    () => 0,
+  )
 
 /** Reads the first problem of `parse config: [main.tf:2,9-3,1: Summary; Detail. main.tf:7,1-2: Summary; Detail.]`. */
 function problemIn(message: string): HclError {

@@ -12,7 +12,7 @@ export interface DocsFile {
   readonly sizeBytes: number
 }
 
-const timeoutMs = 5_000
+const parserCpuMs = 5_000
 const maxFileBytes = 1024 * 1024
 const maxFiles = 500
 const maxFolders = 50
@@ -28,7 +28,7 @@ export const readModuleDocs = <File extends DocsFile>(
   files: readonly File[],
   read: (file: File) => AsyncIterable<Uint8Array>,
 ): Promise<ModuleDocs> =>
-  withHclParser(timeoutMs, async (parse) => {
+  withHclParser(parserCpuMs, async (parse) => {
     let filesLeft = maxFiles
     const docsOf = async (path: string): Promise<FolderDocs> => {
       const prefix = path === '' ? '' : `${path}/`

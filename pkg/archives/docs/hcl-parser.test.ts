@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { withHclParser } from './hcl-parser.ts'
+
+const small = 'variable "cidr" {}\n'
+const large = Array.from({ length: 20_000 }, (_, at) => `variable "v${at}" {}\n`).join('')
+
+it('stops a module that takes more than its processor time, and parses the next one', async () => {
+  const tooLarge = withHclParser(20, async (parse) => {
+    await expect(parse('large.tf', large)).rejects.toThrow('takes too long to parse')
+    return parse('small.tf', small)
+  })
+  await expect(tooLarge).rejects.toThrow('takes too long to parse')
+  const parsed = await withHclParser(5_000, (parse) => parse('small.tf', small))
+  expect(parsed).toEqual({ variable: { cidr: [{}] } })
+})
+
+it('counts no time in which it waits for files', async () => {
+  await withHclParser(5_000, (parse) => parse('small.tf', small))
+  const parsed = await withHclParser(300, async (parse) => {
+    await sleep(400)
+    return parse('small.tf', small)
+  })
+  expect(parsed).toEqual({ variable: { cidr: [{}] } })
+})
