@@ -16,7 +16,7 @@ import type { Load, LoadResult } from './load.ts'
 
 const startDeadlineMs = 120_000
 /** A load takes seconds. Probes in quick succession took a tenth of its CPU time. */
-const probeMs = 100
+const loadProbeMs = 100
 
 /** A server that is measured. */
 export interface Target {
@@ -203,19 +203,19 @@ async function startServer(
   const adminUrl = `http://127.0.0.1:${adminPort}`
   const pid = child.pid ?? 0
   const deadline = performance.now() + startDeadlineMs
-  const until = async (probe: string): Promise<number> => {
+  const until = async (probe: string, everyMs: number): Promise<number> => {
     while (!(await answers(adminUrl + probe))) {
       if (child.exitCode !== null) throw new Error('Depot did not start')
       if (performance.now() > deadline) {
         child.kill()
         throw new Error(`Depot does not answer ${probe}`)
       }
-      await sleep(probeMs)
+      await sleep(everyMs)
     }
     return mainThreadNanoseconds(pid)
   }
-  const listening = await until('/livez')
-  const loadNanoseconds = (await until('/readyz')) - listening
+  const listening = await until('/livez', 10)
+  const loadNanoseconds = (await until('/readyz', loadProbeMs)) - listening
   return { port, pid, adminUrl, loadNanoseconds, stop: () => child.kill() }
 }
 

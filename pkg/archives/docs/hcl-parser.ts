@@ -119,18 +119,18 @@ async function parseIn(
 }
 
 /** Measures the processor time of a thread from now on, in milliseconds, and at least its part of the time that passes. */
-async function stopwatch(thread: Worker): Promise<() => Promise<number>> {
+async function stopwatch(parser: Worker): Promise<() => Promise<number>> {
   const startMs = performance.now()
-  const before = await cpuMsOf(thread)
+  const before = await cpuMsOf(parser)
   return async () => {
-    const cpuMs = (await cpuMsOf(thread)) - before
+    const cpuMs = (await cpuMsOf(parser)) - before
     return Math.max(cpuMs, (performance.now() - startMs) / partsOfProcessor)
   }
 }
 
 /** 0 before it starts and after it has ended. */
-const cpuMsOf = (thread: Worker): Promise<number> =>
-  thread.cpuUsage().then(
+const cpuMsOf = (parser: Worker): Promise<number> =>
+  parser.cpuUsage().then(
     ({ user, system }) => (user + system) / 1000,
     () => 0,
   )
