@@ -46,7 +46,7 @@ const oneAtATime = createLimiter({ parallel: 1, waiting: 10_000, busy: 'too many
 
 /** How often the thread is asked for its processor time. */
 const lookMs = 100
-/** A thread that gets less of a processor than one of so many parts is stopped, too: it may be waiting for nothing. */
+/** A thread is also stopped after so many times its limit of wall time: it may hang. */
 const partsOfProcessor = 12
 
 /**
@@ -128,7 +128,7 @@ async function stopwatch(parser: Worker): Promise<() => Promise<number>> {
   }
 }
 
-/** 0 before it starts and after it has ended. */
+/** Returns 0 before the thread starts and after it ends. */
 const cpuMsOf = (parser: Worker): Promise<number> =>
   parser.cpuUsage().then(
     ({ user, system }) => (user + system) / 1000,

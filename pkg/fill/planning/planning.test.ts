@@ -125,7 +125,7 @@ it('tells which versions are too young, which changes nothing', async () => {
   expect(brief(changes)).toEqual(['wait Module vpc v1.0.0'])
   expect(hasDifferences(changes)).toBe(false)
   expect(asText(changes)).toMatch(
-    /^\? Module team\/vpc: hold back, because it is too young, v1\.0\.0: until 20.*\nPlan: 1 held back\.\n$/,
+    /^\? Module team\/vpc: hold back \(too young\) v1\.0\.0: until 20.*\nPlan: 1 held back\.\n$/,
   )
 })
 

@@ -19,7 +19,7 @@ const signs: Readonly<Record<Action, readonly [sign: string, verb: string]>> = {
   remove: ['-', 'remove'],
   release: ['-', 'release'],
   hold: ['!', ''],
-  wait: ['?', 'hold back, because it is too young,'],
+  wait: ['?', 'hold back (too young)'],
   drift: ['!', 'keep, although upstream changed,'],
   skip: ['?', 'skip'],
   fail: ['x', ''],

@@ -50,6 +50,15 @@ it('lets exactly the version of an exception in', () => {
   )
 })
 
+it.each(['git.test:8443/vpc', 'git.test/8443/vpc'])(
+  'an exception of %s names a port',
+  (address) => {
+    const exception = { address, version: '1.0.0', reason: 'a fix', by: 'Ann' }
+    const policy = { ...week, exceptions: [exception] }
+    expect(exceptionFor('git.test/8443/vpc', '1.0.0', policy)).toBe(exception)
+  },
+)
+
 describe('a version', () => {
   const since = (sinceMs: number, mark?: string) => new Map([['1.0.0', { sinceMs, mark }]])
 

@@ -103,10 +103,13 @@ export function exceptionFor(
   { exceptions }: AgePolicy,
 ): PolicyException | undefined {
   const isSame = (one: PolicyException) =>
-    one.address.toLowerCase() === address.toLowerCase() &&
+    withoutColon(one.address) === withoutColon(address) &&
     normalizeVersion(one.version) === normalizeVersion(version)
   return exceptions.find(isSame)
 }
+
+/** Sources are named `host:8443/path` and `host/8443/path`. */
+const withoutColon = (address: string): string => address.toLowerCase().replace(':', '/')
 
 /** The newest version of each major and minor number, and the newest three. */
 function newestOf(versions: readonly string[]): Set<string> {

@@ -205,6 +205,41 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.2.0'])
     })
 
+    it('survives a status with malformed times', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      const module = scene().object('Module', 'vpc')
+      const { listing } = scene().status('Module', 'vpc')
+      await scene().objects.writeStatus(module, {
+        ...(module.status as object),
+        listing: {
+          ...listing,
+          seen: [{ since: 'yesterday', versions: ['1.1.0'] }],
+          heldBack: [{ version: 'v1.1.0', until: 'tomorrow' }],
+        },
+      })
+      await later(hour)
+      expect(scene().condition('Depot', 'main', 'Ready')).toMatchObject({ status: 'True' })
+      expect(heldBack()).toHaveLength(1)
+      await later(7 * day)
+      expect(await scene().stored()).toHaveLength(old.length + 1)
+    })
+
+    it('is forgotten by a module that its Depot releases', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      expect(heldBackCount(scene().objects)).toBe(1)
+      await scene().write('Depot', 'main', {
+        global: { storageConfig },
+        policy: { minimumAge: '7d' },
+        moduleConfigs: [],
+      })
+      await eventually(() => expect(heldBackCount(scene().objects)).toBe(0))
+      expect(await scene().stored()).toHaveLength(old.length)
+    })
+
     it('holds while the list of upstream cannot be read', async () => {
       await begin()
       upstream(...old, 'v1.1.0')

@@ -38,7 +38,7 @@ it('is accepted by itself after three polls of the same list in a day', () => {
 })
 
 it.each([
-  ['github:github.com/acme/terraform-aws-vpc', 'github.com/acme/terraform-aws-vpc'],
+  ['github:api.github.com/acme/terraform-aws-vpc', 'github.com/acme/terraform-aws-vpc'],
   ['git:https://Git.test/team/vpc.git/', 'git.test/team/vpc'],
   ['git:https://git.test:8443/team/vpc', 'git.test/8443/team/vpc'],
   ['registry:registry.test/acme/vpc/aws', 'registry.test/acme/vpc/aws'],

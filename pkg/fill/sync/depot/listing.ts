@@ -58,9 +58,11 @@ export function isSameSource(one: string, other: string): boolean {
   return spelled(one) === spelled(other)
 }
 
-/** The host and path of a source, as the exceptions of a policy name it. */
+/** The host and path of a source, as the exceptions of a policy name it. GitHub has another host for its API. */
 export function addressOf(identity: string): string {
-  return spelled(identity).replace(/^\w*:/, '')
+  return spelled(identity)
+    .replace(/^\w*:/, '')
+    .replace(/^api\.github\.com\//, 'github.com/')
 }
 
 /** `git:https://Git.test/team/vpc.git/` becomes `git:git.test/team/vpc`. */

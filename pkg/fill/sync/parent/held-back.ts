@@ -15,8 +15,8 @@ import { writeStatus } from '../status.ts'
 import type { ParentStatus } from './report.ts'
 
 const maxNamed = 10
-/** How much of a commit the status remembers. */
-const markLength = 12
+/** How much of a commit the status remembers: nobody can make another commit that begins alike. */
+const markLength = 24
 
 export interface HeldVersion {
   readonly version: string
@@ -64,9 +64,9 @@ export function admission(
   const marked = versions.map(({ version, commit, publishedAt }) => ({
     version,
     mark: commit?.slice(0, markLength),
-    publishedMs: msOf(publishedAt),
+    publishedMs: pastMs(publishedAt, nowMs),
   }))
-  const seen = seenVersions(marked, before && seenIn(before), policy, nowMs, lastMs)
+  const seen = seenVersions(marked, before && seenIn(before, nowMs), policy, nowMs, lastMs)
   const freeOf = (version: string) => freeMs(seen.get(normalizeVersion(version)), policy)
   const admits = (version: string) => freeOf(version) <= nowMs
   return {
@@ -98,11 +98,17 @@ function listingOf(parent: StoredObject | undefined): ListingMemory | undefined 
   return ListingMemory.safeParse((parent?.status as ParentStatus | undefined)?.listing).data
 }
 
-function seenIn({ seen }: ListingMemory): Map<string, SeenVersion> {
+/** @returns undefined if the time is malformed or in the future */
+function pastMs(time: string | undefined, nowMs: number): number | undefined {
+  const ms = msOf(time)
+  return ms !== undefined && ms <= nowMs ? ms : undefined
+}
+
+function seenIn({ seen }: ListingMemory, nowMs: number): Map<string, SeenVersion> {
   const all = seen.flatMap(({ since, versions }) =>
     versions.map((text) => {
       const [version = '', mark] = text.split('@')
-      return [version, { sinceMs: Date.parse(since), mark }] as const
+      return [version, { sinceMs: pastMs(since, nowMs) ?? nowMs, mark }] as const
     }),
   )
   return new Map(all)
@@ -122,7 +128,8 @@ function written(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] 
 
 export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersion[] {
   const { heldBack = [], address = '' } = listingOf(parent) ?? {}
-  return heldBack.map((one) => ({ ...one, address }))
+  const withTime = heldBack.filter(({ until }) => msOf(until) !== undefined)
+  return withTime.map((one) => ({ ...one, address }))
 }
 
 /** Tells who let a version in although it is too young. */
@@ -156,6 +163,6 @@ export function heldBackCondition(
   const more = all.length > maxNamed ? `, and ${all.length - maxNamed} more` : ''
   return conditionTrue(
     'HeldBack',
-    `too young for the policy (${all.length}): ${named.join(', ')}${more}; they are stored by themselves then, or at once if spec.policy.exceptions names address, version, reason and by`,
+    `too young for the policy (${all.length}): ${named.join(', ')}${more}; each is stored by itself then; to store one at once, name it in spec.policy.exceptions with address, version, reason and by`,
   )
 }

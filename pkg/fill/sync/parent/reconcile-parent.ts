@@ -8,7 +8,7 @@ import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '..
 import { type StatusChange, suspend, writeStatus } from '../status.ts'
 import { wakeUncompared } from '../version/comparison.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
-import { leaveGoneDepot } from './depot-label.ts'
+import { depotLabel, leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
 import { heldCondition, useUpConfirmation } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
@@ -69,7 +69,15 @@ async function sync(
   const RemovalHeld = held && heldCondition(context, object, held)
   await writeStatus<ParentStatus>(context, latestOf(context, object), () => ({
     ...change,
-    fields: { ...change.fields, ...fields, ...handled(request, nowMs) },
+    fields: {
+      ...change.fields,
+      ...fields,
+      ...handled(request, nowMs),
+      // Nobody holds back versions of a resource that its Depot released.
+      ...(object.metadata.labels[depotLabel(context.apiGroup)] === undefined && {
+        listing: undefined,
+      }),
+    },
     conditions: { ...change.conditions, RemovalHeld },
   }))
   if (RemovalHeld !== undefined) {
