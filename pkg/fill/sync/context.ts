@@ -21,6 +21,7 @@ import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
 import type { ArchivesInUse } from './version/archives-in-use.ts'
 import type { DocsAllowance } from './version/document.ts'
+import type { Earlier } from './version/earlier.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
 import type { VersionOutlook } from './version/outlook.ts'
@@ -105,8 +106,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly verified: Set<string>
   /** Upstream addresses of the Providers whose source repository could not be looked up, by uid. */
   readonly unsourced: Map<string, string>
-  /** Versions to compare, with the earlier one of each; undefined where there is none any more. */
-  readonly uncompared: Map<string, StoredObject | undefined>
+  /** Versions to compare, with the earlier one of each; undefined where there is none any more. Some wait for theirs. */
+  readonly uncompared: Map<string, Earlier>
   /** Versions whose upstream has other content by now. */
   readonly outdated: Set<string>
 }

@@ -230,6 +230,44 @@ export function versionPolicyScenarios(scene: () => Scene): void {
       expect(served()).toEqual(['1.0.0', '2.0.0'])
     })
 
+    /** 1.0.0 or 1.0.5 waits for its upstream until a request. */
+    const busy = (number: string) => `resolve ${url} ${number}`
+    const beBusy = (number: string) => {
+      const message = 'too many requests'
+      const fault = new FillError('RateLimited', message, { retryAfterMs: 600_000 })
+      scene().upstream.faults.set(busy(number), fault)
+    }
+    const isBusy = (number: string) =>
+      eventually(() => expect(condition(number, 'Ready')).toMatchObject({ reason: 'RateLimited' }))
+    const answer = async (number: string) => {
+      scene().upstream.faults.delete(busy(number))
+      const annotations = { 'depot.internal/sync-requested-at': 'now' }
+      await scene().objects.patch(refOf(scene().object('Version', nameOf(number))), {
+        metadata: { annotations },
+      })
+      await eventually(() => expect(status(number)).toMatchObject({ synced: true }))
+    }
+
+    it('tries a failed version again if an earlier one appeared before its retry', async () => {
+      upstream({ ...tags, 'v1.0.5': input('cidr') })
+      const fetch = `fetch ${url} 1.1.0`
+      scene().upstream.faults.set(fetch, new FillError('FetchFailed', 'the connection was lost'))
+      beBusy('1.0.5')
+      await write('Enforce', ['1.1.0'])
+      await scene().run()
+      const name = `Version ${scene().namespace}/vpc-1-1-0`
+      await eventually(() => expect(scene().failing()).toContain(name))
+      await write('Enforce', ['1.0.5', '1.1.0'])
+      await isBusy('1.0.5')
+      await eventually(() => expect(scene().failing()).not.toContain(name))
+      expect(condition('1.1.0', 'Ready')).toMatchObject({ reason: 'FetchFailed' })
+      scene().upstream.faults.delete(fetch)
+      await answer('1.0.5')
+      await eventually(() =>
+        expect(condition('1.1.0', 'Ready')).toMatchObject({ reason: 'BreakingChange' }),
+      )
+    })
+
     it('keeps the first archive of a version whose tag now breaks callers', async () => {
       upstream({ ...tags, 'v1.1.0': input('cidr') })
       await write('Enforce', ['1.0.0', '1.1.0'])

@@ -27,7 +27,7 @@ import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { docsInArchive } from './document.ts'
-import { type Earlier, earlierOf, earlierOfAll, stateOf } from './earlier.ts'
+import { type Earlier, earlierOf, earlierOfAll } from './earlier.ts'
 import { configOf, storedPlaceOf, type VersionPlan } from './plan.ts'
 import { storedDocs } from './readme.ts'
 import { docsIn } from './status.ts'
@@ -107,13 +107,12 @@ export function isStillRefused(
 
 /** Wakes the Versions of a module that have to be compared with another one, or wait for an earlier one. */
 export function wakeUncompared(context: Context, parent: StoredObject): void {
-  const { versionPolicy } = configOf(parent) as ModuleConfig
   for (const [version, earlier] of earlierOfAll(siblingsIn(context, parent))) {
     if (earlier === 'awaited') continue
     const status = versionStatus(version)
     const isKnown = status.artifact?.docs !== undefined || status.compared !== undefined
-    const isWaiting = versionPolicy === 'Enforce' && stateOf(version) === 'awaited'
-    if (isKnown ? isCompared(status, earlier) : !isWaiting) continue
+    const isWaiting = context.uncompared.get(keyOf(version.metadata)) === 'awaited'
+    if (!isWaiting && (!isKnown || isCompared(status, earlier))) continue
     context.uncompared.set(keyOf(version.metadata), earlier)
     context.wake(refOf(version), 'poll')
   }
@@ -187,8 +186,9 @@ async function freshComparison(
 ): Promise<{ compared?: Compared | undefined; waitMs?: number } | undefined> {
   const key = keyOf(object.metadata)
   const { sha256 } = versionStatus(object).artifact ?? {}
-  if (sha256 === undefined || !context.uncompared.has(key)) return undefined
   const earlier = context.uncompared.get(key)
+  if (sha256 === undefined || !context.uncompared.has(key) || earlier === 'awaited')
+    return undefined
   const done = (compared: Compared | undefined) => {
     context.uncompared.delete(key)
     return { compared }

@@ -62,7 +62,7 @@ function before(number: SemVer, newestFirst: readonly Numbered[], from: number):
 }
 
 /** Whether a Version has an archive, may get one soon, or does not count. */
-export function stateOf({ metadata, spec, status }: StoredObject): 'stored' | 'awaited' | 'none' {
+function stateOf({ metadata, spec, status }: StoredObject): 'stored' | 'awaited' | 'none' {
   if (metadata.deletionTimestamp !== undefined) return 'none'
   const { artifact, conditions } = versionStatus({ status } as StoredObject)
   if (artifact?.sha256 !== undefined && artifact.fileName !== undefined) return 'stored'

@@ -36,8 +36,6 @@ export async function syncVersion(
   // Taken now: a change that is noticed during this work is for the next run.
   attempt.isOutdated = context.outdated.delete(key)
   const plan = planOf(context, version)
-  const earlier = requiredEarlier(context, version, plan)
-  attempt.key = attemptKey(context, plan.sourceKey + refusalBasis(earlier))
   const object = await addFinalizer(context, given.object)
   const work = { ...given, object }
   const { request, afterMs } = requestOf(context, object)
@@ -55,10 +53,13 @@ export async function syncVersion(
     if (moved !== false) return moved && syncVersion(context, { ...given, ...read(moved) })
   }
   attempt.isLost = isLost
+  const earlier = requiredEarlier(context, version, plan)
+  attempt.key = attemptKey(context, plan.sourceKey + refusalBasis(earlier))
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, work, plan, stored)
   } else if (!isStored && earlier === 'awaited') {
     // Its Module wakes it when the earlier version is stored or refused.
+    context.uncompared.set(key, earlier)
     return soonest(afterMs)
   } else if (!context.slots.take(plan.host, key)) {
     if (attempt.isOutdated) context.outdated.add(key)
