@@ -17,6 +17,8 @@ export interface StatusChange<S> {
   readonly conditions: ConditionChanges
   /** Whether the change only reports progress, which is not worth writing a file. */
   readonly isProgress?: boolean
+  /** False: the spec is still to be processed, so observedGeneration stays. */
+  readonly isObserved?: boolean
 }
 
 /**
@@ -86,7 +88,7 @@ function isSameTask(a: StoredObject, b: StoredObject): boolean {
 
 function statusAfter<S extends AnyStatus>(
   { status, metadata }: StoredObject,
-  { fields, conditions }: StatusChange<S>,
+  { fields, conditions, isObserved = true }: StatusChange<S>,
   nowMs: number,
 ): Record<string, unknown> {
   const before = (status ?? {}) as AnyStatus
@@ -94,7 +96,7 @@ function statusAfter<S extends AnyStatus>(
   const all: Record<string, unknown> = {
     ...before,
     ...fields,
-    observedGeneration: metadata.generation,
+    ...(isObserved && { observedGeneration: metadata.generation }),
     conditions: withConditions(before.conditions, conditions, at),
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))

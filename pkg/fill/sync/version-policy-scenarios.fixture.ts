@@ -306,5 +306,34 @@ export function versionPolicyScenarios(scene: () => Scene): void {
       await depot('Enforce', 'None')
       await eventually(() => expect(served()).toEqual(numbers))
     })
+
+    it('compares the first versions of a Depot with a minimum age', async () => {
+      const young = ['v1.0.2', 'v1.0.3', 'v1.0.4'].map((tag) => [tag, input('cidr')])
+      upstream({
+        'v1.0.0': input('cidr'),
+        'v1.0.1': input('cidr', 'name'),
+        ...Object.fromEntries(young),
+      })
+      const observed: unknown[] = []
+      scene().through = (objects) => ({
+        ...objects,
+        async apply(object) {
+          if (object.kind === 'Version') {
+            await eventually(() => expect(scene().status('Module', 'vpc').listing).toBeDefined())
+            observed.push(scene().status('Module', 'vpc').observedGeneration)
+          }
+          return objects.apply(object)
+        },
+      })
+      await scene().write('Depot', 'main', {
+        global: { storageConfig, moduleConfig: { versionPolicy: 'Enforce' } },
+        moduleConfigs: [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }],
+        policy: { minimumAge: '7d' },
+      })
+      await scene().run()
+      await eventually(() => refused('1.0.1'))
+      expect(observed).toEqual([undefined, undefined])
+      expect(status('1.0.0')).toMatchObject({ synced: true })
+    })
   })
 }

@@ -91,7 +91,9 @@ async function writeListing(
   object: StoredObject,
   listing: ListingMemory | undefined,
 ): Promise<void> {
-  await writeStatus<ParentStatus>(context, object, () => ({ fields: { listing }, conditions: {} }))
+  // The resource is observed when its Versions exist.
+  const change = { fields: { listing }, conditions: {}, isObserved: false }
+  await writeStatus<ParentStatus>(context, object, () => change)
 }
 
 function listingOf(parent: StoredObject | undefined): ListingMemory | undefined {
