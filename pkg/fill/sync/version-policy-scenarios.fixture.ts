@@ -268,6 +268,26 @@ export function versionPolicyScenarios(scene: () => Scene): void {
       )
     })
 
+    it('compares a version with an earlier one that appears while it is fetched', async () => {
+      upstream(tags)
+      const delay = Promise.withResolvers<void>()
+      scene().upstream.delays.set(url, delay.promise)
+      beBusy('1.0.0')
+      await write('Enforce', ['1.1.0'])
+      await scene().begin()
+      const isFetched = () => expect(scene().upstream.asked).toContain(`fetch ${url} 1.1.0`)
+      await eventually(isFetched)
+      await write('Enforce', ['1.0.0', '1.1.0'])
+      await isBusy('1.0.0')
+      delay.resolve()
+      await scene().idle()
+      expect(status('1.1.0').artifact).toBeUndefined()
+      expect(condition('1.1.0', 'Ready')?.status).not.toBe('False')
+      expect(await scene().stored()).toEqual([])
+      await answer('1.0.0')
+      await eventually(() => refused('1.1.0'))
+    })
+
     it('keeps the first archive of a version whose tag now breaks callers', async () => {
       upstream({ ...tags, 'v1.1.0': input('cidr') })
       await write('Enforce', ['1.0.0', '1.1.0'])

@@ -121,7 +121,7 @@ export function wakeUncompared(context: Context, parent: StoredObject): void {
 /**
  * Compares a fetched archive before it is stored.
  *
- * @returns the change of the status; undefined if it cannot be compared now
+ * @returns the change of the status; undefined if it cannot be compared now; `awaited` if it has to be, and must wait
  * @throws FillError BreakingChange; errors of storage where a breaking change is refused
  */
 export async function compareCandidate(
@@ -129,10 +129,14 @@ export async function compareCandidate(
   { object, version, attempt, signal }: VersionWork,
   { parent, version: number }: VersionPlan,
   { docs, sha256 }: Candidate,
-): Promise<StatusChange<VersionStatus> | undefined> {
+): Promise<StatusChange<VersionStatus> | 'awaited' | undefined> {
   const earlier = earlierFor(context, parent, number)
-  if (earlier === undefined || earlier === 'awaited' || docs === undefined) return undefined
   const rules = rulesOf(version, parent)
+  if (earlier === 'awaited' && isEnforced(rules)) {
+    context.uncompared.set(keyOf(object.metadata), earlier)
+    return earlier
+  }
+  if (earlier === undefined || earlier === 'awaited' || docs === undefined) return undefined
   try {
     const after = await unpackDocs(docs.bytes)
     const compared = await compare(context, earlier, { number, after, sha256 }, signal)

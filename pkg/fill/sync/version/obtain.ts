@@ -26,12 +26,17 @@ interface Situation {
   readonly isLost: boolean
 }
 
-/** Fetches upstream's archive, and stores it if it may be stored. @throws FillError, ArchiveError, RegistryError */
+/**
+ * Fetches upstream's archive, and stores it if it may be stored.
+ *
+ * @returns `awaited` if an earlier version has to be stored first; its Module wakes this one then
+ * @throws FillError, ArchiveError, RegistryError
+ */
 export async function obtain(
   context: Context,
   work: VersionWork,
   { plan, offer, from, isCurrent, isLost }: Situation,
-): Promise<void> {
+): Promise<'awaited' | undefined> {
   const { object, version, attempt } = work
   const { policy, sourceKey } = plan
   const { revision } = offer
@@ -41,7 +46,7 @@ export async function obtain(
   const situation = { policy, lost: isLost, elsewhere, wanted }
   const first = decideToFetch(drift?.revision === revision, situation)
   if (first === 'drifted') return reportDrift(context, work, { revision }, false)
-  if (first === 'keep') return
+  if (first === 'keep') return undefined
   const heldKey = `${keyOf(object.metadata)} ${sourceKey} ${revision}`
   const candidate = context.held.take(heldKey) ?? (await fetch(context, work, plan, offer))
   let isHeld = false
@@ -55,10 +60,15 @@ export async function obtain(
     if (decision === 'keep') {
       const seen = { revision, sourceKey, verifiedMs: context.clock() }
       await write(context, work, (status) => keptStatus(status, seen))
-      return
+      return undefined
     }
     const isNew = artifact?.contentDigest !== candidate.contentDigest
     const comparison = isNew ? await compareCandidate(context, work, plan, candidate) : undefined
+    if (comparison === 'awaited') {
+      isHeld = true
+      await context.held.keep(heldKey, candidate)
+      return comparison
+    }
     const letGo = await context.inUse.hold(plan.placeId, objectsOf(candidate))
     const deadline = AbortSignal.timeout(context.timings.uploadMs)
     try {
@@ -66,6 +76,7 @@ export async function obtain(
       const stored = await store(context, plan.place, candidate, signal)
       const isFirst = decision === 'store'
       await reportStored(context, work, stored, { plan, from, isNew: isFirst, comparison })
+      return undefined
     } catch (error) {
       isHeld = true
       await context.held.keep(heldKey, candidate)
@@ -146,7 +157,7 @@ async function reportDrift(
   work: VersionWork,
   { revision, contentDigest }: UpstreamContent,
   isRefused: boolean,
-): Promise<void> {
+): Promise<undefined> {
   const upstream = { revision, ...(contentDigest !== undefined && { contentDigest }) }
   const how = { isRefused, nowMs: context.clock() }
   const object = await write(context, work, (status) => driftedStatus(status, upstream, how))

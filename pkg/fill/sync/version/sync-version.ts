@@ -72,7 +72,13 @@ export async function syncVersion(
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
     if (isOffered(offer.revision, work, plan, situation)) await keep(context, work, plan, stored)
-    else await obtain(context, work, { plan, offer, from, isCurrent, isLost })
+    else {
+      const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
+      if (result === 'awaited') {
+        if (attempt.isOutdated) context.outdated.add(key)
+        return soonest(afterMs)
+      }
+    }
   }
   return afterwards(context, work, plan, { afterMs, stored })
 }
