@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { refOf } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
@@ -286,6 +289,27 @@ export function versionPolicyScenarios(scene: () => Scene): void {
       expect(await scene().stored()).toEqual([])
       await answer('1.0.0')
       await eventually(() => refused('1.1.0'))
+    })
+
+    it('takes a version if the documentation of the one before it cannot be read', async () => {
+      upstream(tags)
+      await write('Enforce', ['1.0.0'])
+      await scene().run()
+      const [docs = ''] = await scene().documentation()
+      const bytes = Buffer.from('{')
+      await writeFile(join(scene().storage, docs), bytes)
+      const { artifact } = status('1.0.0')
+      await scene().objects.writeStatus(scene().object('Version', nameOf('1.0.0')), {
+        ...status('1.0.0'),
+        artifact: { ...artifact, docs: { sha256: hash('sha256', bytes), sizeBytes: bytes.length } },
+      })
+      await write('Enforce', ['1.0.0', '1.1.0', '1.2.0'])
+      await eventually(() => expect(scene().names('Version')).toContain(nameOf('1.2.0')))
+      for (const number of ['1.1.0', '1.2.0']) {
+        await eventually(() => expect(status(number)).toMatchObject({ synced: true }))
+      }
+      expect(status('1.1.0').compared).toBeUndefined()
+      expect(status('1.2.0').compared).toMatchObject({ from: '1.1.0', verdict: 'compatible' })
     })
 
     it('keeps the first archive of a version whose tag now breaks callers', async () => {

@@ -21,6 +21,7 @@ import {
   conditionUnknown,
 } from '../conditions.ts'
 import { type Context, keyOf, latestOf, refOf } from '../context.ts'
+import { failureOf } from '../failure.ts'
 import { versionOfStored } from '../parent/desired.ts'
 import { publishedFor } from '../parent/published.ts'
 import { resourceOf } from '../resource.ts'
@@ -148,7 +149,7 @@ export async function compareCandidate(
     if (version.status?.artifact === undefined) attempt.comparison = changeOf(refused, rules)
     throw new FillError('BreakingChange', refusalOf(context, object, compared))
   } catch (err) {
-    if (isEnforced(rules) || signal.aborted) throw err
+    if (signal.aborted || (isEnforced(rules) && failureOf(err) !== undefined)) throw err
     context.log.warn({ version: object.metadata.name, err }, uncompared)
     return undefined
   }
