@@ -49,6 +49,7 @@ export interface Subject {
   readonly path: Readonly<Record<'namespace' | 'kind' | 'name', string>>
   /** The version that was asked for, as it is spelled. */
   readonly version: string | undefined
+  readonly latestVersion: string | undefined
   /** The folder that follows `//` in an address. */
   readonly folder: string | undefined
 }
@@ -67,11 +68,13 @@ export function subjectOf(
   for (const kind of rest.length === 0 ? kinds : []) {
     if (kind === 'Provider' && system !== undefined) continue
     const parent = catalog.parentAt(kind, namespace, name, system)
-    if (parent === undefined || !catalog.model.find(view, kind, namespace, parent.name)) continue
+    const entry = parent && catalog.model.find(view, kind, namespace, parent.name)
+    if (parent === undefined || entry === undefined) continue
     noted({ namespace, kind, name: parent.name })
     return {
       path: { namespace, kind: names[kind], name: parent.name },
       version: wanted === undefined ? undefined : requireVersion(parent, wanted),
+      latestVersion: entry.summary.latestVersion,
       folder,
     }
   }

@@ -88,13 +88,14 @@ const getFindings = tool({
     'Vulnerabilities and misconfigurations that scans found in a version of a module or provider, the worst first. A provider has findings of its source and of its binaries.',
   input: z.strictObject({ address: anyAddress, version }),
   async answer(input, asked) {
-    const { path, version: wanted } = subjectOf(asked, kinds, input.address, input.version)
+    const subject = subjectOf(asked, kinds, input.address, input.version)
+    const { path, version: wanted = subject.latestVersion } = subject
     const found = await asked.questions.findings(asked.view, path, {
       version: wanted,
       binaryVersion: path.kind === 'provider' ? wanted : undefined,
       shared: 'true',
     })
-    const { selectedVersion, scannedVersions = [], binaryVersions } = found
+    const { scannedVersions = [], binaryVersions = [] } = found
     const findings = [
       ...(found.sourceScanFindings ?? []).map((it) => ({ ...it, in: 'source' })),
       ...binaryFindings(found),
@@ -103,8 +104,8 @@ const getFindings = tool({
     return {
       head: {
         address: input.address,
-        version: selectedVersion,
-        wasScanned: scannedVersions.length + (binaryVersions?.length ?? 0) > 0,
+        version: wanted,
+        wasScanned: [...scannedVersions, ...binaryVersions].some((it) => it === wanted),
         findingCount: findings.length,
       },
       parts: itemsOf(

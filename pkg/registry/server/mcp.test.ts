@@ -183,6 +183,18 @@ it('describes a provider with its documentation', async () => {
   await client.close()
 })
 
+it('says of the latest version that it was not scanned, even if an older one was', async () => {
+  const sourceScan = { scannedAt: '2026-01-01T00:00:00Z', findings: [] }
+  fixture.module('vpc')
+  fixture.version('Module', 'vpc', '1.1.0', { status: { sourceScan } })
+  fixture.version('Module', 'vpc', '1.2.0')
+  const address = 'platform/vpc/aws'
+  const latest = await fixture.call('get_findings', { address })
+  expect(latest.answer).toMatchObject({ version: '1.2.0', wasScanned: false, findingCount: 0 })
+  const older = await fixture.call('get_findings', { address, version: '1.1.0' })
+  expect(older.answer).toMatchObject({ version: '1.1.0', wasScanned: true, findingCount: 0 })
+})
+
 it('lists findings that binaries of several platforms share once', async () => {
   fixture.provider('cmdb')
   const findings = [
