@@ -42,7 +42,9 @@ const listVersions = tool({
   },
 })
 
-function versionOf(number: string, archives: readonly BrowseVersion[]) {
+function versionOf(number: string, all: readonly BrowseVersion[]) {
+  const originals = all.filter(({ reason }) => reason !== 'Duplicate')
+  const archives = originals.length > 0 ? originals : all
   const unserved = archives.find(({ reason }) => reason !== undefined)
   const platforms = archives.flatMap(({ os, arch }) => (os === undefined ? [] : [`${os}/${arch}`]))
   const downloads = archives.reduce((sum, { downloadCount = 0 }) => sum + downloadCount, 0)

@@ -195,6 +195,16 @@ it('says of the latest version that it was not scanned, even if an older one was
   expect(older.answer).toMatchObject({ version: '1.1.0', wasScanned: true, findingCount: 0 })
 })
 
+it('lists a version as it is served, even if another Version duplicates it', async () => {
+  fixture.module('vpc')
+  fixture.version('Module', 'vpc', '1.0.0')
+  const parent = { apiVersion: 'depot.internal/v1alpha1', kind: 'Module', name: 'vpc' }
+  const spec = { type: 'Module', version: '1.0.0', fileName: 'again.zip' }
+  fixture.add('Version', 'vpc-again', { spec }, { ownerReferences: [parent] })
+  const { answer } = await fixture.call('list_versions', { address: 'platform/vpc/aws' })
+  expect(answer['versions']).toEqual([{ version: '1.0.0', synced: true, downloadCount: 0 }])
+})
+
 it('lists findings that binaries of several platforms share once', async () => {
   fixture.provider('cmdb')
   const findings = [
