@@ -1,14 +1,10 @@
 import type * as z from 'zod'
-import {
-  ProviderPages,
-  ProviderPageText,
+import type {
   ResourceDetail,
   ScanFindings,
   SearchResults,
-  VersionDocs,
   VersionList,
 } from '../../api/browse/browse.ts'
-import { ModuleComparison } from '../../api/docs/docs.ts'
 import type { View } from '../catalog/catalog.ts'
 import type { DocsStorage } from '../documentation/documentation.ts'
 import { Search } from '../search/search.ts'
@@ -40,32 +36,29 @@ export function createQuestions(options: BrowseOptions) {
   const sources = { catalog, readmes, search: index, firstSeen: new FirstSeen(clock) }
 
   const ask =
-    <R extends z.ZodType>(endpoint: BrowseEndpoint, response: R) =>
-    async (view: View, path: Texts, query: Texts): Promise<z.output<R>> => {
+    <T>(endpoint: BrowseEndpoint) =>
+    async (view: View, path: Texts, query: Texts): Promise<T> => {
       const parameters = { path: parse(endpoint.path, path), query: parse(endpoint.query, query) }
-      return valueOf(response, endpoint.answer({ ...sources, view, ...parameters }))
+      return JSON.parse(endpoint.answer({ ...sources, view, ...parameters }).body) as T
     }
   const read =
     <Q extends z.ZodObject, P extends ResourcePath, R extends z.ZodType>(
-      endpoint: DescribedEndpoint<Q, P>,
-      response: R,
+      endpoint: DescribedEndpoint<Q, P> & { readonly response: R },
       compose: (asked: DocsAsked<Q, P>, storage: DocsStorage) => Promise<Composed>,
     ) =>
     async (view: View, path: Texts, query: Texts): Promise<z.output<R>> => {
       const parameters = { path: parse(endpoint.path, path), query: parse(endpoint.query, query) }
-      return valueOf(response, await compose({ catalog, view, ...parameters }, archives))
+      const { body } = await compose({ catalog, view, ...parameters }, archives)
+      return JSON.parse(body) as z.output<R>
     }
   return {
-    search: ask(search, SearchResults),
-    resource: ask(resource, ResourceDetail),
-    versions: ask(versions, VersionList),
-    findings: ask(scanFindings, ScanFindings),
-    docs: read(moduleDocs, VersionDocs, docsAnswer),
-    comparison: read(moduleComparison, ModuleComparison, comparisonAnswer),
-    pages: read(providerPages, ProviderPages, pagesAnswer),
-    page: read(providerPage, ProviderPageText, pageAnswer),
+    search: ask<SearchResults>(search),
+    resource: ask<ResourceDetail>(resource),
+    versions: ask<z.output<typeof VersionList>>(versions),
+    findings: ask<ScanFindings>(scanFindings),
+    docs: read(moduleDocs, docsAnswer),
+    comparison: read(moduleComparison, comparisonAnswer),
+    pages: read(providerPages, pagesAnswer),
+    page: read(providerPage, pageAnswer),
   }
 }
-
-const valueOf = <R extends z.ZodType>(response: R, { body }: Composed): z.output<R> =>
-  response.parse(JSON.parse(body))
