@@ -387,6 +387,13 @@ describe('a request', () => {
     expect((await post(body)).status).toBe(status),
   )
 
+  it('is refused if its body ends early', async () => {
+    const body = new ReadableStream({ pull: (stream) => stream.error(new Error('aborted')) })
+    const response = await send({ method: 'POST', body, duplex: 'half' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ errors: [expect.stringContaining('ended early')] })
+  })
+
   it('with a deeply nested message is answered', async () => {
     const nested = `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`
     const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_module","arguments":${nested}}}`
