@@ -26,6 +26,8 @@ export function baseUrlOf(
   const protocol = forwarded('x-forwarded-proto') ?? url.slice(0, url.indexOf(':'))
   const host = forwarded('x-forwarded-host') ?? asked.req.header('host') ?? new URL(url).host
   if (!/^https?$/i.test(protocol) || !hostPattern.test(host)) throw badHost()
+  // Such as x:99999 and 1.2.3.4.5.
+  if (!URL.canParse(`http://${host}`)) throw badHost()
   return `${protocol.toLowerCase()}://${host}`
 }
 
