@@ -58,7 +58,7 @@ export function mcpRoutes(options: McpOptions): Hono<ServingEnv> {
 
   const issuer = auth?.issuer
   if (issuer === undefined) return routes
-  for (const path of metadataPaths(route)) {
+  for (const path of metadataPaths(route, options.baseUrl)) {
     get(routes, '', path, (c) =>
       Response.json(resourceMetadata(baseUrlOf(c, options) + route, issuer), {
         headers: { 'Cache-Control': 'no-cache' },

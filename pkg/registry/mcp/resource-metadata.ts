@@ -3,11 +3,11 @@ import type { OidcAuthOptions } from '../auth/auth.ts'
 /** Tells clients which issuer gives tokens. */
 export const metadataPath = '/.well-known/oauth-protected-resource'
 
-/** The path that answers name, and the one that clients try by themselves (RFC 9728, section 3.1). */
-export const metadataPaths = (route: string): readonly string[] => [
-  metadataPath,
-  metadataPath + route,
-]
+/** The path that answers name, and those that clients try by themselves (RFC 9728, section 3.1). */
+export function metadataPaths(route: string, baseUrl = 'http://localhost'): ReadonlySet<string> {
+  const { pathname } = new URL(baseUrl + route)
+  return new Set([metadataPath, metadataPath + route, metadataPath + pathname])
+}
 
 /** @see https://www.rfc-editor.org/rfc/rfc9728#section-2 */
 export const resourceMetadata = (

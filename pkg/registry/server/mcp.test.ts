@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { oidcOptions } from '../auth/issuer.fixture.ts'
 import { allPages, callTool, type McpAnswer, McpFixture, mcpUrl } from './mcp.fixture.ts'
 
 let fixture: McpFixture
@@ -410,6 +411,19 @@ describe('a request', () => {
     const baseUrl = 'https://registry.test/depot-path'
     expect((await post(body, { origin: 'https://registry.test' }, { baseUrl })).status).toBe(200)
     expect((await post(body, { origin: 'https://evil.test' }, { baseUrl })).status).toBe(403)
+  })
+
+  it('finds its issuer below the path of --base-url too', async () => {
+    const auth = fixture.auth({ mode: 'oidc', oidc: oidcOptions('https://issuer.test') })
+    const app = fixture.mcpApp({ auth, baseUrl: 'https://registry.test/reg' })
+    for (const path of ['', '/depot/mcp', '/reg/depot/mcp']) {
+      const response = await app.request(`/.well-known/oauth-protected-resource${path}`)
+      expect(await response.json()).toMatchObject({
+        resource: 'https://registry.test/reg/depot/mcp',
+        authorization_servers: ['https://issuer.test'],
+      })
+    }
+    await auth.close()
   })
 
   it('is 404 without --mcp', async () => {
