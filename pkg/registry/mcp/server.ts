@@ -42,7 +42,11 @@ export interface Answering {
 }
 
 /** Answers a message. Every request has a server of its own: there are no sessions, and nothing is sent unasked. */
-export function answer(request: Request, message: unknown, given: Answering): Promise<Response> {
+export async function answer(
+  request: Request,
+  message: unknown,
+  given: Answering,
+): Promise<Response> {
   const { log, version } = given
   const create = (): Server => {
     const server = new Server(
@@ -58,10 +62,16 @@ export function answer(request: Request, message: unknown, given: Answering): Pr
     )
     return server
   }
-  const onerror = (err: Error): void => log.debug({ component: 'mcp', err }, 'message refused')
-  return createMcpHandler(create, { maxSubscriptions: 0, onerror }).fetch(request, {
+  let err: Error | undefined
+  const onerror = (error: Error): void => {
+    err = error
+    log.debug({ component: 'mcp', err }, 'message refused')
+  }
+  const response = await createMcpHandler(create, { maxSubscriptions: 0, onerror }).fetch(request, {
     parsedBody: message,
   })
+  if (response.status >= 500) log.error({ component: 'mcp', err }, 'message failed unexpectedly')
+  return response
 }
 
 async function called(name: string, given: unknown, { asked, count, log }: Answering) {
