@@ -63,6 +63,9 @@ describe('a backlog', () => {
       const { backlog, jobs, worked } = backlogOf(15, 10)
       await vi.runAllTimersAsync()
       expect(worked).toEqual([])
+      backlog.work()
+      await vi.runAllTimersAsync()
+      expect(worked).toEqual(['a 10'])
       const empty = backlog.empty
       await vi.runAllTimersAsync()
       await empty

@@ -65,9 +65,14 @@ export class Backlog<T extends object> {
     this.#tellEmpty()
   }
 
-  /** Does one slice. */
+  /** Does one slice, for a reader. */
   advance(): void {
     this.#isRead = true
+    this.work()
+  }
+
+  /** Does one slice, for what may come before the first reader. */
+  work(): void {
     if (this.size === 0) return
     const { work, sliceUnits } = this.#options
     let left = sliceUnits
@@ -82,7 +87,7 @@ export class Backlog<T extends object> {
       break
     }
     this.#tellEmpty()
-    if (this.size > 0) this.#schedule()
+    if (this.#isRead && this.size > 0) this.#schedule()
   }
 
   #take(item: T): boolean {

@@ -115,7 +115,7 @@ export class ReadModel {
 
   /** Versions with a parent, by state. A count does not wait for the pending work of many changes. */
   get states(): Readonly<Record<Parent['kind'], Readonly<VersionStates>>> {
-    if (this.#backlog.size <= fewParents) this.#backlog.advance()
+    if (this.#backlog.size <= fewParents) this.#backlog.work()
     return this.#states
   }
 
