@@ -49,6 +49,8 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
     return { ...listed, provider, description: search.descriptionOf(entry), verified: false }
   }
   const listResponse = (url: URL, modules: readonly Listed[]) => {
+    // So that no new version has the description of the one before.
+    search.follow()
     const provider = url.searchParams.get('provider')
     const isChosen = ({ summary }: Listed) => provider === null || namesIn(summary)[1] === provider
     const { meta, items } = listOf(url, modules.filter(isChosen))

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { emptyRoot } from '../../api/docs/docs.ts'
 import type { ModuleList } from '../../api/registry/registry.ts'
+import { Search } from '../search/search.ts'
 import { AccessFixture } from './access.fixture.ts'
 
 let fixture: AccessFixture
@@ -68,6 +70,27 @@ describe('lists of modules in the form of the public registry', () => {
       expect.not.objectContaining({ source: expect.anything() as unknown }),
     ])
     expect(modules[1]).not.toHaveProperty('published_at')
+  })
+
+  it('never give a new version the description of the one before', async () => {
+    const search = new Search(fixture.catalog)
+    const app = fixture.app({ search })
+    const listed = async () => {
+      const response = await app.request('/v1/modules/platform/vpc')
+      const { modules } = (await response.json()) as ModuleList
+      return modules.map(({ version, description }) => ({ version, description }))
+    }
+    const docs = { sha256: '0'.repeat(64), sizeBytes: 1 }
+    const artifact = { fileName: 'vpc.zip', docs }
+    fixture.version('Module', 'vpc', '2.1.0', { status: { artifact } })
+    while (!search.advance());
+    const root = { ...emptyRoot, description: 'Old.' }
+    const wanted = search.take()
+    if (wanted === undefined) throw new Error('no documentation is wanted')
+    search.describe(wanted, { schema: 1, root, submodules: [], examples: [] })
+    expect(await listed()).toEqual([{ version: '2.1.0', description: 'Old.' }])
+    fixture.version('Module', 'vpc', '2.2.0')
+    expect(await listed()).toEqual([{ version: '2.2.0', description: '' }])
   })
 
   it('give the time when a Version without a report was created', async () => {
