@@ -305,7 +305,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
       page.getByRole('table', { name: 'Versions' }).getByRole('row').filter({ hasText: version })
     expect(await row('1.2.0').first().getByText('Breaking').count()).toBe(1)
     expect(await page.locator('.why').innerText()).toContain(
-      'It breaks callers of 1.0.0: input az_count: The input was removed. It is not stored until',
+      'It breaks callers of 1.0.0: input az_count: The input was removed. To store it, set',
     )
     expect(await row('1.0.0').last().getByText('Breaking').count()).toBe(0)
     await page.getByRole('link', { name: 'Breaking changes since 1.0.0' }).click()

@@ -502,7 +502,7 @@ it('a version says what breaks callers, and that it is not stored if its module 
       breaks,
       reason: 'BreakingChange',
       message:
-        'it breaks callers of 1.0.0: input name: Callers must set the new input. It is not stored until its publisher releases it as a new major version, or accepts that with spec.acceptBreaking',
+        'it breaks callers of 1.0.0: input name: Callers must set the new input. To store it, set spec.acceptBreaking: true on its Version. Otherwise, its publisher has to release it as a new major version',
     },
     { version: '1.1.0', breaks },
   ])

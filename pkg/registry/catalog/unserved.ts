@@ -51,6 +51,7 @@ export interface Breaks {
 
 /** The reason for a Version that its module's policy refuses. */
 export function breakingChange({ from, reasons }: Breaks): Unserved {
-  const message = `it breaks callers of ${from}: ${reasons.join(' ')} It is not stored until its publisher releases it as a new major version, or accepts that with spec.acceptBreaking`
+  const why = reasons.length > 0 ? `: ${reasons.join(' ')}` : '.'
+  const message = `it breaks callers of ${from}${why} To store it, set spec.acceptBreaking: true on its Version. Otherwise, its publisher has to release it as a new major version`
   return { reason: 'BreakingChange', message }
 }
