@@ -130,7 +130,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
 
   it('copies required inputs as HCL, whatever the filter shows', async () => {
     const { page, problems, close } = await open(`${module}?tab=inputs&i_q=nothing`)
-    await page.getByRole('button', { name: 'Copy required as HCL' }).click()
+    await page.getByRole('button', { name: 'Copy required inputs as HCL' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())
     expect(copied).toMatch(/^# string\ncidr = ""\n\n# map\(object\(\{\n/)

@@ -8,7 +8,7 @@ interface Props {
   readonly text: string
   /** Name of the copied text, shown after the word Copy. */
   readonly what: string
-  /** `icon` shows no words, `small` not what is copied. */
+  /** `icon` shows no words, `small` shows only the word Copy. */
   readonly look?: 'icon' | 'small' | 'words' | 'main'
   readonly icon?: string
 }

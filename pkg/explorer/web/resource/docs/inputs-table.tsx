@@ -32,7 +32,11 @@ export function Inputs({ docs, values, change }: TabProps) {
               </search>
             )}
             {required.length > 0 && (
-              <CopyButton text={argumentsBlock(required)} what="required as HCL" look="words" />
+              <CopyButton
+                text={argumentsBlock(required)}
+                what="required inputs as HCL"
+                look="words"
+              />
             )}
           </div>
           <div class="gap" />
