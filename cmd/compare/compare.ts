@@ -35,7 +35,7 @@ export async function compare(
   return statuses[compared.verdict]
 }
 
-/** An address before two versions stands for both. */
+/** An address before two versions applies to both. */
 function pairOf(operands: readonly string[]): readonly [from: string, to: string] {
   const [first = '', second, third, ...others] = operands
   if (second === undefined || others.length > 0) {

@@ -31,7 +31,7 @@ export const compareCommand = {
   program: 'depot compare',
   operands: '[ADDRESS] FROM TO',
   summary:
-    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM@VERSION of a registry, and whether that breaks callers. After HOST/NAMESPACE/NAME/SYSTEM, two version numbers are enough. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided.',
+    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM@VERSION of a registry, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided. An address before two versions applies to both.',
   examples: [
     'depot compare vpc-1.4.0.zip .',
     'depot compare main/ branch/ -o markdown',
