@@ -340,13 +340,13 @@ export function health({ status }: Version): 'synced' | 'failed' | 'unsynced' {
   return status?.synced === true ? 'synced' : 'unsynced'
 }
 
-/** Hexadecimal. */
 /** The changes that break callers of the version before it. */
 export function breaksOf({ spec, status }: Version) {
   const { verdict, from, reasons = [] } = status?.compared ?? {}
   return spec.type === 'Module' && verdict === 'breaking' ? { from, reasons } : undefined
 }
 
+/** Hexadecimal. */
 export function checksumOf({ status }: Version): string | undefined {
   const given = status?.checksum
   if (given === undefined) return undefined

@@ -21,7 +21,9 @@ const cursor = z
   .string('must be `next` of the previous answer')
   .regex(/^\d{1,9}$/, 'must be `next` of the previous answer: leave it out to begin')
   .optional()
-  .describe('`next` of the previous answer, with the same other arguments. Default: the beginning.')
+  .describe(
+    '`next` of the previous answer, with the same other arguments. If `version` is one of them, pass that of the first page. Default: the beginning.',
+  )
 
 const inputOf = ({ input }: McpTool) => input.extend({ cursor })
 
