@@ -3,6 +3,7 @@ import { buildEndSessionUrl } from 'openid-client'
 import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
 import { attempt, jsonOf, RegistryError } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
+import { requestText } from '../base/serving/serving.ts'
 import type { Boot } from './boot.ts'
 import type { Issuer } from './issuer.ts'
 import { forgetLogins } from './login.ts'
@@ -42,7 +43,8 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     note(c, '/auth/refresh')
     const session = await c.var.session()
     const state = stateOf(session, sessions, clock())
-    const isKnown = (state.expiresAt ?? 0) <= endIn(jsonOf(await readBody(c)))
+    const isKnown =
+      (state.expiresAt ?? 0) <= endIn(jsonOf(await requestText(c.req.raw, largestBodyBytes)))
     if (!isKnown || refresh === undefined || session?.refreshToken === undefined) {
       return c.json(state)
     }
@@ -176,27 +178,13 @@ function requireOwnPage(c: ExplorerContext): void {
 
 async function devTokenOf(c: ExplorerContext): Promise<string> {
   const isJson = /^application\/json\s*(?:;|$)/i.test(c.req.header('content-type') ?? '')
-  const body = isJson ? jsonOf(await readBody(c)) : undefined
+  const body = isJson ? jsonOf(await requestText(c.req.raw, largestBodyBytes)) : undefined
   const token = isRecord(body) && body['token']
   const text = typeof token === 'string' ? token.trim().replace(/^Bearer +/i, '') : ''
   if (!tokenPattern.test(text)) {
     throw new RegistryError('BadRequest', 'send {"token": "…"} as JSON, with a bearer token in it')
   }
   return text
-}
-
-/** @throws RegistryError TooLarge */
-async function readBody(c: ExplorerContext): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of (c.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length
-    if (bytes > largestBodyBytes) {
-      throw new RegistryError('TooLarge', `the body is larger than ${largestBodyBytes} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 /** The token of a sealed logout; undefined if it is unreadable, because another release may have written it. */

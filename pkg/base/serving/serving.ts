@@ -25,6 +25,7 @@ export { acceptsGzip, GzipAnswers } from './gzip.ts'
 export type { Hot, PlainRequest } from './plain-request.ts'
 export { type PlainRoute, PlainRoutes, type RouteParameters } from './plain-routes.ts'
 export { ReadyAnswer } from './ready-answer.ts'
+export { requestText } from './request-body.ts'
 export { after, get, matchesEtag, note } from './routes.ts'
 export { readTlsFiles } from './tls.ts'
 
