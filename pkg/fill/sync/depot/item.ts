@@ -3,7 +3,6 @@ import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1a
 import { attempt } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
-import { exceptionFor } from '../../policy/policy.ts'
 import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
 import { type Context, msOf, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
@@ -127,15 +126,10 @@ async function bring(
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
   const before = moved ? undefined : object
   const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
-  const itemThen = itemBefore(depot, item)
-  const wasListed = itemThen?.found !== undefined && itemThen.message === undefined
-  const { lastPoll } = (depot.status ?? {}) as DepotStatus
-  const lastMs = wasListed ? msOf(lastPoll) : undefined
-  const from = { address, versions: listed.versions, lastMs }
-  const { admits, remember } = admission(context, before, from, policy)
+  const from = { address, versions: listed.versions, lastMs: lastListedMs(depot, item) }
+  const { admits, exceptionOf, remember } = admission(context, before, from, policy)
   const have = new Set(known.stored.map(normalizeVersion))
   const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
-  const exceptionOf = (version: string) => policy && exceptionFor(address, version, policy)
   const mayCome = (version: string) => isOld(version) || exceptionOf(version) !== undefined
   // Versions that upstream no longer has stay.
   const select = (all: readonly string[]) =>
@@ -235,6 +229,13 @@ class SuspiciousError extends FillError {
 
 const itemBefore = (depot: StoredObject, { kind, name }: DepotItem) =>
   ((depot.status ?? {}) as DepotStatus).items?.find((one) => one.kind === kind && one.name === name)
+
+/** When the versions of an item were last listed without a failure; undefined if nobody knows. */
+function lastListedMs(depot: StoredObject, item: DepotItem): number | undefined {
+  const before = itemBefore(depot, item)
+  const { lastPoll } = (depot.status ?? {}) as DepotStatus
+  return before?.found !== undefined && before.message === undefined ? msOf(lastPoll) : undefined
+}
 
 /** Asks upstream for the versions of an item. @throws FillError */
 function list(

@@ -7,7 +7,13 @@ import {
 } from '../../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
-import { type AgePolicy, freeMs, type SeenVersion, seenVersions } from '../../policy/policy.ts'
+import {
+  type AgePolicy,
+  exceptionFor,
+  freeMs,
+  type SeenVersion,
+  seenVersions,
+} from '../../policy/policy.ts'
 import type { UpstreamVersion } from '../../sources/sources.ts'
 import { conditionTrue } from '../conditions.ts'
 import { type Context, msOf, timeOf } from '../context.ts'
@@ -38,6 +44,8 @@ interface Listed {
 export interface Admission {
   /** Whether a version, also a new commit of a known one, may come in. */
   readonly admits: (version: string) => boolean
+  /** The decision of a person that lets a version in at once. */
+  readonly exceptionOf: (version: string) => PolicyException | undefined
   /** Remembers the list, and what is held back of the wanted versions. */
   readonly remember: (
     parent: StoredObject,
@@ -58,7 +66,7 @@ export function admission(
       if (before !== undefined) await writeListing(context, object, undefined)
       return []
     }
-    return { admits: () => true, remember: forget }
+    return { admits: () => true, exceptionOf: () => undefined, remember: forget }
   }
   const nowMs = context.clock()
   const marked = versions.map(({ version, commit, publishedAt }) => ({
@@ -71,6 +79,7 @@ export function admission(
   const admits = (version: string) => freeOf(version) <= nowMs
   return {
     admits,
+    exceptionOf: (version) => exceptionFor(address, version, policy),
     async remember(object, wanted) {
       const heldBack = wanted
         .filter((version) => !admits(version))
@@ -128,8 +137,12 @@ function written(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] 
     }))
 }
 
+/** Without the list, which can be long and is not needed for this. */
+const HeldMemory = ListingMemory.pick({ address: true, heldBack: true })
+
 export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersion[] {
-  const { heldBack = [], address = '' } = listingOf(parent) ?? {}
+  const { listing } = (parent?.status ?? {}) as ParentStatus
+  const { heldBack = [], address = '' } = HeldMemory.safeParse(listing).data ?? {}
   const withTime = heldBack.filter(({ until }) => msOf(until) !== undefined)
   return withTime.map((one) => ({ ...one, address }))
 }
