@@ -57,6 +57,7 @@ export const unservedReasons = [
   'NoStorage',
   'NoDigest',
   'BreakingChange',
+  'Quarantined',
 ] as const
 
 const why = {

@@ -32,6 +32,12 @@ const Upload = z
   })
   .describe('Archive that was stored by hand or by CI. The status takes precedence.')
 
+const QuarantineEntry = z.object({
+  by: z.enum(['ScanPolicy', 'UpstreamPolicy']).describe('The policy that wrote this entry.'),
+  message: z.string().describe('Why, and what to do. Callers of a refused download read it.'),
+  since: z.string().describe('Time when the policy decided it first, RFC 3339.'),
+})
+
 /** A newer controller may write fields that an older definition does not know. They must not be lost. */
 const openToNewFields = { 'x-kubernetes-preserve-unknown-fields': true }
 
@@ -105,6 +111,16 @@ export const Version = z.object({
         .enum(['Gone'])
         .optional()
         .describe('`Gone` if upstream no longer lists this version. It stays served.'),
+      quarantinedBy: z
+        .array(QuarantineEntry)
+        .optional()
+        .meta({
+          description:
+            'The policies that refuse this version, each with one entry. While there is one, the version is Quarantined: in no list, and not downloadable.',
+          maxItems: 10,
+          'x-kubernetes-list-type': 'map',
+          'x-kubernetes-list-map-keys': ['by'],
+        }),
       attempted: Attempt.optional().describe(
         'Refused archive. It is fetched again after a wait that grows to about five hours.',
       ),

@@ -5,7 +5,7 @@
  */
 type Row = readonly [reaction: Status | 'fix' | 'retry' | 'fine', text: string]
 type Rows = Readonly<Record<string, Row>>
-type Status = 400 | 401 | 403 | 404 | 405 | 413 | 416 | 500 | 501 | 502 | 503 | 504
+type Status = 400 | 401 | 403 | 404 | 405 | 410 | 413 | 416 | 500 | 501 | 502 | 503 | 504
 
 /** All reasons by topic, from which docs/errors.md is generated. A reason is in one topic, even if several packages use it. */
 export const reasonTopics = {
@@ -16,6 +16,7 @@ export const reasonTopics = {
     Forbidden: [403, 'A right is missing. Have the right that the message names granted.'],
     NotFound: [404, 'It does not exist, or the caller may not see it. Check its address.'],
     MethodNotAllowed: [405, 'The path does not take this method. Use one that Allow names.'],
+    Gone: [410, 'The version was withdrawn. Take the one that the message names, or another one.'],
     TooLarge: [413, 'Something exceeds a limit. The message names the limit.'],
     RangeNotSatisfiable: [416, 'The archive does not have the range. Ask for bytes that it has.'],
     Internal: [500, 'This is a bug in Depot. Report it, with the line of the log.'],
@@ -70,6 +71,10 @@ export const reasonTopics = {
     NoPlatform: ['fix', 'A Version of a Provider names no platform. Set it in its spec.'],
     NoFileName: ['fix', 'The name of the archive is missing or not valid. Set spec.fileName.'],
     NoStorage: ['fix', 'No storageConfig says where the archive is. Set one.'],
+    Quarantined: [
+      'fix',
+      'A policy or a person withdrew the version. Take another one, or remove the cause.',
+    ],
     NoDigest: ['fix', 'The checksum is missing or malformed. Set spec.upload.sha256, or wait.'],
   },
   /** How requests to the API server and watches end. Depot goes on by itself after each. */

@@ -446,6 +446,7 @@ const reasons = [
   'NoStorage',
   'NoDigest',
   'BreakingChange',
+  'Quarantined',
 ]
 
 interface NaiveConflict extends Why {

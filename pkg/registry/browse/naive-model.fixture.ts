@@ -165,7 +165,9 @@ export class NaiveModel {
 
   latest(owner: Owner): string | undefined {
     const claimed = owner.status?.latestVersion?.trim().replace(/^v(?=\d)/i, '')
-    const versions = this.versions(owner).filter((version) => semver.test(numberOf(version)))
+    const versions = this.versions(owner).filter(
+      (version) => semver.test(numberOf(version)) && !isQuarantined(version),
+    )
     if (claimed !== undefined && versions.some((version) => numberOf(version) === claimed)) {
       return claimed
     }
@@ -186,6 +188,7 @@ export class NaiveModel {
     )
     return (
       isFirst &&
+      !isQuarantined(version) &&
       !this.#isDisplaced(owner) &&
       isPlaced &&
       isNamed &&
@@ -223,6 +226,7 @@ export class NaiveModel {
     if (this.#isDisplaced(owner)) return this.whyNotOwner(owner)
     const isPlatform = spec.operatingSystem !== undefined && spec.architecture !== undefined
     if (owner.kind === 'Provider' && !isPlatform) return { reason: 'NoPlatform' }
+    if (isQuarantined(version)) return { reason: 'Quarantined' }
     const isRefused = status?.conditions?.some(({ reason }) => reason === 'BreakingChange')
     if (breaksOf(version) && isRefused && checksumOf(version) === undefined) {
       return { reason: 'BreakingChange' }
@@ -329,6 +333,8 @@ const isSameArchive = (a: Version, b: Version): boolean =>
   numberOf(a) === numberOf(b) &&
   a.spec.operatingSystem === b.spec.operatingSystem &&
   a.spec.architecture === b.spec.architecture
+
+const isQuarantined = ({ status }: Version): boolean => (status?.quarantinedBy ?? []).length > 0
 
 function configOf(owner: Owner) {
   return owner.kind === 'Module' ? owner.spec.moduleConfig : owner.spec.providerConfig

@@ -157,6 +157,16 @@ const version = fc
           }),
         ),
         conditions: conditionsOf('Ready', 'BreakingChange', 'Synced'),
+        quarantinedBy: maybe(
+          fc.array(
+            fc.record({
+              by: pick('ScanPolicy', 'UpstreamPolicy'),
+              message: pick('CVE-2026-1'),
+              since: pick('2026-01-02T00:00:00Z'),
+            }),
+            { maxLength: 1 },
+          ),
+        ),
         ...syncState,
       }),
     ),
@@ -336,6 +346,7 @@ const conflictsQuery = query({
     'NoDigest',
     'NoStorage',
     'BreakingChange',
+    'Quarantined',
   ),
   q: pick('vpc', 'db', 'VERSION-1', 'nothing'),
   ...paging,

@@ -5,7 +5,7 @@ import type { Parent } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { isSemver } from './semver-order.ts'
 import { type Totals, totalsOf } from './totals.ts'
-import type { ReadmeRef } from './version-row.ts'
+import type { ReadmeRef, VersionRow } from './version-row.ts'
 import type { VersionStates, VersionSum } from './version-sum.ts'
 
 /** A snapshot of one module or provider and all its Versions. */
@@ -91,7 +91,7 @@ function addressOf(
 
 /**
  * The version in the resource's own status, if it exists; otherwise the highest one that a CLI would choose, that it can
- * install, or that it could request.
+ * install, or that it could request. Versions that were withdrawn do not count.
  */
 function latestVersionOf(
   parent: Parent,
@@ -101,11 +101,13 @@ function latestVersionOf(
   if (
     latestVersion !== undefined &&
     isSemver(latestVersion) &&
-    parent.rowsOf(latestVersion).length > 0
+    parent.rowsOf(latestVersion).some(isOffered)
   ) {
     return latestVersion
   }
-  const highest = parent.chunks[0]?.version
-  const named = highest !== undefined && isSemver(highest) ? highest : undefined
-  return sum.newestRelease ?? sum.newest ?? named
+  return sum.newestRelease ?? sum.newest ?? parent.versions.find(isOffered)?.version
 }
+
+/** Whether people may be pointed to it, although it may not be stored yet. */
+const isOffered = ({ version, lifecycle }: VersionRow): boolean =>
+  isSemver(version) && lifecycle?.state !== 'Quarantined'

@@ -1,3 +1,4 @@
+import type { Lifecycle } from '../../api/lifecycle/lifecycle.ts'
 import type { ReasonOf } from '../../base/errors/errors.ts'
 import type { VersionRow } from './version-row.ts'
 
@@ -12,6 +13,7 @@ type UnservedReason = ReasonOf<
   | 'NoStorage'
   | 'NoDigest'
   | 'BreakingChange'
+  | 'Quarantined'
 >
 
 export interface Unserved {
@@ -54,4 +56,15 @@ export function breakingChange({ from, reasons }: Breaks): Unserved {
   const why = reasons.length > 0 ? `: ${reasons.join(' ')}` : '.'
   const message = `it breaks callers of ${from}${why} To store it, set spec.acceptBreaking: true on its Version. Otherwise, its publisher has to release it as a new major version`
   return { reason: 'BreakingChange', message }
+}
+
+/** The reason for a Version that was withdrawn. */
+export function quarantined({ message, replacedBy, link }: Lifecycle): Unserved {
+  const parts = [
+    message === undefined ? 'it is quarantined' : `it is quarantined: ${message}`,
+    replacedBy === undefined ? undefined : `use ${replacedBy} instead`,
+    link === undefined ? undefined : `see ${link}`,
+  ]
+  const text = parts.filter((part) => part !== undefined).join('; ')
+  return { reason: 'Quarantined', message: text }
 }

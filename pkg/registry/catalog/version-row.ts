@@ -1,4 +1,9 @@
 import {
+  effectiveLifecycle,
+  type Lifecycle,
+  type QuarantineEntry,
+} from '../../api/lifecycle/lifecycle.ts'
+import {
   type ArchiveLocation,
   archiveSizeOf,
   checksumOf,
@@ -26,6 +31,7 @@ import {
   breakingChange,
   duplicateOf,
   parentMissing,
+  quarantined,
   type Unserved,
 } from './unserved.ts'
 
@@ -48,6 +54,7 @@ interface Rare {
   readonly breaks: Breaks | undefined
   /** Whether it is not stored because of that. */
   readonly isBreakRefused: boolean
+  readonly quarantinedBy: readonly QuarantineEntry[]
 }
 
 const nothingRare: Rare = {
@@ -58,6 +65,7 @@ const nothingRare: Rare = {
   releaseDigests: undefined,
   breaks: undefined,
   isBreakRefused: false,
+  quarantinedBy: [],
 }
 
 /** A Version: one archive. It has few fields, because there may be 200,000 rows. */
@@ -179,6 +187,12 @@ export class VersionRow {
     return this.#rare.breaks
   }
 
+  /** Its state if it is not active. */
+  get lifecycle(): Lifecycle | undefined {
+    const { quarantinedBy } = this.#rare
+    return quarantinedBy.length === 0 ? undefined : effectiveLifecycle({ quarantinedBy })
+  }
+
   /** SHA-256 in hexadecimal; undefined if it is missing or malformed. */
   get sha256(): string | undefined {
     const { digest } = this
@@ -228,6 +242,8 @@ export class VersionRow {
       const message = 'it names no operatingSystem and architecture: set both in its spec'
       return { reason: 'NoPlatform', message }
     }
+    const { lifecycle } = this
+    if (lifecycle?.state === 'Quarantined') return quarantined(lifecycle)
     const { breaks, isBreakRefused } = this.#rare
     if (breaks !== undefined && isBreakRefused && this.digest === undefined) {
       return breakingChange(breaks)
@@ -301,8 +317,9 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const breaks = breaksOf(version)
+  const { quarantinedBy = [] } = status ?? {}
   const isPlainRow = [scan, ref, digests, breaks].every((part) => part === undefined)
-  if (isPlainRow && !checksumMalformed) return nothingRare
+  if (isPlainRow && !checksumMalformed && quarantinedBy.length === 0) return nothingRare
   return {
     checksumMalformed,
     binaryScannedAt: context.string(scannedAt(scan)),
@@ -311,6 +328,7 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
     releaseDigests: context.string(digests),
     breaks,
     isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',
+    quarantinedBy,
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { type Backend, normalizeVersion, sha256Hex } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Archive } from '../../archives/storage/storage.ts'
-import { notFound, RegistryError } from '../../base/errors/errors.ts'
+import { hasReason, messageOf, notFound, RegistryError } from '../../base/errors/errors.ts'
 import { note, type ServingEnv } from '../../base/serving/serving.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 import { archiveResponse } from './archive-response.ts'
@@ -52,8 +52,13 @@ export function providerArchiveEndpoint(options: RegistryOptions): Endpoint {
     route: providerRoutes.archive,
     kind: 'Provider',
     read(path, parent, asked): VersionRow {
-      const release = findRelease(parent ?? noProvider(path), normalizeVersion(path.version))
-      return choosePlatform(release.platforms, queryOf(asked))
+      try {
+        const release = findRelease(parent ?? noProvider(path), normalizeVersion(path.version))
+        return choosePlatform(release.platforms, queryOf(asked))
+      } catch (error) {
+        // As with modules, the reason is told by the request before this one.
+        throw hasReason(error, 'Gone') ? notFound(messageOf(error), error) : error
+      }
     },
     digestOf: (row) => row.sha256,
     answer(row, c) {

@@ -25,7 +25,7 @@ export function noModule(
   )
 }
 
-/** The row of a module's version that can be downloaded, or 404. */
+/** The row of a module's version that can be downloaded, or 404; 410 if it was withdrawn. */
 export function findModuleVersion(module: Parent, version: string): VersionRow {
   const rows = module.rowsOf(version)
   const row = rows.find((candidate) => candidate.downloadable)
@@ -46,7 +46,7 @@ export function noProvider({ namespace, type }: Record<'namespace' | 'type', str
   throw absent('Provider', namespace, type)
 }
 
-/** A version of a provider, or 404. */
+/** A version of a provider, or 404; 410 if it was withdrawn. */
 export function findRelease(provider: Parent, version: string): Release {
   const release = releaseOf(provider, version)
   if (release !== undefined) return release
@@ -56,11 +56,14 @@ export function findRelease(provider: Parent, version: string): Release {
 
 /** The row of one platform, or 404 with the existing platforms. @param rows at least one */
 export function findPlatform(rows: readonly VersionRow[], os: string, arch: string): VersionRow {
-  const row = rows.find((candidate) => candidate.os === os && candidate.arch === arch)
+  const isAsked = (candidate: VersionRow) => candidate.os === os && candidate.arch === arch
+  const row = rows.find(isAsked)
   if (row !== undefined) return row
   const { version, namespace, parent } = rows[0] as VersionRow
+  const address = `provider ${namespace}/${parent?.name}`
+  refuseWithdrawn(address, version, parent?.rowsOf(version).filter(isAsked) ?? [])
   throw notFound(
-    `version ${version} of provider ${namespace}/${parent?.name} is not built for ${os}/${arch}, only for ${platformNames(rows)}`,
+    `version ${version} of ${address} is not built for ${os}/${arch}, only for ${platformNames(rows)}`,
   )
 }
 
@@ -73,8 +76,19 @@ function noArchive(address: string, version: string, rows: readonly VersionRow[]
   if (rows[0] === undefined) {
     throw notFound(`${address} has no version ${version}: see its list of versions`)
   }
+  refuseWithdrawn(address, version, rows)
   throw notFound(
     `version ${version} of ${address} cannot be downloaded yet: ${rows[0].unserved?.message}`,
+  )
+}
+
+/** CLIs print the body of a 410. They take 403 for a problem with credentials, and 404 for a missing platform. */
+function refuseWithdrawn(address: string, version: string, rows: readonly VersionRow[]): void {
+  const withdrawn = rows.find((row) => row.unserved?.reason === 'Quarantined')
+  if (withdrawn === undefined) return
+  throw new RegistryError(
+    'Gone',
+    `version ${version} of ${address} cannot be downloaded: ${withdrawn.unserved?.message}`,
   )
 }
 

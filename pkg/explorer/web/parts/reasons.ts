@@ -18,6 +18,7 @@ export const reasonWords: Readonly<Record<UnservedReason, { words: string; about
     words: 'Breaking',
     about: 'It breaks callers without a new major version, and is not stored',
   },
+  Quarantined: { words: 'Quarantined', about: 'Withdrawn by a person or a policy' },
 }
 
 export const reasons = Object.keys(reasonWords) as UnservedReason[]
