@@ -13,6 +13,8 @@ export interface UpstreamProvider {
   readonly source?: string
   /** Zips by `os_arch`. */
   readonly platforms: Readonly<Record<string, Buffer>>
+  /** RFC 3339. Default: the registry does not tell. */
+  readonly publishedAt?: string
   readonly key?: UpstreamKey | undefined
   /** Default: a binary signature by `key`. */
   readonly sign?: (shasums: string) => Buffer
@@ -28,6 +30,8 @@ export interface UpstreamModule {
   readonly location?: string
   /** Puts the location into a body instead of the header. */
   readonly inBody?: boolean
+  /** RFC 3339. Default: the registry does not tell. */
+  readonly publishedAt?: string
 }
 
 /**
@@ -46,6 +50,8 @@ export class UpstreamRegistry {
   readonly #downloads: HttpsServer
   /** By default everyone may read. */
   token: string | undefined
+  /** Whether it has an answer with all versions of a provider, as registry.terraform.io has. */
+  hasProviderVersions = false
 
   private constructor(registry: HttpsServer, downloads: HttpsServer) {
     this.#registry = registry
@@ -130,11 +136,14 @@ export class UpstreamRegistry {
       return json({ 'state.v2': '/state/', 'modules.v1': modules, 'providers.v1': providers })
     }
     const [, kind, address = '', rest = ''] =
-      /^\/v1\/(modules\/(?=(?:[^/]+\/){3})|providers\/)((?:[^/]+\/)+?)(versions|[^/]+\/download.*)$/.exec(
+      /^\/v1\/(modules\/(?=(?:[^/]+\/){3})|providers\/)((?:[^/]+\/)+?)(versions|[^/]+|[^/]+\/download.*)$/.exec(
         url,
       ) ?? []
     const [, provider] = /^\/v1\/providers\/([^/]+\/[^/]+)$/.exec(url) ?? []
     if (provider !== undefined) return this.#ofProvider(provider)
+    const [, inDetail] =
+      /^\/v2\/providers\/([^/]+\/[^/]+)\?include=provider-versions$/.exec(url) ?? []
+    if (inDetail !== undefined && this.hasProviderVersions) return this.#providerVersions(inDetail)
     const bare = address.replace(/\/$/, '')
     return kind === 'modules/' ? this.#ofModules(bare, rest) : this.#ofProviders(bare, rest)
   }
@@ -145,6 +154,8 @@ export class UpstreamRegistry {
     if (rest === 'versions') {
       return json({ modules: [{ versions: known.map(({ version }) => ({ version })) }] })
     }
+    const dated = known.find(({ version }) => rest === version)
+    if (dated?.publishedAt !== undefined) return json({ published_at: dated.publishedAt })
     const module = known.find(({ version }) => rest === `${version}/download`)
     if (module === undefined) return missing
     const file = `${address.replaceAll('/', '-')}-${module.version}.tar.gz`
@@ -158,6 +169,15 @@ export class UpstreamRegistry {
     return named === undefined ? missing : json({ id: address, source: named.source })
   }
 
+  #providerVersions(address: string): Partial<StandInAnswer> {
+    const known = this.#providers.filter((one) => one.address === address)
+    const included = known.map(({ version, publishedAt }) => ({
+      type: 'provider-versions',
+      attributes: { version, 'published-at': publishedAt },
+    }))
+    return json({ data: { type: 'providers' }, included })
+  }
+
   #ofProviders(address: string, rest: string): Partial<StandInAnswer> {
     const known = this.#providers.filter((one) => one.address === address)
     if (known.length === 0) return missing
@@ -169,6 +189,8 @@ export class UpstreamRegistry {
       }))
       return json({ versions })
     }
+    const dated = known.find(({ version }) => rest === version)
+    if (dated?.publishedAt !== undefined) return json({ published_at: dated.publishedAt })
     const [, version, os, arch] = /^([^/]+)\/download\/([^/]+)\/([^/]+)$/.exec(rest) ?? []
     const provider = known.find((one) => one.version === version)
     const archive = provider?.platforms[`${os}_${arch}`]

@@ -144,7 +144,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
       const credential = await github.credential()
       const { items: tags, unchanged } = await listOf(tagList, credential, options)
       const { versions, skipped } = versionsOf(tags, tagPrefix)
-      if (options.dates !== true) return { versions, skipped, unchanged }
+      if (options.datesOf === undefined) return { versions, skipped, unchanged }
       const releases = await listOf(releaseList, credential, options)
       const dates = new Map(releases.items.map(({ name, publishedAt }) => [name, publishedAt]))
       const dated = versions.map((one) => ({ ...one, publishedAt: dates.get(one.ref) }))

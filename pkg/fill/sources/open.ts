@@ -9,6 +9,7 @@ import { githubModule } from './github.ts'
 import { GithubApps } from './github-app.ts'
 import { ListingCache } from './listing-cache.ts'
 import { modulePlace, providerAddressOf } from './places.ts'
+import { PublishedDates } from './published.ts'
 import { ServiceDiscovery } from './registry.ts'
 import { registryModule } from './registry-modules.ts'
 import { openDocuments, RegistryProvider } from './registry-providers.ts'
@@ -55,6 +56,7 @@ export function openSources(options: SourcesOptions): Sources {
   const git = new Git(upstream, spool, options.gitCommand)
   const discovery = new ServiceDiscovery(upstream, clock)
   const documents = openDocuments(clock)
+  const published = new PublishedDates(clock)
   const apps = new GithubApps(upstream, clock)
 
   const accessFor =
@@ -83,13 +85,13 @@ export function openSources(options: SourcesOptions): Sources {
       const access = accessFor(origin.source?.secretRef?.name, namespace)
       if (place.type === 'git') return gitModule({ ...shared, access, git, url: place.url })
       if (place.type === 'archive') return archiveModule({ ...shared, access, url: place.url })
-      return registryModule({ ...shared, ...place, access, git, discovery })
+      return registryModule({ ...shared, ...place, access, git, discovery, published })
     },
     provider(origin, namespace) {
       const { signature = 'Required', trustedKeys = [] } = origin
       const address = providerAddressOf(origin, upstreamHosts)
       const access = accessFor(origin.secretRef?.name, namespace)
-      const shared = { upstream, cache, discovery, documents, access, clock }
+      const shared = { upstream, cache, discovery, published, documents, access, clock }
       return new RegistryProvider({ ...shared, ...address, signature, trustedKeys, unsignedRemedy })
     },
   }

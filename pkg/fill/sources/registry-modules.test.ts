@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { tarGzOf, zipOf } from '../../../hack/testbed/registry/archives.ts'
+import type { Fault } from '../../../hack/testbed/upstream/faults.ts'
 import { GitServer } from '../../../hack/testbed/upstream/git.ts'
 import {
   createUpstreamAuthority,
@@ -65,6 +66,62 @@ describe('a module of a registry', () => {
     expect((await vpc().list({ signal })).unchanged).toBe(true)
     expect(await fetched('acme/vpc/aws', '1.0.0')).toMatchObject({ sizeBytes: archive.length })
     expect(await fetched('acme/vpc/aws', '1.1.0')).toMatchObject({ sizeBytes: archive.length })
+  })
+
+  describe('its dates', () => {
+    const at = (minor: number) => `2026-11-${10 + minor}T10:00:00Z`
+    const dated = (datesOf?: (version: string) => boolean) =>
+      vpc('acme/dated/aws').list({ signal, datesOf })
+    const details = () => registry.asked.filter((url) => /dated\/aws\/v?\d[^/]*$/.test(url)).length
+
+    beforeAll(async () => {
+      const archive = await tarGzOf(files)
+      for (let minor = 0; minor < 6; minor += 1) {
+        const version = `${minor === 1 ? 'v' : ''}1.${minor}.0`
+        const publishedAt = minor === 3 ? {} : { publishedAt: at(minor) }
+        registry.addModule({ address: 'acme/dated/aws', version, archive, ...publishedAt })
+      }
+    })
+
+    it('are asked for only where nobody knows them, and once if another request fails', async () => {
+      await dated()
+      expect(details()).toBe(0)
+      const end = registry.faults.on(/1\.5\.0$/, 'error')
+      const isNew = (version: string) => version !== '1.0.0'
+      await expect(dated(isNew)).rejects.toMatchObject({ reason: 'FetchFailed' })
+      end()
+      const { versions } = await dated(isNew)
+      expect(versions.map(({ publishedAt }) => publishedAt)).toEqual([
+        undefined,
+        at(1),
+        at(2),
+        undefined,
+        at(4),
+        at(5),
+      ])
+      expect(details()).toBe(6)
+    })
+
+    const faults: Fault[] = [
+      'html',
+      () => ({ status: 403 }),
+      () => ({ body: Buffer.from('{"published_at":7}') }),
+    ]
+    it.each(faults)(
+      'are unknown, and asked for once, if the registry answers with %s',
+      async (fault) => {
+        const before = details()
+        const end = registry.faults.on(/dated\/aws\/v?\d[^/]*$/, fault)
+        const source = (await local.restart()).sources.module(
+          { source: { type: 'registry', url: `${registry.host}/acme/dated/aws` } },
+          'team',
+        )
+        const { versions } = await source.list({ signal, datesOf: () => true })
+        end()
+        expect(versions.filter(({ publishedAt }) => publishedAt !== undefined)).toEqual([])
+        expect(details() - before).toBe(1)
+      },
+    )
   })
 
   it('sends the token to the registry only', async () => {

@@ -50,7 +50,9 @@ export function registryModule(options: RegistryModuleOptions): ModuleUpstream {
         const version = bareVersion(ref)
         return version === undefined ? [] : [{ version, ref }]
       })
-      return { versions, skipped: listed.length - versions.length, unchanged }
+      const dates = await options.published.of(identity, registry, versions, asking)
+      const dated = versions.map((one) => ({ ...one, publishedAt: dates.get(one.version) }))
+      return { versions: dated, skipped: listed.length - versions.length, unchanged }
     },
     async resolve(text, asking) {
       const version = versionFrom(text)

@@ -46,6 +46,7 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
   afterEach(async () => {
     registry.faults.clear()
     registry.token = undefined
+    registry.hasProviderVersions = false
     await local.close()
   })
   afterAll(async () => {
@@ -83,6 +84,25 @@ describe.runIf(GnuPG.wanted)('a provider of an upstream registry', () => {
       },
     ])
     expect((await dns().list({ signal })).unchanged).toBe(true)
+  })
+
+  it.each([
+    ['one by one', false, 2],
+    ['with one request', true, 0],
+  ])('has the dates of versions, asked for %s', async (_, hasProviderVersions, requests) => {
+    registry.hasProviderVersions = hasProviderVersions
+    const name = `dated${requests}`
+    const dates = ['2026-11-20T10:00:00Z', '2026-11-21T10:00:00Z']
+    for (const [minor, publishedAt] of dates.entries()) {
+      offer(`1.${minor}.0`, { address: `acme/${name}`, publishedAt })
+    }
+    const listed = async (datesOf?: (version: string) => boolean) =>
+      (await dns({ name }).list({ signal, datesOf })).versions.map((one) => one.publishedAt)
+    expect(await listed(() => true)).toEqual(dates)
+    const asked = registry.asked.filter((url) => url.includes(`/${name}`))
+    expect(asked.filter((url) => /\/1\.\d\.0$/.test(url))).toHaveLength(requests)
+    expect(await listed(() => false)).toEqual([undefined, undefined])
+    expect(registry.asked.filter((url) => url.includes(`/${name}`))).toHaveLength(asked.length + 1)
   })
 
   it('has checksums that show new bytes under an old version', async () => {

@@ -105,12 +105,22 @@ export class RegistryProvider implements ProviderUpstream {
 
   async list(options: UpstreamOptions): Promise<UpstreamListing<UpstreamProviderVersion>> {
     const { value, unchanged } = await this.#registry.versions(this.identity, Versions, options)
-    const versions = value.versions.flatMap(({ version: text, protocols, platforms }) => {
+    const listed = value.versions.flatMap(({ version: text, protocols, platforms }) => {
       const version = bareVersion(text)
       if (version === undefined) return []
       const known = (platforms ?? []).filter(({ os, arch }) => word.test(os) && word.test(arch))
       return [{ version, protocols: protocolsIn(protocols), platforms: known }]
     })
+    const { published, namespace, providerType } = this.#options
+    const address = `${namespace}/${providerType}`
+    const dates = await published.ofProvider(
+      this.identity,
+      this.#registry,
+      address,
+      listed,
+      options,
+    )
+    const versions = listed.map((one) => ({ ...one, publishedAt: dates.get(one.version) }))
     return { versions, skipped: value.versions.length - versions.length, unchanged }
   }
 

@@ -6,6 +6,7 @@ import type { EgressAnswer, EgressRequest } from '../egress/egress.ts'
 import { etagOf, expectStatus, parseJson } from './answers.ts'
 import { FillError } from './errors.ts'
 import type { ListingCache } from './listing-cache.ts'
+import type { PublishedDates } from './published.ts'
 import type { SourceAccess } from './secrets.ts'
 import type { UpstreamOptions } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'
@@ -90,6 +91,7 @@ export interface UpstreamRegistryOptions {
   readonly upstream: UpstreamClient
   readonly cache: ListingCache
   readonly discovery: ServiceDiscovery
+  readonly published: PublishedDates
   readonly host: string
   /** Sent to the registry, never to a place that the registry names. */
   readonly access: () => Promise<SourceAccess>
@@ -132,7 +134,7 @@ export class RegistryClient {
     return { value: value.listed, unchanged }
   }
 
-  /** @param what after the address; empty: the module or provider itself @throws FillError */
+  /** @param what after the address; empty: the module or provider itself; or a path of the host @throws FillError */
   async ask(what: string, options: UpstreamOptions): Promise<EgressAnswer> {
     return this.#send(what, await this.#options.access(), options)
   }
@@ -149,7 +151,8 @@ export class RegistryClient {
     // The credential is for the registry's own host only.
     const isOwn = new URL(service).host === host
     const path = what === '' ? this.#address : `${this.#address}/${what}`
-    return upstream.ask(`${service}${path}`, {
+    const url = what.startsWith('/') ? new URL(what, service).href : `${service}${path}`
+    return upstream.ask(url, {
       ...request,
       signal,
       urgent,

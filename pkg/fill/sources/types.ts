@@ -43,8 +43,8 @@ export interface UpstreamOptions {
   readonly urgent?: boolean | undefined
   /** Maximum age of a list that is returned without asking, in milliseconds. Default: 0. */
   readonly maxAgeMs?: number | undefined
-  /** Whether to ask also when versions were published. Default: false. */
-  readonly dates?: boolean | undefined
+  /** Tells of which versions to ask also when they were published. Default: of none. */
+  readonly datesOf?: ((version: string) => boolean) | undefined
 }
 
 /** A version as the upstream has it now. */
@@ -101,6 +101,8 @@ export interface UpstreamProviderVersion {
   readonly version: string
   readonly protocols: readonly string[]
   readonly platforms: readonly Platform[]
+  /** When it was published, RFC 3339, as its registry says. */
+  readonly publishedAt?: string | undefined
 }
 
 /** The key that signed a list of checksums. */

@@ -253,6 +253,22 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(listed()[0]).toBe('v1.1.0')
     })
 
+    it('counts the age of a provider from when its registry says that it was published', async () => {
+      const release = { platforms: ['linux/amd64'] }
+      scene().upstream.provider('acme/dns', { '1.0.0': release, '1.0.1': release })
+      const at = (ms: number) => new Date(now() - ms).toISOString()
+      scene().upstream.dates.set('acme/dns', { '1.0.0': at(8 * day), '1.0.1': at(6 * day) })
+      await scene().write('Depot', 'main', {
+        global: { storageConfig },
+        providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }],
+        policy: { minimumAge: '7d' },
+      })
+      await scene().run()
+      expect(scene().names('Version')).toEqual(['dns-1-0-0-linux-amd64'])
+      await later(day)
+      expect(scene().names('Version')).toHaveLength(2)
+    })
+
     it('holds versions of providers', async () => {
       const release = { platforms: ['linux/amd64'] }
       scene().upstream.provider('acme/dns', { '1.0.0': release })

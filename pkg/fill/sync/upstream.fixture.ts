@@ -12,7 +12,6 @@ import {
   type ProviderOrigin,
   type ProviderUpstream,
   type Sources,
-  type UpstreamOptions,
 } from '../sources/sources.ts'
 
 const hex = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
@@ -37,7 +36,7 @@ export class TestUpstream implements Sources {
   readonly sources = new Map<string, string>()
   /** Errors of requests, by URL, by `namespace/type`, or by the request as `asked` shows it. */
   readonly faults = new Map<string, FillError>()
-  /** When versions were published, by version as it is spelled, by URL of the repository. */
+  /** When versions were published, by version as it is spelled, by URL of the repository or `namespace/type`. */
   readonly dates = new Map<string, Readonly<Record<string, string>>>()
   /** Promises that a download waits for, by URL. */
   readonly delays = new Map<string, Promise<void>>()
@@ -75,13 +74,13 @@ export class TestUpstream implements Sources {
     return {
       identity: `git:${url}`,
       type: 'git',
-      list: async ({ maxAgeMs = 0, dates }) => {
+      list: async ({ maxAgeMs = 0, datesOf }) => {
         if (maxAgeMs < Number.POSITIVE_INFINITY) this.#ask(`list ${url}`, url)
         const versions = [...tags()].map(([version, files]) => ({
           version,
           ref: version,
           commit: commitOf(files),
-          ...(dates === true && { publishedAt: this.dates.get(url)?.[version] }),
+          ...(datesOf?.(version) === true && { publishedAt: this.dates.get(url)?.[version] }),
         }))
         return { versions, skipped: 0, unchanged: false }
       },
@@ -127,10 +126,11 @@ export class TestUpstream implements Sources {
       address,
       type: 'registry',
       host: 'registry.test',
-      list: async (_options: UpstreamOptions) => {
+      list: async ({ datesOf }) => {
         this.#ask(`list ${name}`, name)
         const list = [...versions()].map(([version, { platforms }]) => ({
           version,
+          ...(datesOf?.(version) === true && { publishedAt: this.dates.get(name)?.[version] }),
           protocols: ['5.0', '6.0'],
           platforms: platforms.map(platformOf),
         }))

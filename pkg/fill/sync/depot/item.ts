@@ -3,11 +3,17 @@ import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1a
 import { attempt } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
-import { FillError, type ModuleOrigin } from '../../sources/sources.ts'
+import { FillError, type ModuleOrigin, type UpstreamOptions } from '../../sources/sources.ts'
 import { type Context, msOf, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/gone.ts'
-import { admission, type HeldVersion, heldBackIn, reportException } from '../parent/held-back.ts'
+import {
+  admission,
+  type HeldVersion,
+  heldBackIn,
+  reportException,
+  seenBefore,
+} from '../parent/held-back.ts'
 import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
@@ -110,11 +116,13 @@ async function bring(
     typeof versionConstraints === 'string' ? versionConstraints : '',
   )
   const policy = policyOf(depot)
-  const dates = policy !== undefined
-  const listed = await list(context, namespace, item, { ...asking, dates })
+  const moved = object !== undefined && isMoved(context, namespace, item, object)
+  const before = moved ? undefined : object
+  const isSeen = seenBefore(before)
+  const datesOf = policy && ((version: string) => !isSeen(version))
+  const listed = await list(context, namespace, item, { ...asking, datesOf })
   const versions = listed.versions.map(({ version }) => version)
   const known = knownVersions(context, namespace, item, object)
-  const moved = object !== undefined && isMoved(context, namespace, item, object)
   // A person who names another source expects another list.
   if (!moved) {
     requireAccepted(context, depot, item, {
@@ -124,7 +132,6 @@ async function bring(
   }
   const missing = missingFrom(versions, known.all)
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
-  const before = moved ? undefined : object
   const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
   const from = { address, versions: listed.versions, lastMs: lastListedMs(depot, item) }
   const { admits, exceptionOf, remember } = admission(context, before, from, policy)
@@ -242,12 +249,12 @@ function list(
   { sources, timings }: Context,
   namespace: string,
   { kind, config }: DepotItem,
-  { signal, urgent, isPoll, dates }: Asking & { readonly dates: boolean },
+  { signal, urgent, isPoll, datesOf }: Asking & Pick<UpstreamOptions, 'datesOf'>,
 ) {
   const options = {
     signal: AbortSignal.any([signal, AbortSignal.timeout(timings.listMs)]),
     urgent,
-    dates,
+    datesOf,
     maxAgeMs: isPoll ? 0 : Number.POSITIVE_INFINITY,
   }
   return kind === 'Module'

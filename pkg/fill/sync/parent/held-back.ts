@@ -109,6 +109,15 @@ function listingOf(parent: StoredObject | undefined): ListingMemory | undefined 
   return ListingMemory.safeParse((parent?.status as ParentStatus | undefined)?.listing).data
 }
 
+/** Tells which versions earlier lists had. */
+export function seenBefore(parent: StoredObject | undefined): (version: string) => boolean {
+  const { seen = [] } = listingOf(parent) ?? {}
+  const versions = new Set(
+    seen.flatMap((group) => group.versions.map((text) => text.split('@')[0] ?? '')),
+  )
+  return (version) => versions.has(normalizeVersion(version))
+}
+
 /** @returns undefined if the time is malformed or in the future */
 function pastMs(time: string | undefined, nowMs: number): number | undefined {
   const ms = msOf(time)

@@ -1,0 +1,111 @@
+import * as z from 'zod'
+import { Bounded } from '../../base/memory/memory.ts'
+import { type Clock, eachLimited } from '../../base/pacing/pacing.ts'
+import type { EgressAnswer } from '../egress/egress.ts'
+import { expectStatus, parseJson } from './answers.ts'
+import { FillError } from './errors.ts'
+import type { RegistryClient } from './registry.ts'
+import type { UpstreamOptions } from './types.ts'
+import { bareVersion } from './versions.ts'
+
+/** Dates are remembered while a long first list is asked for again because one request of many failed. */
+const rememberMs = 3_600_000
+const maxAtOnce = 4
+
+const Detail = z.object({ published_at: z.string().max(64).nullish() })
+
+/** The versions of a provider as registry.terraform.io has them, in one answer. */
+const ProviderVersions = z.object({
+  included: z
+    .array(
+      z.object({
+        type: z.string(),
+        attributes: z.object({
+          version: z.string().max(256),
+          'published-at': z.string().max(64).nullish(),
+        }),
+      }),
+    )
+    .max(20_000),
+})
+
+interface Listed {
+  readonly version: string
+  /** The version as the registry spells it, if not so. */
+  readonly ref?: string
+}
+
+/** Asks registries when versions were published, one request for each version. */
+export class PublishedDates {
+  readonly #clock: Clock
+  /** Details of versions; undefined inside if the registry has none. */
+  readonly #known: Bounded<{ readonly detail: z.infer<typeof Detail> | undefined }>
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#known = new Bounded({ maxEntries: 20_000, clock })
+  }
+
+  /**
+   * @param identity names the module or provider
+   * @returns dates by version; empty if the registry does not tell any
+   * @throws FillError if asking again may help
+   */
+  async of(
+    identity: string,
+    registry: RegistryClient,
+    versions: readonly Listed[],
+    options: UpstreamOptions,
+  ): Promise<ReadonlyMap<string, string>> {
+    const dates = new Map<string, string>()
+    const ask = async ({ version, ref = version }: Listed): Promise<boolean> => {
+      const key = `${identity} ${version}`
+      const known = this.#known.get(key)
+      const { detail } = known ?? {
+        detail: read(await registry.ask(encodeURIComponent(ref), options), Detail),
+      }
+      this.#known.set(key, { detail }, this.#clock() + rememberMs)
+      if (detail?.published_at) dates.set(version, detail.published_at)
+      return detail !== undefined
+    }
+    const [first, ...others] = versions.filter(({ version }) => options.datesOf?.(version) === true)
+    // Many registries have no such answers.
+    if (first !== undefined && (await ask(first))) {
+      await eachLimited(others, maxAtOnce, async (one) => void (await ask(one)))
+    }
+    return dates
+  }
+
+  /** The same for a provider: registry.terraform.io tells all dates at once. */
+  async ofProvider(
+    identity: string,
+    registry: RegistryClient,
+    address: string,
+    versions: readonly Listed[],
+    options: UpstreamOptions,
+  ): Promise<ReadonlyMap<string, string>> {
+    const { datesOf } = options
+    if (datesOf === undefined || !versions.some(({ version }) => datesOf(version))) return new Map()
+    const path = `/v2/providers/${address}?include=provider-versions`
+    const all = read(await registry.ask(path, options), ProviderVersions)?.included ?? []
+    if (all.length === 0) return this.of(identity, registry, versions, options)
+    return new Map(
+      all.flatMap(({ type, attributes: { version: text, 'published-at': date } }) => {
+        const version = type === 'provider-versions' ? bareVersion(text) : undefined
+        return version === undefined || !date ? [] : [[version, date] as const]
+      }),
+    )
+  }
+}
+
+/** @returns undefined if the registry does not have such an answer @throws FillError if it failed */
+function read<T>(answer: EgressAnswer, schema: z.ZodType<T>): T | undefined {
+  if (answer.status >= 500) expectStatus(answer, 200)
+  if (answer.status !== 200) return undefined
+  try {
+    return parseJson(answer, schema)
+  } catch (error) {
+    if (error instanceof FillError) return undefined
+    throw error
+  }
+}
