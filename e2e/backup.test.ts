@@ -247,6 +247,22 @@ it('changes nothing if every object exists', async () => {
   expect(await answers()).toEqual(before)
 })
 
+it('saves the ConfigMap of an interface whose module has no README', async () => {
+  const api = cluster.admin
+  const metadata = { name: 'typed-readme', namespace: 'platform' }
+  const configMap = { metadata, data: { 'interface.json': 'e30=' } }
+  await api.request('POST', '/api/v1/namespaces/platform/configmaps', configMap)
+  const [version] = await versions()
+  await api.request(
+    'PATCH',
+    `${versionsPath}/${version?.metadata.name}/status`,
+    { status: { interfaceConfigMapRef: { name: metadata.name, key: 'interface.json' } } },
+    'application/merge-patch+json',
+  )
+  const { stdout } = await run('backup', '--namespaces', 'platform')
+  expect(stdout).toContain('interface.json: e30=')
+})
+
 it('saves only one namespace if asked to', async () => {
   const { stdout } = await run('backup', '--namespaces', 'payments')
   expect(stdout).toContain('namespace: payments')

@@ -127,7 +127,7 @@ describe('the README of a version', () => {
   it('leaves a ConfigMap of somebody else alone', async () => {
     const { objects, version } = await started()
     await put({}, { 'app.conf': 'x = 1' })
-    const writing = objects.writeReadme(version, '# Ours')
+    const writing = objects.writeReadme(version, { readme: '# Ours' })
     await expect(writing).rejects.toMatchObject({ reason: 'Conflict' })
     await expect(writing).rejects.toThrow('rename or delete it')
     await objects.writeReadme(version, undefined)
@@ -149,7 +149,7 @@ describe('the README of a version', () => {
   ])('takes over a ConfigMap %s', async (_, metadata) => {
     const { objects, version } = await started()
     await put(metadata, { 'README.md': 'b2xk' })
-    await objects.writeReadme(version, '# New')
+    await objects.writeReadme(version, { readme: '# New' })
     const { metadata: after, data } = await read()
     expect(after.ownerReferences).toMatchObject([{ name, uid: version.metadata.uid }])
     expect(Buffer.from(data['README.md'] ?? '', 'base64').toString()).toBe('# New\n')

@@ -54,6 +54,17 @@ describe('the controller, with the rights that the chart gives it', () => {
     )
     const docs = cluster.stored('calm').filter((file) => file.endsWith('.docs.json.gz'))
     expect(docs).toHaveLength(modules.length * 2)
+    // The latest versions are finished once all are stored.
+    const having = async (field: 'compared' | 'interfaceConfigMapRef') => {
+      const all = await cluster.list('Version', 'calm')
+      return all
+        .filter(({ status }) => status?.[field] !== undefined)
+        .map(({ metadata }) => metadata.name)
+    }
+    const latest = modules.map((name) => `${name}-1-1-0`).toSorted()
+    for (const field of ['compared', 'interfaceConfigMapRef'] as const) {
+      await expect.poll(() => having(field), { timeout: 60_000 }).toEqual(latest)
+    }
     const refused = cluster.audit().filter(({ responseStatus }) => responseStatus.code === 403)
     expect(refused.filter(({ user }) => user.username.includes('controller'))).toEqual([])
   })

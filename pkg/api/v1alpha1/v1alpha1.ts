@@ -60,6 +60,7 @@ export { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 export type * from './types.ts'
 export { unknownFieldsIn } from './unknown-fields.ts'
 export { ListingMemory, type PolicyException, type UpstreamPolicy } from './upstream-policy.ts'
+export { interfaceKey } from './version.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
 
 /** The `apiVersion` that manifests of a kind carry. */

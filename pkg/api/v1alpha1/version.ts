@@ -14,6 +14,18 @@ const ReadmeConfigMapRef = z.object({
   key: z.string().describe('Key in its data with the README, encoded as base64.'),
 })
 
+/** The key of the interface in the ConfigMap of a README. Readers of READMEs skip it. */
+export const interfaceKey = 'interface.json'
+
+const InterfaceConfigMapRef = z.object({
+  name: z.string().optional().describe('Name of the ConfigMap.'),
+  key: z
+    .string()
+    .optional()
+    .describe('Key in its data with the interface as JSON, encoded as base64.'),
+  error: z.string().optional().describe('Why the interface is not in a ConfigMap.'),
+})
+
 const FileName = z.string().meta(rules.ruled(rules.fileName, { maxLength: 255 }))
 
 /** Publishes an archive through a spec alone, which is all that GitOps tools can write. */
@@ -141,10 +153,15 @@ export const Version = z.object({
       readmeConfigMapRef: ReadmeConfigMapRef.optional().describe(
         'ConfigMap with the README. Modules only.',
       ),
+      interfaceConfigMapRef: InterfaceConfigMapRef.optional().describe(
+        'ConfigMap with what the root of the module takes and gives. The latest version of a module only.',
+      ),
       readmeDocs: z
         .string()
         .optional()
-        .describe('SHA-256 of the documentation that the README was taken from. Modules only.'),
+        .describe(
+          'SHA-256 of the documentation that the README and the interface were taken from. Modules only.',
+        ),
     })
     .optional()
     .meta({ description: 'Last observed state.', ...openToNewFields }),

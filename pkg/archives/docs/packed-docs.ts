@@ -18,8 +18,8 @@ export interface PackedDocs {
   /** In lower-case hexadecimal. */
   readonly sha256: string
   readonly sizeBytes: number
-  /** The README of the root; undefined if it has none. */
-  readonly readme: string | undefined
+  /** The root of a module; undefined for a provider. */
+  readonly root?: FolderDocs
 }
 
 /** Reads the documentation of a module for storage. Files as for `readModuleDocs`. */
@@ -50,8 +50,7 @@ export async function unpackDocs(bytes: Uint8Array): Promise<ModuleDocs> {
 
 async function packed(docs: ModuleDocs): Promise<PackedDocs> {
   const bytes = await gzip(fittingText(docs))
-  const { readme } = docs.root
-  return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length, readme }
+  return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length, root: docs.root }
 }
 
 /** READMEs of submodules and examples are what is left out first. */

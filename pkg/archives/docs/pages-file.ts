@@ -38,7 +38,7 @@ export async function packPages(pages: readonly Page[], leftOut: number): Promis
   const packedList = await gzip(`,${JSON.stringify(list)}`)
   const head = await gzip(`[${String(packedList.length).padStart(digits)}`, { level: 0 })
   const bytes = Buffer.concat([head, packedList, ...bodies, await gzip(']')])
-  return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length, readme: undefined }
+  return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length }
 }
 
 /** @throws Error if it is not the documentation of a provider */

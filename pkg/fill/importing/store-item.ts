@@ -64,7 +64,7 @@ export async function storeItem(item: ImportItem, context: StoreContext): Promis
     await put(item, fileName, file, context)
     const stored = docs && (await putDocs(item, docsFileName(fileName, sha256), docs, context))
     const upload = { fileName, sha256, sizeBytes, ...(stored && { docs: stored }) }
-    return { upload, protocols: fetched.protocols, readme: stored && docs?.readme }
+    return { upload, protocols: fetched.protocols, readme: stored && docs?.root?.readme }
   } finally {
     await rm(into, { force: true })
     await fetched.file.remove()

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ModuleDocs } from '../../api/docs/docs.ts'
 import { unpackDocs } from '../../archives/docs/docs.ts'
 import { ApiError, type Objects, refOf } from '../../records/store/store.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
@@ -29,11 +30,20 @@ export function docsScenarios(scene: () => Scene): void {
       expect(others).toEqual([])
       return unpackDocs(await readFile(pathOf(name)))
     }
-    const readme = async () => {
-      const found = (await scene().configMap('vpc-1-0-0-readme')) as
+    const texts = async (version: string) => {
+      const found = (await scene().configMap(`vpc-${version}-readme`)) as
         | { data: Record<string, string> }
         | undefined
-      return found && Buffer.from(found.data['README.md'] ?? '', 'base64').toString()
+      const decoded = Object.entries(found?.data ?? {}).map(
+        ([key, text]) => [key, Buffer.from(text, 'base64').toString()] as const,
+      )
+      return new Map(decoded)
+    }
+    const readme = async () => (await texts('1-0-0')).get('README.md')
+    const inputsOf = async (version: string) => {
+      const json = (await texts(version)).get('interface.json')
+      const { root } = JSON.parse(json ?? '{"root":{}}') as Partial<ModuleDocs>
+      return root?.inputs?.map(({ name }) => name)
     }
     const variable = 'variable "cidr" { type = string }'
 
@@ -103,6 +113,79 @@ export function docsScenarios(scene: () => Scene): void {
       expect(status().readmeDocs).toBe(status().artifact?.docs?.sha256)
       expect(status().readmeConfigMapRef).toBeUndefined()
       expect(await readme()).toBeUndefined()
+    })
+
+    it('has its interface next to the README of the latest version only', async () => {
+      const release = (name: string) => ({
+        'main.tf': `variable "${name}" {}\n`,
+        'README.md': `# ${name}`,
+      })
+      const releases = new Map([
+        ['v1.0.0', release('one')],
+        ['v1.1.0', release('two')],
+        ['v2.0.0-rc.1', release('next')],
+      ])
+      scene().upstream.repositories.set(url, releases)
+      const list = async (...listed: string[]) => {
+        await scene().write('Module', 'vpc', {
+          moduleConfig: { ...moduleConfig, storageConfig },
+          versions: versions(...listed),
+        })
+        await scene().run()
+        await scene().run({ verifyAtStart: 'look' })
+      }
+      const found = async () => {
+        const all = scene()
+          .names('Version')
+          .map(async (name) => {
+            const { interfaceConfigMapRef: ref } = scene().status('Version', name)
+            return [name, ref, await inputsOf(name.slice('vpc-'.length))] as const
+          })
+        return (await Promise.all(all)).filter(([, ref, inputs]) => ref ?? inputs)
+      }
+      const ofOnly = (name: string, input: string) => {
+        const ref = { name: `${name}-readme`, key: 'interface.json' }
+        return scene().objects.isFolder ? [] : [[name, ref, [input]]]
+      }
+      await list('1.0.0')
+      expect(await found()).toEqual(ofOnly('vpc-1-0-0', 'one'))
+      await list('1.0.0', '1.1.0', '2.0.0-rc.1')
+      expect(await found()).toEqual(ofOnly('vpc-1-1-0', 'two'))
+      await list('1.0.0', '2.0.0-rc.1')
+      expect(scene().status('Module', 'vpc').latestVersion).toBe('1.0.0')
+      expect(await found()).toEqual(ofOnly('vpc-1-0-0', 'one'))
+      await list('1.0.0', '1.1.0', '2.0.0-rc.1')
+      expect(await found()).toEqual(ofOnly('vpc-1-1-0', 'two'))
+      expect(await readme()).toBe('# one\n')
+    })
+
+    it('has its interface although it has no README', async () => {
+      scene().upstream.repositories.set(url, new Map([['v1.0.0', { 'main.tf': variable }]]))
+      await write()
+      await scene().run()
+      const keys = scene().objects.isFolder ? [] : ['interface.json']
+      expect([...(await texts('1-0-0')).keys()]).toEqual(keys)
+      expect(status().readmeConfigMapRef).toBeUndefined()
+    })
+
+    it('says in the status that its interface is too large for a ConfigMap', async () => {
+      const long = 'é'.repeat(1000)
+      const inputs = Array.from(
+        { length: 140 },
+        (_, at) => `variable "v${at}" {\n  description = "${long}"\n}\n`,
+      )
+      await fill(inputs.join(''))
+      expect([...(await texts('1-0-0')).keys()]).toEqual(['README.md'])
+      const failure = {
+        error:
+          'the interface has more than 256 KiB: read it with depot docs, or from the browse API',
+      }
+      expect(status().interfaceConfigMapRef).toEqual(scene().objects.isFolder ? undefined : failure)
+      const revision = () => scene().object('Version', 'vpc-1-0-0').metadata.resourceVersion
+      await scene().run()
+      const known = revision()
+      await scene().run({ verifyAtStart: 'look' })
+      expect(revision()).toBe(known)
     })
 
     it('has a README although an earlier release stored it, and then writes nothing more', async () => {

@@ -7,6 +7,7 @@ import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
 import { publishedParents } from './parent/published.ts'
 import { confirmAnnotation } from './parent/removal.ts'
 import { syncAnnotation } from './requests.ts'
+import { interfacesAffected } from './version/interface.ts'
 
 /** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */
 export function* affectedBy(
@@ -23,6 +24,9 @@ export function* affectedBy(
       if (kind === 'Module' || kind === 'Provider') yield [{ kind, namespace, name }, 'user']
     }
     for (const parent of publishedParents(objects, after ?? before)) yield [parent, 'user']
+  }
+  if (ref.kind === 'Module') {
+    for (const version of interfacesAffected(objects, before, after)) yield [version, 'poll']
   }
   if (!isOwn) return
   const label = depotLabel(apiGroup)

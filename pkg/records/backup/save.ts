@@ -1,5 +1,5 @@
 import { stringify } from 'yaml'
-import { customResourceKinds } from '../../api/v1alpha1/v1alpha1.ts'
+import { customResourceKinds, type Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { ifFound } from '../../base/errors/errors.ts'
 import type { Api } from '../kube/kube.ts'
 import { type BackedUp, collection } from './record.ts'
@@ -41,7 +41,7 @@ export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Pro
       }
     }
   }
-  const wanted = new Set(records.flatMap(readmeOf))
+  const wanted = new Set(records.flatMap(readmesOf))
   // A README may have been deleted since the Version was read.
   const found = [...wanted].map((path) => ifFound(api.request('GET', path)))
   const readmes = (await Promise.all(found)).filter((readme) => readme !== undefined)
@@ -65,11 +65,14 @@ export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Pro
   return `${title}${documents.join('---\n')}${endOf(objects.length)}`
 }
 
-function readmeOf({ metadata: { namespace }, status }: BackedUp): string[] {
-  const { readmeConfigMapRef: ref } = (status ?? {}) as { readmeConfigMapRef?: { name: string } }
-  return ref === undefined || namespace === undefined
-    ? []
-    : [`${collection('ConfigMap', '', namespace)}/${ref.name}`]
+function readmesOf({ metadata: { namespace }, status }: BackedUp): string[] {
+  if (namespace === undefined) return []
+  const { readmeConfigMapRef, interfaceConfigMapRef } = (status ?? {}) as NonNullable<
+    Version['status']
+  >
+  return [readmeConfigMapRef, interfaceConfigMapRef].flatMap((ref) =>
+    ref?.name === undefined ? [] : [`${collection('ConfigMap', '', namespace)}/${ref.name}`],
+  )
 }
 
 function cleaned(item: unknown): BackedUp {

@@ -618,9 +618,11 @@ describe('READMEs', () => {
       'owned.yaml': configMap('owned', owned, Buffer.from('# Größe').toString('base64')),
       'other.yaml': configMap('other', '', '# Not to be read'),
       'foreign.yaml': configMap('foreign', owned.replace('depot.internal', 'x.test'), '# Foreign'),
+      'typed.yaml': configMap('typed', label, '').replace('README.md', 'interface.json'),
     })
-    const get = (name: string, version = 'a-1.0.0') =>
-      source.readmes.get('default', name, 'README.md', version)
+    const get = (name: string, version = 'a-1.0.0', key = 'README.md') =>
+      source.readmes.get('default', name, key, version)
+    expect(get('typed', 'a-1.0.0', 'interface.json')).toBeUndefined()
     expect([get('labelled'), get('labelled', 'b')]).toEqual(['# Labelled\n', '# Labelled\n'])
     expect([get('owned'), get('owned', 'b')]).toEqual(['# Größe', undefined])
     expect([get('other'), get('foreign')]).toEqual([undefined, undefined])

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { interfaceKey, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 
 /** A ConfigMap of the folder that holds READMEs. */
 export interface Readme {
@@ -36,7 +36,8 @@ export function readmeIn(value: unknown, apiGroup: string): Readme | undefined {
   if (!isLabelled && owners.length === 0) return undefined
   const texts = new Map<string, Buffer>()
   for (const [key, text] of Object.entries(data)) {
-    if (typeof text === 'string') texts.set(key, deflateRawSync(decoded(text), { level: 3 }))
+    if (typeof text === 'string' && key !== interfaceKey)
+      texts.set(key, deflateRawSync(decoded(text), { level: 3 }))
   }
   return { namespace, name, isLabelled, owners, texts }
 }

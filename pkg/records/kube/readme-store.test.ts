@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
+import type { ObservedObject } from './object.ts'
 import { ReadmeStore } from './readme-store.ts'
 
 const configMap = (namespace: string, name: string, bytes: number, resourceVersion = '1') => ({
@@ -51,6 +52,17 @@ it('drops READMEs of the namespace with most bytes, those read least recently fi
     true,
     true,
   ])
+})
+
+it('leaves out the interface that is next to a README', () => {
+  const { store, put } = storeOf(1_000_000)
+  put('a', 'one', 1000)
+  const { bytes } = store
+  const { metadata, data } = configMap('a', 'one', 1000, '2')
+  const interfaceJson = randomBytes(1000).toString('base64')
+  store.upsert({ metadata, data: { 'interface.json': interfaceJson, ...data } } as ObservedObject)
+  expect(store.bytes).toBe(bytes)
+  expect(store.get('a', 'one', 'interface.json', 'v')).toBeUndefined()
 })
 
 it('asks once for a dropped README that is read, and shows it again when it has come', () => {

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { interfaceKey, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { isText, type ObservedObject } from './object.ts'
 import { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
 
@@ -225,7 +225,7 @@ function textsOf(object: ObservedObject): ReadonlyMap<string, Buffer> {
   const texts = new Map<string, Buffer>()
   if (!isRecord(data)) return texts
   for (const [key, value] of Object.entries(data)) {
-    if (typeof value === 'string') {
+    if (typeof value === 'string' && key !== interfaceKey) {
       texts.set(key, deflateRawSync(Buffer.from(value, 'base64'), { level: 3 }))
     }
   }

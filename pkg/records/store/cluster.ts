@@ -9,7 +9,14 @@ import { clusterNotes } from './cluster-notes.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
-import { isReadmeOf, isReadmeWritten, readmeObject, readmeRefOf, readmeTaken } from './readme.ts'
+import {
+  isReadmeOf,
+  isReadmeWritten,
+  type ReadmeTexts,
+  readmeObject,
+  readmeRefOf,
+  readmeTaken,
+} from './readme.ts'
 import type { ObjectKind, Objects, StoredObject } from './types.ts'
 import { record } from './whole-object.ts'
 
@@ -122,9 +129,10 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
       if (answer !== undefined) store.learn(answer)
     },
 
-    writeReadme: (version, text) => writeReadme(client, apiGroup, version, text),
-    async hasReadme({ metadata }) {
-      return (await ifFound(client.get(readmeRef(metadata)))) !== undefined
+    writeReadme: (version, texts) => writeReadme(client, apiGroup, version, texts),
+    async hasReadme({ metadata }, keys) {
+      const data = record(record(await ifFound(client.get(readmeRef(metadata))))['data'])
+      return keys.every((key) => key in data)
     },
     event: (event) => events.record(event),
 
@@ -145,11 +153,11 @@ async function writeReadme(
   client: KubeClient,
   apiGroup: string,
   version: StoredObject,
-  text: string | undefined,
+  texts: ReadmeTexts | undefined,
 ): Promise<void> {
   const { metadata } = version
   const ref = readmeRef(metadata)
-  const wanted = text === undefined ? undefined : readmeObject(version, text, apiGroup)
+  const wanted = texts && readmeObject(version, texts, apiGroup)
   if (wanted !== undefined && (await isCreated(client.create(wanted)))) return
   const found = await ifFound(client.get(ref))
   const isOurs = found !== undefined && isReadmeOf(metadata, found, apiGroup)
@@ -159,7 +167,9 @@ async function writeReadme(
     throw readmeTaken(metadata)
   } else if (!isReadmeWritten(found, wanted)) {
     const { labels, ownerReferences } = wanted.metadata
-    const patch = { metadata: { labels, ownerReferences }, data: wanted.data }
+    const absent = Object.keys(record(record(found)['data'])).map((key) => [key, null] as const)
+    const data = { ...Object.fromEntries(absent), ...wanted.data }
+    const patch = { metadata: { labels, ownerReferences }, data }
     await client.patch(ref, patch, { resourceVersion: found.metadata.resourceVersion })
   }
 }

@@ -302,24 +302,45 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       const version = await objects.writeStatus(made, { synced: true })
       const readmes = () => readmesIn('read-1-0-0-readme')
       await objects.writeReadme(version, undefined)
-      expect([await readmes(), await objects.hasReadme(version)]).toEqual([undefined, false])
+      expect([await readmes(), await objects.hasReadme(version, ['README.md'])]).toEqual([
+        undefined,
+        false,
+      ])
       for (const text of ['# Größe', '# Another', '# Another']) {
-        await objects.writeReadme(version, text)
+        await objects.writeReadme(version, { readme: text })
         expect(await readmes()).toEqual({ 'README.md': text })
-        expect(await objects.hasReadme(version)).toBe(true)
+        expect(await objects.hasReadme(version, ['README.md'])).toBe(true)
       }
       await objects.writeReadme(version, undefined)
       expect(await readmes()).toBeUndefined()
-      await objects.writeReadme(version, 'hi')
+      await objects.writeReadme(version, { readme: 'hi' })
       expect((await readmes())?.['README.md']?.trim()).toBe('hi')
       await objects.delete(refOf(version))
       await until(async () => expect(await readmes()).toBeUndefined())
     })
 
+    it('keep the interface of a Version next to its README, and drop each alone', async () => {
+      const parent = await written('typed')
+      const version = await objects.apply(versionOf(parent, '1.0.0'))
+      const both = ['README.md', 'interface.json']
+      const texts = { 'README.md': '# Typed', 'interface.json': '{"schema":1}' }
+      const readmes = () => readmesIn('typed-1-0-0-readme')
+      await objects.writeReadme(version, { readme: '# Typed', interface: '{"schema":1}' })
+      expect([await readmes(), await objects.hasReadme(version, both)]).toEqual([texts, true])
+      await objects.writeReadme(version, { readme: '# Typed' })
+      expect(await readmes()).toEqual({ 'README.md': '# Typed' })
+      expect(await objects.hasReadme(version, both)).toBe(false)
+      await objects.writeReadme(version, { interface: '{"schema":1}' })
+      expect(await readmes()).toEqual({ 'interface.json': '{"schema":1}' })
+      expect(await objects.hasReadme(version, ['interface.json'])).toBe(true)
+      await objects.writeReadme(version, undefined)
+      expect(await readmes()).toBeUndefined()
+    })
+
     it('cut a README that has more bytes than a ConfigMap holds', async () => {
       const parent = await written('long')
       const version = await objects.apply(versionOf(parent, '1.0.0'))
-      await objects.writeReadme(version, '\u{fffd}'.repeat(400_000))
+      await objects.writeReadme(version, { readme: '\u{fffd}'.repeat(400_000) })
       const { 'README.md': text = '' } = (await readmesIn('long-1-0-0-readme')) ?? {}
       expect(text).toMatch(
         /^\u{fffd}+\n\n\*The rest of this README is left out: it has more than 512 KiB\.\*\n$/u,

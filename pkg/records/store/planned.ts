@@ -96,7 +96,7 @@ export function plannedObjects(
       if (given?.uid === undefined || given.uid === uid) remove(ref)
     },
     writeReadme: async () => undefined,
-    hasReadme: (version) => base.hasReadme(version),
+    hasReadme: (version, keys) => base.hasReadme(version, keys),
     event: () => undefined,
     secret: (namespace, name) => base.secret(namespace, name),
     notes: {

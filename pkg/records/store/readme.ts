@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { apiVersionOf, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { apiVersionOf, interfaceKey, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { ApiError } from '../kube/kube.ts'
 import { textOf } from './folder/text.ts'
 import { writeFile } from './folder/write-file.ts'
@@ -12,6 +12,13 @@ const key = 'README.md'
 const maxNameLength = 253
 /** Encoded as base64, this is less than the megabyte that a ConfigMap holds. */
 const maxBytes = 512 * 1024
+
+/** Texts in the ConfigMap of a Version. */
+export interface ReadmeTexts {
+  readonly readme?: string | undefined
+  /** JSON of at most 256 KiB, which fits next to a README. */
+  readonly interface?: string | undefined
+}
 
 /** The ConfigMap that holds the README of a Version, and the key in its data. */
 export function readmeRefOf({ name }: Pick<StoredRef, 'name'>) {
@@ -24,7 +31,7 @@ export function readmeRefOf({ name }: Pick<StoredRef, 'name'>) {
 /** The ConfigMap of a README, owned by its Version and with the label that servers watch. */
 export function readmeObject(
   owner: { readonly metadata: Pick<StoredObject['metadata'], 'namespace' | 'name' | 'uid'> },
-  text: string,
+  { readme, interface: json }: ReadmeTexts,
   apiGroup: string,
 ) {
   const { namespace, name, uid } = owner.metadata
@@ -39,7 +46,10 @@ export function readmeObject(
         { apiVersion: apiVersionOf('Version', apiGroup), kind: 'Version', name, uid },
       ],
     },
-    data: { [ref.key]: encoded(text) },
+    data: {
+      ...(json !== undefined && { [interfaceKey]: Buffer.from(json).toString('base64') }),
+      ...(readme !== undefined && { [ref.key]: encoded(readme) }),
+    },
   } as const
 }
 
@@ -66,7 +76,7 @@ export async function writeReadmeManifest(
 ): Promise<{ readonly name: string; readonly key: string }> {
   const { kind, metadata, data } = readmeObject(
     { metadata: { ...version, uid: '' } },
-    readme.text,
+    { readme: readme.text },
     readme.apiGroup,
   )
   const { ownerReferences: _, ...own } = metadata

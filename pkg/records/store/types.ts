@@ -1,5 +1,6 @@
 import type { Reason } from '../../base/errors/errors.ts'
 import type { JsonPatchOperation } from '../kube/kube.ts'
+import type { ReadmeTexts } from './readme.ts'
 
 /** The kinds that reconcilers see to. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'
@@ -165,15 +166,15 @@ export interface Objects {
     options?: { readonly uid?: string; readonly whileOwnerAbsent?: boolean },
   ): Promise<void>
   /**
-   * Keeps the README of a Version in a ConfigMap that goes with the Version, or removes it. What would change nothing is not
-   * written.
+   * Keeps the README and the interface of a Version in a ConfigMap that goes with the Version, or removes it. What would
+   * change nothing is not written.
    *
-   * @param text undefined: the Version has no README
+   * @param texts undefined: the Version has none
    * @throws ApiError Conflict where a ConfigMap of somebody else has its name
    */
-  writeReadme(version: StoredObject, text: string | undefined): Promise<void>
-  /** Whether that ConfigMap is there: anybody may delete it, and a full disk may cut its file. */
-  hasReadme(version: StoredObject): Promise<boolean>
+  writeReadme(version: StoredObject, texts: ReadmeTexts | undefined): Promise<void>
+  /** Whether that ConfigMap has these keys: anybody may delete it, and a full disk may cut its file. */
+  hasReadme(version: StoredObject, keys: readonly string[]): Promise<boolean>
   /** Never throws and never waits; the same one is written at most every ten minutes. */
   event(event: ObjectEvent): void
   /** Values of a Secret by key; undefined if it does not exist. */

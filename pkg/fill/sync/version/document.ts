@@ -6,6 +6,7 @@ import { type Context, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { rewritingBytes, undocumented } from './fetch.ts'
+import { wantsInterface } from './interface.ts'
 import { pagesFromSource, pagesSourceOf } from './pages-source.ts'
 import type { StoragePlace } from './plan.ts'
 import { storedDocs, writeReadme } from './readme.ts'
@@ -66,7 +67,7 @@ export async function document(
     if (waitMs !== undefined) return waitMs
     if (isMade) await takeReadme(context, object, at, signal)
     else await make(context, object, at, signal)
-    return !isModuleVersion(object) || isReadmeReported(latestOf(context, object))
+    return !isModuleVersion(object) || isReadmeReported(context, latestOf(context, object))
       ? undefined
       : jittered(stalledMs, metadata.uid)
   } catch (err) {
@@ -88,7 +89,7 @@ export async function hasDocumentation(
   if (!at.place.isGrantedTo(object.metadata.namespace)) return true
   if (!(await hasDocs(object, at, isChecked))) return false
   if (!isModuleVersion(object)) return true
-  return isReadmeReported(object) && !(isChecked && (await isReadmeLost(context, object)))
+  return isReadmeReported(context, object) && !(isChecked && (await isReadmeLost(context, object)))
 }
 
 /** Whether its archive has documentation: every module does, and a provider for which it was found before. */
@@ -106,17 +107,21 @@ async function hasDocs(
   return !isChecked || (await place.driver.check(place.object(name), artifact.docs))
 }
 
-/** Tells whether the README of the documentation was written, if it has one. */
-function isReadmeReported(object: StoredObject): boolean {
-  const { artifact, readmeDocs } = versionStatus(object)
-  return artifact?.docs?.sha256 === readmeDocs
+/** Tells whether the README of the documentation was written, if it has one, and the interface if it is wanted. */
+function isReadmeReported({ objects }: Context, object: StoredObject): boolean {
+  const { artifact, readmeDocs, interfaceConfigMapRef } = versionStatus(object)
+  const isRightInterface = wantsInterface(objects, object) === (interfaceConfigMapRef !== undefined)
+  return artifact?.docs?.sha256 === readmeDocs && isRightInterface
 }
 
-/** Whether somebody deleted the README that was written. */
+/** Whether somebody deleted the README or interface that was written. */
 async function isReadmeLost({ objects }: Context, object: StoredObject): Promise<boolean> {
-  const { readmeConfigMapRef } = versionStatus(object)
-  const isOurs = readmeConfigMapRef?.name === readmeRefOf(object.metadata).name
-  return isOurs && !(await objects.hasReadme(object))
+  const { readmeConfigMapRef, interfaceConfigMapRef } = versionStatus(object)
+  const { name } = readmeRefOf(object.metadata)
+  const keys = [readmeConfigMapRef, interfaceConfigMapRef].flatMap((ref) =>
+    ref?.name === name && ref.key !== undefined ? [ref.key] : [],
+  )
+  return keys.length > 0 && !(await objects.hasReadme(object, keys))
 }
 
 async function takeReadme(
@@ -130,7 +135,7 @@ async function takeReadme(
   if (fileName === undefined || artifact?.docs === undefined) return
   const { sha256 } = artifact.docs
   const docs = await storedDocs(context, place, { fileName, sha256 }, signal)
-  const fields = await writeReadme(context, object, docs && { sha256, readme: docs.root.readme })
+  const fields = await writeReadme(context, object, docs && { sha256, root: docs.root })
   await writeStatus<VersionStatus>(context, latestOf(context, object), (status) => ({
     fields: status?.artifact?.docs?.sha256 === sha256 ? fields : {},
     conditions: {},

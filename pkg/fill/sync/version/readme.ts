@@ -1,47 +1,78 @@
 import { readFile } from 'node:fs/promises'
-import type { ModuleDocs } from '../../../api/docs/docs.ts'
+import type { FolderDocs, ModuleDocs } from '../../../api/docs/docs.ts'
+import { interfaceKey } from '../../../api/v1alpha1/v1alpha1.ts'
 import { unpackDocs } from '../../../archives/docs/docs.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import { ApiError, readmeRefOf, type StoredObject } from '../../../records/store/store.ts'
 import { type Context, keyOf } from '../context.ts'
+import { wantsInterface } from './interface.ts'
 import { readStored } from './stored-file.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
 
-export type ReadmeFields = Pick<VersionStatus, 'readmeConfigMapRef' | 'readmeDocs'>
+export type ReadmeFields = Pick<
+  VersionStatus,
+  'readmeConfigMapRef' | 'interfaceConfigMapRef' | 'readmeDocs'
+>
+
+/** With this and the largest README, a ConfigMap is still below its limit of a megabyte. */
+const maxInterfaceBytes = 256 * 1024
 
 /**
- * Keeps the README of a stored module for those who read it from the records. A ConfigMap that a person named in the status
- * stays. A failure is logged: its fields say that the README is still to be written.
+ * Keeps the README of a stored module, and the interface of a latest version, for those who read them from the records. A
+ * ConfigMap that a person named in the status stays. A failure is logged: its fields say that the texts are still to be
+ * written.
  *
- * @param docs the documentation that has the README; undefined: none could be made
- * @returns the fields of the status that tell of it
+ * @param docs the documentation that has the texts; undefined: none could be made
+ * @returns the fields of the status that tell of them
  */
 export async function writeReadme(
   context: Context,
   object: StoredObject,
-  docs: { readonly sha256: string; readonly readme?: string | undefined } | undefined,
+  docs: { readonly sha256: string; readonly root?: FolderDocs } | undefined,
 ): Promise<ReadmeFields> {
-  const ref = readmeRefOf(object.metadata)
-  const { readmeConfigMapRef: before } = versionStatus(object)
-  const given = before?.name === ref.name ? undefined : before
-  if (docs === undefined) return { readmeConfigMapRef: given, readmeDocs: undefined }
-  if (given !== undefined) return { readmeConfigMapRef: given, readmeDocs: docs.sha256 }
-  const text = docs.readme?.trim() ? docs.readme : undefined
+  const { name, key } = readmeRefOf(object.metadata)
+  const { readmeConfigMapRef: before, interfaceConfigMapRef } = versionStatus(object)
+  const given = before?.name === name ? undefined : before
+  const none = {
+    readmeConfigMapRef: given,
+    interfaceConfigMapRef: undefined,
+    readmeDocs: undefined,
+  }
+  if (docs === undefined) return none
+  const text = docs.root?.readme?.trim() && given === undefined ? docs.root.readme : undefined
+  const isWanted = docs.root !== undefined && wantsInterface(context.objects, object)
+  const { json, failure } = isWanted ? interfaceOf(docs.root) : {}
+  const hasTexts = text !== undefined || json !== undefined
+  const texts = hasTexts ? { readme: text, interface: json } : undefined
+  const wasThere = given !== before || interfaceConfigMapRef?.key !== undefined
   try {
-    if (text !== undefined || before !== undefined) await context.objects.writeReadme(object, text)
-    return { readmeConfigMapRef: text === undefined ? undefined : ref, readmeDocs: docs.sha256 }
+    if (hasTexts || wasThere) await context.objects.writeReadme(object, texts)
+    return {
+      readmeConfigMapRef: text === undefined ? given : { name, key },
+      interfaceConfigMapRef: json === undefined ? failure : { name, key: interfaceKey },
+      readmeDocs: docs.sha256,
+    }
   } catch (err) {
     if (!(err instanceof ApiError)) throw err
     const version = keyOf(object.metadata)
-    context.log.warn(
-      { version, configMap: ref.name, err, ...remedyOf(context, object, err) },
-      failed,
-    )
-    return { readmeConfigMapRef: undefined, readmeDocs: undefined }
+    context.log.warn({ version, configMap: name, err, ...remedyOf(context, object, err) }, failed)
+    return none
   }
 }
 
-const failed = 'the readme of a module version was not written'
+/** All that the documentation says of the root but the README, which has a key of its own. */
+function interfaceOf(docs: FolderDocs): {
+  readonly json?: string
+  readonly failure?: { readonly error: string }
+} {
+  const json = JSON.stringify({ schema: 1, root: { ...docs, readme: undefined } })
+  if (Buffer.byteLength(json) <= maxInterfaceBytes) return { json }
+  const limit = `${maxInterfaceBytes / 1024} KiB`
+  const error = `the interface has more than ${limit}: read it with depot docs, or from the browse API`
+  return { failure: { error } }
+}
+
+const failed = 'the readme or interface of a module version was not written'
 
 /** A cluster may refuse ConfigMaps to the controller, and a module is served without its README. */
 function remedyOf({ objects }: Context, { metadata }: StoredObject, { reason }: ApiError) {

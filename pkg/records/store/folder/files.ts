@@ -152,11 +152,12 @@ export class Files {
     await this.#put(file, text, current)
   }
 
-  /** Tells whether the whole README is there: its text is the end of the file that was written. */
-  async hasReadme(version: Omit<StoredRef, 'kind'>): Promise<boolean> {
+  /** Tells whether the whole text of each key is there: it is one line of the file that was written. */
+  async hasReadme(version: Omit<StoredRef, 'kind'>, keys: readonly string[]): Promise<boolean> {
     const path = join(this.#dir, readmeFileOf(version))
     if (!existsSync(path)) return false
-    return /^ +README\.md: \S.*\n/m.test(await readFile(path, 'utf8'))
+    const text = await readFile(path, 'utf8')
+    return keys.every((key) => new RegExp(`^ +${RegExp.escape(key)}: \\S.*\\n`, 'm').test(text))
   }
 
   async removeStatus(ref: StoredRef): Promise<void> {

@@ -72,7 +72,7 @@ describe('the README of a version', () => {
     const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
     mkdirSync(join(dir, 'configmaps/team'), { recursive: true })
     write(file, 'theirs: true\n')
-    await objects.writeReadme(version, '# Ours').then(
+    await objects.writeReadme(version, { readme: '# Ours' }).then(
       () => expect.unreachable(),
       (error: ApiError) => expect(error.message).toContain('rename or delete it'),
     )
@@ -85,14 +85,17 @@ describe('the README of a version', () => {
     const objects = await open()
     const version = await objects.apply(child(await known('vpc', objects)))
     const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
-    await objects.writeReadme(version, '# VPC with a long description')
+    const texts = { readme: '# VPC with a long description', interface: '{"schema":1}' }
+    const keys = ['README.md', 'interface.json']
+    await objects.writeReadme(version, texts)
     const whole = read(file)
-    for (const length of [0, 30, whole.indexOf('data:') + 5, whole.length - 10, whole.length - 1]) {
+    const { length: end } = whole
+    for (const length of [0, 30, whole.indexOf('data:') + 5, end - 60, end - 10, end - 1]) {
       write(file, whole.slice(0, length))
-      expect([length, await objects.hasReadme(version)]).toEqual([length, false])
-      await objects.writeReadme(version, '# VPC with a long description')
+      expect([length, await objects.hasReadme(version, keys)]).toEqual([length, false])
+      await objects.writeReadme(version, texts)
       expect(read(file)).toBe(whole)
-      expect(await objects.hasReadme(version)).toBe(true)
+      expect(await objects.hasReadme(version, keys)).toBe(true)
     }
     const aside = readdirSync(join(dir, 'configmaps/team')).filter((name) => /broken/.test(name))
     expect(aside).toContain('.vpc-1-0-0-readme.yaml.broken')

@@ -58,8 +58,8 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
       state.writeStatus(object, status, given?.isProgress === true),
     delete: (ref, given) => state.delete(ref, given),
     mend: (object, isProven) => state.mending.mend(object, isProven),
-    writeReadme: (version, text) => state.writeReadme(version, text),
-    hasReadme: (version) => state.hasReadme(version),
+    writeReadme: (version, texts) => state.writeReadme(version, texts),
+    hasReadme: (version, keys) => state.hasReadme(version, keys),
     event(event) {
       if (!events.isNews(event)) return
       const { object, type, reason, note } = event

@@ -6,7 +6,7 @@ import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { idOf, type Rejection, type Resolution, Scanner } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
 import { ObjectMemory, objectKinds, refOf } from '../memory.ts'
-import { readmeObject } from '../readme.ts'
+import { type ReadmeTexts, readmeObject } from '../readme.ts'
 import type { AppliedObject, Objects, StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { applied } from './applied.ts'
@@ -187,13 +187,13 @@ export class FolderState {
     })
   }
 
-  writeReadme(version: StoredObject, text: string | undefined): Promise<void> {
-    const readme = text === undefined ? undefined : readmeObject(version, text, this.#apiGroup)
+  writeReadme(version: StoredObject, texts: ReadmeTexts | undefined): Promise<void> {
+    const readme = texts && readmeObject(version, texts, this.#apiGroup)
     return this.scanner.exclusively(() => this.#files.writeReadme(version.metadata, readme))
   }
 
-  hasReadme({ metadata }: StoredObject): Promise<boolean> {
-    return this.#files.hasReadme(metadata)
+  hasReadme({ metadata }: StoredObject, keys: readonly string[]): Promise<boolean> {
+    return this.#files.hasReadme(metadata, keys)
   }
 
   delete(ref: StoredRef, { uid, whileOwnerAbsent }: DeleteOptions = {}): Promise<void> {
