@@ -6,7 +6,7 @@ import type { Composed } from './endpoint.ts'
 interface Kept {
   readonly answer: ReadyAnswer
   readonly revision: () => number
-  readonly madeAt: number
+  readonly madeAt: number | undefined
 }
 
 /** How many hashes of recent requests are remembered. */
@@ -54,8 +54,8 @@ export class Answers {
   }
 
   /**
-   * Makes an answer and keeps it, unless it is too large or was not asked for lately. Its ETag is of the body, and tells
-   * nothing that the body does not. Call it if `get` has none.
+   * Makes an answer and keeps it, unless it is too large, was not asked for lately, or is out of date at once. Its ETag is of
+   * the body, and tells nothing that the body does not. Call it if `get` has none.
    *
    * @param view its key
    * @param target path and query
@@ -63,13 +63,15 @@ export class Answers {
   put(
     view: string,
     target: string,
-    { body, revision }: Composed,
+    { body, revision, madeAt = revision?.() }: Composed,
     facts: ReadyAnswer['facts'],
   ): ReadyAnswer {
-    const answer = unkept(body, facts)
+    const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+    const answer = new ReadyAnswer(body, headers, facts, etag)
+    if (revision === undefined) return answer
     const key = keyOf(view, target)
     if (this.#wasAsked(key) && bytesOf(answer, key) <= this.#largestBytes) {
-      this.#kept.set(keptText(key), { answer, revision, madeAt: revision() })
+      this.#kept.set(keptText(key), { answer, revision, madeAt })
     }
     return answer
   }
@@ -95,10 +97,4 @@ function codeOf(text: string): number {
     code = (Math.imul(code, 31) + text.charCodeAt(index)) | 0
   }
   return code
-}
-
-/** An answer that is made for one request. */
-export function unkept(body: string, facts: ReadyAnswer['facts'] = { route: '' }): ReadyAnswer {
-  const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-  return new ReadyAnswer(body, headers, facts, etag)
 }

@@ -5,6 +5,13 @@ import { kindName, kindOf } from './parameters.ts'
 /** Below the prefix. The name ends in `.svg`. */
 export const badgePattern = '/badges/:namespace/:kind/:file'
 
+export const badgeHeaders = {
+  'Content-Type': 'image/svg+xml',
+  'Cache-Control': 'public, max-age=300',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+}
+
 const glyphWidth = 6.6
 const padding = 12
 const grey = '#4a5160'

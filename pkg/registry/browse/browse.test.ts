@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import type { z } from 'zod'
 import { Errors } from '../../api/browse/browse.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { compileBinding } from '../access/access.ts'
@@ -631,19 +630,25 @@ describe('the document', () => {
   const app = registry.as('all')
 
   it.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
-    'has an example for %s that is one, and answers are of that shape',
-    async (route, { response, example }) => {
-      const shape: z.ZodType = response
-      expect(shape.safeParse(example)).toMatchObject({ success: true })
-      const path = route.replace('{namespace}/{kind}/{name}', 'open/module/open')
-      const questions: Readonly<Record<string, string>> = {
-        '/explain': '?address=open/open&version=1.0.0',
-        '/search': '?q=open',
-      }
-      const question = questions[route] ?? ''
-      expect(shape.safeParse(await app.json(`${path}${question}`))).toMatchObject({ success: true })
+    'has an example for %s that is one',
+    (_route, { response, example }) => {
+      expect(response.safeParse(example)).toMatchObject({ success: true })
     },
   )
+
+  it.each(
+    endpoints
+      .filter(({ waitsFor }) => waitsFor !== 'storage')
+      .map((endpoint) => [endpoint.route, endpoint] as const),
+  )('answers %s in the documented shape', async (route, { response }) => {
+    const path = route.replace('{namespace}/{kind}/{name}', 'open/module/open')
+    const questions: Readonly<Record<string, string>> = {
+      '/explain': '?address=open/open&version=1.0.0',
+      '/search': '?q=open',
+    }
+    const answer = await app.json(`${path}${questions[route] ?? ''}`)
+    expect(response.safeParse(answer)).toMatchObject({ success: true })
+  })
 
   it('describes headers, methods, badges, and which parameters are required', async () => {
     const { paths } = (await app.json('/openapi.json')) as unknown as {

@@ -4,7 +4,6 @@
  */
 
 import { type Context, Hono } from 'hono'
-import type { Clock } from '../../base/pacing/pacing.ts'
 import {
   acceptsGzip,
   after,
@@ -19,19 +18,15 @@ import {
   type ServingEnv,
 } from '../../base/serving/serving.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
-import { type Auth, type CallerView, requestOf } from '../auth/auth.ts'
+import { type CallerView, requestOf } from '../auth/auth.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
-import type { DocsStorage } from '../documentation/documentation.ts'
-import type { ReadmeReader } from '../readmes/readmes.ts'
-import { Search } from '../search/search.ts'
 import { Answers } from './answers.ts'
-import type { History } from './download-history.ts'
-import type { BrowseAsked, BrowseEndpoint } from './endpoint.ts'
+import { badgeHeaders, badgeOf, badgePattern } from './badge.ts'
+import type { BrowseEndpoint } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
-import { FirstSeen } from './first-seen.ts'
-import { liveRoutes } from './live-routes.ts'
 import { openApiDocument } from './openapi.ts'
-import { parse, readQuery } from './parameters.ts'
+import { kindName, kindOf, parse, readQuery } from './parameters.ts'
+import { type AnswerSources, type BrowseOptions, sourcesOf } from './sources.ts'
 
 export type * from '../../api/browse/browse.ts'
 export { prefix } from './endpoints.ts'
@@ -39,24 +34,7 @@ export { explanationOf, namespaceIn, partsOf } from './explain.ts'
 export { openApiDocument } from './openapi.ts'
 export { createQuestions, type Questions } from './questions.ts'
 export { requireVersion } from './resource-record.ts'
-
-export interface BrowseOptions {
-  readonly catalog: Catalog
-  /** Decides what callers may see. Default: everything. */
-  readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'now'> | undefined
-  /** Default: none. */
-  readonly readmes?: ReadmeReader | undefined
-  /** Storage that has the documentation of modules. Default: none. */
-  readonly archives?: DocsStorage | undefined
-  /** The index of the catalog. Default: one of its own. */
-  readonly search?: Search | undefined
-  /** Downloads over time. Default: none. */
-  readonly history?: History | undefined
-  /** Default: Date.now. */
-  readonly clock?: Clock | undefined
-}
-
-export const noReadmes: ReadmeReader = { revision: 0, get: () => undefined }
+export type { BrowseOptions } from './sources.ts'
 
 /**
  * The browse API: the contents of the registry that the caller may see, as read-only JSON. It answers from the catalog
@@ -69,32 +47,38 @@ export function createBrowse(options: BrowseOptions): {
 } {
   const routes = new Hono<ServingEnv>()
   const answers = new Answers()
-  const { auth } = options
+  const { auth, catalog } = options
   const send = sender(options)
-  const toView = viewsOf(options.catalog)
-  const viewOf = (c: Context<ServingEnv>) => callerViewOf(c, options)
-  const firstSeen = new FirstSeen(options.clock ?? Date.now)
-  const { catalog, readmes = noReadmes, search = new Search(catalog) } = options
-  const sources = { catalog, readmes, firstSeen, search }
+  const toView = viewsOf(catalog)
+  const sources = sourcesOf(options)
   const answerers = endpoints.map((endpoint) => answerer(endpoint, sources, answers))
   for (const { pattern, make } of answerers) {
     get(routes, prefix, pattern, (c) => {
       const path: RouteParameters = c.req.param()
       note(c, subjectOf(path))
-      return after(viewOf(c), (view) => {
+      return after(callerViewOf(c, options), (view) => {
         const target = targetOf(c.req.url)
         const answer = answers.get(view.key, target) ?? make({ view, target, path })
-        return send.toResponse(c, answer)
+        return after(answer, (made) => send.toResponse(c, made))
       })
     })
   }
-  const plain = new PlainRoutes(answerers.map((each) => [prefix + each.pattern, each] as const))
-  routes.route('/', liveRoutes(options, { viewOf, send: send.toResponse, answers }))
-  const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
-  const document = answers.put('', '', description, {
-    route: `${prefix}/openapi.json`,
+  // Pages of other sites send no token, so badges show public resources only.
+  const badgeView = catalog.model.views[isOpen(options) ? 'all' : 'public']
+  get(routes, prefix, badgePattern, (c) => {
+    const { namespace, kind, file } = c.req.param()
+    const known = kindName.safeParse(kind).data
+    if (known !== undefined) note(c, { namespace, kind: kindOf[known] })
+    return new Response(badgeOf(catalog, badgeView, { namespace, kind, file }), {
+      headers: badgeHeaders,
+    })
   })
+  const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
+  const document = answers.put('', '', description, { route: `${prefix}/openapi.json` })
   get(routes, prefix, '/openapi.json', (c) => send.toResponse(c, document))
+  const plain = new PlainRoutes(
+    answerers.filter(({ waits }) => !waits).map((each) => [prefix + each.pattern, each] as const),
+  )
   return {
     routes,
     hot(request) {
@@ -138,25 +122,24 @@ interface Question {
 interface Answerer {
   /** Pattern of the route, below the prefix. */
   readonly pattern: string
+  /** True if its answers have to be waited for. */
+  readonly waits: boolean
   /** Makes an answer, and keeps it if that pays. */
-  readonly make: (question: Question) => ReadyAnswer
+  readonly make: (question: Question) => ReadyAnswer | Promise<ReadyAnswer>
 }
 
 /** Path and query of an absolute URL. */
 const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('://') + 3))
 
 /** Answers one endpoint. */
-function answerer(
-  endpoint: BrowseEndpoint,
-  sources: Pick<BrowseAsked<unknown, unknown>, 'catalog' | 'readmes' | 'firstSeen' | 'search'>,
-  answers: Answers,
-): Answerer {
+function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Answers): Answerer {
   const pattern = endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
   const route = prefix + pattern
   const isAlone = !pattern.includes(':')
   const alone = { route }
   return {
     pattern,
+    waits: endpoint.waitsFor !== undefined,
     make({ view, target, path }) {
       const mark = target.indexOf('?')
       const composed = endpoint.answer({
@@ -166,7 +149,7 @@ function answerer(
         query: readQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
       })
       const facts = isAlone ? alone : { route, ...subjectOf(path) }
-      return answers.put(view.key, target, composed, facts)
+      return after(composed, (made) => answers.put(view.key, target, made, facts))
     },
   }
 }
@@ -186,7 +169,8 @@ function makePlainly(
     return undefined
   }
   try {
-    return route.target.make({ view, target, path: route.path })
+    const answer = route.target.make({ view, target, path: route.path })
+    return answer instanceof Promise ? undefined : answer
   } catch {
     return undefined
   }
@@ -202,11 +186,10 @@ function subjectOf({ namespace, kind, name }: RouteParameters): RequestFacts {
  * Compresses answers for callers with a token, or where everything is open: the size of a compressed answer could otherwise
  * tell another site what a browser of this person sees.
  */
-function sender({ auth }: BrowseOptions) {
-  const isOpen = auth === undefined || auth.mode === 'anonymous'
+function sender(options: BrowseOptions) {
   const packed = new GzipAnswers()
   const packs = (accepted: string | undefined, authorization: string | undefined): boolean =>
-    (isOpen || authorization !== undefined) && acceptsGzip(accepted)
+    (isOpen(options) || authorization !== undefined) && acceptsGzip(accepted)
   return {
     /** Undefined while the answer has to be compressed, which only the app can wait for. */
     ready: ({ acceptEncoding, authorization }: PlainRequest, answer: ReadyAnswer) =>
@@ -219,6 +202,9 @@ function sender({ auth }: BrowseOptions) {
     },
   }
 }
+
+/** True if everything is shown to everyone. */
+const isOpen = ({ auth }: BrowseOptions): boolean => auth === undefined || auth.mode === 'anonymous'
 
 type HeaderName = 'if-none-match' | 'accept-encoding' | 'authorization'
 

@@ -1,13 +1,10 @@
 import * as z from 'zod'
 import { DownloadHistory } from '../../api/browse/browse.ts'
-import type { DownloadCounter, HourlyCount } from '../downloads/downloads.ts'
+import type { HourlyCount } from '../downloads/downloads.ts'
 import { unreadable } from '../protocol/protocol.ts'
-import type { BrowseAsked, DescribedEndpoint } from './endpoint.ts'
+import { endpoint } from './endpoint.ts'
 import { oneOf, resourcePath } from './parameters.ts'
 import { findResource } from './resource-record.ts'
-
-/** The hours of the last 90 days with downloads of a resource: of all its versions together, and of each given one. */
-export type History = DownloadCounter['hourly']
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -39,7 +36,7 @@ const query = z.object({
 
 type Query = z.output<typeof query>
 
-export const downloadHistory = {
+export const downloadHistory = endpoint({
   route: '/resources/{namespace}/{kind}/{name}/downloads',
   operationId: 'getDownloadHistory',
   summary: 'Downloads over time',
@@ -59,42 +56,36 @@ export const downloadHistory = {
   badRequest: 'from must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z',
   notFound:
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
-} satisfies DescribedEndpoint
-
-type HistoryAsked = BrowseAsked<Query, z.output<typeof resourcePath>>
-
-/** @throws RegistryError NotFound, Unavailable if the history cannot be read */
-export async function historyRecord(
-  { catalog, view, path, query: asked }: Pick<HistoryAsked, 'catalog' | 'view' | 'path' | 'query'>,
-  history: History,
-  nowMs: number,
-): Promise<DownloadHistory> {
-  const { parent, summary } = findResource(catalog, view, path)
-  const steps = stepsOf(asked, nowMs)
-  const { kind, namespace, name } = summary
-  const downloads = catalog.downloads.of(kind, namespace, name)
-  const totals = new Map<string, number>()
-  for (const row of parent.versions) {
-    const count = downloads?.of(row)?.count ?? 0
-    if (count > 0) totals.set(row.version, (totals.get(row.version) ?? 0) + count)
-  }
-  const versions = [...totals]
-    .toSorted(([, a], [, b]) => b - a)
-    .slice(0, mostVersions)
-    .map(([version]) => version)
-  const hours = await history({ kind, namespace, name }, versions).catch(unreadable)
-  const lines = Map.groupBy(hours, ({ version }) => version)
-  return {
-    from: new Date(steps.first).toISOString(),
-    to: new Date(steps.first + steps.count * steps.ms).toISOString(),
-    stepSeconds: steps.ms / 1000,
-    ...sumsOf(lines.get(undefined) ?? [], steps),
-    versions: versions
-      .map((version) => ({ version, ...sumsOf(lines.get(version) ?? [], steps) }))
-      .filter(({ total }) => total > 0)
-      .toSorted((a, b) => b.total - a.total),
-  }
-}
+  waitsFor: 'counts',
+  async answer({ catalog, view, path, query: asked, history, clock }) {
+    const { parent, summary } = findResource(catalog, view, path)
+    const steps = stepsOf(asked, clock())
+    const { kind, namespace, name } = summary
+    const downloads = catalog.downloads.of(kind, namespace, name)
+    const totals = new Map<string, number>()
+    for (const row of parent.versions) {
+      const count = downloads?.of(row)?.count ?? 0
+      if (count > 0) totals.set(row.version, (totals.get(row.version) ?? 0) + count)
+    }
+    const versions = [...totals]
+      .toSorted(([, a], [, b]) => b - a)
+      .slice(0, mostVersions)
+      .map(([version]) => version)
+    const hours = await history({ kind, namespace, name }, versions).catch(unreadable)
+    const lines = Map.groupBy(hours, ({ version }) => version)
+    const body: DownloadHistory = {
+      from: new Date(steps.first).toISOString(),
+      to: new Date(steps.first + steps.count * steps.ms).toISOString(),
+      stepSeconds: steps.ms / 1000,
+      ...sumsOf(lines.get(undefined) ?? [], steps),
+      versions: versions
+        .map((version) => ({ version, ...sumsOf(lines.get(version) ?? [], steps) }))
+        .filter(({ total }) => total > 0)
+        .toSorted((a, b) => b.total - a.total),
+    }
+    return { body: JSON.stringify(body) }
+  },
+})
 
 interface Steps {
   /** Start of the first one. */

@@ -1,30 +1,26 @@
 import type { z } from 'zod'
-import type { Catalog, View } from '../catalog/catalog.ts'
-import type { ReadmeReader } from '../readmes/readmes.ts'
-import type { Search } from '../search/search.ts'
-import type { FirstSeen } from './first-seen.ts'
+import type { View } from '../catalog/catalog.ts'
+import type { AnswerSources } from './sources.ts'
 
 /** A request whose parameters are known to be well-formed. */
-export interface BrowseAsked<Q, P> {
-  readonly catalog: Catalog
+export interface BrowseAsked<Q, P> extends AnswerSources {
   /** The part of the catalog that the caller may see. */
   readonly view: View
   readonly query: Q
   readonly path: P
-  readonly readmes: ReadmeReader
-  readonly firstSeen: FirstSeen
-  readonly search: Search
 }
 
 /** The body of an answer, and how to tell later whether it is still current. */
 export interface Composed {
   readonly body: string
-  /** Counts the changes to the data that the body was made from. */
-  readonly revision: () => number
+  /** Counts the changes to the data that the body was made from. Default: it is out of date at once. */
+  readonly revision?: () => number
+  /** The revision before the data was read. Default: the present one. */
+  readonly madeAt?: number
 }
 
-/** One kind of question that callers ask: how it is parsed and documented. */
-export interface DescribedEndpoint<
+/** One kind of question that callers ask: how it is parsed, documented and answered. */
+export interface BrowseEndpoint<
   Q extends z.ZodObject = z.ZodObject,
   P extends z.ZodObject = z.ZodObject,
 > {
@@ -42,16 +38,9 @@ export interface DescribedEndpoint<
   readonly badRequest?: string
   /** Example of the message if something does not exist, or the caller may not see it. */
   readonly notFound?: string
-  /** Whether storage may fail it. */
-  readonly isFromStorage?: boolean
-}
-
-/** An endpoint that is answered from memory. */
-export interface BrowseEndpoint<
-  Q extends z.ZodObject = z.ZodObject,
-  P extends z.ZodObject = z.ZodObject,
-> extends DescribedEndpoint<Q, P> {
-  answer(asked: BrowseAsked<z.output<Q>, z.output<P>>): Composed
+  /** The part that an answer waits for, and that may fail it. Default: none, memory has everything. */
+  readonly waitsFor?: 'storage' | 'counts'
+  answer(asked: BrowseAsked<z.output<Q>, z.output<P>>): Composed | Promise<Composed>
 }
 
 /** Checks an endpoint, and drops the types of its parameters so that a list can have all of them. */

@@ -2,7 +2,7 @@ import { conflicts } from './conflicts.ts'
 import { depotGraph } from './depot-graph.ts'
 import { depots } from './depots.ts'
 import { downloadHistory } from './download-history.ts'
-import type { BrowseEndpoint, DescribedEndpoint } from './endpoint.ts'
+import type { BrowseEndpoint } from './endpoint.ts'
 import { explain } from './explain.ts'
 import { moduleComparison } from './module-comparison.ts'
 import { moduleDocs } from './module-docs.ts'
@@ -18,7 +18,7 @@ import { versions } from './versions.ts'
 /** The path of the browse API. */
 export const prefix = '/depot/ui/v1'
 
-/** All endpoints that are answered from memory. */
+/** All endpoints, in the order of the document. */
 export const endpoints: readonly BrowseEndpoint[] = [
   namespaces,
   resources,
@@ -31,11 +31,6 @@ export const endpoints: readonly BrowseEndpoint[] = [
   stats,
   conflicts,
   explain,
-]
-
-/** All documented endpoints. */
-export const described: readonly DescribedEndpoint[] = [
-  ...endpoints,
   downloadHistory,
   moduleDocs,
   moduleComparison,

@@ -2,11 +2,11 @@ import * as z from 'zod'
 import { ModuleComparison } from '../../api/docs/docs.ts'
 import { compareModules } from '../../archives/compare/compare.ts'
 import { notFound } from '../../base/errors/errors.ts'
-import { type DocsStorage, docsOfVersion } from '../documentation/documentation.ts'
-import type { Composed, DescribedEndpoint } from './endpoint.ts'
-import { chosenVersion, type DocsAsked } from './module-docs.ts'
+import { docsOfVersion } from '../documentation/documentation.ts'
+import { endpoint } from './endpoint.ts'
+import { chosenVersion } from './module-docs.ts'
 import { resourcePath, word } from './parameters.ts'
-import { requireVersion, revisionOf } from './resource-record.ts'
+import { requireVersion } from './resource-record.ts'
 
 const query = z.object({
   from: word.optional().meta({
@@ -19,7 +19,7 @@ const query = z.object({
   }),
 })
 
-export const moduleComparison = {
+export const moduleComparison = endpoint({
   route: '/resources/{namespace}/{kind}/{name}/compare',
   operationId: 'compareVersions',
   summary: 'What changed between two versions of a module',
@@ -47,27 +47,18 @@ export const moduleComparison = {
   } satisfies ModuleComparison,
   badRequest: 'from must not be empty',
   notFound: 'module platform/network has no version 9.9.9: see its list of versions',
-  isFromStorage: true,
-} as const satisfies DescribedEndpoint
-
-/** @throws RegistryError as `docsOfVersion` and `chosenVersion`; NotFound if there is no earlier version */
-export async function comparisonAnswer(
-  asked: DocsAsked<typeof query>,
-  storage: DocsStorage,
-): Promise<Composed> {
-  const { catalog, view, path } = asked
-  const { parent, title, version: to } = chosenVersion(asked, asked.query.to)
-  const numbers = [...new Set(parent.versions.map(({ version }) => version))]
-  const from = asked.query.from
-    ? requireVersion(parent, asked.query.from)
-    : numbers[numbers.indexOf(to) + 1]
-  if (from === undefined) {
-    throw notFound(`${title} has no version before ${to}: choose one with ?from=`)
-  }
-  const before = await docsOfVersion(parent, from, storage)
-  const after = await docsOfVersion(parent, to, storage)
-  return {
-    body: JSON.stringify(compareModules(before, after, { from, to })),
-    revision: () => revisionOf(catalog, view, path),
-  }
-}
+  waitsFor: 'storage',
+  async answer(asked) {
+    const { parent, title, version: to, state } = chosenVersion(asked, asked.query.to)
+    const numbers = [...new Set(parent.versions.map(({ version }) => version))]
+    const from = asked.query.from
+      ? requireVersion(parent, asked.query.from)
+      : numbers[numbers.indexOf(to) + 1]
+    if (from === undefined) {
+      throw notFound(`${title} has no version before ${to}: choose one with ?from=`)
+    }
+    const before = await docsOfVersion(parent, from, asked.archives)
+    const after = await docsOfVersion(parent, to, asked.archives)
+    return { body: JSON.stringify(compareModules(before, after, { from, to })), ...state }
+  },
+})

@@ -1,26 +1,31 @@
 import * as z from 'zod'
 import { VersionDocs } from '../../api/browse/browse.ts'
 import { notFound } from '../../base/errors/errors.ts'
-import { type DocsStorage, docsOfVersion } from '../documentation/documentation.ts'
-import type { BrowseAsked, Composed, DescribedEndpoint } from './endpoint.ts'
-import { type ResourcePath, resourcePath, word } from './parameters.ts'
-import { findResource, requireVersion, revisionOf } from './resource-record.ts'
+import { docsOfVersion } from '../documentation/documentation.ts'
+import { type BrowseAsked, endpoint } from './endpoint.ts'
+import { resourcePath, word } from './parameters.ts'
+import {
+  findResource,
+  type ResourceAddress,
+  requireVersion,
+  revisionOf,
+} from './resource-record.ts'
 
-const query = z.object({
+export const docsQuery = z.object({
   version: word.optional().meta({
     description: 'The version whose documentation to show. Default: the latest.',
     examples: ['1.1.0'],
   }),
 })
 
-export const moduleDocs = {
+export const moduleDocs = endpoint({
   route: '/resources/{namespace}/{kind}/{name}/docs',
   operationId: 'getDocs',
   summary: 'What a module takes and gives',
   description:
     'Inputs, outputs, providers, resources, module calls and README of a module version: of its root, its submodules and its examples. A provider has none.',
   path: resourcePath,
-  query,
+  query: docsQuery,
   response: VersionDocs,
   example: {
     schema: 1,
@@ -52,26 +57,14 @@ export const moduleDocs = {
   } satisfies VersionDocs,
   badRequest: 'version must not be empty',
   notFound: 'module platform/network has no version 9.9.9: see its list of versions',
-  isFromStorage: true,
-} as const satisfies DescribedEndpoint
-
-/** A question whose answer is made from documentation. */
-export type DocsAsked<Q extends z.ZodObject, P extends ResourcePath = ResourcePath> = Pick<
-  BrowseAsked<z.output<Q>, z.output<P>>,
-  'catalog' | 'view' | 'path' | 'query'
->
-
-/** @throws RegistryError as `docsOfVersion` and `chosenVersion` */
-export async function docsAnswer(
-  asked: DocsAsked<typeof query>,
-  storage: DocsStorage,
-): Promise<Composed> {
-  const { catalog, view, path } = asked
-  const { parent, summary, version } = chosenVersion(asked, asked.query.version)
-  const { schema, ...folders } = await docsOfVersion(parent, version, storage)
-  const body: VersionDocs = { schema, address: summary.address, version, ...folders }
-  return { body: JSON.stringify(body), revision: () => revisionOf(catalog, view, path) }
-}
+  waitsFor: 'storage',
+  async answer(asked) {
+    const { parent, summary, version, state } = chosenVersion(asked, asked.query.version)
+    const { schema, ...folders } = await docsOfVersion(parent, version, asked.archives)
+    const body: VersionDocs = { schema, address: summary.address, version, ...folders }
+    return { body: JSON.stringify(body), ...state }
+  },
+})
 
 /**
  * @param wanted default: the latest version
@@ -79,7 +72,7 @@ export async function docsAnswer(
  * @throws RegistryError NotFound if the caller may not see the resource, it has no such version, or is of another kind
  */
 export function chosenVersion(
-  { catalog, view, path }: Omit<DocsAsked<z.ZodObject>, 'query'>,
+  { catalog, view, path }: Omit<BrowseAsked<unknown, ResourceAddress>, 'query'>,
   wanted: string | undefined,
   kind: 'module' | 'provider' = 'module',
 ) {
@@ -88,5 +81,7 @@ export function chosenVersion(
   if (path.kind !== kind) throw notFound(`${title} has no such documentation: only ${kind}s have`)
   const version = wanted ? requireVersion(parent, wanted) : summary.latestVersion
   if (version === undefined) throw notFound(`${title} has no version: see its conditions`)
-  return { parent, summary, title, version }
+  const revision = () => revisionOf(catalog, view, path)
+  // The version may change while storage is read.
+  return { parent, summary, title, version, state: { revision, madeAt: revision() } }
 }

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { components, WhoAmI } from '../../api/browse/browse.ts'
 import { type DescribedRoute, describedRoutes } from '../protocol/protocol.ts'
 import { badgePattern } from './badge.ts'
-import type { DescribedEndpoint } from './endpoint.ts'
-import { described, prefix } from './endpoints.ts'
+import type { BrowseEndpoint } from './endpoint.ts'
+import { endpoints, prefix } from './endpoints.ts'
 import { isRepeatable } from './parameters.ts'
 
 type Json = Record<string, unknown>
@@ -57,7 +57,7 @@ export function openApiDocument(): Json {
     security: [{ token: [] }, {}],
     paths: {
       ...Object.fromEntries(
-        described.map((endpoint) => [prefix + endpoint.route, { get: operation(endpoint) }]),
+        endpoints.map((endpoint) => [prefix + endpoint.route, { get: operation(endpoint) }]),
       ),
       [`${prefix}/whoami`]: { get: whoAmIOperation() },
       [`${prefix}${braced(badgePattern)}`]: { get: badgeOperation() },
@@ -74,7 +74,7 @@ export function openApiDocument(): Json {
   }
 }
 
-function operation(endpoint: DescribedEndpoint): Json {
+function operation(endpoint: BrowseEndpoint): Json {
   const { operationId, summary, description, path, query, response } = endpoint
   return {
     operationId,
@@ -94,7 +94,7 @@ function operation(endpoint: DescribedEndpoint): Json {
       ...(endpoint.notFound && {
         404: error('It does not exist, or not for the caller.', endpoint.notFound),
       }),
-      ...(endpoint.isFromStorage && {
+      ...(endpoint.waitsFor === 'storage' && {
         502: error(meanings[502], messages[502]),
         504: error(meanings[504], messages[504]),
       }),

@@ -62,8 +62,6 @@ export const resourcePath = z.object({
   name: word.meta({ description: 'Name of the resource.', examples: ['network'] }),
 })
 
-export type ResourcePath = z.ZodObject<typeof resourcePath.shape>
-
 /** @throws RegistryError BadRequest naming the parameter */
 export function parse<S extends z.ZodObject>(schema: S, raw: object): z.output<S> {
   const result = schema.safeParse(raw)

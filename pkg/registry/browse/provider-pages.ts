@@ -1,19 +1,10 @@
-import * as z from 'zod'
 import { ProviderPages, ProviderPageText } from '../../api/browse/browse.ts'
 import { type ProviderPage, pageCategories } from '../../api/docs/docs.ts'
 import { notFound } from '../../base/errors/errors.ts'
-import { type DocsStorage, pageOfVersion, pagesOfVersion } from '../documentation/documentation.ts'
-import type { Composed, DescribedEndpoint } from './endpoint.ts'
-import { chosenVersion, type DocsAsked } from './module-docs.ts'
+import { pageOfVersion, pagesOfVersion } from '../documentation/documentation.ts'
+import { endpoint } from './endpoint.ts'
+import { chosenVersion, docsQuery } from './module-docs.ts'
 import { oneOf, resourcePath, word } from './parameters.ts'
-import { revisionOf } from './resource-record.ts'
-
-const query = z.object({
-  version: word.optional().meta({
-    description: 'The version whose documentation to show. Default: the latest.',
-    examples: ['1.1.0'],
-  }),
-})
 
 const example = {
   category: 'resources',
@@ -23,14 +14,14 @@ const example = {
   path: 'docs/resources/host.md',
 } satisfies ProviderPage
 
-export const providerPages = {
+export const providerPages = endpoint({
   route: '/resources/{namespace}/{kind}/{name}/pages',
   operationId: 'listPages',
   summary: "The pages of a provider's documentation",
   description:
     'Every page that the release of a provider version has, without its text. A module has none.',
   path: resourcePath,
-  query,
+  query: docsQuery,
   response: ProviderPages,
   example: {
     address: 'cmdb',
@@ -40,8 +31,20 @@ export const providerPages = {
   } satisfies ProviderPages,
   badRequest: 'version must not be empty',
   notFound: 'version 0.9.1 of provider platform/cmdb has no documentation',
-  isFromStorage: true,
-} as const satisfies DescribedEndpoint
+  waitsFor: 'storage',
+  async answer(asked) {
+    const { version: wanted } = asked.query
+    const { parent, summary, version, state } = chosenVersion(asked, wanted, 'provider')
+    const { pages, leftOut } = await pagesOfVersion(parent, version, asked.archives)
+    const body: ProviderPages = {
+      address: summary.address,
+      version,
+      pages: pages.map(({ page }) => page),
+      leftOut,
+    }
+    return { body: JSON.stringify(body), ...state }
+  },
+})
 
 const pagePath = resourcePath.extend({
   category: oneOf(pageCategories).meta({
@@ -51,13 +54,13 @@ const pagePath = resourcePath.extend({
   slug: word.meta({ description: 'Name of the page.', examples: ['host'] }),
 })
 
-export const providerPage = {
+export const providerPage = endpoint({
   route: '/resources/{namespace}/{kind}/{name}/pages/{category}/{slug}',
   operationId: 'getPage',
   summary: "A page of a provider's documentation",
   description: 'One page of the documentation of a provider version, with its text.',
   path: pagePath,
-  query,
+  query: docsQuery,
   response: ProviderPageText,
   example: {
     ...example,
@@ -67,38 +70,20 @@ export const providerPage = {
   } satisfies ProviderPageText,
   badRequest: 'version must not be empty',
   notFound: 'version 0.9.1 of provider platform/cmdb has no page resources/rack: see its list',
-  isFromStorage: true,
-} as const satisfies DescribedEndpoint
-
-/** @throws RegistryError as `pagesOfVersion` and `chosenVersion` */
-export async function pagesAnswer(
-  asked: DocsAsked<typeof query>,
-  storage: DocsStorage,
-): Promise<Composed> {
-  const { catalog, view, path } = asked
-  const { parent, summary, version } = chosenVersion(asked, asked.query.version, 'provider')
-  const { pages, leftOut } = await pagesOfVersion(parent, version, storage)
-  const body: ProviderPages = {
-    address: summary.address,
-    version,
-    pages: pages.map(({ page }) => page),
-    leftOut,
-  }
-  return { body: JSON.stringify(body), revision: () => revisionOf(catalog, view, path) }
-}
-
-/** @throws RegistryError as `pagesAnswer`; NotFound if there is no such page */
-export async function pageAnswer(
-  asked: DocsAsked<typeof query, typeof pagePath>,
-  storage: DocsStorage,
-): Promise<Composed> {
-  const { catalog, view, path } = asked
-  const { parent, summary, title, version } = chosenVersion(asked, asked.query.version, 'provider')
-  const page = await pageOfVersion(parent, version, path, storage)
-  if (page === undefined) {
-    const wanted = `${path.category}/${path.slug}`
-    throw notFound(`version ${version} of ${title} has no page ${wanted}: see its list of pages`)
-  }
-  const body: ProviderPageText = { address: summary.address, version, ...page }
-  return { body: JSON.stringify(body), revision: () => revisionOf(catalog, view, path) }
-}
+  waitsFor: 'storage',
+  async answer(asked) {
+    const { path, query, archives } = asked
+    const { parent, summary, title, version, state } = chosenVersion(
+      asked,
+      query.version,
+      'provider',
+    )
+    const page = await pageOfVersion(parent, version, path, archives)
+    if (page === undefined) {
+      const wanted = `${path.category}/${path.slug}`
+      throw notFound(`version ${version} of ${title} has no page ${wanted}: see its list of pages`)
+    }
+    const body: ProviderPageText = { address: summary.address, version, ...page }
+    return { body: JSON.stringify(body), ...state }
+  },
+})

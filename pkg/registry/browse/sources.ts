@@ -1,0 +1,47 @@
+import { notFound } from '../../base/errors/errors.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { Auth } from '../auth/auth.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import type { DocsStorage } from '../documentation/documentation.ts'
+import type { DownloadCounter } from '../downloads/downloads.ts'
+import type { ReadmeReader } from '../readmes/readmes.ts'
+import { Search } from '../search/search.ts'
+import { FirstSeen } from './first-seen.ts'
+
+export interface BrowseOptions {
+  readonly catalog: Catalog
+  /** Decides what callers may see. Default: everything. */
+  readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'now'> | undefined
+  /** Default: none. */
+  readonly readmes?: ReadmeReader | undefined
+  /** Storage that has the documentation of modules. Default: none. */
+  readonly archives?: DocsStorage | undefined
+  /** The index of the catalog. Default: one of its own. */
+  readonly search?: Search | undefined
+  /** The hours of the last 90 days with downloads of a resource: of all its versions, and of each given one. Default: none. */
+  readonly history?: DownloadCounter['hourly'] | undefined
+  /** Default: Date.now. */
+  readonly clock?: Clock | undefined
+}
+
+const noReadmes: ReadmeReader = { revision: 0, get: () => undefined }
+
+const noArchives: DocsStorage = {
+  inMemory: () => undefined,
+  open: () => Promise.reject(notFound('this server reads no archives')),
+}
+
+/** Everything that answers are made from. */
+export type AnswerSources = ReturnType<typeof sourcesOf>
+
+export function sourcesOf({
+  catalog,
+  readmes = noReadmes,
+  archives = noArchives,
+  search = new Search(catalog),
+  history = () => Promise.resolve([]),
+  clock = Date.now,
+}: BrowseOptions) {
+  const firstSeen = new FirstSeen(clock)
+  return { catalog, readmes, archives, search, history, clock, firstSeen }
+}
