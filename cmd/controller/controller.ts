@@ -153,7 +153,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
 }
 
 /** Health, readiness and metrics. `start` throws OptionsError if the address cannot be used. */
-function adminPart({
+export function adminPart({
   onListening,
   ...admin
 }: Parameters<typeof serveAdmin>[0] & {

@@ -18,6 +18,7 @@ import {
   planCommand,
   restoreCommand,
   type SecretTable,
+  scannerCommand,
   serverCommand,
   snapshotCommand,
   syncCommand,
@@ -77,6 +78,10 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
   sync: {
     tables: syncCommand,
     run: async (args) => (await import('../sync/sync.ts')).sync(args),
+  },
+  scanner: {
+    tables: scannerCommand,
+    run: async (args) => (await import('../scanner/scanner.ts')).scanner(args),
   },
   import: {
     tables: importCommand,

@@ -89,3 +89,29 @@ export const Scan = z.object({
     .meta({ description: 'Findings of the scan, at most 2,000.', maxItems: maxFindings }),
 })
 export type Scan = z.infer<typeof Scan>
+
+const count = (severity: string) => z.int().min(0).describe(`Findings of severity ${severity}.`)
+
+/** The subject of a scan, which is repeated only for another archive, scanner or database. */
+export const ScanSummary = z.object({
+  sha256: z.string().describe('SHA-256 of the archive that was scanned, in hexadecimal.'),
+  scanner: z.string().describe('Scanner and its version, such as trivy 0.70.0.'),
+  database: z
+    .string()
+    .optional()
+    .describe('Database that the scanner used. Absent if it has none, or does not say.'),
+  counts: z
+    .object({
+      critical: count('CRITICAL'),
+      high: count('HIGH'),
+      medium: count('MEDIUM'),
+      low: count('LOW'),
+      unknown: count('UNKNOWN'),
+    })
+    .describe('All findings by severity, also those that are left out of the list.'),
+  truncated: z
+    .boolean()
+    .optional()
+    .describe('Whether the list leaves out findings, the mildest first, because it was too long.'),
+})
+export type ScanSummary = z.infer<typeof ScanSummary>

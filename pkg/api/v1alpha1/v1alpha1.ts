@@ -54,7 +54,7 @@ export { hiddenLabelIssue, ignoredBindingIssue, nameIssue, publicLabelIssue } fr
 export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export { isRecord } from './record.ts'
-export { CheckedFinding, type Scan, type SecurityFinding } from './scan.ts'
+export { CheckedFinding, type Scan, type ScanSummary, type SecurityFinding } from './scan.ts'
 export { type Backend, backendOf, backends, StorageConfig } from './storage-config.ts'
 export { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 export type * from './types.ts'

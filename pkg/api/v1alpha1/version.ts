@@ -5,7 +5,7 @@ import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
 import * as rules from './rules.ts'
-import { Scan } from './scan.ts'
+import { Scan, ScanSummary } from './scan.ts'
 import { Protocols } from './shared-config.ts'
 import { ForceSync, Reconciled, Suspend } from './sync-status.ts'
 
@@ -150,6 +150,7 @@ export const Version = z.object({
       ...Reconciled,
       sourceScan: Scan.optional().describe('Scan of the source code.'),
       binaryScan: Scan.optional().describe('Scan of the binary. Providers only.'),
+      scan: ScanSummary.optional().describe('The last scan that did not fail.'),
       readmeConfigMapRef: ReadmeConfigMapRef.optional().describe(
         'ConfigMap with the README. Modules only.',
       ),

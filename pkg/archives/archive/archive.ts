@@ -1,6 +1,6 @@
 /**
  * Reads untrusted archives. Modules are rewritten so that the same files always give the same bytes; providers are read and
- * not changed. Nothing is ever unpacked under a name from an archive.
+ * not changed. Only `unpack` writes files under names from an archive, for scanners.
  */
 export { ArchiveError } from './archive-error.ts'
 export { inspectModule } from './inspect-module.ts'
@@ -16,4 +16,5 @@ export { providerFileName } from './provider-file-name.ts'
 export { formatOfFile } from './reading.ts'
 export { readmeOf } from './readme.ts'
 export { storedName } from './stored-name.ts'
+export { unpack } from './unpack.ts'
 export { visitFiles } from './visit-files.ts'

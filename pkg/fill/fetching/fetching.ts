@@ -21,6 +21,14 @@ import { openSources, type Sources } from '../sources/sources.ts'
 
 type SharedOptions = Omit<FetchingOptions, 'archives'>
 
+type LimitOptions = Pick<
+  FetchingOptions,
+  | 'moduleSizeLimitBytes'
+  | 'moduleUnpackedLimitBytes'
+  | 'providerSizeLimitBytes'
+  | 'providerUnpackedLimitBytes'
+>
+
 interface OpenOptions {
   readonly options: SharedOptions
   /** Root of the filesystem backend. */
@@ -112,7 +120,8 @@ const policyOf = (options: SharedOptions): EgressPolicy => ({
   publicDownloads: options.egressPublicDownloads,
 })
 
-const limitsOf = (options: SharedOptions): LimitsByKind => ({
+/** The limits of archives that options set. */
+export const limitsOf = (options: LimitOptions): LimitsByKind => ({
   module: {
     ...defaultLimits.module,
     packedBytes: options.moduleSizeLimitBytes,

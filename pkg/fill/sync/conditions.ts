@@ -14,6 +14,7 @@ type ConditionType =
   | 'UpstreamSuspicious'
   | 'RemovalHeld'
   | 'HeldBack'
+  | 'Scanned'
   | 'SemVer'
   | 'SourceChanged'
 

@@ -34,13 +34,19 @@ import { versionStatus } from './version/work.ts'
 import { affectedBy } from './wake.ts'
 
 export { watchBindings } from './bindings.ts'
-export type { SyncOptions } from './context.ts'
+export { conditionFalse, conditionTrue, conditionUnknown } from './conditions.ts'
+export { keyOf, msOf, type SyncOptions, timeOf } from './context.ts'
 export { itemProblem, itemsOf } from './depot/configs.ts'
 export { freeName, objectName } from './names.ts'
 export { identityOfStored } from './parent/desired.ts'
 export { heldBackCount, heldBackIn } from './parent/held-back.ts'
+export { resourceOf } from './resource.ts'
+export { type StatusChange, writeStatus } from './status.ts'
+export { jittered } from './timings.ts'
 export type { VersionOutlook } from './version/outlook.ts'
+export { storedPlaceOf } from './version/plan.ts'
 export { storeFile } from './version/store.ts'
+export { readStored } from './version/stored-file.ts'
 
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */

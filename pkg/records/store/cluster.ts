@@ -25,6 +25,8 @@ export interface ClusterObjectsOptions {
   /** Client for writes; it may refuse while this replica must not write. */
   readonly client: KubeClient
   readonly apiGroup: string
+  /** Default: all kinds. */
+  readonly kinds?: readonly ObjectKind[]
   /** Namespaces whose objects count. Default: all. */
   readonly namespaces?: readonly string[] | undefined
   /** The ConfigMaps that hold notes: their namespace, and the beginning of their names. */
@@ -55,7 +57,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
   const storeKey = (kind: ObjectKind, namespace: string | undefined) => `${kind} ${namespace ?? ''}`
   const watches = scopes.map((namespace) =>
     cluster.observe({
-      kinds: objectKinds,
+      kinds: options.kinds ?? objectKinds,
       scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
       storeOf(kind) {
         const fieldManager = fieldManagers[kind]

@@ -23,6 +23,8 @@ import type { Candidate } from './work.ts'
 /** Whether upstream's current archive may replace the stored one. */
 export type ReplacePolicy = 'never' | 'ask' | 'follow'
 
+type PlaceContext = Pick<Context, 'objects' | 'archives'>
+
 /** A place of archives. */
 export interface StoragePlace {
   readonly storage: StorageConfig
@@ -63,7 +65,7 @@ export interface UpstreamOffer {
 }
 
 /** @throws FillError InvalidSpec */
-export function placeOf(context: Context, version: Version): PlacedVersion {
+export function placeOf(context: PlaceContext, version: Version): PlacedVersion {
   const normal = normalizeVersion(version.spec.version)
   if (semver.parse(normal) === null) {
     throw new FillError('InvalidSpec', 'spec.version must be a semantic version such as 1.2.0')
@@ -102,7 +104,7 @@ function placedIn(
  *
  * @throws FillError InvalidSpec
  */
-export function storedPlaceOf(context: Context, version: Version): StoragePlace {
+export function storedPlaceOf(context: PlaceContext, version: Version): StoragePlace {
   return recordedPlace(context, version.status?.artifact) ?? placeOf(context, version)
 }
 

@@ -1,0 +1,71 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
+import { depot, put } from '../import/import.fixture.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-scanner-'))
+const program = (name: string, script: string) => {
+  writeFileSync(join(dir, name), `#!${process.execPath}\n${script}\n`)
+  chmodSync(join(dir, name), 0o755)
+}
+const version = (name: string) => ({
+  apiVersion: 'depot.internal/v1alpha1',
+  kind: 'Version',
+  metadata: { name, namespace: 'team' },
+  spec: {
+    type: 'Module',
+    version: '1.0.0',
+    fileName: `${name}.zip`,
+    moduleConfigRef: {
+      name,
+      provider: 'aws',
+      storageConfig: { fileSystem: { directoryPath: 'stored' } },
+    },
+  },
+})
+const scanner = (...args: readonly string[]) =>
+  depot(dir, ['scanner', '--manifests', 'manifests', '--archives', 'archives', ...args])
+
+beforeAll(async () => {
+  put(join(dir, 'tmp/none'), '')
+  put(join(dir, 'manifests/network.json'), JSON.stringify(version('network')))
+  const archive = await zipOf([{ path: 'main.tf', content: '' }])
+  put(join(dir, 'archives/stored/network/network.zip'), archive)
+  program('found', `process.stdout.write('[{"vulnerabilityID":"AWS-1","severity":"HIGH"}]')`)
+  program('broken', `process.stderr.write('no database'); process.exit(1)`)
+})
+afterAll(() => rmSync(dir, { recursive: true }))
+
+it('names everything that it cannot use', async () => {
+  const { status, stderr } = await scanner('--scan-slots', '0')
+  expect(status).toBe(2)
+  expect(stderr).toContain('--scanner-command (or DEPOT_SCANNER_COMMAND): name the program')
+  expect(stderr).toContain('"0" is not a number: write 1 to 99')
+})
+
+it('writes the findings of a folder, and says how many archives it scanned', async () => {
+  const flags = ['--work-dir', 'work', '--scanner-command', join(dir, 'found')]
+  expect(await scanner(...flags)).toEqual({
+    status: 0,
+    stdout: '1 archive scanned, 0 failures\n',
+    stderr: '',
+  })
+  const written = readFileSync(join(dir, 'manifests/network.status.yaml'), 'utf8')
+  expect(written).toContain('vulnerabilityID: AWS-1')
+  expect((await scanner(...flags, '-o', 'json')).stdout).toBe(
+    `${JSON.stringify({ schema: 1, scanned: 0, failures: [] }, null, 2)}\n`,
+  )
+})
+
+it('ends with 1 and the last words of a scanner that failed', async () => {
+  put(join(dir, 'manifests/vpc.json'), JSON.stringify(version('vpc')))
+  put(join(dir, 'archives/stored/vpc/vpc.zip'), await zipOf([{ path: 'main.tf', content: '' }]))
+  expect(
+    await scanner('--work-dir', 'work', '--scanner-command', join(dir, 'broken')),
+  ).toMatchObject({
+    status: 1,
+    stdout: 'team/vpc: broken ended with status 1: no database\n0 archives scanned, 1 failure\n',
+  })
+})

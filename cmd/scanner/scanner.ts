@@ -1,0 +1,136 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import { openSpool } from '../../pkg/archives/spool/spool.ts'
+import { openArchiveStore, storageOfEnvironment } from '../../pkg/archives/storage/storage.ts'
+import { limitHeap } from '../../pkg/base/fast/fast.ts'
+import { proxyRules } from '../../pkg/base/http/http.ts'
+import {
+  OptionsError,
+  type ScannerCommandOptions,
+  scannerCommand,
+} from '../../pkg/base/options/options.ts'
+import {
+  endWithin,
+  madeFolderProblem,
+  type Runnable,
+  run,
+  runCommand,
+} from '../../pkg/base/run/run.ts'
+import {
+  createLogger,
+  createMetrics,
+  type Logger,
+  logOutput,
+  type Metrics,
+} from '../../pkg/base/telemetry/telemetry.ts'
+import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
+import { execScanner, type Scans, startScans } from '../../pkg/fill/scan/scan.ts'
+import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
+import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
+import { adminPart } from '../controller/controller.ts'
+import { scanFolder } from './scan-folder.ts'
+
+/** `depot scanner`. */
+export function scanner(args: readonly string[]): Promise<void> {
+  limitHeap()
+  return runCommand({
+    command: scannerCommand,
+    args,
+    version: packageJson.version,
+    main: async ({ options }) => {
+      const { manifests: dir } = options
+      if (dir === undefined) return scanCluster(options)
+      // The end of a single run lists everything that failed, once.
+      const log = createLogger('error', logOutput(options.logFormat, 2))
+      const metrics = createMetrics({ version: packageJson.version })
+      const begin = (objects: Objects) => beginScans(options, { objects, log, metrics })
+      return scanFolder({ ...options, dir }, { begin, log })
+    },
+  })
+}
+
+/**
+ * Scans what a cluster has until SIGTERM or SIGINT.
+ *
+ * @throws OptionsError naming everything that keeps it from starting
+ */
+async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
+  const { version } = packageJson
+  const { apiGroup, watchNamespaces: namespaces, kubeconfig } = options
+  const log = createLogger(options.logLevel, logOutput(options.logFormat))
+  const metrics = createMetrics({ version })
+  const connection = loadConnection({ kubeconfig, env: process.env })
+  const cluster = openCluster({ connection, apiGroup, log, metrics })
+  let scans: Awaited<ReturnType<typeof beginScans>> | undefined
+  const work: Runnable = {
+    name: 'scans',
+    async start() {
+      const objects = clusterObjects({
+        cluster,
+        client: cluster.client,
+        apiGroup,
+        // The rights of a scanner end there.
+        kinds: ['Module', 'Provider', 'Version'],
+        namespaces,
+        notes: { namespace: 'default', name: 'none' },
+        instance: 'scanner',
+        log,
+      })
+      scans = await beginScans(options, { objects, log, metrics })
+      log.info({ versions: objects.list('Version').length }, 'ready')
+    },
+    async stop(graceMs) {
+      if (scans !== undefined) await endWithin(scans.stop(), graceMs, log)
+      await cluster.close()
+    },
+  }
+  const admin = adminPart({
+    adminListen: options.adminListen,
+    metrics,
+    waitingFor: () => (scans === undefined ? ['resources are being read from the cluster'] : []),
+    onListening: (adminUrl) => log.info({ adminUrl, version }, 'listening'),
+  })
+  await run({ groups: [[admin], [work]], log, graceMs: options.shutdownGracePeriodMs })
+  return undefined
+}
+
+/** @throws OptionsError naming every option that cannot be used */
+async function beginScans(
+  options: ScannerCommandOptions,
+  { objects, log, metrics }: { objects: Objects; log: Logger; metrics: Metrics },
+): Promise<Scans> {
+  const { workDir, scannerCommand: command = '' } = options
+  const proxies = proxyRules(process.env)
+  const storage = storageOfEnvironment(process.env)
+  const folder = madeFolderProblem('--work-dir', workDir, 0o700)
+  const problems = [...proxies.problems, ...storage.problems, ...(folder ? [folder] : [])]
+  if (problems.length > 0) throw new OptionsError(problems)
+  const spool = await openSpool({
+    dir: `${workDir}/archives`,
+    sizeBytes: options.workSizeBytes,
+  })
+  const settings = { filesystemMountPath: options.archives, proxies, ...storage.settings }
+  const scans = await startScans({
+    objects,
+    archives: openArchiveStore(settings),
+    spool,
+    limits: limitsOf(options),
+    scanner: execScanner(command),
+    workDir: `${workDir}/unpacked`,
+    slots: options.scanSlots,
+    deadlineMs: options.scanDeadlineMs,
+    rescanMs: options.rescanIntervalMs,
+    log,
+    metrics,
+  })
+  return {
+    idle: () => scans.idle(),
+    get done() {
+      return scans.done
+    },
+    failures: () => scans.failures(),
+    stop: async () => {
+      await scans.stop()
+      await spool.close()
+    },
+  }
+}

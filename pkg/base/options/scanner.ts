@@ -1,0 +1,105 @@
+import * as z from 'zod'
+import { controllerCommand } from './controller.ts'
+import { limitOptions } from './fetching.ts'
+import { logOptions, outputOption } from './printing.ts'
+import { serverCommand } from './server.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { archivesOption, durationMs, path, sizeBytes } from './values.ts'
+import { storageVariables } from './variables.ts'
+
+const { apiGroup, kubeconfig, manifests } = serverCommand.options
+const { adminListen, watchNamespaces, shutdownGracePeriodMs } = controllerCommand.options
+
+const options = flagged({
+  adminListen: {
+    ...adminListen,
+    meaning: 'Address of `/metrics`, `/livez` and `/readyz`. Not used with `--manifests`.',
+  },
+  apiGroup,
+  kubeconfig: {
+    ...kubeconfig,
+    meaning: 'Kubeconfig with which the scanner accesses the cluster.',
+  },
+  manifests: {
+    ...manifests,
+    meaning:
+      'Directory of YAML manifests to scan the archives of, once, instead of a cluster. Findings are written into it.',
+  },
+  watchNamespaces: {
+    ...watchNamespaces,
+    meaning: 'Scan the Versions of these namespaces only.',
+  },
+  archives: {
+    ...archivesOption,
+    default: '/data/modules',
+    meaning: 'Root folder of archives on the file system. It is only read.',
+  },
+  scannerCommand: {
+    value: path,
+    meaning:
+      'Program that scans: `COMMAND source|binary FOLDER` writes a JSON list of findings and ends with 0.',
+  },
+  workDir: {
+    value: path,
+    default: '/var/lib/depot/scans',
+    meaning:
+      'Directory for unpacked archives and what scanners write. Anything else in it is removed.',
+  },
+  workSizeBytes: {
+    value: sizeBytes,
+    default: '10GiB',
+    meaning: 'Maximum size of packed archives in work. Others wait.',
+  },
+  ...limitOptions,
+  scanSlots: {
+    value: z
+      .string()
+      .regex(/^[1-9]\d?$/, 'is not a number: write 1 to 99')
+      .transform(Number)
+      .meta({ title: 'COUNT' }),
+    default: '1',
+    meaning: 'How many archives to scan concurrently.',
+  },
+  scanDeadlineMs: {
+    value: durationMs({ least: '1s', most: '24h' }),
+    default: '10m',
+    meaning: 'Maximum time of one scan.',
+  },
+  rescanIntervalMs: {
+    value: durationMs({ least: '1m', most: '8760h' }),
+    default: '24h',
+    meaning: 'Least time between two scans of the same archive.',
+  },
+  shutdownGracePeriodMs,
+  output: { ...outputOption, meaning: 'Output format with `--manifests`: text or json.' },
+  ...logOptions,
+})
+
+/** Scans stored archives. */
+export const scannerCommand = {
+  program: 'depot scanner',
+  summary:
+    'Scans the stored archives of a cluster, or once those of a folder, with a program of your choice. Exit status with `--manifests`: 1 if a scan failed, 2 for wrong options.',
+  examples: [
+    'depot scanner --manifests registry --archives archives --work-dir scans --scanner-command ./my-scanner',
+    'depot scanner --scanner-command /usr/local/bin/my-scanner',
+  ],
+  options,
+  groups: {
+    adminListen: 'Process',
+    apiGroup: 'Records and archives',
+    scannerCommand: 'Scans',
+    moduleSizeLimitBytes: 'Limits',
+    shutdownGracePeriodMs: 'End and log',
+  },
+  secrets: {},
+  variables: storageVariables,
+  rules: [
+    ({ given, name }) =>
+      given('scannerCommand')
+        ? undefined
+        : `${name('scannerCommand')}: name the program that scans`,
+  ],
+} satisfies Command<typeof options, SecretTable>
+
+export type ScannerCommandOptions = Options<typeof options>

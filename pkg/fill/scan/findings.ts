@@ -1,0 +1,94 @@
+import type { ScanSummary, SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
+import { printable } from '../../base/errors/errors.ts'
+
+/** An API server refuses objects of about 1.5 MiB, and a Version has two scans. */
+const maxFindings = 2_000
+const maxBytes = 512 * 1024
+
+const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'] as const
+type Severity = (typeof severities)[number]
+
+/** The findings of a scan as they are written down, and the counts of all of them. */
+export interface ListedFindings {
+  readonly findings: readonly SecurityFinding[]
+  readonly counts: ScanSummary['counts']
+  readonly truncated: boolean
+}
+
+/**
+ * Sorts findings by severity, id and package, each once: in the worst severity of those with the same id, package and version.
+ * Texts of the scanner are made printable and cut. If there are too many, the mildest are left out.
+ */
+export function listed(raw: readonly SecurityFinding[]): ListedFindings {
+  const sorted = raw
+    .map((finding) => ({ ...finding, severity: severityOf(finding.severity) }))
+    .toSorted(byImportance)
+  const seen = new Set<string>()
+  const distinct = sorted.filter(({ vulnerabilityID, pkgName, installedVersion }) => {
+    const subject = JSON.stringify([vulnerabilityID, pkgName, installedVersion])
+    return seen.size < seen.add(subject).size
+  })
+  const count = (severity: Severity) =>
+    distinct.reduce((sum, finding) => sum + Number(finding.severity === severity), 0)
+  const findings = fitting(distinct.slice(0, maxFindings).map(readable))
+  return {
+    findings,
+    counts: {
+      critical: count('CRITICAL'),
+      high: count('HIGH'),
+      medium: count('MEDIUM'),
+      low: count('LOW'),
+      unknown: count('UNKNOWN'),
+    },
+    truncated: findings.length < distinct.length,
+  }
+}
+
+/** The first findings, as many as can be written down. */
+function fitting(findings: readonly SecurityFinding[]): readonly SecurityFinding[] {
+  let bytes = 0
+  const tooMany = findings.findIndex((finding) => {
+    bytes += Buffer.byteLength(JSON.stringify(finding)) + 1
+    return bytes > maxBytes
+  })
+  return tooMany === -1 ? findings : findings.slice(0, tooMany)
+}
+
+function readable(finding: SecurityFinding): SecurityFinding {
+  const { vulnerabilityID, pkgName, installedVersion, fixedVersion, severity, title } = finding
+  const fixed = fixedVersion === undefined ? '' : printable(fixedVersion, 256)
+  return {
+    vulnerabilityID: printable(vulnerabilityID, 128),
+    pkgName: printable(pkgName, 256),
+    installedVersion: printable(installedVersion, 128),
+    ...(fixed !== '' && { fixedVersion: fixed }),
+    severity,
+    title: printable(title, 256),
+  }
+}
+
+function severityOf(text: string): Severity {
+  const upper = text.toUpperCase()
+  if (upper === 'NEGLIGIBLE') return 'LOW'
+  return severities.find((severity) => severity === upper) ?? 'UNKNOWN'
+}
+
+function byImportance(a: SecurityFinding, b: SecurityFinding): number {
+  const rankOf = ({ severity }: SecurityFinding) => severities.findIndex((one) => one === severity)
+  return (
+    rankOf(a) - rankOf(b) ||
+    compare(a.vulnerabilityID, b.vulnerabilityID) ||
+    compare(a.pkgName, b.pkgName) ||
+    compare(a.installedVersion, b.installedVersion)
+  )
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** Such as `2 critical, 1 low`. */
+export function countsText(counts: ScanSummary['counts']): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0)
+  return some.length === 0
+    ? 'no findings'
+    : some.map(([severity, count]) => `${count} ${severity}`).join(', ')
+}

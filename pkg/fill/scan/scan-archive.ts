@@ -1,0 +1,128 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  checksumOf,
+  fileNameOf,
+  type SecurityFinding,
+  sha256Hex,
+  type Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { ArchiveError, type LimitsByKind, unpack } from '../../archives/archive/archive.ts'
+import type { Spool } from '../../archives/spool/spool.ts'
+import type { ArchiveStore } from '../../archives/storage/storage.ts'
+import type { Objects } from '../../records/store/store.ts'
+import { readStored, storedPlaceOf } from '../sync/sync.ts'
+import type { ArchiveScanner, ScanTarget } from './scanner.ts'
+import { failed, runScanner } from './scanner-process.ts'
+
+export interface ArchiveScanning {
+  readonly objects: Objects
+  readonly archives: ArchiveStore
+  readonly spool: Spool
+  readonly limits: LimitsByKind
+  readonly scanner: ArchiveScanner
+  /** Folder for unpacked archives. */
+  readonly workDir: string
+  readonly deadlineMs: number
+}
+
+const maxOutputBytes = 64 * 1024 * 1024
+
+/** Whether the source or the binary of a Version is scanned. */
+export const targetOf = ({ spec }: Version): ScanTarget =>
+  spec.type === 'Module' ? 'source' : 'binary'
+
+/**
+ * The SHA-256 that the stored archive of a Version must have, in hexadecimal.
+ *
+ * @returns undefined if the Version does not say
+ */
+export function digestOf(version: Version): string | undefined {
+  const checksum = checksumOf(version)
+  return checksum === undefined ? undefined : sha256Hex(checksum)
+}
+
+/**
+ * Copies the archive of a Version from storage, checks its digest, unpacks it into a folder of its own, and scans that.
+ *
+ * @param isKnown whether an archive of this digest needs no scan
+ * @returns undefined if it needs none
+ * @throws ScanError, FillError or RegistryError
+ */
+export async function scanArchive(
+  scanning: ArchiveScanning,
+  version: Version,
+  isKnown: (sha256: string) => boolean,
+  signal: AbortSignal,
+): Promise<{ sha256: string; findings: SecurityFinding[] } | undefined> {
+  const { scanner, limits, deadlineMs } = scanning
+  const fileName = fileNameOf(version) ?? ''
+  const { place } = storedPlaceOf(scanning, version)
+  const stored = await readStored(scanning, place, fileName, { signal })
+  // One message for both: a Version may name a place of another tenant, whose digests are secrets.
+  const absent = () => failed(`storage has no archive ${fileName} with the digest of this Version`)
+  if (stored === undefined) throw absent()
+  const { reserved, sha256 } = stored
+  const target = targetOf(version)
+  try {
+    if (sha256 !== (digestOf(version) ?? sha256)) throw absent()
+    if (isKnown(sha256)) return undefined
+    return await inFolder(scanning.workDir, async ({ folder, home }) => {
+      await unpack({
+        file: reserved.path,
+        limits: limits[version.spec.type === 'Module' ? 'module' : 'provider'],
+        scratch: `${reserved.path}.scratch`,
+        into: folder,
+        // Scanners skip executables that nobody may execute. Nothing here is ever run.
+        mode: target === 'binary' ? 0o500 : 0o400,
+        signal,
+      }).catch((error: unknown) => {
+        if (!(error instanceof ArchiveError)) throw error
+        throw failed(`the archive cannot be unpacked: ${error.message}`, error)
+      })
+      await reserved.remove()
+      const args = scanner.argumentsFor(target, folder)
+      const { command } = scanner
+      const output = await runScanner({ command, args, home, deadlineMs, maxOutputBytes, signal })
+      return { sha256, findings: scanner.findingsIn(output, target) }
+    })
+  } finally {
+    await reserved.remove()
+  }
+}
+
+interface ScanFolders {
+  /** The unpacked archive. */
+  readonly folder: string
+  /** Folder for files of the scanner. */
+  readonly home: string
+}
+
+/** Scans that use a work folder now. */
+const running = new Map<string, number>()
+
+/** A scan has folders of its own. After the last scan, also what scanners wrote outside of theirs is removed. */
+async function inFolder<T>(
+  workDir: string,
+  work: (folders: ScanFolders) => Promise<T>,
+): Promise<T> {
+  const own = join(workDir, crypto.randomUUID())
+  const folders = { folder: join(own, 'archive'), home: join(own, 'home') }
+  running.set(workDir, (running.get(workDir) ?? 0) + 1)
+  try {
+    for (const path of Object.values(folders)) await mkdir(path, { recursive: true, mode: 0o700 })
+    return await work(folders)
+  } finally {
+    await remove(own)
+    const left = (running.get(workDir) ?? 1) - 1
+    running.set(workDir, left)
+    if (left === 0) await emptyFolder(workDir)
+  }
+}
+
+/** Removes what is in a folder: also what a process that was killed left there. */
+export async function emptyFolder(path: string): Promise<void> {
+  for (const name of await readdir(path)) await remove(join(path, name))
+}
+
+const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 3 })

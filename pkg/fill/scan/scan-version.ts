@@ -1,0 +1,183 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fileNameOf, type ScanSummary, type Version } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import type { StoredObject } from '../../records/store/store.ts'
+import type { Reconciled } from '../queue/queue.ts'
+import {
+  conditionFalse,
+  conditionTrue,
+  conditionUnknown,
+  jittered,
+  msOf,
+  resourceOf,
+  type StatusChange,
+  timeOf,
+  writeStatus,
+} from '../sync/sync.ts'
+import { countsText, listed } from './findings.ts'
+import { type ArchiveScanning, digestOf, scanArchive, targetOf } from './scan-archive.ts'
+import { ScanError } from './scan-error.ts'
+import type { ScannerIdentity } from './scanner.ts'
+
+type Status = NonNullable<Version['status']>
+
+/** The last scan of an archive, as this process knows it. */
+interface LastScan extends ScannerIdentity {
+  readonly sha256: string
+  readonly atMs: number
+}
+
+export interface ScanContext extends ArchiveScanning {
+  /** Least time between two scans of the same archive. */
+  readonly rescanMs: number
+  readonly clock: Clock
+  /** By uid of the Version. A scan that finds nothing new is not written down. */
+  readonly lastScans: Map<string, LastScan>
+  /** @throws ScanError */
+  readonly identity: () => Promise<ScannerIdentity>
+  /** Whether a scan may begin now. */
+  readonly takeSlot: () => boolean
+}
+
+export interface ScanOutcome extends Reconciled {
+  readonly isScanned?: boolean
+}
+
+/**
+ * Scans the archive of a Version if that is due, and writes the result if it is new.
+ *
+ * @throws ScanError after it was written into the status; FillError or RegistryError
+ */
+export async function scanVersion(
+  context: ScanContext,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<ScanOutcome> {
+  const version = resourceOf('Version', object)
+  const expected = digestOf(version)
+  // In a folder, people need not write digests down.
+  const isStored = expected !== undefined || context.objects.isFolder
+  if (fileNameOf(version) === undefined || !isStored) return {}
+  const last = lastScanOf(context, version)
+  try {
+    const identity = await context.identity()
+    const dueInMs = (sha256: string) =>
+      last?.sha256 === sha256 ? untilDue(context, version, last, identity) : 0
+    const afterMs = expected === undefined ? 0 : dueInMs(expected)
+    if (afterMs !== 0) return afterMs === undefined ? {} : { afterMs }
+    if (!context.takeSlot()) return { waitsFor: 'scanner' }
+    const isKnown = (sha256: string) => dueInMs(sha256) !== 0
+    const scanned = await scanArchive(context, version, isKnown, signal)
+    if (scanned === undefined) return {}
+    const atMs = context.clock()
+    const { sha256, findings } = scanned
+    const list = listed(findings)
+    const { scanner, database } = identity
+    const summary: ScanSummary = {
+      sha256,
+      scanner,
+      ...(database !== undefined && { database }),
+      counts: list.counts,
+      ...(list.truncated && { truncated: true }),
+    }
+    const scan = { scannedAt: timeOf(atMs), findings: [...list.findings] }
+    await write(context, object, sha256, (status) => resultOf(status, version, { scan, summary }))
+    context.lastScans.set(version.metadata.uid, { ...identity, sha256, atMs })
+    return { isScanned: true, ...soonestRescan(context, version, identity) }
+  } catch (error) {
+    if (!(error instanceof ScanError) || signal.aborted) throw error
+    // Without the program, findings that are there stay what is known.
+    const isKnown = last !== undefined && last.sha256 === expected
+    if (error.reason !== 'ScannerAbsent' || !isKnown) {
+      await write(context, object, expected, (status) => failureOf(status, expected, error))
+    }
+    throw error
+  }
+}
+
+/** When a scanned archive is scanned again: 0 is now, and undefined is when the scanner or its database has changed. */
+function untilDue(
+  { clock, rescanMs }: ScanContext,
+  { metadata }: Version,
+  last: LastScan,
+  { scanner, database }: ScannerIdentity,
+): number | undefined {
+  const isSame = last.scanner === scanner && last.database === database
+  if (isSame && database !== undefined) return undefined
+  return Math.max(0, last.atMs + jittered(rescanMs, metadata.uid) - clock())
+}
+
+/** A scanner that does not name its database may have a new one at any time. */
+function soonestRescan(
+  { rescanMs }: ScanContext,
+  { metadata }: Version,
+  { database }: ScannerIdentity,
+): Reconciled {
+  return database === undefined ? { afterMs: jittered(rescanMs, metadata.uid) } : {}
+}
+
+function lastScanOf({ lastScans }: ScanContext, version: Version): LastScan | undefined {
+  const { status, metadata } = version
+  const known = lastScans.get(metadata.uid)
+  if (known !== undefined || status?.scan === undefined) return known
+  const { sha256, scanner, database } = status.scan
+  const { scannedAt } =
+    (targetOf(version) === 'source' ? status.sourceScan : status.binaryScan) ?? {}
+  return { sha256, scanner, database, atMs: msOf(scannedAt) ?? 0 }
+}
+
+/** Writes a status unless the Version has another archive by now, which is scanned next. */
+async function write(
+  { objects, clock }: ScanContext,
+  object: StoredObject,
+  sha256: string | undefined,
+  change: (status: Status | undefined) => StatusChange<Status>,
+): Promise<void> {
+  const { namespace, name } = object.metadata
+  const current = objects.get('Version', namespace, name)
+  if (current?.metadata.uid !== object.metadata.uid) return
+  const isSameArchive = (state: StoredObject) =>
+    (digestOf(resourceOf('Version', state)) ?? sha256) === sha256
+  if (!isSameArchive(current)) return
+  await writeStatus<Status>({ objects, clock }, current, (status) => {
+    const state = { ...current, status }
+    return isSameArchive(state) ? change(status) : unchanged
+  })
+}
+
+const unchanged = { fields: {}, conditions: {}, isObserved: false } as const
+
+function resultOf(
+  before: Status | undefined,
+  version: Version,
+  { scan, summary }: { scan: NonNullable<Status['sourceScan']>; summary: ScanSummary },
+): StatusChange<Status> {
+  const field = targetOf(version) === 'source' ? 'sourceScan' : 'binaryScan'
+  const { database, scanner, counts, truncated } = summary
+  const by = database === undefined ? scanner : `${scanner} with the database of ${database}`
+  const tail = truncated === true ? '; the list leaves out the mildest' : ''
+  const Scanned = conditionTrue('Scanned', `${countsText(counts)}, by ${by}${tail}`)
+  const isSame =
+    isDeepStrictEqual(before?.scan, summary) &&
+    isDeepStrictEqual(before?.[field]?.findings, scan.findings)
+  return {
+    fields: isSame ? {} : { [field]: scan, scan: summary },
+    conditions: { Scanned },
+    isObserved: false,
+  }
+}
+
+/** Earlier findings of the same archive stay. */
+function failureOf(
+  before: Status | undefined,
+  sha256: string | undefined,
+  { reason, message }: ScanError,
+): StatusChange<Status> {
+  const isOfAnother = before?.scan !== undefined && before.scan.sha256 !== sha256
+  const state = reason === 'ScanFailed' ? conditionFalse : conditionUnknown
+  return {
+    fields: isOfAnother ? { sourceScan: undefined, binaryScan: undefined, scan: undefined } : {},
+    conditions: { Scanned: state(reason, message) },
+    isObserved: false,
+  }
+}

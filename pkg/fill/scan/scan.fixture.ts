@@ -1,0 +1,164 @@
+import { hash } from 'node:crypto'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { conditionOf, type Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { defaultLimits } from '../../archives/archive/archive.ts'
+import { type Packed, zipOf } from '../../archives/archive/packed.fixture.ts'
+import { openSpool, type Spool } from '../../archives/spool/spool.ts'
+import { openArchiveStore } from '../../archives/storage/storage.ts'
+import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
+import { type FolderObjects, folderObjects, type Objects } from '../../records/store/store.ts'
+import { execScanner, type ScanOptions, type Scans, startScans } from './scan.ts'
+
+const storageConfig = { fileSystem: { directoryPath: 'stored' } }
+
+/** Versions and archives in a folder, and a scanner that is a script of the test. */
+export class ScanScene {
+  readonly folder: string
+  /** Milliseconds that the clock is ahead. */
+  aheadMs = 0
+  readonly #spool: Spool
+  #objects: FolderObjects | undefined
+  #scans: Scans | undefined
+
+  private constructor(folder: string, spool: Spool) {
+    this.folder = folder
+    this.#spool = spool
+  }
+
+  static async open(): Promise<ScanScene> {
+    const folder = await mkdtemp(join(tmpdir(), 'depot-scan-'))
+    await mkdir(join(folder, 'manifests'))
+    const spool = await openSpool({ dir: join(folder, 'spool'), sizeBytes: 2 ** 30 })
+    return new ScanScene(folder, spool)
+  }
+
+  get workDir(): string {
+    return join(this.folder, 'work')
+  }
+
+  /** Writes a script of Node as the scanner. It finds `target` and `folder`, and all of node:fs as `fs`. */
+  async scanner(script: string): Promise<string> {
+    const path = join(this.folder, 'scanner')
+    const text = `#!${process.execPath}
+const fs = require('node:fs')
+const { spawn } = require('node:child_process')
+const [, , target, folder] = process.argv
+const print = (findings) => fs.writeSync(1, JSON.stringify(findings))
+${script}
+`
+    await writeFile(path, text)
+    await chmod(path, 0o755)
+    return path
+  }
+
+  /** Stores an archive, and writes a Version for it. @returns its digest */
+  async store(
+    name: string,
+    entries: readonly Packed[],
+    spec: { readonly type: 'Module' | 'Provider'; readonly [field: string]: unknown } = {
+      type: 'Module',
+    },
+  ): Promise<string> {
+    const bytes = await zipOf(entries)
+    const sha256 = hash('sha256', bytes)
+    const fileName = spec.type === 'Module' ? `${name}.zip` : `terraform-provider-${name}_1.0.0.zip`
+    const path = join(this.folder, 'archives/stored', name, fileName)
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, bytes)
+    const config = { name, storageConfig }
+    const platform = { operatingSystem: 'linux', architecture: 'amd64' }
+    await this.write(name, {
+      version: '1.0.0',
+      upload: { fileName, sha256 },
+      ...(spec.type === 'Module' && { moduleConfigRef: { ...config, provider: 'aws' } }),
+      ...(spec.type === 'Provider' && { providerConfigRef: config, ...platform }),
+      ...spec,
+    })
+    return sha256
+  }
+
+  async write(name: string, spec: object): Promise<void> {
+    const manifest = {
+      apiVersion: 'depot.internal/v1alpha1',
+      kind: 'Version',
+      metadata: { name, namespace: 'team' },
+      spec,
+    }
+    await writeFile(join(this.folder, `manifests/${name}.json`), JSON.stringify(manifest))
+  }
+
+  /** Scans what has to be scanned, as a process does that starts and ends. */
+  async run(options: Partial<ScanOptions> = {}): Promise<Pick<Scans, 'done' | 'failures'>> {
+    const scans = await this.begin(options)
+    await scans.idle()
+    const { done } = scans
+    const failures = scans.failures()
+    await this.stop()
+    return { done, failures: () => failures }
+  }
+
+  async begin({
+    through = (objects) => objects,
+    ...options
+  }: Partial<ScanOptions> & { through?: (objects: Objects) => Objects } = {}): Promise<Scans> {
+    await this.stop()
+    const log = createLogger('silent')
+    const dir = join(this.folder, 'manifests')
+    this.#objects = await folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
+    this.#scans = await startScans({
+      objects: through(this.#objects),
+      archives: openArchiveStore({ filesystemMountPath: join(this.folder, 'archives') }),
+      spool: this.#spool,
+      limits: defaultLimits,
+      scanner: execScanner(join(this.folder, 'scanner')),
+      workDir: this.workDir,
+      slots: 1,
+      deadlineMs: 60_000,
+      rescanMs: 24 * 3_600_000,
+      log,
+      metrics: createMetrics({ version: 'test' }),
+      clock: () => Date.now() + this.aheadMs,
+      ...options,
+    })
+    return this.#scans
+  }
+
+  async stop(): Promise<void> {
+    await this.#scans?.stop()
+    await this.#objects?.close()
+    this.#scans = undefined
+    this.#objects = undefined
+  }
+
+  async close(): Promise<void> {
+    await this.stop()
+    await this.#spool.close()
+    await rm(this.folder, { recursive: true })
+  }
+
+  /** The written status of a Version. */
+  async status(name: string): Promise<NonNullable<Version['status']>> {
+    const dir = join(this.folder, 'manifests')
+    const log = createLogger('silent')
+    const objects = await folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
+    const { status } = objects.get('Version', 'team', name) ?? {}
+    await objects.close()
+    return status ?? {}
+  }
+
+  async scanned(name: string) {
+    const { status, reason, message } = conditionOf(await this.status(name), 'Scanned') ?? {}
+    return { status, reason, message }
+  }
+
+  /** When the status of a Version was written. */
+  async writtenAt(name: string): Promise<number> {
+    return (await stat(join(this.folder, `manifests/${name}.status.yaml`))).mtimeMs
+  }
+
+  async text(path: string): Promise<string | undefined> {
+    return readFile(join(this.folder, path), 'utf8').catch(() => undefined)
+  }
+}

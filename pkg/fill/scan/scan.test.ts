@@ -1,0 +1,360 @@
+import { readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { zipOf } from '../../archives/archive/packed.fixture.ts'
+import { ScanScene } from './scan.fixture.ts'
+
+let scene: ScanScene
+beforeEach(async () => {
+  scene = await ScanScene.open()
+})
+afterEach(() => scene.close())
+
+const main = { path: 'main.tf', content: 'resource "aws_s3_bucket" "logs" {}\n' }
+const finding = (vulnerabilityID: string, more: object = {}) => ({
+  vulnerabilityID,
+  pkgName: 'p',
+  installedVersion: '1',
+  severity: 'HIGH',
+  title: 't',
+  ...more,
+})
+
+describe('a scan', () => {
+  it('gives the files of the archive to the scanner, and writes what it finds', async () => {
+    await scene.scanner(
+      `print([{ vulnerabilityID: target, pkgName: fs.readdirSync(folder).join(), severity: 'critical',
+        title: fs.readFileSync(folder + '/main.tf', 'utf8') + (fs.statSync(folder + '/main.tf').mode & 0o777).toString(8) }])`,
+    )
+    const sha256 = await scene.store('network', [main, { path: 'modules/a/main.tf', content: '' }])
+    expect((await scene.run()).done).toBe(1)
+    const { sourceScan, binaryScan, scan } = await scene.status('network')
+    expect(sourceScan?.findings).toEqual([
+      {
+        vulnerabilityID: 'source',
+        pkgName: 'main.tf,modules',
+        installedVersion: '',
+        severity: 'CRITICAL',
+        title: 'resource "aws_s3_bucket" "logs" {} 400',
+      },
+    ])
+    expect(binaryScan).toBeUndefined()
+    expect(scan).toMatchObject({ sha256, counts: { critical: 1, high: 0, unknown: 0 } })
+    expect(await scene.scanned('network')).toMatchObject({
+      status: 'True',
+      reason: 'Scanned',
+      message: expect.stringMatching(/^1 critical, by scanner of 20/),
+    })
+  })
+
+  it('gives the executable of a provider, which may be executed, as a binary', async () => {
+    await scene.scanner(
+      `const [name] = fs.readdirSync(folder)
+       print([{ vulnerabilityID: target, pkgName: name, title: (fs.statSync(folder + '/' + name).mode & 0o777).toString(8) }])`,
+    )
+    const path = 'terraform-provider-random_v1.0.0'
+    await scene.store('random', [{ path, content: 'ELF' }], { type: 'Provider' })
+    await scene.run()
+    const { sourceScan, binaryScan } = await scene.status('random')
+    expect(sourceScan).toBeUndefined()
+    expect(binaryScan?.findings).toMatchObject([
+      { vulnerabilityID: 'binary', pkgName: path, title: '500', severity: 'UNKNOWN' },
+    ])
+  })
+
+  it('has an environment without programs and secrets, and a home of its own', async () => {
+    process.env['DEPOT_TEST_SECRET'] = 'secret'
+    await scene.scanner(
+      `const { PATH, HOME, TMPDIR, ...rest } = process.env
+       fs.writeFileSync(HOME + '/cache', '')
+       print([{ vulnerabilityID: JSON.stringify(rest), pkgName: String(fs.existsSync(PATH)),
+         title: String(HOME === TMPDIR && process.cwd() === HOME && (fs.statSync(HOME).mode & 0o777) === 0o700) }])`,
+    )
+    await scene.store('network', [main])
+    await scene.run()
+    delete process.env['DEPOT_TEST_SECRET']
+    expect((await scene.status('network')).sourceScan?.findings).toMatchObject([
+      { vulnerabilityID: '{"LC_ALL":"C.UTF-8"}', pkgName: 'false', title: 'true' },
+    ])
+    expect(readdirSync(scene.workDir)).toEqual([])
+  })
+
+  it('is clean only if it ended with an empty list', async () => {
+    await scene.scanner('print([])')
+    await scene.store('network', [main])
+    await scene.run()
+    const { sourceScan, scan } = await scene.status('network')
+    expect(sourceScan?.findings).toEqual([])
+    expect(scan?.counts.critical).toBe(0)
+    expect((await scene.scanned('network')).message).toMatch(/^no findings, by /)
+  })
+
+  it('runs once for an archive, and writes nothing the second time', async () => {
+    await scene.scanner(
+      `fs.appendFileSync(${JSON.stringify(join(scene.folder, 'runs'))}, 'x'); print([])`,
+    )
+    await scene.store('network', [main])
+    await scene.run()
+    const writtenAt = await scene.writtenAt('network')
+    expect((await scene.run()).done).toBe(0)
+    expect(await scene.text('runs')).toBe('x')
+    // A scanner that does not name its database may have a new one.
+    scene.aheadMs = 30 * 3_600_000
+    expect((await scene.run()).done).toBe(1)
+    expect(await scene.text('runs')).toBe('xx')
+    expect(await scene.writtenAt('network')).toBe(writtenAt)
+  })
+
+  it('runs again for another archive, and for another scanner once the interval is over', async () => {
+    await scene.scanner(`print([])`)
+    await scene.store('network', [main])
+    await scene.run()
+    const sha256 = await scene.store('network', [main, { path: 'new.tf', content: '' }])
+    expect((await scene.run()).done).toBe(1)
+    expect((await scene.status('network')).scan?.sha256).toBe(sha256)
+    await scene.scanner(`print([${JSON.stringify(finding('NEW-1'))}])`)
+    expect((await scene.run()).done).toBe(0)
+    scene.aheadMs = 30 * 3_600_000
+    expect((await scene.run()).done).toBe(1)
+    expect((await scene.status('network')).sourceScan?.findings).toHaveLength(1)
+  })
+
+  it('reads the digest from the archive if a manifest has none', async () => {
+    await scene.scanner(`print([])`)
+    await scene.store('network', [main])
+    const moduleConfigRef = {
+      name: 'network',
+      provider: 'aws',
+      storageConfig: { fileSystem: { directoryPath: 'stored' } },
+    }
+    await scene.write('network', {
+      type: 'Module',
+      version: '1.0.0',
+      fileName: 'network.zip',
+      moduleConfigRef,
+    })
+    expect((await scene.run()).done).toBe(1)
+    expect((await scene.run()).done).toBe(0)
+  })
+
+  it('writes nothing into a Version that names another archive by now', async () => {
+    await scene.store('network', [main])
+    const manifest = join(scene.folder, 'manifests/network.json')
+    const other = (await scene.text('manifests/network.json'))?.replace(
+      /[0-9a-f]{64}/,
+      'f'.repeat(64),
+    )
+    await scene.scanner(
+      `fs.writeFileSync(${JSON.stringify(manifest)}, ${JSON.stringify(other)}); print([])`,
+    )
+    await scene.run()
+    const { sourceScan, scan } = await scene.status('network')
+    expect({ sourceScan, scan }).toEqual({})
+    expect((await scene.scanned('network')).reason).toBe('ScanFailed')
+  })
+})
+
+describe('a scan that fails', () => {
+  const failing = async (script: string, options: Parameters<ScanScene['run']>[0] = {}) => {
+    await scene.scanner(`print([${JSON.stringify(finding('KEPT-1'))}])`)
+    await scene.store('network', [main])
+    await scene.run()
+    await scene.scanner(script)
+    scene.aheadMs = 30 * 3_600_000
+    const { done, failures } = await scene.run(options)
+    expect(done).toBe(0)
+    expect(failures()).toMatchObject([{ key: 'team/network' }])
+    // What was known of this archive stays.
+    expect((await scene.status('network')).sourceScan?.findings).toMatchObject([
+      { vulnerabilityID: 'KEPT-1' },
+    ])
+    expect(readdirSync(scene.workDir)).toEqual([])
+    return scene.scanned('network')
+  }
+
+  it.each([
+    {
+      what: 'ends with another status',
+      script: `console.error('fatal: no database\\n\\u202e'); process.exit(3)`,
+      message: 'scanner ended with status 3: fatal: no database',
+    },
+    {
+      what: 'writes nothing',
+      script: '',
+      message: 'scanner ended with status 0 and wrote nothing',
+    },
+    {
+      what: 'writes something else',
+      script: `process.stdout.write('total 0')`,
+      message: 'scanner did not write a JSON list of findings',
+    },
+    {
+      what: 'leaves out an id',
+      script: `print([${JSON.stringify(finding('A'))}, { pkgName: 'p' }])`,
+      message: expect.stringMatching(
+        /^scanner did not write a JSON list of findings: 1\.vulnerabilityID: /,
+      ),
+    },
+    {
+      what: 'is killed',
+      script: `process.kill(process.pid, 'SIGKILL')`,
+      message: 'scanner was ended by SIGKILL; SIGKILL may mean too little memory',
+    },
+  ])('keeps earlier findings: a scanner that $what', async ({ script, message }) => {
+    expect(await failing(script)).toEqual({
+      status: 'False',
+      reason: 'ScanFailed',
+      message,
+    })
+  })
+
+  it('ends a scanner that does not end', async () => {
+    const { message } = await failing('setInterval(() => {}, 1000)', { deadlineMs: 1_000 })
+    expect(message).toBe('scanner took longer than 1 s; --scan-deadline allows more')
+  })
+
+  it('ends a scanner that floods its output', async () => {
+    const { message } = await failing(
+      `const chunk = Buffer.alloc(1 << 20, 'x'); for (;;) fs.writeSync(1, chunk)`,
+    )
+    expect(message).toBe('scanner wrote more than 67108864 bytes')
+  })
+
+  it('says that the scanner is missing, and calls nothing clean', async () => {
+    await scene.store('network', [main])
+    const { done, failures } = await scene.run()
+    expect({ done, failures: failures().length }).toEqual({ done: 0, failures: 1 })
+    expect(await scene.scanned('network')).toMatchObject({
+      status: 'Unknown',
+      reason: 'ScannerAbsent',
+      message: expect.stringMatching(
+        /is missing \(ENOENT\): install it, or correct --scanner-command$/,
+      ),
+    })
+    expect((await scene.status('network')).sourceScan).toBeUndefined()
+  })
+
+  it('drops the findings of another archive', async () => {
+    await scene.scanner(`print([])`)
+    await scene.store('network', [main])
+    await scene.run()
+    await scene.scanner(`process.exit(1)`)
+    await scene.store('network', [main, { path: 'new.tf', content: '' }])
+    await scene.run()
+    expect((await scene.status('network')).sourceScan).toBeUndefined()
+    expect(await scene.scanned('network')).toMatchObject({ status: 'False' })
+  })
+
+  it('names an archive with another digest without telling that digest', async () => {
+    await scene.scanner(`print([])`)
+    await scene.store('network', [main])
+    await writeFile(
+      join(scene.folder, 'archives/stored/network/network.zip'),
+      await zipOf([{ path: 'other.tf', content: '' }]),
+    )
+    await scene.run()
+    expect((await scene.scanned('network')).message).toBe(
+      'storage has no archive network.zip with the digest of this Version',
+    )
+  })
+
+  it('is not tried again because its own failure was written', async () => {
+    const runs = JSON.stringify(join(scene.folder, 'runs'))
+    await scene.scanner(`fs.appendFileSync(${runs}, 'x'); process.exit(1)`)
+    await scene.store('network', [main])
+    await scene.run()
+    expect(await scene.text('runs')).toBe('x')
+  })
+
+  it('leaves the last findings as they were if it is stopped', async () => {
+    await scene.scanner(`print([${JSON.stringify(finding('KEPT-1'))}])`)
+    await scene.store('network', [main])
+    await scene.run()
+    const writtenAt = await scene.writtenAt('network')
+    const began = JSON.stringify(join(scene.folder, 'began'))
+    await scene.scanner(`fs.writeFileSync(${began}, ''); setInterval(() => {}, 1000)`)
+    scene.aheadMs = 30 * 3_600_000
+    await scene.begin()
+    await expect.poll(() => scene.text('began')).toBe('')
+    await scene.stop()
+    expect(await scene.writtenAt('network')).toBe(writtenAt)
+  })
+})
+
+describe('a hostile scanner', () => {
+  it('cannot leave files outside of its folders', async () => {
+    await scene.scanner(
+      `fs.writeFileSync(folder + '/../../evil', ''); fs.mkdirSync(folder + '/../../dir/sub', { recursive: true }); print([])`,
+    )
+    await scene.store('network', [main])
+    expect((await scene.run()).done).toBe(1)
+    expect(readdirSync(scene.workDir)).toEqual([])
+  })
+
+  it('cannot leave processes behind, also outside of its process group', async () => {
+    const pids = join(scene.folder, 'pids')
+    const sleep = `require('node:fs').appendFileSync(${JSON.stringify(pids)}, process.pid + '\\n'); setInterval(() => {}, 1000)`
+    await scene.scanner(
+      `for (const detached of [false, true]) spawn(process.execPath, ['-e', ${JSON.stringify(sleep)}], { detached, stdio: 'inherit' })
+       const waiting = setInterval(() => {
+         const pids = fs.existsSync(${JSON.stringify(pids)}) ? fs.readFileSync(${JSON.stringify(pids)}, 'utf8') : ''
+         if (pids.split('\\n').length < 3) return
+         print([])
+         process.exit()
+       }, 20)`,
+    )
+    await scene.store('network', [main])
+    expect((await scene.run()).done).toBe(1)
+    const started = (await scene.text('pids'))?.trim().split('\n') ?? []
+    expect(started).toHaveLength(2)
+    for (const pid of started) await expect.poll(() => isRunning(Number(pid))).toBe(false)
+  })
+
+  it('cannot make a status that an API server refuses', async () => {
+    await scene.scanner(
+      `print(Array.from({ length: 100_000 }, (_, i) => ({ vulnerabilityID: 'CVE-' + i, pkgName: 'p'.repeat(200), installedVersion: '1',
+         severity: i < 3 ? 'Critical' : i < 10 ? 'negligible' : 'weird', title: 'x\\u0000\\u202e\\n'.repeat(20) })))`,
+    )
+    await scene.store('network', [main])
+    await scene.run()
+    const { sourceScan, scan } = await scene.status('network')
+    expect(scan).toMatchObject({
+      truncated: true,
+      counts: { critical: 3, high: 0, medium: 0, low: 7, unknown: 99_990 },
+    })
+    expect(Buffer.byteLength(JSON.stringify(sourceScan?.findings))).toBeLessThan(513 * 1024)
+    expect(sourceScan?.findings.slice(0, 4).map(({ severity }) => severity)).toEqual([
+      'CRITICAL',
+      'CRITICAL',
+      'CRITICAL',
+      'LOW',
+    ])
+    expect(sourceScan?.findings[0]?.title).toMatch(/^(x ?)+$/)
+  })
+
+  it('cannot count one finding twice', async () => {
+    const twice = [
+      finding('A', { severity: 'LOW' }),
+      finding('B'),
+      finding('A', { severity: 'CRITICAL' }),
+    ]
+    await scene.scanner(`print(${JSON.stringify(twice)})`)
+    await scene.store('network', [main])
+    await scene.run()
+    const { sourceScan, scan } = await scene.status('network')
+    expect(sourceScan?.findings).toMatchObject([
+      { vulnerabilityID: 'A', severity: 'CRITICAL' },
+      { vulnerabilityID: 'B', severity: 'HIGH' },
+    ])
+    expect(scan?.counts).toMatchObject({ critical: 1, high: 1, low: 0 })
+  })
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

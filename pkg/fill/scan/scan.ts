@@ -1,0 +1,189 @@
+/**
+ * Scans the archives of Versions with a program of the operator's choice, and writes what it finds into their statuses. The
+ * program is untrusted: it gets a copy of the archive, and its output is checked. A scan that failed never looks clean.
+ */
+
+import { mkdir } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { type Clock, Loop } from '../../base/pacing/pacing.ts'
+import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import type { StoredObject } from '../../records/store/store.ts'
+import { explained } from '../egress/egress.ts'
+import { Queue, type Reconciled } from '../queue/queue.ts'
+import { FillError } from '../sources/sources.ts'
+import { keyOf } from '../sync/sync.ts'
+import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
+import { ScanError } from './scan-error.ts'
+import { type ScanContext, scanVersion } from './scan-version.ts'
+import type { ScannerIdentity } from './scanner.ts'
+
+export { execScanner } from './exec-scanner.ts'
+
+export interface ScanOptions extends ArchiveScanning {
+  /** Maximum number of scans at a time. */
+  readonly slots: number
+  /** Least time between two scans of the same archive. */
+  readonly rescanMs: number
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Default: Date.now. */
+  readonly clock?: Clock
+}
+
+interface Failure {
+  readonly message: string
+  /** Number of failures in a row. */
+  readonly count: number
+  readonly generation: number
+  readonly sha256: string | undefined
+  readonly againMs: number
+}
+
+export interface Scans {
+  /** Resolves when nothing has to be scanned now. */
+  idle(): Promise<void>
+  /** Number of scans with a result since the start. */
+  readonly done: number
+  /** Versions whose last scan failed, such as `platform/vpc-1-2-0`, with the reason. */
+  failures(): { readonly key: string; readonly message: string }[]
+  /** Ends running scans. */
+  stop(): Promise<void>
+}
+
+/** First wait after a failed scan. It doubles up to the time between two scans. */
+const firstRetryMs = 5 * 60_000
+/** How often to look for a new scanner or database. */
+const identityMs = 60_000
+
+/** Scans what needs a scan until it is stopped. @throws an error of the file system if the work folder cannot be used */
+export async function startScans(options: ScanOptions): Promise<Scans> {
+  const { objects, log, metrics, slots, rescanMs, workDir, scanner, clock = Date.now } = options
+  await mkdir(workDir, { recursive: true, mode: 0o700 })
+  await emptyFolder(workDir)
+  await objects.ready
+  const total = counter(metrics, {
+    name: 'scans_total',
+    help: 'Scans of archives that ended.',
+    labels: ['result'],
+  })
+  const failures = new Map<string, Failure>()
+  const scanning = new Set<string>()
+  const take = (key: string): boolean => {
+    if (!scanning.has(key) && scanning.size >= slots) return false
+    scanning.add(key)
+    return true
+  }
+  const shared = { ...options, clock, lastScans: new Map() }
+  let identity: Promise<ScannerIdentity> = scanner.identity()
+  let done = 0
+
+  async function reconcile(key: string, signal: AbortSignal): Promise<Reconciled> {
+    const [namespace = '', name = ''] = key.split('/')
+    const object = objects.get('Version', namespace, name)
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+      failures.delete(key)
+      return {}
+    }
+    const earlier = failures.get(key)
+    const waitMs = (earlier?.againMs ?? 0) - clock()
+    if (earlier !== undefined && waitMs > 0 && isSame(earlier, object)) return { afterMs: waitMs }
+    try {
+      const context: ScanContext = {
+        ...shared,
+        identity: () => identity,
+        takeSlot: () => take(key),
+      }
+      const outcome = await scanVersion(context, object, signal)
+      if (outcome.waitsFor !== undefined) return outcome
+      failures.delete(key)
+      if (outcome.isScanned === true) {
+        done += 1
+        total.inc({ result: 'Scanned' })
+      }
+      return outcome
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (error instanceof ScanError || error instanceof FillError) {
+        return failed(key, object, error, earlier)
+      }
+      // Such as a storage that is unreachable: it has the waits of the queue.
+      failures.set(key, { message: explained(error), count: 0, againMs: 0, ...taskOf(object) })
+      throw error
+    } finally {
+      scanning.delete(key)
+    }
+  }
+
+  function failed(
+    key: string,
+    object: StoredObject,
+    error: ScanError | FillError,
+    earlier: Failure | undefined,
+  ): Reconciled {
+    const { reason, message } = error
+    total.inc({ result: reason })
+    if (reason === 'NothingRecognised') {
+      done += 1
+      return {}
+    }
+    const count = (earlier !== undefined && isSame(earlier, object) ? earlier.count : 0) + 1
+    const afterMs = Math.min(rescanMs, firstRetryMs * 2 ** Math.min(count - 1, 20))
+    failures.set(key, { message, count, againMs: clock() + afterMs, ...taskOf(object) })
+    log.warn({ key, reason, failures: count, error: message }, 'scan failed')
+    return { afterMs }
+  }
+
+  const queue = new Queue({
+    kind: 'Scan',
+    workers: slots,
+    acquire: (_, key) => take(key),
+    reconcile,
+    log,
+    metrics,
+  })
+  const addAll = (priority: 'listing' | 'poll') => {
+    for (const { metadata } of objects.list('Version')) queue.add(keyOf(metadata), priority)
+  }
+  const looking = new Loop(async () => {
+    const before = await identity.catch(() => undefined)
+    const now = scanner.identity()
+    const after = await now.catch(() => undefined)
+    identity = now
+    if (!isDeepStrictEqual(before, after)) {
+      failures.clear()
+      log.info({ ...after }, 'the scanner or its database changed')
+      addAll('poll')
+    }
+    return identityMs
+  })
+  const forget = objects.onChange(({ kind, namespace, name }) => {
+    if (kind === 'Version') queue.add(keyOf({ namespace, name }), 'user')
+  })
+  await identity.catch(() => undefined)
+  looking.schedule(identityMs)
+  addAll('listing')
+  queue.start()
+  return {
+    idle: () => queue.idle(),
+    get done() {
+      return done
+    },
+    failures: () => Array.from(failures, ([key, { message }]) => ({ key, message })),
+    stop: async () => {
+      forget()
+      await looking.close()
+      await queue.stop()
+      await emptyFolder(workDir)
+    },
+  }
+}
+
+/** The subject of a failure: another spec or archive is tried at once. */
+function taskOf({ metadata, status }: StoredObject) {
+  const { checksum } = (status ?? {}) as { readonly checksum?: string }
+  return { generation: metadata.generation, sha256: checksum }
+}
+
+function isSame({ generation, sha256 }: Failure, object: StoredObject): boolean {
+  return isDeepStrictEqual({ generation, sha256 }, taskOf(object))
+}

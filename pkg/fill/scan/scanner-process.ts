@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import { codeOf, printable } from '../../base/errors/errors.ts'
+import { isTimeout } from '../../base/http/http.ts'
+import { endsWithin } from '../../base/pacing/pacing.ts'
+import { ScanError } from './scan-error.ts'
+
+export interface ScannerRun {
+  readonly command: string
+  readonly args: readonly string[]
+  /** Folder for whatever it writes. No other process has it in its environment. */
+  readonly home: string
+  readonly deadlineMs: number
+  readonly maxOutputBytes: number
+  readonly signal: AbortSignal
+}
+
+const lastWordsBytes = 4096
+
+/**
+ * Runs a scanner without a shell and without the environment of this process: programs such as git are not on its PATH. When
+ * it ends, what it started ends too.
+ *
+ * @returns what it wrote to standard output
+ * @throws ScanError, or the reason of the signal
+ */
+export async function runScanner(run: ScannerRun): Promise<Buffer> {
+  const { command, args, home, signal, deadlineMs, maxOutputBytes } = run
+  signal.throwIfAborted()
+  const limit = new AbortController()
+  const stop = AbortSignal.any([signal, limit.signal, AbortSignal.timeout(deadlineMs)])
+  const child = spawn(command, args, {
+    cwd: home,
+    env: { PATH: `${home}/no-programs`, HOME: home, TMPDIR: home, LC_ALL: 'C.UTF-8' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const kill = () => killGroup(child)
+  stop.addEventListener('abort', kill, { once: true })
+  const chunks: Buffer[] = []
+  let outputBytes = 0
+  let lastWords = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    outputBytes += chunk.length
+    if (outputBytes <= maxOutputBytes) chunks.push(chunk)
+    else limit.abort()
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = (lastWords + text).slice(-lastWordsBytes)
+  })
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  try {
+    await new Promise<void>((resolve, reject) => {
+      child.once('error', (error) => reject(cannotStart(command, error)))
+      child.once('exit', () => resolve())
+    })
+    // A process that it left behind may hold the pipe open.
+    kill()
+    killStrays(home)
+    if (!(await endsWithin(closed, 30_000))) {
+      throw failed(`${basename(command)} left a process that holds its output open`)
+    }
+  } finally {
+    stop.removeEventListener('abort', kill)
+    child.stdout.destroy()
+    child.stderr.destroy()
+  }
+  signal.throwIfAborted()
+  const why = failureOf(child, { stop, limit: limit.signal, run })
+  if (why === undefined) return Buffer.concat(chunks)
+  const words = printable(lastWords.slice(-600), 300)
+  throw failed(`${basename(command)} ${why}${words === '' ? '' : `: ${words}`}`)
+}
+
+function failureOf(
+  { exitCode, signalCode }: ChildProcess,
+  { stop, limit, run }: { stop: AbortSignal; limit: AbortSignal; run: ScannerRun },
+): string | undefined {
+  if (limit.aborted) return `wrote more than ${run.maxOutputBytes} bytes`
+  if (signalCode !== null && isTimeout(stop.reason)) {
+    return `took longer than ${run.deadlineMs / 1000} s; --scan-deadline allows more`
+  }
+  if (signalCode !== null) return `was ended by ${signalCode}; SIGKILL may mean too little memory`
+  return exitCode === 0 ? undefined : `ended with status ${exitCode}`
+}
+
+export const failed = (message: string, cause?: unknown): ScanError =>
+  new ScanError('ScanFailed', message, { cause })
+
+function cannotStart(command: string, error: Error): ScanError {
+  const message = `the scanner ${command} cannot be started (${codeOf(error)}): install it, or correct --scanner-command`
+  return new ScanError('ScannerAbsent', message, { cause: error })
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  try {
+    // Its processes may outlive it.
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // None is left.
+  }
+}
+
+/** Ends processes that left the group. They have the home of the scan in their environment. Only Linux shows that. */
+function killStrays(home: string): void {
+  const mark = `HOME=${home}\0`
+  const isStray = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
+    } catch {
+      return false
+    }
+  }
+  // One that forks meanwhile is found in the next round.
+  for (let round = 0; round < 20; round += 1) {
+    const pids = process.platform === 'linux' ? readdirSync('/proc') : []
+    const found = pids.filter((pid) => /^\d+$/.test(pid) && isStray(pid))
+    if (found.length === 0) return
+    for (const pid of found) {
+      try {
+        process.kill(Number(pid), 'SIGKILL')
+      } catch {
+        // It has just ended.
+      }
+    }
+  }
+}

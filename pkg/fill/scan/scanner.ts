@@ -1,0 +1,26 @@
+import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
+
+/** Whether the files of a module are scanned, or the executables of a provider. */
+export type ScanTarget = 'source' | 'binary'
+
+/** The scanner program and its data. Scans with equal ones find the same. */
+export interface ScannerIdentity {
+  /** Name and version, such as trivy 0.70.0. */
+  readonly scanner: string
+  /** Undefined if it has none, or does not say. */
+  readonly database?: string | undefined
+}
+
+/** A program that scans a folder. It runs in a process of its own, without network if the operator cuts it off. */
+export interface ArchiveScanner {
+  readonly command: string
+  /** Cheap enough for once a minute. @throws ScanError */
+  identity(): Promise<ScannerIdentity>
+  argumentsFor(target: ScanTarget, folder: string): readonly string[]
+  /**
+   * The findings in its output, which is untrusted.
+   *
+   * @throws ScanError
+   */
+  findingsIn(output: Buffer, target: ScanTarget): SecurityFinding[]
+}
