@@ -140,6 +140,7 @@ const isWorthTelling = (type: string): boolean =>
     'Drifted',
     'RemovalHeld',
     'HeldBack',
+    'PolicyExpired',
     'UpstreamSuspicious',
     'SourceChanged',
     'Conflict',

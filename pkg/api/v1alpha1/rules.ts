@@ -150,6 +150,11 @@ export const age = plainPattern(
   'must be a whole number of days, hours or minutes, such as 7d or 36h',
 )
 
+export const endDate = plainPattern(
+  '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2}))?$',
+  'must be a date such as 2026-12-31, or a time such as 2026-12-31T12:00:00Z',
+)
+
 export const httpsUrl = plainPattern(
   '^https://[^\\s/@:]+(:[0-9]{1,5})?(/[^\\s]*)?$',
   'must be an https URL without a name or password in it',

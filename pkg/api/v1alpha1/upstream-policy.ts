@@ -14,6 +14,30 @@ export const PolicyException = z.object({
 })
 export type PolicyException = z.infer<typeof PolicyException>
 
+/** Versions that may come in, or may not. */
+export const PolicyRule = z.object({
+  address: z.string().meta({
+    description:
+      'Host and path of sources. * stands for anything within a part of the path, ** for anything: github.com/acme/**.',
+    ...rules.patterned(rules.upstreamAddress, 1024),
+  }),
+  versions: z
+    .string()
+    .optional()
+    .meta({ description: 'Version constraint. Default: every version.', maxLength: 1024 }),
+  reason: z.string().min(1).meta({ description: 'Why. Callers read it.', maxLength: 1024 }),
+  until: z
+    .string()
+    .optional()
+    .meta({
+      description: 'Last day of the rule, or its end as RFC 3339. Then it has no effect.',
+      ...rules.patterned(rules.endDate, 40),
+    }),
+})
+export type PolicyRule = z.infer<typeof PolicyRule>
+
+const ruleList = z.array(PolicyRule).optional()
+
 /** Conditions for versions of upstreams to come in. */
 export const UpstreamPolicy = z.object({
   minimumAge: z
@@ -30,17 +54,38 @@ export const UpstreamPolicy = z.object({
     .describe(
       'Whether the versions of the first list count as old, except the newest of each minor version and the newest three. Default true.',
     ),
-  exceptions: z
-    .array(PolicyException)
+  allow: ruleList.meta({
+    description: 'Only versions that a rule names come in. What is stored stays.',
+    maxItems: 200,
+  }),
+  deny: ruleList.meta({
+    description: 'Versions that do not come in. Those that are stored are quarantined.',
+    maxItems: 200,
+  }),
+  exceptions: z.array(PolicyException).optional().meta({
+    description: 'Versions that may come in at once, despite minimumAge and deny.',
+    maxItems: 200,
+  }),
+  requireSignature: z
+    .boolean()
     .optional()
-    .meta({ description: 'Versions that may come in at once.', maxItems: 200 }),
+    .describe('Whether releases of providers must be signed, whatever their configs say.'),
+  trustedKeys: z
+    .array(z.string().meta(rules.patterned(rules.trustedKey, 65_536)))
+    .optional()
+    .meta({
+      description:
+        'Fingerprints or armored public keys that may sign releases of providers. A config may name some of them.',
+      maxItems: 20,
+    }),
 })
 export type UpstreamPolicy = z.infer<typeof UpstreamPolicy>
 
 /** The memory that a Module or Provider has of the lists of its upstream. */
 export const ListingMemory = z.object({
   address: z.string().describe('Host and path of the source, as exceptions name it.'),
-  firstListedAt: z.string().describe('Time of the first list, RFC 3339.'),
+  depot: z.string().optional().describe('The Depot with the policy, as namespace/name.'),
+  firstListedAt: z.string().optional().describe('Time of the first list, RFC 3339.'),
   seen: z
     .array(
       z.object({
@@ -50,15 +95,24 @@ export const ListingMemory = z.object({
           .describe('Versions, each with the beginning of its commit, such as 1.2.0@4f1d2c3b5a69.'),
       }),
     )
-    .describe('The versions of the last list.'),
+    .optional()
+    .describe('The versions of the last list. Absent without a minimum age.'),
   heldBack: z
     .array(
       z.object({
         version: z.string().describe('Version that the Depot wants.'),
-        until: z.string().describe('Time when it is old enough, RFC 3339.'),
+        since: z
+          .string()
+          .optional()
+          .describe('Time from which its age counts, or since when it is refused, RFC 3339.'),
+        until: z
+          .string()
+          .optional()
+          .describe('Time when it is old enough, RFC 3339. Absent if it is refused.'),
+        message: z.string().optional().describe('Why it is refused. Absent if it is too young.'),
       }),
     )
     .optional()
-    .describe('Versions that are too young to be stored.'),
+    .describe('Versions that are too young to be stored, or that the policy refuses.'),
 })
 export type ListingMemory = z.infer<typeof ListingMemory>

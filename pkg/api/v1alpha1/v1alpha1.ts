@@ -59,7 +59,12 @@ export { type Backend, backendOf, backends, StorageConfig } from './storage-conf
 export { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 export type * from './types.ts'
 export { unknownFieldsIn } from './unknown-fields.ts'
-export { ListingMemory, type PolicyException, type UpstreamPolicy } from './upstream-policy.ts'
+export {
+  ListingMemory,
+  type PolicyException,
+  type PolicyRule,
+  type UpstreamPolicy,
+} from './upstream-policy.ts'
 export { interfaceKey } from './version.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
 

@@ -133,8 +133,8 @@ function* reported(
   }
   const held = conditionOf(object.status as Module['status'], 'RemovalHeld')
   if (held?.status === 'True') yield { action: 'hold', ...ref, message: held.message }
-  for (const { version, until } of heldBackIn(object)) {
-    yield { action: 'wait', ...ref, versions: [version], message: `until ${until}` }
+  for (const { version, until, message = `until ${until}` } of heldBackIn(object)) {
+    yield { action: 'wait', ...ref, versions: [version], message }
   }
   const known = skippedBy(before)
   for (const one of skippedBy(object)) {

@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  type AgePolicy,
   type CandidateVersion,
   exceptionFor,
   freeMs,
+  type Policy,
   type SeenVersion,
   seenVersions,
   strictest,
@@ -12,7 +12,13 @@ import {
 
 const day = 86_400_000
 const now = Date.parse('2026-11-26T08:00:00Z')
-const week: AgePolicy = { minimumAgeMs: 7 * day, trustFirstListing: true, exceptions: [] }
+const week: Policy = {
+  minimumAgeMs: 7 * day,
+  trustFirstListing: true,
+  exceptions: [],
+  deny: [],
+  allow: [],
+}
 const plain = (...versions: readonly string[]) => versions.map((version) => ({ version }))
 
 /** The versions of a list that may come in. */

@@ -9,15 +9,32 @@ import {
   type PolicyException,
   type UpstreamPolicy,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import { type AddressRule, ruleOf, withoutColon } from './rules.ts'
+
+export type { AddressRule } from './rules.ts'
 
 const msPerUnit: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 }
 const newestOfAll = 3
 
-/** The policies of one Depot, taken together. */
+/** The minimum age of one Depot. */
 export interface AgePolicy {
   readonly minimumAgeMs: number
   readonly trustFirstListing: boolean
+}
+
+/** The policies of one Depot, taken together. */
+export interface Policy extends AgePolicy {
   readonly exceptions: readonly PolicyException[]
+  readonly deny: readonly AddressRule[]
+  /** A version has to match a rule of every list. */
+  readonly allow: readonly (readonly AddressRule[])[]
+}
+
+/** Why a policy does not let a version in, however old it is. */
+export interface PolicyRefusal {
+  /** Whether the policy also takes back what is stored. */
+  readonly isDenied: boolean
+  readonly message: string
 }
 
 /** A version as an upstream lists it. */
@@ -36,14 +53,18 @@ export interface SeenVersion {
   readonly mark?: string | undefined
 }
 
-/** The strictest of several policies; undefined if none asks for an age. */
-export function strictest(
-  policies: readonly (UpstreamPolicy | undefined)[],
-): AgePolicy | undefined {
+/** The strictest of several policies; undefined if they let everything in. @throws Error if a rule cannot be read */
+export function strictest(policies: readonly (UpstreamPolicy | undefined)[]): Policy | undefined {
   const given = policies.filter((policy) => policy !== undefined)
   const minimumAgeMs = Math.max(0, ...given.map(({ minimumAge }) => ageMs(minimumAge)))
-  if (minimumAgeMs === 0) return undefined
+  const deny = given.flatMap((policy) => (policy.deny ?? []).map((rule) => ruleOf(rule, 'deny')))
+  const allow = given.flatMap((policy) =>
+    policy.allow === undefined ? [] : [policy.allow.map((rule) => ruleOf(rule, 'allow'))],
+  )
+  if (minimumAgeMs === 0 && deny.length === 0 && allow.length === 0) return undefined
   return {
+    deny,
+    allow,
     minimumAgeMs,
     trustFirstListing: given.every(({ trustFirstListing }) => trustFirstListing !== false),
     exceptions: given.flatMap(({ exceptions = [] }) => exceptions),
@@ -100,7 +121,7 @@ export function freeMs(seen: SeenVersion | undefined, { minimumAgeMs }: AgePolic
 export function exceptionFor(
   address: string,
   version: string,
-  { exceptions }: AgePolicy,
+  { exceptions }: Pick<Policy, 'exceptions'>,
 ): PolicyException | undefined {
   const isSame = (one: PolicyException) =>
     withoutColon(one.address) === withoutColon(address) &&
@@ -108,8 +129,30 @@ export function exceptionFor(
   return exceptions.find(isSame)
 }
 
-/** Sources are named `host:8443/path` and `host/8443/path`. */
-const withoutColon = (address: string): string => address.toLowerCase().replace(':', '/')
+/** Tells why a version may not come in at all. An exception outweighs `deny`, which outweighs `allow`. */
+export function refusalOf(
+  address: string,
+  version: string,
+  policy: Policy,
+  nowMs: number,
+): PolicyRefusal | undefined {
+  const holds = (rule: AddressRule) => rule.untilMs > nowMs && rule.matches(address, version)
+  const denied = policy.deny.find(holds)
+  if (denied !== undefined && exceptionFor(address, version, policy) === undefined) {
+    const until = denied.until === undefined ? '' : ` until ${denied.until}`
+    return { isDenied: true, message: `denied${until}: ${denied.reason}` }
+  }
+  if (policy.allow.every((list) => list.some(holds))) return undefined
+  return { isDenied: false, message: 'not allowed: no rule of the allow list names it' }
+}
+
+/** The rules that have ended, and the time when the next one does. */
+export function expiryOf({ deny, allow }: Pick<Policy, 'deny' | 'allow'>, nowMs: number) {
+  const rules = [...deny, ...allow.flat()]
+  const expired = rules.filter(({ untilMs }) => untilMs <= nowMs)
+  const nextMs = Math.min(...rules.map(({ untilMs }) => untilMs).filter((ms) => ms > nowMs))
+  return { expired, nextMs }
+}
 
 /** The newest version of each major and minor number, and the newest three. */
 function newestOf(versions: readonly string[]): Set<string> {

@@ -15,6 +15,7 @@ type ConditionType =
   | 'RemovalHeld'
   | 'HeldBack'
   | 'Scanned'
+  | 'PolicyExpired'
   | 'SemVer'
   | 'SourceChanged'
 

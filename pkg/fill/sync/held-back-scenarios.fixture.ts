@@ -84,7 +84,7 @@ export function heldBackScenarios(scene: () => Scene): void {
       const until = heldBack()?.[0]?.until ?? ''
       expect(Math.abs(Date.parse(until) - now() - 7 * day)).toBeLessThan(hour)
       await later(6 * day)
-      expect(heldBack()).toEqual([{ version: 'v1.1.0', until }])
+      expect(heldBack()).toMatchObject([{ version: 'v1.1.0', until }])
       expect(listed()).toHaveLength(old.length)
       await later(day)
       expect(listed()[0]).toBe('v1.1.0')

@@ -8,7 +8,7 @@ interface ScrapedValues {
   readonly states: () => ReadonlyMap<string, number>
   /** Number of Modules and Providers whose Versions stay until a person confirms their removal. */
   readonly heldRemovals: () => number
-  /** Number of versions that are too young for the policy of their Depot. */
+  /** Number of versions that the policy of their Depot holds back. */
   readonly heldBack: () => number
   readonly spool: Pick<Spool, 'reservedBytes'>
 }
@@ -59,7 +59,7 @@ function create(registry: Metrics) {
     registry,
     {
       name: 'versions_held_back',
-      help: 'Versions of upstreams that are too young for the policy of their Depot.',
+      help: 'Versions of upstreams that the policy of their Depot holds back.',
     },
     (held) => held.set(shown?.heldBack() ?? 0),
   )

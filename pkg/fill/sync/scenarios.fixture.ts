@@ -13,6 +13,7 @@ import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { movedScenarios } from './moved-scenarios.fixture.ts'
+import { policyScenarios } from './policy-scenarios.fixture.ts'
 import { providerDocsScenarios } from './provider-docs-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { publishedScenarios } from './published-scenarios.fixture.ts'
@@ -314,6 +315,7 @@ export function syncScenarios(
     docsScenarios(() => scene)
     heldScenarios(() => scene)
     heldBackScenarios(() => scene)
+    policyScenarios(() => scene)
     movedScenarios(() => scene)
     hostScenarios(() => scene)
     publishedScenarios(() => scene)

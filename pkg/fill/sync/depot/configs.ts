@@ -1,6 +1,8 @@
 import type { Depot, ParentKind, UpstreamPolicy } from '../../../api/v1alpha1/v1alpha1.ts'
+import { messageOf, printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type AgePolicy, strictest } from '../../policy/policy.ts'
+import { type Policy, strictest } from '../../policy/policy.ts'
+import { FillError } from '../../sources/sources.ts'
 import { objectName } from '../names.ts'
 
 export type DepotStatus = NonNullable<Depot['status']>
@@ -18,6 +20,8 @@ export interface DepotItem {
   readonly config: RawConfig
   /** Whether another config makes the same resource: the one that made it earlier, otherwise the first. */
   readonly isTwin: boolean
+  /** Why the policy cannot let it in. */
+  readonly problem?: string | undefined
 }
 
 interface RawSpec {
@@ -32,10 +36,18 @@ interface RawSpec {
   readonly policy?: UpstreamPolicy
 }
 
-/** The policy for versions of upstreams; undefined if the Depot has none. */
-export function policyOf({ spec }: Pick<StoredObject, 'spec'>): AgePolicy | undefined {
+function policiesOf(spec: unknown): UpstreamPolicy[] {
   const { policy, global } = spec as RawSpec
-  return strictest([policy, global?.policy])
+  return [policy, global?.policy].filter((one) => one !== undefined)
+}
+
+/** The policy for versions of upstreams; undefined if everything may come in. @throws FillError InvalidSpec */
+export function policyOf({ spec }: Pick<StoredObject, 'spec'>): Policy | undefined {
+  try {
+    return strictest(policiesOf(spec))
+  } catch (error) {
+    throw new FillError('InvalidSpec', `a rule of the policy cannot be read: ${messageOf(error)}`)
+  }
 }
 
 /** The configs of a Depot, each merged with the global config. */
@@ -52,8 +64,40 @@ export function mergedConfigs(
   const merged = (kind: ParentKind, config: RawConfig) => ({ kind, config })
   return [
     ...moduleConfigs.map((config) => merged('Module', { ...shared, ...ofModules, ...config })),
-    ...providerConfigs.map((config) => merged('Provider', { ...shared, ...config })),
+    ...providerConfigs.map((config) =>
+      merged('Provider', { ...shared, ...config, ...signingOf(config, policiesOf(depot.spec)) }),
+    ),
   ]
+}
+
+/** The keys and signatures that policies ask of a provider, whatever its config says. */
+function signingOf(config: RawConfig, policies: readonly UpstreamPolicy[]): RawConfig {
+  const isRequired = policies.some(({ requireSignature }) => requireSignature === true)
+  const keys = trustedBy(policies)
+  const hasOwn = Array.isArray(config['trustedKeys']) && config['trustedKeys'].length > 0
+  return {
+    ...(isRequired && { signature: 'Required' }),
+    ...(keys !== undefined && !hasOwn && { trustedKeys: keys }),
+  }
+}
+
+/** The keys that every policy trusts; undefined if none names any. */
+function trustedBy(policies: readonly UpstreamPolicy[]): readonly string[] | undefined {
+  const lists = policies.flatMap(({ trustedKeys }) => (trustedKeys ? [trustedKeys] : []))
+  return lists[0]?.filter((key) => lists.every((list) => list.includes(key)))
+}
+
+/** Says why no key could sign a provider; undefined if one can. */
+function keyProblem(kind: ParentKind, config: RawConfig, policies: readonly UpstreamPolicy[]) {
+  const keys = kind === 'Provider' ? trustedBy(policies) : undefined
+  if (keys === undefined) return undefined
+  if (keys.length === 0) return 'the policies have no trustedKeys in common: name the same keys'
+  const { trustedKeys = [] } = config as { trustedKeys?: readonly string[] }
+  const other = trustedKeys.find((key) => !keys.includes(key))
+  return (
+    other &&
+    `its trustedKeys have ${printable(other, 60)}, which those of the policy do not have: remove it, or add it to the policy`
+  )
 }
 
 /**
@@ -80,6 +124,7 @@ export function itemsOf(
     known.get(`${kind} ${name} ${system}`)
   const had = new Set(configs.map((each) => `${each.kind} ${knownOf(each) ?? ''}`))
   const taken = new Set<string>()
+  const policies = policiesOf(depot.spec)
   return configs.map((each) => {
     const { kind, config, name, system } = each
     const isShared = (counts.get(`${kind} ${objectName(name)}`) ?? 0) > 1
@@ -88,15 +133,16 @@ export function itemsOf(
     const resource = `${kind} ${own ?? fresh}`
     const isTwin = taken.has(resource) || (own === undefined && had.has(resource))
     if (!isTwin) taken.add(resource)
-    return { kind, name, config, objectName: own ?? fresh, isTwin }
+    const problem = keyProblem(kind, config, policies)
+    return { kind, name, config, objectName: own ?? fresh, isTwin, problem }
   })
 }
 
 /** Says why a config cannot make a resource, whatever its source is; undefined if it can. */
 export function itemProblem(item: DepotItem): string | undefined {
-  const { kind, name, isTwin } = item
+  const { kind, name, isTwin, problem } = item
   if (name === '') return 'a config has no name: each config needs one'
-  if (!isTwin) return undefined
+  if (!isTwin) return problem
   return `another config of this Depot makes ${kind} ${item.objectName} already: merge both, or rename one`
 }
 

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
+import { expiryOf } from '../../policy/policy.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
@@ -64,7 +65,10 @@ async function sync(
   const { request, afterMs } = requestOf(context, depot)
   const status = (depot.status ?? {}) as DepotStatus
   const policy = policyOf(depot)
-  const specs = JSON.stringify(mergedConfigs(depot)) + (policy ? JSON.stringify(policy) : '')
+  const { expired, nextMs } = policy ? expiryOf(policy, nowMs) : { expired: [], nextMs: Infinity }
+  const ended = expired.length > 0 ? `${expired.length} ended` : ''
+  const specs =
+    JSON.stringify(mergedConfigs(depot)) + (policy ? JSON.stringify(policy) : '') + ended
   const specDigest = hash('sha256', specs).slice(0, 16)
   const isPoll =
     request !== undefined || status.polledSpec !== specDigest || pollDueMs(context, depot) <= nowMs
@@ -79,7 +83,7 @@ async function sync(
   const results: ItemResult[] = []
   await eachLimited(items, maxItemsAtOnce, async (item) => {
     const resource = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
-    const isFree = heldBackIn(resource).some(({ until }) => Date.parse(until) <= nowMs)
+    const isFree = heldBackIn(resource).some(({ until }) => (msOf(until) ?? Infinity) <= nowMs)
     const again = isPoll || isFree || failing.has(`${item.kind} ${item.name}`)
     const asking = { signal, urgent: request !== undefined, isPoll: again }
     results.push(await syncItem(context, depot, item, asking))
@@ -87,7 +91,7 @@ async function sync(
   await release(context, depot, managed, items)
   if (request !== undefined) await passOn(context, managedBy(context, depot), request)
 
-  const change = reportOf(results, isPoll ? undefined : status)
+  const change = reportOf(results, isPoll ? undefined : status, expired)
   await writeStatus<DepotStatus>(context, latestOf(context, depot), () => ({
     fields: {
       ...change.fields,
@@ -97,7 +101,8 @@ async function sync(
     conditions: change.conditions,
   }))
   await resetForceSync(context, depot, request)
-  return afterwards(context, depot, results, afterMs)
+  const expiresAfterMs = nextMs - context.clock()
+  return afterwards(context, depot, results, Math.min(afterMs ?? Infinity, expiresAfterMs))
 }
 
 /** Reports failed items, and says when to look again. @throws FillError if trying an item again may help */
@@ -105,7 +110,7 @@ function afterwards(
   context: Context,
   depot: StoredObject,
   results: readonly ItemResult[],
-  forceSyncAfterMs: number | undefined,
+  otherAfterMs: number,
 ): Reconciled {
   const { objects, metrics, timings, clock } = context
   const { namespace, name } = depot.metadata
@@ -129,14 +134,14 @@ function afterwards(
     object && pollDueMs(context, object) - clock(),
     freeAtMs(results) - clock(),
     failures.length > 0 ? stalledWaitMs(timings, reasons, name) : undefined,
-    forceSyncAfterMs,
+    otherAfterMs,
   )
 }
 
 /** When the next version is old enough. A list that could not be read is tried again anyway. */
 function freeAtMs(results: readonly ItemResult[]): number {
   const read = results.filter(({ failure }) => failure === undefined)
-  const until = read.flatMap(({ heldBack }) => heldBack.map((one) => Date.parse(one.until)))
+  const until = read.flatMap(({ heldBack }) => heldBack.map((one) => msOf(one.until) ?? Infinity))
   return Math.min(...until)
 }
 

@@ -3,8 +3,9 @@ import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1a
 import { attempt } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
+import { type Policy, refusalOf } from '../../policy/policy.ts'
 import { FillError, type ModuleOrigin, type UpstreamOptions } from '../../sources/sources.ts'
-import { type Context, msOf, refOf } from '../context.ts'
+import { type Context, keyOf, msOf, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/gone.ts'
 import {
@@ -14,6 +15,7 @@ import {
   reportException,
   seenBefore,
 } from '../parent/held-back.ts'
+import { quarantine } from '../parent/quarantine.ts'
 import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
@@ -38,7 +40,7 @@ export interface ItemResult {
   readonly matched?: number | undefined
   readonly retained: number
   readonly skipped: number
-  /** Versions that are too young for the policy. */
+  /** Versions that the policy holds back. */
   readonly heldBack: readonly HeldVersion[]
   readonly failure?: FillError | undefined
   /** The list of upstream that is not used. */
@@ -106,6 +108,10 @@ async function bring(
       `${kind} ${objectName} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
     )
   }
+  const policy = policyOf(depot)
+  const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
+  if (object !== undefined)
+    await quarantine(context, object, denialOf(context, depot, address, policy))
   if (!asking.isPoll && object !== undefined && isApplied(context, depot, item, object)) {
     await writePolicy(context, depot, object)
     const before = itemBefore(depot, item)
@@ -115,7 +121,6 @@ async function bring(
   const constraints = parseConstraints(
     typeof versionConstraints === 'string' ? versionConstraints : '',
   )
-  const policy = policyOf(depot)
   const moved = object !== undefined && isMoved(context, namespace, item, object)
   const before = moved ? undefined : object
   const isSeen = seenBefore(before)
@@ -132,12 +137,13 @@ async function bring(
   }
   const missing = missingFrom(versions, known.all)
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
-  const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
   const from = { address, versions: listed.versions, lastMs: lastListedMs(depot, item) }
-  const { admits, exceptionOf, remember } = admission(context, before, from, policy)
+  const admitted = admission(context, depot, before, from, policy)
+  const { admits, exceptionOf, remember } = admitted
   const have = new Set(known.stored.map(normalizeVersion))
   const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
-  const mayCome = (version: string) => isOld(version) || exceptionOf(version) !== undefined
+  const mayCome = (version: string) =>
+    have.has(normalizeVersion(version)) || admitted.mayCome(version)
   // Versions that upstream no longer has stay.
   const select = (all: readonly string[]) =>
     selectVersions([...all, ...missing], constraints, { historyLimit }).versions
@@ -168,6 +174,21 @@ async function bring(
     retained: selected.filter((version) => isMissing.has(version)).length,
     skipped: listed.skipped,
     heldBack: heldBack ?? (await remember(applied, young)),
+  }
+}
+
+/** Tells why the policy denies a stored version. It is decided also while upstream cannot be listed. */
+function denialOf(
+  { clock }: Context,
+  depot: StoredObject,
+  address: string,
+  policy: Policy | undefined,
+) {
+  return (version: string): string | undefined => {
+    const refusal = policy && refusalOf(address, version, policy, clock())
+    return refusal?.isDenied === true
+      ? `${refusal.message} (policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
+      : undefined
   }
 }
 

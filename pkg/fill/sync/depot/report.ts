@@ -1,3 +1,4 @@
+import type { AddressRule } from '../../policy/policy.ts'
 import type { FillError } from '../../sources/sources.ts'
 import {
   type ConditionChanges,
@@ -6,7 +7,7 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
-import { heldBackCondition } from '../parent/held-back.ts'
+import { expiredCondition, heldBackCondition } from '../parent/held-back.ts'
 import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
 import type { ItemResult } from './item.ts'
@@ -17,6 +18,7 @@ const maxItems = 200
 export function reportOf(
   results: readonly ItemResult[],
   before: DepotStatus | undefined,
+  expired: readonly AddressRule[],
 ): StatusChange<DepotStatus> {
   const sorted = results.toSorted(
     (a, b) =>
@@ -44,7 +46,7 @@ export function reportOf(
       retained: before === undefined ? sum('retained') : before.retained,
       skipped: before === undefined ? sum('skipped') : before.skipped,
     },
-    conditions: conditionsOf(results),
+    conditions: { ...conditionsOf(results), PolicyExpired: expiredCondition(expired) },
   }
 }
 

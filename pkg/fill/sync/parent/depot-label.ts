@@ -5,6 +5,7 @@ import type { ModuleOrigin } from '../../sources/sources.ts'
 import { type Context, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { absenceMs, jittered } from '../timings.ts'
+import { quarantine } from './quarantine.ts'
 
 export function depotLabel(apiGroup: string): string {
   return `${apiGroup}/depot`
@@ -15,11 +16,10 @@ export function appliedAnnotation(apiGroup: string): string {
   return `${apiGroup}/applied`
 }
 
-/** Removes the mark of a Depot, so that the object belongs to none. */
-export async function orphan(
-  { objects, apiGroup }: Pick<Context, 'objects' | 'apiGroup'>,
-  object: StoredObject,
-): Promise<void> {
+/** Removes the mark of a Depot, so that the object belongs to none, and what its policy had withdrawn. */
+export async function orphan(context: Context, object: StoredObject): Promise<void> {
+  const { objects, apiGroup } = context
+  await quarantine(context, object, () => undefined)
   await objects.patch(refOf(object), {
     metadata: {
       labels: { [depotLabel(apiGroup)]: null },

@@ -1,5 +1,6 @@
-/** Versions of an upstream that a Depot wants, and that are too young for its policy. */
+/** Versions of an upstream that a Depot wants, and that are too young for its policy, or refused by it. */
 
+import semver from 'semver'
 import {
   ListingMemory,
   normalizeVersion,
@@ -8,26 +9,35 @@ import {
 import { printable } from '../../../base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import {
-  type AgePolicy,
+  type AddressRule,
   exceptionFor,
   freeMs,
+  type Policy,
+  refusalOf,
   type SeenVersion,
   seenVersions,
 } from '../../policy/policy.ts'
 import type { UpstreamVersion } from '../../sources/sources.ts'
 import { conditionTrue } from '../conditions.ts'
-import { type Context, msOf, timeOf } from '../context.ts'
+import { type Context, keyOf, msOf, timeOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import type { ParentStatus } from './report.ts'
 
 const maxNamed = 10
 /** How much of a commit the status remembers: nobody can make another commit that begins alike. */
 const markLength = 24
+/** API servers refuse objects of more than about 1.5 MB. */
+const maxSeenBytes = 600_000
+const maxHeldBack = 1000
 
 export interface HeldVersion {
   readonly version: string
-  /** RFC 3339. */
-  readonly until: string
+  /** Time from which its age counts, or since when it is refused, RFC 3339. */
+  readonly since?: string | undefined
+  /** Time when it is old enough, RFC 3339; undefined if it is refused. */
+  readonly until?: string | undefined
+  /** Why it is refused. */
+  readonly message?: string | undefined
   /** Host and path of its source. */
   readonly address: string
 }
@@ -42,23 +52,25 @@ interface Listed {
 
 /** The versions of an upstream, as far as the policy of a Depot lets them in. */
 export interface Admission {
-  /** Whether a version, also a new commit of a known one, may come in. */
+  /** Whether a version, also a new commit of a known one, may come in without an exception. */
   readonly admits: (version: string) => boolean
+  readonly mayCome: (version: string) => boolean
   /** The decision of a person that lets a version in at once. */
   readonly exceptionOf: (version: string) => PolicyException | undefined
-  /** Remembers the list, and what is held back of the wanted versions. */
+  /** Remembers the list, and which of the wanted versions are held back. */
   readonly remember: (
     parent: StoredObject,
-    wanted: readonly string[],
+    held: readonly string[],
   ) => Promise<readonly HeldVersion[]>
 }
 
 /** @param policy undefined: everything may come in, and nothing is remembered */
 export function admission(
   context: Context,
+  depot: StoredObject,
   parent: StoredObject | undefined,
   { address, versions, lastMs }: Listed,
-  policy: AgePolicy | undefined,
+  policy: Policy | undefined,
 ): Admission {
   const before = listingOf(parent)
   if (policy === undefined) {
@@ -66,7 +78,8 @@ export function admission(
       if (before !== undefined) await writeListing(context, object, undefined)
       return []
     }
-    return { admits: () => true, exceptionOf: () => undefined, remember: forget }
+    const admits = () => true
+    return { admits, mayCome: admits, exceptionOf: () => undefined, remember: forget }
   }
   const nowMs = context.clock()
   const marked = versions.map(({ version, commit, publishedAt }) => ({
@@ -76,20 +89,40 @@ export function admission(
   }))
   const seen = seenVersions(marked, before && seenIn(before, nowMs), policy, nowMs, lastMs)
   const freeOf = (version: string) => freeMs(seen.get(normalizeVersion(version)), policy)
-  const admits = (version: string) => freeOf(version) <= nowMs
+  const isFree = (version: string) => freeOf(version) <= nowMs
+  const strictly = { ...policy, exceptions: [] }
+  const exceptionOf = (version: string) => exceptionFor(address, version, policy)
+  const entryOf = (version: string) => {
+    const { message } = refusalOf(address, version, policy, nowMs) ?? {}
+    const { sinceMs = nowMs } = seen.get(normalizeVersion(version)) ?? {}
+    if (message === undefined) {
+      return { version, since: timeOf(sinceMs), until: timeOf(freeOf(version)) }
+    }
+    const known = before?.heldBack?.find(
+      (one) => one.version === version && one.message === message,
+    )
+    return { version, since: known?.since ?? timeOf(nowMs), message }
+  }
   return {
-    admits,
-    exceptionOf: (version) => exceptionFor(address, version, policy),
-    async remember(object, wanted) {
-      const heldBack = wanted
-        .filter((version) => !admits(version))
-        .map((version) => ({ version, until: timeOf(freeOf(version)) }))
-      await writeListing(context, object, {
+    exceptionOf,
+    admits: (version) =>
+      isFree(version) && refusalOf(address, version, strictly, nowMs) === undefined,
+    mayCome: (version) =>
+      (isFree(version) || exceptionOf(version) !== undefined) &&
+      refusalOf(address, version, policy, nowMs) === undefined,
+    async remember(object, held) {
+      const heldBack = held.map(entryOf)
+      const listing = {
         address,
-        firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
-        seen: written(seen),
-        ...(heldBack.length > 0 && { heldBack }),
-      })
+        depot: keyOf(depot.metadata),
+        ...(policy.minimumAgeMs > 0 && {
+          firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
+          seen: written(seen),
+        }),
+        ...(heldBack.length > 0 && { heldBack: heldBack.slice(0, maxHeldBack) }),
+      }
+      const isEmpty = policy.minimumAgeMs === 0 && heldBack.length === 0
+      await writeListing(context, object, isEmpty ? undefined : listing)
       return heldBack.map((one) => ({ ...one, address }))
     },
   }
@@ -111,7 +144,7 @@ function listingOf(parent: StoredObject | undefined): ListingMemory | undefined 
 
 /** Tells which versions earlier lists had. */
 export function seenBefore(parent: StoredObject | undefined): (version: string) => boolean {
-  const { seen = [] } = listingOf(parent) ?? {}
+  const seen = listingOf(parent)?.seen ?? []
   const versions = new Set(
     seen.flatMap((group) => group.versions.map((text) => text.split('@')[0] ?? '')),
   )
@@ -124,7 +157,11 @@ function pastMs(time: string | undefined, nowMs: number): number | undefined {
   return ms !== undefined && ms <= nowMs ? ms : undefined
 }
 
-function seenIn({ seen }: ListingMemory, nowMs: number): Map<string, SeenVersion> {
+function seenIn(
+  { seen }: ListingMemory,
+  nowMs: number,
+): ReadonlyMap<string, SeenVersion> | undefined {
+  if (seen === undefined) return undefined
   const all = seen.flatMap(({ since, versions }) =>
     versions.map((text) => {
       const [version = '', mark] = text.split('@')
@@ -134,8 +171,17 @@ function seenIn({ seen }: ListingMemory, nowMs: number): Map<string, SeenVersion
   return new Map(all)
 }
 
+/** A list of very many versions forgets the commits of the oldest: a tag of them that moves is not seen. */
 function written(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] {
-  const groups = Map.groupBy(seen, ([, { sinceMs }]) => timeOf(sinceMs))
+  const all = [...seen]
+  let over = all.reduce((sum, [version]) => sum + version.length + markLength + 4, -maxSeenBytes)
+  if (over > 0) all.sort(([a, one], [b, other]) => one.sinceMs - other.sinceMs || compare(a, b))
+  const kept = all.map(([version, one]): [string, SeenVersion] => {
+    if (over <= 0 || one.mark === undefined) return [version, one]
+    over -= markLength + 1
+    return [version, { sinceMs: one.sinceMs }]
+  })
+  const groups = Map.groupBy(kept, ([, { sinceMs }]) => timeOf(sinceMs))
   return [...groups]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([since, group]) => ({
@@ -146,24 +192,31 @@ function written(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] 
     }))
 }
 
+const compare = (a: string, b: string) =>
+  semver.valid(a) !== null && semver.valid(b) !== null
+    ? semver.compareBuild(a, b)
+    : a.localeCompare(b)
+
 /** Without the list, which can be long and is not needed for this. */
 const HeldMemory = ListingMemory.pick({ address: true, heldBack: true })
 
 export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersion[] {
   const { listing } = (parent?.status ?? {}) as ParentStatus
   const { heldBack = [], address = '' } = HeldMemory.safeParse(listing).data ?? {}
-  const withTime = heldBack.filter(({ until }) => msOf(until) !== undefined)
-  return withTime.map((one) => ({ ...one, address }))
+  const readable = heldBack.filter(
+    ({ until, message }) => message !== undefined || msOf(until) !== undefined,
+  )
+  return readable.map((one) => ({ ...one, address }))
 }
 
-/** Tells who let a version in although it is too young. */
+/** Tells who let a version in that is too young, or that is denied. */
 export function reportException(
   { objects }: Context,
   object: StoredObject,
   item: string,
   { version, by, reason }: PolicyException,
 ): void {
-  const note = `${item} ${version} comes in before it is old enough, by the exception of ${by}: ${reason}`
+  const note = `${item} ${version} comes in despite the policy, by the exception of ${by}: ${reason}`
   objects.event({ object, type: 'Normal', reason: 'Excepted', note: printable(note, 1024) })
 }
 
@@ -177,16 +230,39 @@ export function heldBackCount(objects: Objects): number {
 export function heldBackCondition(
   held: readonly { readonly name: string; readonly heldBack: readonly HeldVersion[] }[],
 ) {
-  const all = held
-    .flatMap(({ name, heldBack }) => heldBack.map((one) => ({ name, ...one })))
-    .toSorted((a, b) => a.until.localeCompare(b.until) || a.name.localeCompare(b.name))
+  const all = held.flatMap(({ name, heldBack }) => heldBack.map((one) => ({ name, ...one })))
   if (all.length === 0) return undefined
-  const named = all
-    .slice(0, maxNamed)
-    .map(({ name, version, until, address }) => `${name} ${version} (${address}) until ${until}`)
-  const more = all.length > maxNamed ? `, and ${all.length - maxNamed} more` : ''
-  return conditionTrue(
-    'HeldBack',
-    `too young for the policy (${all.length}): ${named.join(', ')}${more}; each is stored by itself then; to store one at once, name it in spec.policy.exceptions with address, version, reason and by`,
+  const [refused, young] = [true, false].map((isRefused) =>
+    all
+      .filter(({ message }) => (message !== undefined) === isRefused)
+      .toSorted((a, b) => order(a).localeCompare(order(b)))
+      .map(({ name, version, until, message, address }) =>
+        message === undefined
+          ? `${name} ${version} (${address}) until ${until}`
+          : `${name} ${version} (${address}), ${message}`,
+      ),
   )
+  const parts = [
+    listed('too young for the policy', young, '; each is stored by itself then'),
+    listed('refused by the policy', refused, ''),
+    'to store a young or denied one at once, name it in spec.policy.exceptions with address, version, reason and by',
+  ]
+  return conditionTrue('HeldBack', parts.filter((part) => part !== '').join('; '))
+}
+
+const order = ({ until = '', name }: Pick<HeldVersion, 'until'> & { readonly name: string }) =>
+  `${until} ${name}`
+
+function listed(what: string, all: readonly string[] = [], end = ''): string {
+  if (all.length === 0) return ''
+  const more = all.length > maxNamed ? `, and ${all.length - maxNamed} more` : ''
+  return `${what} (${all.length}): ${all.slice(0, maxNamed).join(', ')}${more}${end}`
+}
+
+/** Says that rules of a policy have ended. */
+export function expiredCondition(expired: readonly AddressRule[]) {
+  if (expired.length === 0) return undefined
+  const named = expired.map(({ address, until }) => `${address} (until ${until})`)
+  const message = `${listed('rules of the policy have ended', named)}: remove them, or give them a later until; an allow list whose rules have all ended allows nothing`
+  return conditionTrue('PolicyExpired', message)
 }
