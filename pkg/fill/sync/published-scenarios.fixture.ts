@@ -41,6 +41,26 @@ export function publishedScenarios(scene: () => Scene): void {
       })
     })
 
+    it('count for their module although its spec does not list them', async () => {
+      await publish('1.0.0')
+      await scene().write('Module', 'network', {
+        moduleConfig: { ...moduleConfig, versionHistoryLimit: 1 },
+        versions: [],
+      })
+      const sync = await scene().begin()
+      const latest = () => scene().status('Module', 'network').latestVersion
+      await eventually(() => expect(latest()).toBe('1.0.0'))
+      await publish('1.1.0')
+      await eventually(() => expect(latest()).toBe('1.1.0'))
+      await sync.idle()
+      expect(scene().status('Module', 'network')).toMatchObject({
+        synced: true,
+        versionCounts: { wanted: 2, synced: 2, failed: 0, listed: 2 },
+      })
+      await scene().remove('Version', 'by-hand-1-1-0')
+      await eventually(() => expect(latest()).toBe('1.0.0'))
+    })
+
     it('take the place of Versions that could not be fetched', async () => {
       await publish('1.0.0')
       await module()
@@ -88,7 +108,10 @@ export function publishedScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toEqual(['by-hand-1-0-0', 'network-1-0-0', 'network-1-1-0'])
     })
 
-    it('are the platforms of their provider, which asks no upstream', async () => {
+    it.each([
+      ['lists them', versions('1.0.0')],
+      ['does not list them', []],
+    ])('are the platforms of their provider, which %s and asks no upstream', async (_, listed) => {
       const providerConfigRef = { name: 'dns', storageConfig }
       for (const architecture of ['amd64', 'arm64']) {
         const fileName = `terraform-provider-dns_1.0.0_linux_${architecture}.zip`
@@ -104,11 +127,12 @@ export function publishedScenarios(scene: () => Scene): void {
       }
       await scene().write('Provider', 'dns', {
         providerConfig: providerConfigRef,
-        versions: versions('1.0.0'),
+        versions: listed,
       })
       await scene().run()
       await eventually(() => expect(scene().status('Provider', 'dns').synced).toBe(true))
       expect(scene().names('Version')).toEqual(['dns-amd64', 'dns-arm64'])
+      expect(scene().status('Provider', 'dns').latestVersion).toBe('1.0.0')
       expect(scene().upstream.asked).toEqual([])
     })
   })

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { resourceOf } from '../resource.ts'
 import { isRetained, ownedBy } from './children.ts'
 import { identityOfStored, listedVersions, retention } from './desired.ts'
+import { publishedFor, versionsIn } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 
 export function reconcileModule(
@@ -18,8 +19,10 @@ export function reconcileModule(
 
 function planOf(context: Context, object: StoredObject): ParentPlan {
   const { spec, metadata } = resourceOf('Module', object)
-  const { listed, skipped } = listedVersions(spec.versions)
-  const retained = new Set(ownedBy(context, object).filter(isRetained).map(identityOfStored))
+  const published = publishedFor(context, object)
+  const { listed, skipped } = listedVersions([...spec.versions, ...versionsIn(published)])
+  const kept = [...ownedBy(context, object).filter(isRetained), ...published]
+  const retained = new Set(kept.map(identityOfStored))
   const { moduleConfig } = object.spec as { moduleConfig: Record<string, unknown> }
   const { name = metadata.name, versionHistoryLimit } = spec.moduleConfig
   return {

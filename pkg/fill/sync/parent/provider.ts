@@ -19,7 +19,7 @@ import {
 import { firstSigner } from './first-signers.ts'
 import { markVersions } from './gone.ts'
 import { originOf } from './origin.ts'
-import { publishedFor } from './published.ts'
+import { publishedFor, versionsIn } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 import { isStored } from './removal.ts'
 
@@ -49,13 +49,13 @@ export function reconcileProvider(
 async function planOf(context: Context, object: StoredObject, asking: Asking): Promise<ParentPlan> {
   const { spec, metadata } = resourceOf('Provider', object)
   const children = ownedBy(context, object)
-  const retained = new Set(children.filter(isRetained).map(versionOfStored))
-  const { listed, skipped } = listedVersions(spec.versions)
+  const published = publishedFor(context, object)
+  const retained = new Set([...children.filter(isRetained), ...published].map(versionOfStored))
+  const { listed, skipped } = listedVersions([...spec.versions, ...versionsIn(published)])
   const { providerConfig } = spec
   const { name = metadata.name, versionHistoryLimit } = providerConfig
   const kept = retention(listed, versionHistoryLimit, (version) => retained.has(version))
   const config = { ...providerConfig, name }
-  const published = publishedFor(context, object)
   const ours = new Set(children.map(versionOfStored))
   const isPublished = ({ version }: SpelledVersion) =>
     !ours.has(version) && published.some((child) => versionOfStored(child) === version)

@@ -1,10 +1,11 @@
 import { configRefOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Objects, StoredObject, StoredRef } from '../../../records/store/store.ts'
 import { type Context, refOf } from '../context.ts'
+import { versionOfStored } from './desired.ts'
 
 /*
  * Versions that people published, such as by an import: with `spec.upload`, and without an owner. They belong to the parent
- * whose config they name, which makes no others in their place.
+ * whose config they name, which wants them as if its spec listed them, and makes no others in their place.
  */
 
 const configOf = { Module: 'moduleConfig', Provider: 'providerConfig' } as const
@@ -22,6 +23,10 @@ export function publishedFor({ objects }: Context, parent: StoredObject): Stored
     .list('Version', { namespace, ownerUid: '' })
     .filter((version) => isPublishedFor(version, parent))
 }
+
+/** The versions as a spec would list them. */
+export const versionsIn = (published: readonly StoredObject[]): { readonly version: string }[] =>
+  published.map((version) => ({ version: versionOfStored(version) }))
 
 /** The parents for which a person published a Version; none for another Version. */
 export function publishedParents(
