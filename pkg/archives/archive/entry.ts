@@ -12,7 +12,7 @@ export interface ArchiveEntry {
   readonly content: AsyncIterable<Uint8Array>
 }
 
-/** An archive to read, of any format. */
+/** An archive to read, of any format, or a folder. */
 export interface ArchiveReading {
   readonly file: string
   readonly limits: ArchiveLimits

@@ -12,7 +12,7 @@ export type ArchiveFormat = 'zip' | 'tar.gz'
 export const normaliserVersion = '1'
 
 export interface NormaliseOptions {
-  /** Path of the fetched archive. Its format, zip, tar or tar.gz, is found from its bytes. */
+  /** Path of the fetched archive, whose format, zip, tar or tar.gz, is found from its bytes; or of a folder. */
   readonly file: string
   /** Path of the new archive, which must not exist. Scratch space next to it is freed before the function returns. */
   readonly into: string

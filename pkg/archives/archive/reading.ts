@@ -1,16 +1,18 @@
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { ArchiveError, quoted } from './archive-error.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
+import { readFolder } from './folder-reading.ts'
 import { type ArchiveLimits, checkPacked } from './limits.ts'
 import { readTar } from './tar-reading.ts'
 import { readZip } from './zip-reading.ts'
 
 /**
- * The entries of an archive of any format.
+ * The entries of an archive of any format, or of a folder.
  *
  * @throws ArchiveError also from the iteration
  */
 export async function readArchive(reading: ArchiveReading): Promise<AsyncGenerator<ArchiveEntry>> {
+  if ((await stat(reading.file)).isDirectory()) return readFolder(reading)
   const format = await formatOfFile(reading.file, reading.limits)
   return format === 'zip' ? readZip(reading) : readTar(reading, format)
 }

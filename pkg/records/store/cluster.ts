@@ -111,6 +111,11 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
       return store.learn(await client.apply(wanted, fieldManagers[kind]))
     },
 
+    async create({ kind, metadata, spec }) {
+      const store = storeOf(kind, metadata.namespace)
+      return store.learn(await client.create({ kind, metadata: { ...metadata }, spec }))
+    },
+
     async patch(ref, patch, given) {
       const store = storeOf(ref.kind, ref.namespace)
       return store.learn(await client.patch(ref, patch, given))

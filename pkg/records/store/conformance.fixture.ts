@@ -173,6 +173,20 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       })
     })
 
+    it('are created by one process alone, for all others at once', async () => {
+      const parent = await written('created')
+      const { metadata, ...rest } = versionOf(parent, '1.0.0')
+      const version = { ...rest, metadata: { ...metadata, ownerReferences: [] } }
+      const made = await objects.create(version)
+      expect(objects.get('Version', namespace, 'created-1-0-0')).toEqual(made)
+      const later = await place.open()
+      await later.ready
+      expect(later.get('Version', namespace, 'created-1-0-0')?.spec).toEqual(version.spec)
+      await expect(later.create(version)).rejects.toMatchObject({ reason: 'AlreadyExists' })
+      await expect(objects.create(version)).rejects.toMatchObject({ reason: 'AlreadyExists' })
+      await later.close()
+    })
+
     it('keep what others wrote when they are applied, and lose what is not applied any more', async () => {
       const parent = await written('kept')
       const wanted = versionOf(parent, '1.0.0')

@@ -65,6 +65,14 @@ export function plannedObjects(
     }
   }
 
+  function apply(object: AppliedObject): StoredObject {
+    const before = get({ kind: object.kind, ...object.metadata })
+    const after = before === undefined ? created(object, clock()) : changed(before, object)
+    const value = { apiVersion: apiVersionOf(object.kind, apiGroup), ...after }
+    requireValid({ kind: object.kind, ...object.metadata }, value, { withRules: true })
+    return keep(before, after)
+  }
+
   return {
     namespaces: base.namespaces,
     isFolder: base.isFolder,
@@ -75,12 +83,12 @@ export function plannedObjects(
     list: (kind, filter) => memory.list(kind, filter),
     onChange: (listener) => memory.onChange(listener),
     fresh: async (kind, namespace, name) => memory.get(kind, namespace, name),
-    async apply(object) {
-      const before = get({ kind: object.kind, ...object.metadata })
-      const after = before === undefined ? created(object, clock()) : changed(before, object)
-      const value = { apiVersion: apiVersionOf(object.kind, apiGroup), ...after }
-      requireValid({ kind: object.kind, ...object.metadata }, value, { withRules: true })
-      return keep(before, after)
+    apply: async (object) => apply(object),
+    async create(object) {
+      const { kind, metadata } = object
+      if (get({ kind, ...metadata }) === undefined) return apply(object)
+      const what = `${kind} ${metadata.namespace}/${metadata.name}`
+      throw new ApiError('AlreadyExists', `${what} exists already`)
     },
     async patch(ref, patch, given) {
       const before = existing(ref, given?.resourceVersion)

@@ -124,6 +124,12 @@ export interface Objects {
    */
   apply(object: AppliedObject): Promise<StoredObject>
   /**
+   * Creates the object, which is written when this resolves: of several processes that create it, one succeeds.
+   *
+   * @throws ApiError AlreadyExists
+   */
+  create(object: AppliedObject): Promise<StoredObject>
+  /**
    * A merge patch, or a JSON patch where it is a list; for finalizers and `forceSync`.
    *
    * @throws ApiError Conflict where the object is not in the state `resourceVersion` any more; Invalid where a `test` fails

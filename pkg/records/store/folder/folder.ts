@@ -53,6 +53,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     ready: Promise.resolve(),
     fresh: (kind, namespace, name) => state.fresh({ kind, namespace, name }),
     apply: (object) => state.apply(object),
+    create: (object) => state.create(object),
     patch: (ref, patch, given) => state.patch(ref, patch, given?.resourceVersion),
     writeStatus: (object, status, given) =>
       state.writeStatus(object, status, given?.isProgress === true),

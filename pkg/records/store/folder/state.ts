@@ -133,7 +133,7 @@ export class FolderState {
   }
 
   apply(object: AppliedObject): Promise<StoredObject> {
-    const { kind, metadata } = object
+    const { kind } = object
     const ref = refOf(object)
     return this.scanner.exclusively(async () => {
       const before = await this.#current(ref)
@@ -144,17 +144,34 @@ export class FolderState {
       }
       // Its file may return.
       if (this.#get(ref) !== undefined) throw changed(`${kind} ${ref.namespace}/${ref.name}`)
-      const value = {
-        apiVersion: apiVersionOf(kind, this.#apiGroup),
-        ...(JSON.parse(JSON.stringify(object)) as Fields),
-        metadata: {
-          ...(JSON.parse(JSON.stringify(metadata)) as Fields),
-          creationTimestamp: new Date(this.#clock()).toISOString(),
-        },
-      }
-      requireValid(ref, value, { withRules: true })
-      return this.#change(ref, undefined, value, 'later')
+      return this.#change(ref, undefined, this.#newValue(object), 'later')
     })
+  }
+
+  create(object: AppliedObject): Promise<StoredObject> {
+    const { kind, metadata } = object
+    const ref = refOf(object)
+    return this.scanner.exclusively(async () => {
+      if ((await this.#current(ref)) === undefined && this.#get(ref) === undefined) {
+        return this.#change(ref, undefined, this.#newValue(object), 'now')
+      }
+      const message = `${kind} ${metadata.namespace}/${metadata.name} exists in the folder`
+      throw new ApiError('AlreadyExists', message)
+    })
+  }
+
+  /** @throws ApiError Invalid */
+  #newValue(object: AppliedObject): Fields {
+    const value = {
+      apiVersion: apiVersionOf(object.kind, this.#apiGroup),
+      ...(JSON.parse(JSON.stringify(object)) as Fields),
+      metadata: {
+        ...(JSON.parse(JSON.stringify(object.metadata)) as Fields),
+        creationTimestamp: new Date(this.#clock()).toISOString(),
+      },
+    }
+    requireValid(refOf(object), value, { withRules: true })
+    return value
   }
 
   patch(
