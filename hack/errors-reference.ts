@@ -31,6 +31,7 @@ const topics: Record<Topic, readonly [heading: string, about: string]> = {
   ],
   expressions: ['Expressions', 'Mistakes in the expression of a GroupBinding.'],
   upstreams: ['Upstreams', 'Why an upstream gives nothing. The resource has it in its conditions.'],
+  publishing: ['Publishing', 'Why `depot publish` refuses a version.'],
   archives: [
     'Refused archives',
     'Why an archive is not stored. The Version has it in its conditions.',

@@ -76,7 +76,8 @@ async function sourcesIn(file: string | undefined): Promise<string[]> {
   return lines
 }
 
-async function storageIn(file: string | undefined): Promise<StorageConfig> {
+/** Reads `--storage-config`; the default is a folder of archives. @throws Error */
+export async function storageIn(file: string | undefined): Promise<StorageConfig> {
   if (file === undefined) return { fileSystem: { directoryPath: 'archives' } }
   const example = 'write, for example, s3: {bucket: archives, region: eu-west-1}'
   const content: unknown = await readYaml(file, example)

@@ -81,9 +81,19 @@ describe('docs/publish.md and docs/withdraw.md', () => {
     await expect.poll(versions).toContain('1.1.0')
   })
 
+  it('publish a folder with depot publish, as printed', async () => {
+    const printed = await typed(shellBlock('publish.md', 'depot publish module'))
+    expect(printed).toContain('compared: with 1.0.0, compatible')
+    cpSync(join(work, 'archives'), registry.archives, { recursive: true })
+    cpSync(join(work, 'registry/versions'), join(registry.manifests, 'versions'), {
+      recursive: true,
+    })
+    await expect.poll(versions).toContain('1.2.0')
+  })
+
   it.each(clis)('publish what $name installs', async ({ path }) => {
     if (path === undefined) return
-    for (const version of ['1.0.0', '1.1.0']) {
+    for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
       const workspace = new Workspace(path, server.url, naming(version))
       expect(await workspace.apply()).toEqual({ prefix: 'acme' })
     }

@@ -9,12 +9,14 @@ export { type ArchiveLimits, defaultLimits, type LimitsByKind } from './limits.t
 export { type OpenModule, withModuleFiles } from './module-files.ts'
 export {
   type ArchiveFormat,
+  type ModuleArchive,
   normaliseModule,
   normaliserVersion,
 } from './normalise-module.ts'
 export { providerFileName } from './provider-file-name.ts'
 export { formatOfFile } from './reading.ts'
 export { readmeOf } from './readme.ts'
+export { secretFilesIn } from './secret-files.ts'
 export { storedName } from './stored-name.ts'
 export { unpack } from './unpack.ts'
 export { visitFiles } from './visit-files.ts'

@@ -150,6 +150,13 @@ export const reasonTopics = {
     ],
     FetchFailed: ['retry', 'The upstream is unreachable, slow, or sends something else.'],
   },
+  /** Why a version is not published. */
+  publishing: {
+    ModuleMissing: ['fix', 'There is no such Module. Create it, or name its storage.'],
+    VersionExists: ['fix', 'The version has other bytes already. Publish the next one.'],
+    OlderVersion: ['fix', 'A later version of the same line exists. Publish one after it.'],
+    SecretFile: ['fix', 'A file looks like a secret or a state. Leave it out, or accept it.'],
+  },
   /** Why an archive is refused. The same bytes are refused again, so waits between attempts grow to hours. */
   archives: {
     NotAnArchive: ['fix', 'It is not an archive, or a damaged one. Publish it again.'],

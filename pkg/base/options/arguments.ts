@@ -47,16 +47,18 @@ export function readArguments(tables: Tables, argv: readonly string[]): Argument
     }
     owner = undefined
     if (token.kind === 'option-terminator') continue
+    const option = token.rawName.startsWith('--') ? options.get(token.name) : undefined
+    const next = tokens[position + 1]
+    const takesNext =
+      token.value === undefined &&
+      (option === undefined || placeholderOf(option) !== undefined) &&
+      next?.kind === 'positional' &&
+      next.index === token.index + 1
+    // A command may have versions of its own: only the bare flag asks for that of the program.
+    const isBare = option === undefined || (token.value === undefined && !takesNext)
     if (token.rawName === '--help') help = true
-    else if (token.rawName === '--version') version = true
+    else if (token.rawName === '--version' && isBare) version = true
     else {
-      const option = token.rawName.startsWith('--') ? options.get(token.name) : undefined
-      const next = tokens[position + 1]
-      const takesNext =
-        token.value === undefined &&
-        (option === undefined || placeholderOf(option) !== undefined) &&
-        next?.kind === 'positional' &&
-        next.index === token.index + 1
       const text = takesNext ? next.value : token.value
       if (takesNext) tokens.splice(position + 1, 1)
       if (option === undefined) {

@@ -12,6 +12,8 @@ export interface Option {
   readonly value: z.ZodType<unknown, string>
   /** Text, as it is written after the flag. */
   readonly default?: string
+  /** The environment variable, if the one of the flag means something else to people. */
+  readonly variable?: string
   /** Another name of the environment variable; the two must not differ. */
   readonly alias?: string
   /** A variable of the platform, such as `POD_NAMESPACE`, that comes before the default. */
@@ -90,8 +92,8 @@ export interface RuleInput<K extends string> {
 /** Finds a mistake in a combination of options; the text names the correction. */
 export type OptionRule<K extends string> = (facts: RuleInput<K>) => string | undefined
 
-export function variableOf({ flag }: Pick<Option, 'flag'>): string {
-  return `DEPOT_${flag.replaceAll('-', '_').toUpperCase()}`
+export function variableOf({ flag, variable }: Pick<Option, 'flag' | 'variable'>): string {
+  return variable ?? `DEPOT_${flag.replaceAll('-', '_').toUpperCase()}`
 }
 
 /** Other names of the variable. */

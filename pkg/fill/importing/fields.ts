@@ -50,7 +50,7 @@ export const fits = (
 /** The config of a Module or Provider, which its Versions repeat. */
 export function configOf(
   { kind, name, system, namespace }: ImportParent,
-  { storage, format }: ImportManifestOptions,
+  { storage, format }: Pick<ImportManifestOptions, 'storage' | 'format'>,
 ) {
   if (kind === 'Provider') return { providerConfig: { name, namespace, storageConfig: storage } }
   const fileFormat = format === 'zip' ? 'zip' : 'tar'

@@ -3,6 +3,8 @@
  * archives and writes the manifests that a registry serves. Existing archives and manifests are left alone.
  */
 export { type ImportAddress, importAddress } from './address.ts'
+export { configOf } from './fields.ts'
+export { parentNames } from './names.ts'
 export {
   type ImportEvent,
   type ImportOptions,

@@ -27,7 +27,10 @@ export interface Children {
 }
 
 /** Lists the Versions that a parent owns. */
-export function ownedBy({ objects }: Context, { metadata }: StoredObject): StoredObject[] {
+export function ownedBy(
+  { objects }: Pick<Context, 'objects'>,
+  { metadata }: StoredObject,
+): StoredObject[] {
   return objects.list('Version', { namespace: metadata.namespace, ownerUid: metadata.uid })
 }
 
@@ -117,8 +120,9 @@ function isOlder(child: StoredObject, other: StoredObject | undefined): boolean 
   return child.metadata.creationTimestamp < other.metadata.creationTimestamp
 }
 
-function nameFor(
-  { objects }: Context,
+/** A free name for a Version. */
+export function nameFor(
+  { objects }: Pick<Context, 'objects'>,
   parent: StoredObject,
   { type, config }: ParentConfig,
   { version, os, arch, name }: DesiredVersion,

@@ -17,7 +17,10 @@ interface Config {
 }
 
 /** Lists the Versions that people published for a parent. */
-export function publishedFor({ objects }: Context, parent: StoredObject): StoredObject[] {
+export function publishedFor(
+  { objects }: Pick<Context, 'objects'>,
+  parent: StoredObject,
+): StoredObject[] {
   const { namespace } = parent.metadata
   return objects
     .list('Version', { namespace, ownerUid: '' })

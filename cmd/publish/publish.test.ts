@@ -1,0 +1,278 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { parse } from 'yaml'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { OptionsError, parseOptions, publishCommand } from '../../pkg/base/options/options.ts'
+import { depot, depotCommand, fingerprints, put } from '../import/import.fixture.ts'
+import { publish as publishModule } from './publish.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'depot-publish-test-'))
+afterAll(() => rmSync(root, { recursive: true }))
+let dir = ''
+let count = 0
+beforeEach(() => {
+  dir = join(root, String(++count))
+  mkdirSync(join(dir, 'tmp'), { recursive: true })
+  put(join(dir, 'vpc/main.tf'), 'variable "cidr" {\n  type = string\n}\n')
+  put(join(dir, 'vpc/README.md'), '# VPC\n')
+})
+
+const flags = ['--to', 'network/vpc/aws', '--direct', '--manifests', 'registry']
+
+/** Runs the command in this process: starting one takes longer than all that it does. */
+async function run(words: readonly string[]) {
+  const written = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      written[stream] += String(text)
+      return true
+    }),
+  )
+  const status = await publishCommandOf(words).catch((error: unknown) => {
+    if (!(error instanceof OptionsError)) throw error
+    written.stderr = error.problems.map((problem) => `depot: ${problem}\n`).join('')
+    return 2
+  })
+  for (const spy of spies) spy.mockRestore()
+  return { status, ...written }
+}
+
+async function publishCommandOf(words: readonly string[]): Promise<number> {
+  const at = (name: string) => join(dir, name)
+  const folders = ['--archives', at('archives')]
+  const absolute = words.map((word) =>
+    ['vpc', 'vpc.tar.gz', 'registry'].includes(word) ? at(word) : word,
+  )
+  const parsed = parseOptions(publishCommand, [...absolute, ...folders], {})
+  if (parsed.kind !== 'options') throw new Error(`the command line asks for ${parsed.kind}`)
+  return publishModule(parsed.options, parsed.operands)
+}
+
+const publish = (version: string, ...more: readonly string[]) =>
+  run(['module', 'vpc', ...flags, '--version', version, ...more])
+const change = (text: string) => put(join(dir, 'vpc/main.tf'), text)
+
+interface Written {
+  readonly spec: { readonly version: string; readonly upload: { fileName: string; sha256: string } }
+}
+const written = (): Written[] =>
+  globSync(join(dir, 'registry/versions/network/*.yaml')).map(
+    (file) => parse(readFileSync(file, 'utf8')) as Written,
+  )
+const stored = (fileName: string) => readFileSync(join(dir, 'archives/archives/vpc', fileName))
+
+describe('into a folder', () => {
+  it('stores the archive and writes a Version that the registry can serve', async () => {
+    const { status, stdout, stderr } = await publish('v1.0.0')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain('network/vpc/aws 1.0.0, a new module\nfiles: 2\n')
+    expect(stdout).toContain('interface: 1 inputs (1 required), 0 outputs')
+    const [version, ...others] = written()
+    expect(others).toEqual([])
+    const { fileName = '', sha256 } = version?.spec.upload ?? {}
+    expect(hash('sha256', stored(fileName))).toBe(sha256)
+    const lint = await depot(dir, ['lint', 'registry', '--archives', 'archives'])
+    expect(lint).toMatchObject({ status: 0, stderr: '' })
+    const readme = readFileSync(join(dir, 'registry/configmaps/network/vpc-aws-1-0-0-readme.yaml'))
+    expect(readme.toString()).toContain(Buffer.from('# VPC\n').toString('base64'))
+  })
+
+  it('does nothing for a version that has these files, and refuses other files with both digests', async () => {
+    await publish('1.0.0')
+    const before = fingerprints(join(dir, 'registry/versions'))
+    expect(await publish('1.0.0')).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('vpc/aws 1.0.0 was published already\n'),
+    })
+    change('locals {}\n')
+    const { status, stdout, stderr } = await publish('1.0.0', '-o', 'json')
+    const { archive, outcome, refusals } = JSON.parse(stdout) as Record<string, unknown>
+    expect({ status, outcome }).toEqual({ status: 1, outcome: 'refused' })
+    const digests = [written()[0]?.spec.upload.sha256, (archive as { sha256: string }).sha256]
+    for (const digest of digests) expect(stderr).toContain(digest)
+    expect(refusals).toMatchObject([{ reason: 'VersionExists' }])
+    expect(fingerprints(join(dir, 'registry/versions'))).toEqual(before)
+  })
+
+  it('writes nothing with --dry-run, and exits with what publishing would', async () => {
+    await publish('1.0.0')
+    const ours = () => fingerprints(dir).filter((line) => !/^(?:vpc|tmp)/.test(line))
+    const before = ours()
+    change('')
+    const later = await publish('1.1.0', '--dry-run')
+    expect(later).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(
+        /compared: with 1\.0\.0, breaking\nBreaking:\n {2}input cidr: .*\nit would be published\n$/,
+      ),
+      stderr: 'depot: warning: 1.1.0 breaks callers of 1.0.0; only a new major version says so\n',
+    })
+    expect((await publish('1.0.0', '--dry-run')).status).toBe(1)
+    expect(ours()).toEqual(before)
+  })
+
+  it.each([
+    ['1.4', 'NotSemver', 'write it as 1.2.0'],
+    ['1.1.0-rc.1', 'OlderVersion', 'publish 1.1.1 or later'],
+    ['1.0.5', 'OlderVersion', 'publish 1.1.1 or later'],
+  ])('refuses the version %s after 1.1.0: %s', async (version, _, advice) => {
+    await publish('1.1.0')
+    const { status, stderr } = await publish(version)
+    expect(status).toBe(1)
+    expect(stderr).toContain(advice)
+    expect(written().map(({ spec }) => spec.version)).toEqual(['1.1.0'])
+  })
+
+  it('takes a patch of an earlier line', async () => {
+    await publish('1.0.0')
+    await publish('1.1.0')
+    expect((await publish('1.0.1')).status).toBe(0)
+  })
+
+  it('refuses what breaks callers where the module enforces its numbers', async () => {
+    put(
+      join(dir, 'registry/module.yaml'),
+      `apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: { name: vpc, namespace: network }
+spec:
+  moduleConfig:
+    provider: aws
+    versionPolicy: Enforce
+    fileFormat: zip
+    storageConfig: { fileSystem: { directoryPath: archives } }
+`,
+    )
+    expect((await publish('1.0.0')).status).toBe(0)
+    expect(written()[0]?.spec.upload.fileName).toMatch(/^vpc-1\.0\.0-[0-9a-f]{12}\.zip$/)
+    change('')
+    const { status, stderr } = await publish('1.1.0')
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/breaks callers of 1\.0\.0: input cidr: .* Publish it as 2\.0\.0\n$/)
+    expect((await publish('2.0.0')).status).toBe(0)
+  })
+
+  it('refuses files that look like secrets or states, unless each is accepted', async () => {
+    for (const path of ['.env', 'keys/ca.PEM', 'terraform.tfstate', '.terraform/modules.json']) {
+      put(join(dir, 'vpc', path), 'secret')
+    }
+    const { status, stderr } = await publish('1.0.0')
+    const accept = '--allow-file=.env,.terraform/,keys/ca.PEM,terraform.tfstate'
+    expect(status).toBe(1)
+    expect(stderr).toBe(
+      `depot: .env, .terraform/, keys/ca.PEM, terraform.tfstate look like secrets or states: remove them, or accept with ${accept}\n`,
+    )
+    expect((await publish('1.0.0', '--allow-file', '.env')).status).toBe(1)
+    const { stdout } = await publish('1.0.0', accept, '-o', 'json')
+    const { files } = JSON.parse(stdout) as { files: { path: string }[] }
+    // States are never part of an archive.
+    const paths = files.map(({ path }) => path)
+    expect(paths).toEqual(['.env', 'README.md', 'keys/ca.PEM', 'main.tf'])
+  })
+
+  it('publishes an archive as the folder that it has', async () => {
+    await publish('1.0.0')
+    expect(spawnSync('tar', ['-czf', 'vpc.tar.gz', 'vpc'], { cwd: dir }).status).toBe(0)
+    const args = ['module', 'vpc.tar.gz', ...flags, '--version', '1.0.0']
+    expect((await run(args)).stdout).toContain('was published already')
+  })
+})
+
+describe('the version in a tag', () => {
+  const git = (...args: readonly string[]) =>
+    spawnSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.c', ...args], {
+      cwd: join(dir, 'vpc'),
+      env: bareEnvironment,
+      encoding: 'utf8',
+    })
+  const fromTag = (...more: readonly string[]) =>
+    run(['module', 'vpc', ...flags, '--dry-run', '-o', 'json', ...more])
+
+  it('is published if the checked out commit has one', async () => {
+    mkdirSync(join(dir, 'registry'))
+    expect((await fromTag()).stderr).toMatch(/not a git repository.*write --version\n$/)
+    git('init', '-q')
+    git('add', '.')
+    git('commit', '-qm', 'first')
+    const untagged = await fromTag()
+    expect(untagged).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(
+        'no tag of the checked out commit is a version such as v1.2.0',
+      ),
+    })
+    for (const tag of ['latest', 'v1.4.0', 'vpc/v2.0.0']) git('tag', tag)
+    expect((await fromTag()).stdout).toContain('"version": "1.4.0"')
+    expect((await fromTag('--tag-prefix', 'vpc/')).stdout).toContain('"version": "2.0.0"')
+    git('tag', '1.5.0')
+    expect((await fromTag()).stderr).toContain('tags of several versions, 1.5.0, 1.4.0')
+  })
+})
+
+it.each([
+  [['vpc'], 'write what to publish: depot publish module FOLDER|ARCHIVE'],
+  [['module'], 'write what to publish: depot publish module FOLDER|ARCHIVE'],
+  [['module', 'vpc', '--to', 'network/v pc/aws'], 'is not the address of a module'],
+])('exits with 2 for %j', async (words, message) => {
+  const to = words.includes('--to') ? flags.slice(2) : flags
+  const { status, stderr } = await run([...words, ...to, '--version', '1.0.0'])
+  expect(status).toBe(2)
+  expect(stderr).toContain(message)
+})
+
+it('prints the version of the program for a bare --version', async () => {
+  expect(await depot(dir, ['publish', '--version'])).toMatchObject({
+    status: 0,
+    stdout: `${packageJson.version}\n`,
+  })
+})
+
+it('lets one of several processes publish a version, and refuses the others', async () => {
+  const sources = ['a', 'b', 'c'].map((name) => {
+    put(join(dir, name, 'main.tf'), `# ${name}\n`)
+    return name
+  })
+  const results = await Promise.all(
+    sources.map((source) =>
+      depot(dir, ['publish', 'module', source, ...flags, '--version', '1.0.0']),
+    ),
+  )
+  expect(results.map(({ status }) => String(status)).toSorted()).toEqual(['0', '1', '1'])
+  const refused = results.filter(({ status }) => status === 1).map(({ stderr }) => stderr)
+  const [{ spec } = { spec: undefined }] = written()
+  for (const text of refused) expect(text).toContain(spec?.upload.sha256)
+})
+
+it('leaves all or nothing wherever it is killed, and goes on when it is run again', async () => {
+  writeFileSync(join(dir, 'vpc/large.bin'), Buffer.alloc(3_000_000, 'random'))
+  const args = ['publish', 'module', 'vpc', ...flags, '--version', '1.0.0']
+  const startedMs = performance.now()
+  await depot(dir, args)
+  const wholeMs = performance.now() - startedMs
+  rmSync(join(dir, 'registry'), { recursive: true })
+  rmSync(join(dir, 'archives'), { recursive: true })
+  for (let kill = 1; kill <= 6; kill += 1) {
+    const [command, ...program] = depotCommand
+    const child = spawn(command, [...program, ...args], { cwd: dir, env: bareEnvironment })
+    const exited = once(child, 'exit')
+    await sleep(wholeMs * (0.4 + 0.6 * (kill / 6)))
+    child.kill('SIGKILL')
+    await exited
+    for (const { spec } of written()) {
+      expect(hash('sha256', stored(spec.upload.fileName))).toBe(spec.upload.sha256)
+    }
+  }
+  expect((await depot(dir, args)).status).toBe(0)
+  expect(written()).toHaveLength(1)
+  const lint = await depot(dir, ['lint', 'registry', '--archives', 'archives'])
+  expect(lint.status).toBe(0)
+  const archives = globSync('**/*.tar.gz', { cwd: join(dir, 'archives') })
+  expect(archives).toHaveLength(1)
+})

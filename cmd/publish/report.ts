@@ -1,0 +1,67 @@
+import { changeGroups, oneLine, subjectOf } from '../../pkg/api/changes/changes.ts'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
+import type { Publication } from '../../pkg/fill/publishing/publishing.ts'
+
+export type Outcome = 'published' | 'exists' | 'planned' | 'refused'
+
+const shownFiles = 20
+
+/** What is published, for people. */
+export function asText(publication: Publication): string {
+  const { target, archive, files, fileName, comparison } = publication
+  const { namespace, name, system } = target.address
+  const shown = files.slice(0, shownFiles).map(({ path, sizeBytes }) => `  ${path} (${sizeBytes})`)
+  const more = files.length > shownFiles ? [`  and ${files.length - shownFiles} more`] : []
+  const lines = [
+    `${namespace}/${name}/${system} ${target.version}${target.isMissing ? ', a new module' : ''}`,
+    `files: ${files.length}`,
+    ...shown,
+    ...more,
+    `archive: ${fileName}, ${archive.sizeBytes} bytes`,
+    `sha256: ${archive.sha256}`,
+    `content: ${archive.contentDigest}`,
+    `interface: ${interfaceOf(publication)}`,
+    comparison === undefined
+      ? 'compared: with no earlier version'
+      : `compared: with ${comparison.from}, ${comparison.verdict}`,
+    ...changeGroups(comparison?.changes ?? []).flatMap(([heading, group]) => [
+      `${heading}:`,
+      ...group.map((change) => `  ${subjectOf(change)}: ${oneLine(change.why)}`),
+    ]),
+  ]
+  return plainText(`${lines.join('\n')}\n`)
+}
+
+/** Problems of the files are part of it: what cannot be parsed is missing in the documentation. */
+function interfaceOf({ interface: { root, submodules } }: Publication): string {
+  const required = root.inputs.filter((input) => input.required).length
+  const { file, line, message } = root.error ?? {}
+  const where = [file, line].filter((part) => part !== undefined).join(':')
+  const parts = [
+    `${root.inputs.length} inputs (${required} required)`,
+    `${root.outputs.length} outputs`,
+    `${root.resources.length} resources`,
+    `${submodules.length} submodules`,
+    ...(message === undefined ? [] : [`incomplete: ${where} ${message}`]),
+  ]
+  return oneLine(parts.join(', '))
+}
+
+/** The same for scripts. */
+export function asJson(publication: Publication, outcome: Outcome): string {
+  const { target, archive, files, fileName, comparison, refusals, docs } = publication
+  const { sha256, sizeBytes, contentDigest, leftOut } = archive
+  const result = {
+    schema: 1,
+    outcome,
+    address: target.address,
+    version: target.version,
+    newModule: target.isMissing,
+    archive: { fileName, sha256, sizeBytes, contentDigest, leftOut },
+    docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes },
+    files,
+    comparison,
+    refusals: refusals.map(({ reason, message }) => ({ reason, message })),
+  }
+  return plainText(`${JSON.stringify(result, null, 2)}\n`)
+}

@@ -1,0 +1,105 @@
+import * as z from 'zod'
+import { limitOptions } from './fetching.ts'
+import { importCommand } from './import.ts'
+import { outputOption } from './printing.ts'
+import { apart } from './rules.ts'
+import { serverCommand } from './server.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { archivesOption, list, name, onOff } from './values.ts'
+import { storageVariables } from './variables.ts'
+
+const { manifests, kubeconfig, apiGroup } = serverCommand.options
+const { tagPrefix, storageConfig } = importCommand.options
+const { moduleSizeLimitBytes, moduleUnpackedLimitBytes } = limitOptions
+
+const options = flagged({
+  to: {
+    value: z
+      .string()
+      .regex(/^[^/]+\/[^/]+\/[^/]+$/, {
+        error: 'is not the address of a module: write NAMESPACE/NAME/SYSTEM',
+      })
+      .meta({ title: 'ADDRESS' }),
+    meaning: 'Address of the module: NAMESPACE/NAME/SYSTEM.',
+  },
+  version: {
+    value: name,
+    // DEPOT_VERSION may be the release of Depot that CI installs.
+    variable: 'DEPOT_PUBLISH_VERSION',
+    otherwise: 'the tag of the checked out commit',
+    meaning: 'Version to publish.',
+  },
+  tagPrefix: { ...tagPrefix, meaning: 'Prefix of tags before the version, such as `vpc/`.' },
+  allowFile: {
+    value: list,
+    otherwise: 'none',
+    meaning:
+      'Files to accept although they look like secrets or states. States, `.terraform` and `.git` are never part of the archive.',
+  },
+  dryRun: {
+    value: onOff,
+    default: 'false',
+    meaning: 'Print what would be published and what is in its way, and write nothing.',
+  },
+  direct: {
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Write to storage and records with your own credentials: those of the kubeconfig and of the storage, or the files of a folder. Required.',
+  },
+  manifests: {
+    ...manifests,
+    meaning:
+      'Folder of manifests to publish into, in place of a cluster. It is created if it is missing.',
+  },
+  archives: {
+    ...archivesOption,
+    otherwise: './archives with `--manifests`, otherwise required for storage in a folder',
+    meaning: 'Root folder of archives whose `storageConfig` is `fileSystem`, as of `depot server`.',
+  },
+  kubeconfig: {
+    ...kubeconfig,
+    meaning: 'Kubeconfig whose user creates the Version, and may list the resources of Depot.',
+  },
+  storageConfig: {
+    ...storageConfig,
+    otherwise:
+      'the directory `archives` below `--archives` with `--manifests`, otherwise the module has to exist',
+    meaning: 'YAML file with the `storageConfig` of a module that does not exist yet.',
+  },
+  apiGroup,
+  moduleSizeLimitBytes,
+  moduleUnpackedLimitBytes,
+  output: outputOption,
+})
+
+/** Publishes a version of a module. */
+export const publishCommand = {
+  program: 'depot publish',
+  operands: 'module FOLDER|ARCHIVE',
+  summary:
+    'Publishes a version of a module. Packs it, compares it with the version before it, and says what will break for whom. Exit status: 0 published or there already, 1 refused, 2 wrong usage, 3 something did not answer, and the same command can be run again.',
+  examples: [
+    'depot publish module . --to network/vpc/aws --version 1.4.0 --direct --manifests registry',
+    'depot publish module . --to network/vpc/aws --direct --kubeconfig ~/.config/kube --dry-run',
+  ],
+  options,
+  groups: {
+    to: 'Version',
+    dryRun: 'Work',
+    direct: 'Registry',
+    moduleSizeLimitBytes: 'Limits and output',
+  },
+  variables: storageVariables,
+  rules: [
+    apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
+    ({ given, name: flag }) =>
+      given('to') ? undefined : `${flag('to')} is missing: write --to NAMESPACE/NAME/SYSTEM`,
+    ({ given }) =>
+      given('direct')
+        ? undefined
+        : '--direct is required, because a registry cannot be published to over HTTP yet: set it',
+  ],
+} satisfies Command<typeof options, SecretTable>
+
+export type PublishCommandOptions = Options<typeof options>

@@ -1,0 +1,7 @@
+/**
+ * Publishes versions that people or CI built: packs and checks them, compares them with what is there, stores the archive,
+ * and creates its Version. Each step can be repeated after a kill; a version appears with its last step, or not at all.
+ */
+export { type Publication, type PublishContext, planPublication } from './plan.ts'
+export { publish } from './publish.ts'
+export { parseModuleAddress } from './target.ts'
