@@ -1,0 +1,115 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { depot } from '../cmd/import/import.fixture.ts'
+import {
+  type ControlPlane,
+  startControlPlane,
+} from '../hack/testbed/control-plane/control-plane.ts'
+import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startAs } from '../hack/testbed/server/server.ts'
+
+/* Publishing into a cluster with the rights that docs/publish.md names, and a server that serves the result. */
+
+const apis = '/apis/depot.internal/v1alpha1/namespaces/team'
+const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/team'
+const registry = new Registry()
+let cluster: ControlPlane
+let server: Server
+
+beforeAll(async () => {
+  cluster = await startControlPlane({ users: { author: [], reader: [] } })
+  await applyManifests(cluster.admin, 'config/crd/bases', 'config/rbac')
+  const { admin } = cluster
+  await admin.request('POST', '/api/v1/namespaces', { metadata: { name: 'team' } })
+  const rule = (resources: string[], verbs: string[]) => ({
+    apiGroups: ['depot.internal'],
+    resources,
+    verbs,
+  })
+  const read = rule(['depots', 'modules', 'providers', 'versions'], ['get', 'list', 'watch'])
+  const granted = { reader: [read], author: [read, rule(['versions'], ['create'])] }
+  for (const [name, rules] of Object.entries(granted)) {
+    await admin.request('POST', `${roles}/roles`, { metadata: { name }, rules })
+    await admin.request('POST', `${roles}/rolebindings`, {
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
+    })
+  }
+  await admin.request('POST', `${apis}/modules`, {
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'Module',
+    metadata: { name: 'network' },
+    spec: {
+      moduleConfig: {
+        name: 'vpc',
+        provider: 'aws',
+        storageConfig: { fileSystem: { directoryPath: 'modules' } },
+      },
+    },
+  })
+  mkdirSync(join(registry.dir, 'tmp'), { recursive: true })
+  writeFileSync(join(registry.dir, 'main.tf'), 'output "a" {\n  value = 1\n}\n')
+  const token = await cluster.serviceAccountToken('depot-system', 'depot-server')
+  const kubeconfig = await cluster.kubeconfig({ token })
+  server = await startAs(registry, '--anonymous-auth', '--kubeconfig', kubeconfig)
+})
+afterAll(async () => {
+  await server?.stop()
+  await cluster?.stop()
+  registry.remove()
+})
+
+async function publish(user: string, version: string, ...more: readonly string[]) {
+  mkdirSync(join(registry.dir, 'source'), { recursive: true })
+  writeFileSync(join(registry.dir, 'source/main.tf'), `output "v" {\n  value = "${version}"\n}\n`)
+  const to = ['--to', 'team/vpc/aws', '--version', version, '--direct']
+  const flags = ['--kubeconfig', await cluster.kubeconfig({ user }), ...to, ...more]
+  return depot(registry.dir, ['publish', 'module', 'source', ...flags])
+}
+const archives = ['--archives', registry.archives]
+const versions = async () => {
+  const answer = await fetch(`${server.url}/depot/modules/v1/team/vpc/aws/versions`)
+  return answer.text()
+}
+
+it('publishes with the rights to read and to create Versions, and the server serves it', async () => {
+  const { status, stdout, stderr } = await publish('author', '1.0.0', ...archives)
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toContain('published: servers of the cluster serve it')
+  await expect.poll(versions).toContain('"1.0.0"')
+  const download = `${server.url}/depot/modules/v1/team/vpc/aws/1.0.0/download`
+  const { headers } = await fetch(download)
+  const archive = new URL(headers.get('X-Terraform-Get') ?? '', download)
+  expect((await fetch(archive)).status).toBe(200)
+  expect((await publish('author', '1.0.0', ...archives)).stdout).toContain('published already')
+})
+
+it('says which right is missing', async () => {
+  const { status, stderr } = await publish('reader', '1.1.0', ...archives)
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/create versions team\/network-1-1-0: .*forbidden/)
+  expect(await versions()).not.toContain('1.1.0')
+})
+
+it('asks for the root of the archives that are in a directory of the server', async () => {
+  const { status, stderr } = await publish('author', '1.1.0')
+  expect(status).toBe(1)
+  expect(stderr).toContain('name it with --archives')
+})
+
+it('creates no module in a cluster unless its storage is named', async () => {
+  const to = ['--to', 'team/dns/aws', '--version', '1.0.0', '--direct']
+  const kubeconfig = ['--kubeconfig', await cluster.kubeconfig({ user: 'admin' })]
+  const args = ['publish', 'module', 'source', ...to, ...kubeconfig, ...archives]
+  const { status, stderr } = await depot(registry.dir, args)
+  expect(status).toBe(1)
+  expect(stderr).toContain('there is no Module dns for aws in namespace team: create it')
+  const storage = join(registry.dir, 'storage.yaml')
+  writeFileSync(storage, 'fileSystem: { directoryPath: modules }\n')
+  expect((await depot(registry.dir, [...args, '--storage-config', storage])).status).toBe(0)
+  const module = await cluster.admin.request('GET', `${apis}/modules/dns-aws`)
+  expect(module).toMatchObject({ spec: { moduleConfig: { name: 'dns', provider: 'aws' } } })
+})
