@@ -6,7 +6,7 @@ export type Outcome = 'published' | 'exists' | 'planned' | 'refused'
 
 const shownFiles = 20
 
-/** What is published, for people. */
+/** Describes a publication to people. */
 export function asText(publication: Publication): string {
   const { target, archive, files, fileName, comparison } = publication
   const { namespace, name, system } = target.address

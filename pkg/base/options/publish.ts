@@ -81,7 +81,7 @@ export const publishCommand = {
     'Publishes a version of a module. Packs it, compares it with the version before it, and says what will break for whom. Exit status: 0 published or there already, 1 refused, 2 wrong usage, 3 something did not answer, and the same command can be run again.',
   examples: [
     'depot publish module . --to network/vpc/aws --version 1.4.0 --direct --manifests registry',
-    'depot publish module . --to network/vpc/aws --direct --kubeconfig ~/.config/kube --dry-run',
+    'depot publish module . --to network/vpc/aws --direct --dry-run',
   ],
   options,
   groups: {

@@ -41,7 +41,7 @@ interface Asked {
   readonly allowed: readonly string[]
 }
 
-/** What would be published, and what is in its way. */
+/** A packed version, and everything that is in its way. */
 export interface Publication {
   readonly target: Target
   readonly place: ArchivePlace

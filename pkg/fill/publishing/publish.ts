@@ -104,10 +104,13 @@ async function completeReadme(
   { objects }: PublishContext,
   { target, archive, docs }: Publication,
 ): Promise<void> {
-  if (!objects.isFolder || !docs.readme?.trim()) return
+  const readme = docs.root?.readme
+  if (!objects.isFolder || !readme?.trim()) return
   const object = publishedAs(target, archive)?.object
-  if (object === undefined || (await objects.hasReadme(object))) return
-  await objects.writeReadme(object, docs.readme)
-  const status = { readmeConfigMapRef: readmeRefOf(object.metadata), readmeDocs: docs.sha256 }
+  if (object === undefined) return
+  const ref = readmeRefOf(object.metadata)
+  if (await objects.hasReadme(object, [ref.key])) return
+  await objects.writeReadme(object, { readme })
+  const status = { readmeConfigMapRef: ref, readmeDocs: docs.sha256 }
   await objects.writeStatus(object, { ...(object.status as object | undefined), ...status })
 }

@@ -38,9 +38,9 @@ export interface Sibling {
   readonly object: StoredObject
   readonly resource: Version
   readonly version: string
-  /** Of the archive, in lower-case hexadecimal. */
+  /** Digest of the archive, in lower-case hexadecimal. */
   readonly sha256: string
-  /** Of its files, if it is known. */
+  /** Digest of its files, if it is known. */
   readonly contentDigest: string | undefined
 }
 
