@@ -11,6 +11,8 @@ import { onlyOne } from '../sync/sync.ts'
 import { readInputs } from './inputs.ts'
 import { createProgress } from './progress.ts'
 
+export { storageIn } from './inputs.ts'
+
 const githubHosts = ['github.com', 'api.github.com', 'codeload.github.com']
 const secretName = 'import'
 

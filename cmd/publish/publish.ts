@@ -28,11 +28,11 @@ import {
   planPublication,
   publish as publishIt,
 } from '../../pkg/fill/publishing/publishing.ts'
-import { storageIn } from '../import/inputs.ts'
+import { storageIn } from '../import/import.ts'
 import { openRecords } from '../records/records.ts'
 import { onlyOne } from '../sync/sync.ts'
 import { headVersion } from './head-version.ts'
-import { asJson, asText, type Outcome } from './report.ts'
+import { asJson, asText, type PublishOutcome } from './report.ts'
 
 const statuses = { served: 0, refused: 1, unreachable: 3 } as const
 
@@ -87,7 +87,7 @@ async function finish(
   publication: Publication,
 ): Promise<number> {
   const print = (text: string) => process.stdout.write(text)
-  const end = (outcome: Outcome, sentence: string) =>
+  const end = (outcome: PublishOutcome, sentence: string) =>
     print(output === 'json' ? asJson(publication, outcome) : sentence)
   if (output === 'text') print(asText(publication))
   const { refusals, target, isThere, comparison } = publication

@@ -2,7 +2,7 @@ import { changeGroups, oneLine, subjectOf } from '../../pkg/api/changes/changes.
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import type { Publication } from '../../pkg/fill/publishing/publishing.ts'
 
-export type Outcome = 'published' | 'exists' | 'planned' | 'refused'
+export type PublishOutcome = 'published' | 'exists' | 'planned' | 'refused'
 
 const shownFiles = 20
 
@@ -48,7 +48,7 @@ function interfaceOf({ interface: { root, submodules } }: Publication): string {
 }
 
 /** The same for scripts. */
-export function asJson(publication: Publication, outcome: Outcome): string {
+export function asJson(publication: Publication, outcome: PublishOutcome): string {
   const { target, archive, files, fileName, comparison, refusals, docs } = publication
   const { sha256, sizeBytes, contentDigest, leftOut } = archive
   const result = {

@@ -19,7 +19,7 @@ import { messageOf } from '../../base/errors/errors.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { docsOf } from './earlier-docs.ts'
-import { type ModuleAddress, nameOf, type Sibling, type Target, targetOf } from './target.ts'
+import { nameOf, type PublishAddress, type Sibling, type Target, targetOf } from './target.ts'
 
 export interface PublishContext {
   readonly objects: Objects
@@ -33,7 +33,7 @@ export interface PublishContext {
 interface Asked {
   /** Path of a folder, or of an archive. */
   readonly file: string
-  readonly address: ModuleAddress
+  readonly address: PublishAddress
   readonly version: string
   /** Storage of a module that does not exist yet; undefined: it has to exist. */
   readonly storage: StorageConfig | undefined

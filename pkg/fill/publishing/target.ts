@@ -14,7 +14,7 @@ import { FillError } from '../sources/sources.ts'
 import { freeName, ownedBy, publishedFor, resourceOf, versionOfStored } from '../sync/sync.ts'
 
 /** Address of a module in one registry. */
-export interface ModuleAddress {
+export interface PublishAddress {
   readonly namespace: string
   readonly name: string
   readonly system: string
@@ -22,7 +22,7 @@ export interface ModuleAddress {
 
 /** The module that a version is published to. */
 export interface Target {
-  readonly address: ModuleAddress
+  readonly address: PublishAddress
   /** Without a leading `v`. */
   readonly version: string
   /** The Module, or the one that is to be created. */
@@ -49,7 +49,7 @@ const namePattern = /^[0-9A-Za-z]([0-9A-Za-z_-]{0,62}[0-9A-Za-z])?$/
 const systemPattern = /^[0-9a-z]{1,64}$/
 
 /** Reads `NAMESPACE/NAME/SYSTEM`; undefined if it is not the address of a module. */
-export function parseModuleAddress(text: string): ModuleAddress | undefined {
+export function parseModuleAddress(text: string): PublishAddress | undefined {
   const [namespace = '', name = '', system = '', ...others] = text.split('/')
   const isAddress =
     namespacePattern.test(namespace) && namePattern.test(name) && systemPattern.test(system)
@@ -64,7 +64,7 @@ export function parseModuleAddress(text: string): ModuleAddress | undefined {
  */
 export function targetOf(
   objects: Objects,
-  address: ModuleAddress,
+  address: PublishAddress,
   spelled: string,
   storage: StorageConfig | undefined,
 ): Target {
@@ -94,7 +94,7 @@ export function targetOf(
 /** The Module whose own name is in the address wins, then the oldest one. */
 function moduleAt(
   objects: Objects,
-  { namespace, name, system }: ModuleAddress,
+  { namespace, name, system }: PublishAddress,
 ): StoredObject | undefined {
   const rank = ({ metadata }: StoredObject) =>
     `${metadata.name === name ? 0 : 1} ${metadata.creationTimestamp} ${metadata.name}`
@@ -111,7 +111,7 @@ function moduleAt(
 /** @throws FillError ModuleMissing */
 function newModule(
   objects: Objects,
-  address: ModuleAddress,
+  address: PublishAddress,
   storage: StorageConfig | undefined,
 ): StoredObject {
   const { namespace, name, system } = address
