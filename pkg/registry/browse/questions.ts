@@ -32,13 +32,22 @@ export type Questions = ReturnType<typeof createQuestions>
  */
 export function createQuestions(options: BrowseOptions) {
   const sources = sourcesOf(options)
-  const ask =
-    <T>(endpoint: BrowseEndpoint) =>
-    async (view: View, path: Texts, query: Texts): Promise<T> => {
+  /** Keeps the last answer, because agents read a long one page by page. */
+  const ask = <T>(endpoint: BrowseEndpoint) => {
+    let last:
+      | { readonly key: string; readonly isCurrent: () => boolean; readonly value: T }
+      | undefined
+    return async (view: View, path: Texts, query: Texts): Promise<T> => {
+      const key = JSON.stringify([view.key, path, query])
+      if (last?.key === key && last.isCurrent()) return last.value
       const parameters = { path: parse(endpoint.path, path), query: parse(endpoint.query, query) }
-      const { body } = await endpoint.answer({ ...sources, view, ...parameters })
-      return JSON.parse(body) as T
+      const composed = await endpoint.answer({ ...sources, view, ...parameters })
+      const { body, revision, madeAt = revision?.() } = composed
+      const value = JSON.parse(body) as T
+      last = { key, value, isCurrent: () => revision !== undefined && revision() === madeAt }
+      return value
     }
+  }
   return {
     search: ask<SearchResults>(search),
     resource: ask<ResourceDetail>(resource),
