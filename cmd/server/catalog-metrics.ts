@@ -38,4 +38,17 @@ export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
       }
     },
   )
+  gauge(
+    metrics,
+    {
+      name: 'catalog_lifecycle_versions',
+      help: 'Versions that are deprecated, yanked or quarantined, by the kind of their parent.',
+      labels: ['kind', 'state'],
+    },
+    (versions) => {
+      for (const [kind, states] of Object.entries(catalog.lifecycles())) {
+        for (const [state, count] of Object.entries(states)) versions.set({ kind, state }, count)
+      }
+    },
+  )
 }

@@ -150,6 +150,19 @@ export const SearchResults = z
   .register(components, { id: 'SearchResults' })
 export type SearchResults = z.infer<typeof SearchResults>
 
+const lifecycleState = z.enum(['Deprecated', 'Yanked', 'Quarantined'])
+
+const VersionLifecycle = z
+  .strictObject({
+    state: lifecycleState.describe(
+      'Deprecated: another one is better. Yanked: not for new users. Quarantined: not served.',
+    ),
+    message: z.string().optional().describe('Why.'),
+    replacedBy: z.string().optional().describe('Version or address to take instead.'),
+    link: z.string().optional().describe('Page that explains it.'),
+  })
+  .register(components, { id: 'VersionLifecycle' })
+
 export const ResourceDetail = z
   .strictObject({
     ...card,
@@ -164,8 +177,19 @@ export const ResourceDetail = z
       .optional()
       .describe('`os/arch` of the archives of that version; providers only.'),
     versions: z
-      .array(z.strictObject({ version: z.string(), synced: z.boolean() }))
+      .array(
+        z.strictObject({
+          version: z.string(),
+          synced: z.boolean(),
+          state: lifecycleState
+            .optional()
+            .describe('Of its lifecycle; absent for an active version.'),
+        }),
+      )
       .describe('Newest first.'),
+    lifecycle: VersionLifecycle.optional().describe(
+      'Of that version; absent for an active one, and where a platform of it is active.',
+    ),
     sourceScanFindings: sourceScanFindings.describe('Of that version.'),
     binaryScanFindings: binaryScanFindings
       .optional()
@@ -208,6 +232,7 @@ export const BrowseVersion = z
     downloadCount: tally.optional().describe('Absent where there was no download.'),
     lastDownloadedAt: moment.optional(),
     archiveSizeBytes: tally.optional().describe('Compressed size.'),
+    lifecycle: VersionLifecycle.optional().describe('Absent for an active version.'),
     breaks: z
       .strictObject({
         from: z.string().describe('The version before it, with the same major number.'),

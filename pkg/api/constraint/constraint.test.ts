@@ -1,6 +1,12 @@
+import * as fc from 'fast-check'
 import { SemVer } from 'semver'
 import { expect, it } from 'vitest'
-import { ConstraintError, parseConstraints, selectVersions } from './constraint.ts'
+import {
+  ConstraintError,
+  constraintSyntax,
+  parseConstraints,
+  selectVersions,
+} from './constraint.ts'
 
 it.each([
   ['> 1.2.x', 0],
@@ -55,4 +61,40 @@ it('has no upper bound for ~> with one number', () => {
   expect(parseConstraints('~> 1').allows(new SemVer('7.0.0'))).toBe(true)
   expect(parseConstraints('~> 1.2').allows(new SemVer('1.9.0'))).toBe(true)
   expect(parseConstraints('~> 1.2').allows(new SemVer('2.0.0'))).toBe(false)
+})
+
+it('gives API servers a pattern that accepts what it parses, except an empty text', () => {
+  const parts = [
+    '1',
+    '0',
+    '01',
+    '.',
+    '-',
+    'rc',
+    ' ',
+    ',',
+    '>=',
+    '~>',
+    '!=',
+    '=',
+    'v',
+    '+',
+    '~',
+    'x',
+  ]
+  const text = fc.array(fc.constantFrom(...parts), { maxLength: 9 }).map((all) => all.join(''))
+  const parses = (one: string) => {
+    try {
+      parseConstraints(one)
+      return one.trim() !== ''
+    } catch {
+      return false
+    }
+  }
+  fc.assert(
+    fc.property(text, (one) => {
+      expect([one, constraintSyntax.test(one)]).toEqual([one, parses(one)])
+    }),
+    { numRuns: 5000 },
+  )
 })

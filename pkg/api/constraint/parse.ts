@@ -60,6 +60,12 @@ export function parseConstraints(text: string): Constraints {
   }
 }
 
+const identifier = '(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
+const clauseText = `\\s*((=|!=|>=|<=|>|<|~>)\\s*)?v?[0-9]{1,15}(\\.[0-9]{1,15}){0,2}(-${identifier}(\\.${identifier})*)?(\\+[0-9A-Za-z.~-]+)?\\s*`
+
+/** Constraints of at least one clause that `parseConstraints` accepts, for API servers to check. */
+export const constraintSyntax = new RegExp(`^${clauseText}(,${clauseText})*$`)
+
 const clauseSyntax =
   /^\s*(=|!=|>=|<=|>|<|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.~-]+))?(?:\+([0-9A-Za-z.~-]+))?\s*$/
 

@@ -24,12 +24,21 @@ export interface Discovery {
   readonly 'login.v1'?: Login | undefined
 }
 
+/** Why people should take another version. */
+export interface Deprecation {
+  readonly reason: string
+  readonly link?: string | undefined
+}
+
 /** @see https://developer.hashicorp.com/terraform/internals/module-registry-protocol */
 export interface ModuleVersions {
   readonly modules: readonly {
     /** URL of the module's source repository. */
     readonly source?: string | undefined
-    readonly versions: readonly { readonly version: string }[]
+    readonly versions: readonly {
+      readonly version: string
+      readonly deprecation?: Deprecation | undefined
+    }[]
   }[]
 }
 
@@ -110,6 +119,7 @@ export interface ModuleDetail extends ListedModule {
   readonly providers: readonly string[]
   /** Newest first. */
   readonly versions: readonly string[]
+  readonly deprecation?: Deprecation | undefined
 }
 
 export interface ProviderList {
@@ -158,6 +168,8 @@ export interface ProviderVersions {
     readonly protocols?: readonly string[] | undefined
     readonly platforms: readonly { readonly os: string; readonly arch: string }[]
   }[]
+  /** CLIs print each whenever they install the provider. */
+  readonly warnings?: readonly string[] | undefined
 }
 
 export interface SigningKeys {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Lifecycle } from './lifecycle.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
@@ -77,6 +78,7 @@ export const Module = z.object({
     .object({
       moduleConfig: ModuleConfig,
       versions: z.array(ModuleVersion).default([]).describe('The versions that should exist.'),
+      ...Lifecycle,
       ...ForceSync,
       ...Suspend,
     })

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { Lifecycle } from './lifecycle.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { VersionRefs } from './module.ts'
 import { ModuleSource } from './module-source.ts'
@@ -87,6 +88,7 @@ export const Provider = z.object({
     .object({
       providerConfig: ProviderConfig,
       versions: z.array(ProviderVersion).default([]).describe('The versions that should exist.'),
+      ...Lifecycle,
       ...ForceSync,
       ...Suspend,
     })

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { ArchiveDocs, Artifact, Attempt, Drift, ReleaseDocuments, Replaced } from './artifact.ts'
 import { Compared } from './compared.ts'
+import { EffectiveLifecycle, VersionLifecycle } from './lifecycle.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
@@ -92,6 +93,7 @@ export const Version = z.object({
           'Store and serve this Version although it breaks callers without a new major version. Modules with a versionPolicy only.',
         ),
       ...Suspend,
+      lifecycle: VersionLifecycle.optional(),
       moduleConfigRef: ModuleConfig.optional(),
       providerConfigRef: ProviderConfig.optional(),
       upload: Upload.optional(),
@@ -123,6 +125,7 @@ export const Version = z.object({
         .enum(['Gone'])
         .optional()
         .describe('`Gone` if upstream no longer lists this version. It stays served.'),
+      lifecycle: EffectiveLifecycle.optional(),
       quarantinedBy: z
         .array(QuarantineEntry)
         .optional()

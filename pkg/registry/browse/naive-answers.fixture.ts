@@ -305,6 +305,14 @@ function askedVersion(query: URLSearchParams, name: string, all: readonly Versio
   return spelled.find((one) => all.some((version) => numberOf(version) === one)) ?? asked
 }
 
+/** The state that all archives of a version have at least. */
+function mildest(model: NaiveModel, versions: readonly Version[]) {
+  const order = ['Deprecated', 'Yanked', 'Quarantined']
+  const all = versions.flatMap((version) => model.lifecycle(version) ?? [])
+  if (all.length < versions.length) return undefined
+  return all.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0]
+}
+
 function detail(model: NaiveModel, owner: Owner, query: URLSearchParams) {
   const all = model.versions(owner)
   const numbers = [...new Set(all.map(numberOf))]
@@ -323,11 +331,16 @@ function detail(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     scanCounts: counts(shown),
     downloadCount: downloads.count > 0 ? downloads.count : undefined,
     platforms: owner.kind === 'Provider' ? [...platforms] : undefined,
+    lifecycle: mildest(model, shown),
     versions: numbers.map((number) => ({
       version: number,
       synced: all
         .filter((version) => numberOf(version) === number)
         .every((version) => health(version) === 'synced'),
+      state: mildest(
+        model,
+        all.filter((version) => numberOf(version) === number),
+      )?.state,
     })),
     sourceScanFindings: hasFindings ? sourceFindings(shown) : [],
     binaryScanFindings:
@@ -374,6 +387,7 @@ function versionPage(model: NaiveModel, owner: Owner, query: URLSearchParams) {
       lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
       archiveSizeBytes: status?.archiveSizeBytes,
       breaks: breaksOf(version),
+      lifecycle: model.lifecycle(version),
       ...model.whyNotVersion(version),
     }
   }

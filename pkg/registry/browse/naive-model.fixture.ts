@@ -166,7 +166,9 @@ export class NaiveModel {
   latest(owner: Owner): string | undefined {
     const claimed = owner.status?.latestVersion?.trim().replace(/^v(?=\d)/i, '')
     const versions = this.versions(owner).filter(
-      (version) => semver.test(numberOf(version)) && !isQuarantined(version),
+      (version) =>
+        semver.test(numberOf(version)) &&
+        !['Yanked', 'Quarantined'].includes(this.#stateOf(version)),
     )
     if (claimed !== undefined && versions.some((version) => numberOf(version) === claimed)) {
       return claimed
@@ -175,6 +177,32 @@ export class NaiveModel {
     const stable = installable.find((version) => semver.exec(numberOf(version))?.[4] === undefined)
     const best = stable ?? installable[0] ?? versions[0]
     return best && numberOf(best)
+  }
+
+  #stateOf(version: Version): string {
+    return this.lifecycle(version)?.state ?? 'Active'
+  }
+
+  /** Rules of these tests are exact versions, or lower bounds of releases. */
+  lifecycle(version: Version) {
+    const { spec, status, metadata } = version
+    const parent = this.#ownerName(version)
+    const owner = parent && this.find(spec.type, metadata.namespace, parent)
+    const number = numberOf(version)
+    const release = semver.exec(number)
+    const rules = (owner ? (owner.spec.lifecycle ?? []) : []).filter(({ versions }) => {
+      if (release === null) return false
+      if (!versions.startsWith('>= ')) return precedence(number, versions) === 0
+      return release[4] === undefined && precedence(number, versions.slice(3)) >= 0
+    })
+    const [entry] = status?.quarantinedBy ?? []
+    const all = [spec.lifecycle, ...rules].filter((one) => one !== undefined)
+    const { state, replacedBy } =
+      all.find((one) => one.state === 'Quarantined') ??
+      (entry && { state: 'Quarantined', replacedBy: undefined }) ??
+      all[0] ??
+      {}
+    return state === undefined || state === 'Active' ? undefined : { state, replacedBy }
   }
 
   #isInstallable(version: Version, owner: Owner): boolean {
@@ -188,7 +216,7 @@ export class NaiveModel {
     )
     return (
       isFirst &&
-      !isQuarantined(version) &&
+      this.#stateOf(version) !== 'Quarantined' &&
       !this.#isDisplaced(owner) &&
       isPlaced &&
       isNamed &&
@@ -226,7 +254,7 @@ export class NaiveModel {
     if (this.#isDisplaced(owner)) return this.whyNotOwner(owner)
     const isPlatform = spec.operatingSystem !== undefined && spec.architecture !== undefined
     if (owner.kind === 'Provider' && !isPlatform) return { reason: 'NoPlatform' }
-    if (isQuarantined(version)) return { reason: 'Quarantined' }
+    if (this.#stateOf(version) === 'Quarantined') return { reason: 'Quarantined' }
     const isRefused = status?.conditions?.some(({ reason }) => reason === 'BreakingChange')
     if (breaksOf(version) && isRefused && checksumOf(version) === undefined) {
       return { reason: 'BreakingChange' }
@@ -333,8 +361,6 @@ const isSameArchive = (a: Version, b: Version): boolean =>
   numberOf(a) === numberOf(b) &&
   a.spec.operatingSystem === b.spec.operatingSystem &&
   a.spec.architecture === b.spec.architecture
-
-const isQuarantined = ({ status }: Version): boolean => (status?.quarantinedBy ?? []).length > 0
 
 function configOf(owner: Owner) {
   return owner.kind === 'Module' ? owner.spec.moduleConfig : owner.spec.providerConfig

@@ -80,12 +80,22 @@ const parentState = { ...syncState, conditions: conditionsOf('RemovalHeld', 'Rem
 /** Few, so that some were created at the same time. */
 const created = pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z')
 
+const note = { message: maybe(pick('old')), replacedBy: maybe(pick('2.0.0')) }
+const states = ['Deprecated', 'Yanked', 'Quarantined']
+const lifecycleRules = maybe(
+  fc.array(
+    fc.record({ versions: pick('1.2.0', '>= 1.0.0', '2.0.0'), state: pick(...states), ...note }),
+    { maxLength: 2 },
+  ),
+)
+
 const module = fc
   .record({
     namespace: pick(...namespaces),
     name: pick(...names),
     labels,
     created,
+    lifecycle: lifecycleRules,
     config: fc.record({
       name: maybe(pick(...names)),
       provider: maybe(pick('aws', 'gcp')),
@@ -95,12 +105,14 @@ const module = fc
     }),
     status: maybe(fc.record({ latestVersion: maybe(pick(...versionNumbers)), ...parentState })),
   })
-  .map(({ namespace, name, labels: own, created: creationTimestamp, config, status }) => ({
-    kind: 'Module',
-    metadata: { namespace, name, labels: own, creationTimestamp },
-    spec: { moduleConfig: config },
-    status,
-  }))
+  .map(
+    ({ namespace, name, labels: own, created: creationTimestamp, config, lifecycle, status }) => ({
+      kind: 'Module',
+      metadata: { namespace, name, labels: own, creationTimestamp },
+      spec: { moduleConfig: config, lifecycle },
+      status,
+    }),
+  )
 
 const provider = fc
   .record({
@@ -108,6 +120,7 @@ const provider = fc
     name: pick(...names),
     labels,
     created,
+    lifecycle: lifecycleRules,
     config: fc.record({
       name: maybe(pick(...names)),
       sourceRepository: maybe(pick('https://git.test/b')),
@@ -121,12 +134,14 @@ const provider = fc
       }),
     ),
   })
-  .map(({ namespace, name, labels: own, created: creationTimestamp, config, status }) => ({
-    kind: 'Provider',
-    metadata: { namespace, name, labels: own, creationTimestamp },
-    spec: { providerConfig: config },
-    status,
-  }))
+  .map(
+    ({ namespace, name, labels: own, created: creationTimestamp, config, lifecycle, status }) => ({
+      kind: 'Provider',
+      metadata: { namespace, name, labels: own, creationTimestamp },
+      spec: { providerConfig: config, lifecycle },
+      status,
+    }),
+  )
 
 const version = fc
   .record({
@@ -142,6 +157,7 @@ const version = fc
     os: maybe(pick(...systems)),
     arch: maybe(pick(...architectures)),
     system: maybe(pick('aws', 'gcp')),
+    lifecycle: maybe(fc.record({ state: pick('Active', ...states), ...note })),
     status: maybe(
       fc.record({
         checksum: maybe(pick('a'.repeat(64), Buffer.alloc(32, 1).toString('base64'), 'short')),
@@ -188,6 +204,7 @@ const version = fc
         type,
         version: rest.version,
         fileName: rest.fileName,
+        lifecycle: rest.lifecycle,
         ...(isProvider
           ? { providerConfigRef: config, operatingSystem: os, architecture: arch }
           : { moduleConfigRef: { ...config, provider: rest.system } }),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ResourceDetail } from '../../api/browse/browse.ts'
+import { mildest } from '../../api/lifecycle/lifecycle.ts'
 import {
   distinctFindings,
   type ResourceDownloads,
@@ -92,6 +93,7 @@ export const resource = endpoint({
       downloadCount: downloadsOf(catalog.downloads.of(kind, namespace, name), rows) || undefined,
       platforms: kind === 'Module' ? undefined : [...new Set(rows.map(platformOf))],
       versions: versionsOf(parent.versions),
+      lifecycle: mildest(rows),
       sourceScanFindings: asked.findings ? findingsOf(rows, 'sourceFindings') : [],
       binaryScanFindings:
         kind === 'Module' || !asked.findings
@@ -123,9 +125,12 @@ function downloadsOf(counted: ResourceDownloads | undefined, rows: readonly Vers
 
 /** One entry for each version, in sync if every platform is. */
 function versionsOf(rows: readonly VersionRow[]): ResourceDetail['versions'] {
-  const versions = new Map<string, boolean>()
-  for (const { version, health } of rows) {
-    versions.set(version, (versions.get(version) ?? true) && health === 'synced')
-  }
-  return Array.from(versions, ([version, synced]) => ({ version, synced }))
+  return Array.from(
+    Map.groupBy(rows, ({ version }) => version),
+    ([version, own]) => ({
+      version,
+      synced: own.every(({ health }) => health === 'synced'),
+      state: mildest(own)?.state,
+    }),
+  )
 }

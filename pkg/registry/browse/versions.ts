@@ -129,6 +129,7 @@ function versionRecord(
     lastDownloadedAt: isCounted ? rfc3339(counted.lastAt) : undefined,
     archiveSizeBytes: row.sizeBytes,
     breaks: row.breaks,
+    lifecycle: row.lifecycle,
     ...whyNot(row.unserved),
   }
 }

@@ -3,6 +3,7 @@
  * It reads no source and contains no archive.
  */
 
+import type { Lifecycle } from '../../api/lifecycle/lifecycle.ts'
 import {
   type Change,
   type ComparableSink,
@@ -257,6 +258,17 @@ export class Catalog implements ComparableSink {
       return { synced, unsynced, failed, unservable: unservableInAll }
     }
     return { Module: statesOf('Module'), Provider: statesOf('Provider') }
+  }
+
+  /** Number of Versions by kind of parent and by state of their lifecycle, except the active ones. */
+  lifecycles(): Record<VersionRow['kind'], Record<Lifecycle['state'], number>> {
+    const { Module: ofModules, Provider: ofProviders } = this.model.states
+    const statesOf = ({ Deprecated, Yanked, Quarantined }: typeof ofModules) => ({
+      Deprecated,
+      Yanked,
+      Quarantined,
+    })
+    return { Module: statesOf(ofModules), Provider: statesOf(ofProviders) }
   }
 
   #parentsOf(kind: ParentKind): Parents {

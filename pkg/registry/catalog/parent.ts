@@ -1,5 +1,6 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ResourceRow } from './resource-row.ts'
+import { comparePrecedence, isPrerelease } from './semver-order.ts'
 import { VersionList } from './version-list.ts'
 
 /** A Module or Provider with its Versions. Its object may be gone while this is still in use. */
@@ -34,7 +35,27 @@ export class Parent extends VersionList {
     this.#memo = undefined
   }
 
+  /** Whether a newer release of the same minor version is served and active. */
+  hasNewerActive(version: string): boolean {
+    const newest = this.memo('activeReleases', () => this.#newestActive()).get(minorOf(version))
+    return newest !== undefined && comparePrecedence(newest, version) > 0
+  }
+
+  /** The newest active release of each minor version. */
+  #newestActive(): ReadonlyMap<string, string> {
+    const newest = new Map<string, string>()
+    for (const row of this.versions) {
+      const { version } = row
+      if (newest.has(minorOf(version)) || isPrerelease(version)) continue
+      if (row.downloadable && row.lifecycle === undefined) newest.set(minorOf(version), version)
+    }
+    return newest
+  }
+
   protected override get parent(): Parent {
     return this
   }
 }
+
+/** `1.2` of `1.2.3`. */
+const minorOf = (version: string): string => version.split('.', 2).join('.')

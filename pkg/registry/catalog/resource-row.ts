@@ -1,3 +1,4 @@
+import { LifecycleRules } from '../../api/lifecycle/lifecycle.ts'
 import {
   configOfParent,
   type Module,
@@ -38,6 +39,8 @@ export class ResourceRow {
   readonly synced: boolean | undefined
   /** Whether a person has to confirm that versions are removed. */
   readonly removalHeld: boolean
+  /** The states of its versions; undefined if nobody wrote any. */
+  readonly lifecycle: LifecycleRules | undefined
   /** @see Ranked */
   rank = 0
   generation = 0
@@ -66,6 +69,8 @@ export class ResourceRow {
     this.latestVersion =
       resource.status?.latestVersion && normalizeVersion(resource.status.latestVersion)
     this.synced = resource.status?.synced
+    const { lifecycle = [] } = resource.spec
+    this.lifecycle = lifecycle.length === 0 ? undefined : new LifecycleRules(lifecycle)
     this.removalHeld = (resource.status?.conditions ?? []).some(
       ({ type, status }) => type === 'RemovalHeld' && status === 'True',
     )

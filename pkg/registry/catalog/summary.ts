@@ -110,4 +110,4 @@ function latestVersionOf(
 
 /** Whether people may be pointed to it, although it may not be stored yet. */
 const isOffered = ({ version, lifecycle }: VersionRow): boolean =>
-  isSemver(version) && lifecycle?.state !== 'Quarantined'
+  isSemver(version) && (lifecycle === undefined || lifecycle.state === 'Deprecated')

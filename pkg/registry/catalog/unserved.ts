@@ -1,5 +1,5 @@
-import type { Lifecycle } from '../../api/lifecycle/lifecycle.ts'
-import type { ReasonOf } from '../../base/errors/errors.ts'
+import { type Lifecycle, lifecycleWords } from '../../api/lifecycle/lifecycle.ts'
+import { printable, type ReasonOf } from '../../base/errors/errors.ts'
 import type { VersionRow } from './version-row.ts'
 
 /** Reasons why a known object is not served, or not under its address. */
@@ -59,12 +59,10 @@ export function breakingChange({ from, reasons }: Breaks): Unserved {
 }
 
 /** The reason for a Version that was withdrawn. */
-export function quarantined({ message, replacedBy, link }: Lifecycle): Unserved {
-  const parts = [
-    message === undefined ? 'it is quarantined' : `it is quarantined: ${message}`,
-    replacedBy === undefined ? undefined : `use ${replacedBy} instead`,
-    link === undefined ? undefined : `see ${link}`,
-  ]
-  const text = parts.filter((part) => part !== undefined).join('; ')
-  return { reason: 'Quarantined', message: text }
+export function quarantined(lifecycle: Lifecycle): Unserved {
+  const words = lifecycleWords(lifecycle)
+  const message = printable(`it is quarantined${words && `: ${words}`}`, maxMessageBytes)
+  return { reason: 'Quarantined', message }
 }
+
+const maxMessageBytes = 1000

@@ -1,6 +1,7 @@
 import {
   effectiveLifecycle,
   type Lifecycle,
+  type LifecycleFacts,
   type QuarantineEntry,
 } from '../../api/lifecycle/lifecycle.ts'
 import {
@@ -54,6 +55,7 @@ interface Rare {
   readonly breaks: Breaks | undefined
   /** Whether it is not stored because of that. */
   readonly isBreakRefused: boolean
+  readonly ownLifecycle: LifecycleFacts['own']
   readonly quarantinedBy: readonly QuarantineEntry[]
 }
 
@@ -65,6 +67,7 @@ const nothingRare: Rare = {
   releaseDigests: undefined,
   breaks: undefined,
   isBreakRefused: false,
+  ownLifecycle: undefined,
   quarantinedBy: [],
 }
 
@@ -189,8 +192,19 @@ export class VersionRow {
 
   /** Its state if it is not active. */
   get lifecycle(): Lifecycle | undefined {
-    const { quarantinedBy } = this.#rare
-    return quarantinedBy.length === 0 ? undefined : effectiveLifecycle({ quarantinedBy })
+    const { ownLifecycle: own, quarantinedBy } = this.#rare
+    const rules = this.parent?.resource?.lifecycle?.matching(this.version)
+    const isActive = own === undefined && rules === undefined && quarantinedBy.length === 0
+    return isActive ? undefined : effectiveLifecycle({ own, rules, quarantinedBy })
+  }
+
+  /**
+   * Whether lists of versions have it. CLIs ask for the list even if a lock file names the version, so a yanked one stays
+   * while a newer version of its minor version is chosen instead.
+   */
+  get isListed(): boolean {
+    if (!this.downloadable) return false
+    return this.lifecycle?.state !== 'Yanked' || this.parent?.hasNewerActive(this.version) === true
   }
 
   /** SHA-256 in hexadecimal; undefined if it is missing or malformed. */
@@ -318,7 +332,9 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const breaks = breaksOf(version)
   const { quarantinedBy = [] } = status ?? {}
-  const isPlainRow = [scan, ref, digests, breaks].every((part) => part === undefined)
+  const isPlainRow = [scan, ref, digests, breaks, spec.lifecycle].every(
+    (part) => part === undefined,
+  )
   if (isPlainRow && !checksumMalformed && quarantinedBy.length === 0) return nothingRare
   return {
     checksumMalformed,
@@ -328,6 +344,7 @@ function rareOf(version: Version, checksumMalformed: boolean, context: RowContex
     releaseDigests: context.string(digests),
     breaks,
     isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',
+    ownLifecycle: spec.lifecycle,
     quarantinedBy,
   }
 }

@@ -1,11 +1,12 @@
+import type { Lifecycle } from '../../api/lifecycle/lifecycle.ts'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { addLists, type FindingList, type FindingTable, severities } from './findings.ts'
 import { isPrerelease } from './semver-order.ts'
 import { accumulate } from './totals.ts'
 import type { VersionRow } from './version-row.ts'
 
-/** Number of Versions in each state; `duplicate` counts some of the unservable ones once more. */
-export type VersionStates = Record<VersionRow['state'] | 'duplicate', number>
+/** Number of Versions in each state; `duplicate` and the states of their lifecycle count some of them once more. */
+export type VersionStates = Record<VersionRow['state'] | 'duplicate' | Lifecycle['state'], number>
 
 export const noStates = (): VersionStates => ({
   synced: 0,
@@ -13,6 +14,9 @@ export const noStates = (): VersionStates => ({
   failed: 0,
   unservable: 0,
   duplicate: 0,
+  Deprecated: 0,
+  Yanked: 0,
+  Quarantined: 0,
 })
 
 /** Adds `some` to `sum`, or subtracts it if the sign is -1. */
@@ -133,11 +137,13 @@ export class Summing {
 
   #add(row: VersionRow, lists: FindingList[]): void {
     const sum = this.#sum
-    const { state, sizeBytes = 0, os = '', arch = '', common, sourceScannedAt } = row
+    const { state, lifecycle, sizeBytes = 0, os = '', arch = '', common, sourceScannedAt } = row
     sum.count += 1
     sum.states[state] += 1
     if (row.isDuplicate) sum.states.duplicate += 1
-    if (state !== 'unservable') this.#isServable = true
+    if (lifecycle !== undefined) sum.states[lifecycle.state] += 1
+    // A yanked version is listed below a newer one only.
+    if (state !== 'unservable' && lifecycle?.state !== 'Yanked') this.#isServable = true
     sum.health[row.health] += 1
     sum.storageBytes += sizeBytes
     sum.storage ??= common.storage

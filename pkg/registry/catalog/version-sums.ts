@@ -10,6 +10,8 @@ const chunksPerVersion = 4
 interface Basis {
   readonly hasStorage: boolean
   readonly isDisplaced: boolean
+  /** The lifecycle of its versions. */
+  readonly rules: string | undefined
 }
 
 /** The sum of a chunk, or its state so far. */
@@ -39,6 +41,7 @@ export class VersionSums {
     const basis = {
       hasStorage: parent.resource?.storage !== undefined,
       isDisplaced: parent.displacedBy !== undefined,
+      rules: parent.resource?.lifecycle?.text,
     }
     const sums: VersionSum[] = []
     let cost = Math.floor(chunks.length / chunksPerVersion)
@@ -59,8 +62,9 @@ export class VersionSums {
 
   #summingOf(chunk: VersionChunk, basis: Basis): Summing {
     const { sum: known } = chunk
-    const { hasStorage, isDisplaced } = basis
-    const holds = known?.hasStorage === hasStorage && known.isDisplaced === isDisplaced
+    const { hasStorage, isDisplaced, rules } = basis
+    const holds =
+      known?.hasStorage === hasStorage && known.isDisplaced === isDisplaced && known.rules === rules
     if (holds) return known.summing
     const summing = new Summing(chunk.rows, this.#findings)
     chunk.sum = { ...basis, summing }

@@ -6,6 +6,7 @@ import type { Parent } from '../catalog/catalog.ts'
 import { docsOfVersion } from '../documentation/documentation.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findModuleVersion, latestVersionOf, noModule } from './find.ts'
+import { deprecationOf } from './lifecycle.ts'
 import { listedVersion } from './listed-version.ts'
 import type { RegistryOptions } from './options.ts'
 import { jsonHeadersOf } from './respond.ts'
@@ -72,7 +73,8 @@ async function detailOf(
 ): Promise<ModuleDetail> {
   const docs = await ifFound(docsOfVersion(module, version, archives))
   const root = docs?.root ?? emptyRoot
-  const served = module.versions.filter((row) => row.downloadable)
+  const all = module.versions.filter((row) => row.isListed)
+  const own = module.rowsOf(version).find((row) => row.downloadable)
   return {
     ...listedVersion(catalog, module, [namespace, name, system], version),
     provider: system,
@@ -82,7 +84,8 @@ async function detailOf(
     submodules: docs?.submodules.map(folderOf) ?? [],
     examples: docs?.examples.map(folderOf) ?? [],
     providers: [system],
-    versions: [...new Set(served.map((row) => row.version))],
+    versions: [...new Set(all.map((row) => row.version))],
+    deprecation: deprecationOf(own?.lifecycle),
   }
 }
 

@@ -7,6 +7,7 @@ import { baseUrlOf } from './base-url.ts'
 import { modulePrefix } from './discovery.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findModuleVersion, noModule } from './find.ts'
+import { deprecationOf } from './lifecycle.ts'
 import { sourceOf } from './listed-version.ts'
 import type { RegistryOptions } from './options.ts'
 import { downloadOf, jsonHeadersOf, linkHeadersOf } from './respond.ts'
@@ -54,13 +55,16 @@ function versionsAnswer(module: Parent, options: RegistryOptions): ReadyAnswer {
   })
 }
 
-/** Every version that can be downloaded, newest first. */
+/** Every listed version, newest first. */
 function versionList(module: Parent): string {
-  const downloadable = module.versions.filter((row) => row.downloadable)
-  const versions = [...new Set(downloadable.map((row) => row.version))]
-  const list: ModuleVersions = {
-    modules: [{ source: sourceOf(module), versions: versions.map((version) => ({ version })) }],
-  }
+  const listed = new Map(
+    module.versions.filter((row) => row.isListed).map((row) => [row.version, row]),
+  )
+  const versions = Array.from(listed, ([version, row]) => ({
+    version,
+    deprecation: deprecationOf(row.lifecycle),
+  }))
+  const list: ModuleVersions = { modules: [{ source: sourceOf(module), versions }] }
   return JSON.stringify(list)
 }
 

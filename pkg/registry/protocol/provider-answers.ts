@@ -4,6 +4,7 @@ import type { Signer } from '../../archives/signing/signing.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
 import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { providerPrefix } from './discovery.ts'
+import { warningsOf } from './lifecycle.ts'
 import type { RegistryOptions } from './options.ts'
 import { onePerPlatform, type Release } from './release.ts'
 import { jsonHeadersOf, linkHeadersOf } from './respond.ts'
@@ -125,11 +126,12 @@ function factsOf(
   return version === undefined ? facts : { ...facts, version }
 }
 
-/** Every version that can be downloaded with its platforms, newest first. */
+/** Every listed version with its platforms, newest first. */
 function versionList(provider: Parent): string {
-  const served = provider.versions.filter((row) => row.downloadable)
-  const versions = Map.groupBy(served, (row) => row.version)
+  const listed = provider.versions.filter((row) => row.isListed)
+  const versions = Map.groupBy(listed, (row) => row.version)
   const list: ProviderVersions = {
+    warnings: warningsOf(listed),
     versions: Array.from(versions, ([version, rows]) => ({
       version,
       protocols: protocolsOf(provider, rows),

@@ -53,10 +53,10 @@ async function detailOf(
     throw error
   })
   const listed = listedVersion(catalog, provider, [namespace, type], version)
-  const downloadable = provider.versions.filter((row) => row.downloadable)
+  const all = provider.versions.filter((row) => row.isListed)
   return {
     ...listed,
-    versions: [...new Set(downloadable.map((row) => row.version))],
+    versions: [...new Set(all.map((row) => row.version))],
     docs: (docs?.pages ?? []).map(
       ({ page: { title, path, slug, category, subcategory = '' } }) => ({
         id: `${listed.id}/${category}/${slug}`,

@@ -118,3 +118,141 @@ it('tells browsers of a quarantined version why', async () => {
   })
   expect(fixture.catalog.versionStates().Module.unservable).toBe(3)
 })
+
+/** The rules of a module with 1.0.0, 1.1.0, 1.1.1 and 2.0.0-rc.1. */
+function ruled() {
+  const own = new Fixture()
+  const rules = (...lifecycle: object[]) => {
+    const storageConfig = { fileSystem: { directoryPath: 'modules' } }
+    own.add('Module', 'net', {
+      spec: { moduleConfig: { provider: 'aws', storageConfig }, lifecycle },
+    })
+    own.add('Provider', 'hello', {
+      spec: {
+        providerConfig: { storageConfig: { fileSystem: { directoryPath: 'providers' } } },
+        lifecycle,
+      },
+    })
+  }
+  rules()
+  for (const version of ['1.0.0', '1.1.0', '1.1.1', '2.0.0-rc.1']) {
+    own.version('Module', 'net', version)
+    own.version('Provider', 'hello', version, on('linux'))
+  }
+  const routes = own.app()
+  const json = async (path: string) => JSON.parse(await (await routes.request(path)).text())
+  const net = '/depot/modules/v1/platform/net/aws'
+  return {
+    rules,
+    net,
+    listed: async (): Promise<{ version: string; deprecation?: object }[]> =>
+      (await json(`${net}/versions`)).modules[0].versions,
+    providers: () => json('/depot/providers/v1/platform/hello/versions'),
+    browse: (path = '') => json(`/depot/ui/v1/resources/platform/module/net${path}`),
+    status: async (path: string) => (await routes.request(path)).status,
+    json,
+    counts: () => own.catalog.lifecycles(),
+    [Symbol.dispose]: () => own[Symbol.dispose](),
+  }
+}
+const numbers = (list: readonly { version: string }[]) => list.map(({ version }) => version)
+
+it('warns of deprecated versions, and serves them', async () => {
+  using at = ruled()
+  const link = 'https://wiki.test/net'
+  at.rules({
+    versions: '< 1.1.1',
+    state: 'Deprecated',
+    message: 'old\u001b[31m',
+    replacedBy: '1.1.1',
+    link,
+  })
+  const reason = 'old [31m; use 1.1.1 instead'
+  const deprecation = { reason, link }
+  expect(await at.listed()).toEqual([
+    { version: '2.0.0-rc.1' },
+    { version: '1.1.1' },
+    { version: '1.1.0', deprecation },
+    { version: '1.0.0', deprecation },
+  ])
+  expect((await at.providers()).warnings).toEqual(
+    ['1.1.0', '1.0.0'].map((version) => `version ${version} is deprecated: ${reason}; see ${link}`),
+  )
+  expect(await at.status(`${at.net}/1.0.0/download`)).toBe(204)
+  expect(await at.json(`${at.net}/1.0.0`)).toMatchObject({ deprecation })
+  expect(await at.json(`${at.net}/1.1.1`)).not.toHaveProperty('deprecation')
+  at.rules()
+  expect((await at.listed()).every((one) => one.deprecation === undefined)).toBe(true)
+  expect(await at.providers()).not.toHaveProperty('warnings')
+})
+
+it('lists a yanked version only while a newer active one has its minor version', async () => {
+  using at = ruled()
+  at.rules({ versions: '<= 1.1.0', state: 'Yanked' })
+  expect(numbers(await at.listed())).toEqual(['2.0.0-rc.1', '1.1.1', '1.1.0'])
+  expect((await at.listed())[2]).toMatchObject({ deprecation: { reason: 'it is yanked' } })
+  expect(numbers((await at.providers()).versions)).toEqual(['2.0.0-rc.1', '1.1.1', '1.1.0'])
+  expect((await at.providers()).warnings).toEqual(['version 1.1.0 is yanked'])
+  expect(await at.status(`${at.net}/1.0.0/download`)).toBe(204)
+  // A deprecated one is not active, and a quarantined one is not there.
+  for (const state of ['Deprecated', 'Quarantined']) {
+    at.rules({ versions: '1.1.0', state: 'Yanked' }, { versions: '1.1.1', state })
+    expect(numbers(await at.listed())).not.toContain('1.1.0')
+  }
+})
+
+it('has an empty list and no latest version if every version is yanked, until the rule goes', async () => {
+  using at = ruled()
+  at.rules({ versions: '>= 1.0.0', state: 'Yanked' }, { versions: '2.0.0-rc.1', state: 'Yanked' })
+  expect(await at.listed()).toEqual([])
+  expect(await at.browse()).not.toHaveProperty('latestVersion')
+  expect(await at.status(at.net)).toBe(404)
+  at.rules()
+  expect((await at.browse()).latestVersion).toBe('1.1.1')
+  expect(await at.listed()).toHaveLength(4)
+})
+
+it('shows states to browsers and counts them', async () => {
+  using at = ruled()
+  at.rules(
+    { versions: '1.1.1', state: 'Quarantined', message: 'leaks', replacedBy: '1.1.0' },
+    { versions: '1.0.0', state: 'Deprecated' },
+  )
+  expect(await at.browse()).toMatchObject({
+    latestVersion: '1.1.0',
+    versions: [{ version: '2.0.0-rc.1' }, { state: 'Quarantined' }, {}, { state: 'Deprecated' }],
+  })
+  const { lifecycle } = await at.browse('?version=1.1.1')
+  expect(lifecycle).toEqual({ state: 'Quarantined', message: 'leaks', replacedBy: '1.1.0' })
+  const { items } = await at.browse('/versions')
+  expect(items[1]).toMatchObject({ lifecycle, reason: 'Quarantined' })
+  const counts = { Deprecated: 1, Yanked: 0, Quarantined: 1 }
+  expect(at.counts()).toEqual({ Module: counts, Provider: counts })
+})
+
+it('prints at most five warnings, then the number of the others', async () => {
+  using own = new Fixture()
+  own.provider('many')
+  const lifecycle = { state: 'Deprecated', message: 'old' }
+  for (let patch = 0; patch < 8; patch += 1) {
+    own.version('Provider', 'many', `1.0.${patch}`, {
+      spec: { operatingSystem: 'linux', architecture: 'amd64', lifecycle },
+    })
+  }
+  const list = await own.app().request('/depot/providers/v1/platform/many/versions')
+  expect(JSON.parse(await list.text()).warnings).toEqual([
+    ...[7, 6, 5, 4, 3].map((patch) => `version 1.0.${patch} is deprecated: old`),
+    '3 more versions are deprecated or yanked',
+  ])
+})
+
+it('refuses an object with a mistake in a rule, so that its last valid rules stay', async () => {
+  using at = ruled()
+  at.rules({ versions: '1.1.1', state: 'Quarantined' })
+  for (const versions of ['1.1,x', '', ' ', '>= 1.0 < 2', 'v1.1.1 ||']) {
+    expect(() => at.rules({ versions, state: 'Quarantined' })).toThrow(
+      /must be a version constraint/,
+    )
+    expect(numbers(await at.listed())).toEqual(['2.0.0-rc.1', '1.1.0', '1.0.0'])
+  }
+})

@@ -107,6 +107,7 @@ type VersionSpec = {
   readonly operatingSystem?: string
   readonly architecture?: string
   readonly protocols?: readonly string[]
+  readonly lifecycle?: object
 }
 
 interface VersionOptions {

@@ -1,0 +1,72 @@
+import * as z from 'zod'
+import { constraintSyntax } from '../constraint/constraint.ts'
+import * as rules from './rules.ts'
+
+const Note = {
+  message: z
+    .string()
+    .optional()
+    .meta({ description: 'Why. People and CLIs read it.', maxLength: 1024 }),
+  replacedBy: z
+    .string()
+    .optional()
+    .meta({ description: 'Version or address to take instead.', maxLength: 256 }),
+  link: z
+    .string()
+    .optional()
+    .meta({
+      description: 'Page that explains it.',
+      ...rules.patterned(rules.httpsUrl, 1024),
+    }),
+}
+
+/** `spec.lifecycle` of a Version. */
+export const VersionLifecycle = z
+  .object({
+    state: z
+      .enum(['Active', 'Deprecated', 'Yanked', 'Quarantined'])
+      .describe('State of this version. `Active` makes an exception to a rule of its parent.'),
+    ...Note,
+  })
+  .describe(
+    'State of this version, before the rules of its parent. Quarantined wins from wherever it comes.',
+  )
+
+const LifecycleRule = z.object({
+  versions: z
+    .string()
+    // An object with a mistake here is refused as a whole: a rule must neither release what it withdrew, nor withdraw everything.
+    .regex(
+      constraintSyntax,
+      'must be a version constraint that is not empty, such as "< 2.0.0" or "1.4.2"',
+    )
+    .meta({
+      description: 'Constraint on the versions, such as `>= 1.2.0, < 1.2.4`.',
+      maxLength: 1024,
+    }),
+  state: z
+    .enum(['Deprecated', 'Yanked', 'Quarantined'])
+    .describe(
+      'Deprecated: served with a warning. Yanked: downloadable, and listed only while a newer active version of the same minor version exists. Quarantined: not served.',
+    ),
+  ...Note,
+})
+
+/** In the spec of a Module or Provider. */
+export const Lifecycle = {
+  lifecycle: z.array(LifecycleRule).optional().meta({
+    description:
+      'States of versions. The first rule that matches decides, except that Quarantined wins.',
+    maxItems: 100,
+  }),
+}
+
+/** The state of a Version that its status reports. */
+export const EffectiveLifecycle = z
+  .object({
+    state: z.enum(['Deprecated', 'Yanked', 'Quarantined']).describe('State of this version.'),
+    message: z.string().optional().describe('Why.'),
+    replacedBy: z.string().optional().describe('Version or address to take instead.'),
+    link: z.string().optional().describe('Page that explains it.'),
+  })
+  .describe('State by its spec, the rules of its parent, and policies. Absent if it is active.')
