@@ -72,6 +72,7 @@ const presentation: Readonly<
       { name: 'Version', type: 'string', jsonPath: '.spec.version' },
       { name: 'OS', type: 'string', jsonPath: '.spec.operatingSystem' },
       { name: 'Arch', type: 'string', jsonPath: '.spec.architecture' },
+      { name: 'State', type: 'string', jsonPath: '.status.lifecycle.state' },
       synced,
       ready,
       reason,

@@ -11,6 +11,7 @@ import { docsScenarios } from './docs-scenarios.fixture.ts'
 import { heldBackScenarios } from './held-back-scenarios.fixture.ts'
 import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
+import { lifecycleScenarios } from './lifecycle-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { movedScenarios } from './moved-scenarios.fixture.ts'
 import { policyScenarios } from './policy-scenarios.fixture.ts'
@@ -317,6 +318,7 @@ export function syncScenarios(
     heldBackScenarios(() => scene)
     policyScenarios(() => scene)
     movedScenarios(() => scene)
+    lifecycleScenarios(() => scene)
     hostScenarios(() => scene)
     publishedScenarios(() => scene)
     refusedScenarios(() => scene)

@@ -10,6 +10,8 @@ import { wakeUncompared } from '../version/comparison.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
 import { depotLabel, leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
+import { reportLifecycles } from './lifecycle.ts'
+import { publishedFor } from './published.ts'
 import { heldCondition, useUpConfirmation } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
 
@@ -61,9 +63,11 @@ async function sync(
   if (request !== undefined) await passOn(context, ownedBy(context, object), request)
   const { wanted, retained, held } = await syncChildren(context, object, config, desired)
   await useUpConfirmation(context, object)
+  const all = [...ownedBy(context, object), ...publishedFor(context, object)]
+  await reportLifecycles(context, object, all)
   const children = desired.flatMap((one) => {
     const child = wanted.get(identityOf(one))
-    return child === undefined ? [] : [{ version: one.version, child }]
+    return child === undefined ? [] : [{ version: one.version, child: latestOf(context, child) }]
   })
   const change = reportOf(config.type, { desired: desired.length, children, retained, skipped })
   const RemovalHeld = held && heldCondition(context, object, held)

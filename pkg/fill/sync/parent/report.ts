@@ -28,6 +28,8 @@ interface SeenVersion {
   readonly name: string
   readonly fileName: string | undefined
   readonly synced: boolean
+  /** Whether it was withdrawn, so that people must not be pointed to it. */
+  readonly isWithdrawn: boolean
   readonly failure: Condition | undefined
   readonly isStalled: boolean
   readonly isSuspended: boolean
@@ -78,13 +80,14 @@ export function reportOf(
 }
 
 function seenOf(version: string, child: StoredObject): SeenVersion {
-  const { artifact, synced, conditions } = versionStatus(child)
+  const { artifact, synced, conditions, lifecycle } = versionStatus(child)
   const ready = readyIn(conditions)
   return {
     version,
     name: child.metadata.name,
     fileName: artifact?.fileName,
     synced: synced === true,
+    isWithdrawn: lifecycle?.state === 'Quarantined' || lifecycle?.state === 'Yanked',
     failure: ready?.status === 'False' ? ready : undefined,
     isStalled: conditions?.some(isStalled) === true,
     isSuspended: conditions?.some(({ type }) => type === 'Suspended') === true,
@@ -95,7 +98,9 @@ const isStalled = ({ type, status }: Condition) => type === 'Stalled' && status 
 
 /** The newest stored version; a prerelease only if there is no other. */
 function newestStored(newestFirst: readonly SeenVersion[]): SeenVersion | undefined {
-  const stored = newestFirst.filter(({ fileName }) => fileName !== undefined)
+  const stored = newestFirst.filter(
+    ({ fileName, isWithdrawn }) => fileName !== undefined && !isWithdrawn,
+  )
   return stored.find(({ version }) => semver.prerelease(version) === null) ?? stored[0]
 }
 
