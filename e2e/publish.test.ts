@@ -96,7 +96,7 @@ it('says which right is missing', async () => {
 
 it('asks for the root of the archives that are in a directory of the server', async () => {
   const { status, stderr } = await publish('author', '1.1.0')
-  expect(status).toBe(1)
+  expect(status).toBe(2)
   expect(stderr).toContain('name it with --archives')
 })
 

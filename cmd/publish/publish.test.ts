@@ -5,13 +5,12 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { OptionsError, parseOptions, publishCommand } from '../../pkg/base/options/options.ts'
 import { depot, depotCommand, fingerprints, put } from '../import/import.fixture.ts'
-import { publish as publishModule } from './publish.ts'
+import { runPublish } from './publish.fixture.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-publish-test-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -26,35 +25,7 @@ beforeEach(() => {
 
 const flags = ['--to', 'network/vpc/aws', '--direct', '--manifests', 'registry']
 
-/** Runs the command in this process: starting one takes longer than all that it does. */
-async function run(words: readonly string[]) {
-  const written = { stdout: '', stderr: '' }
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      written[stream] += String(text)
-      return true
-    }),
-  )
-  const status = await publishCommandOf(words).catch((error: unknown) => {
-    if (!(error instanceof OptionsError)) throw error
-    written.stderr = error.problems.map((problem) => `depot: ${problem}\n`).join('')
-    return 2
-  })
-  for (const spy of spies) spy.mockRestore()
-  return { status, ...written }
-}
-
-async function publishCommandOf(words: readonly string[]): Promise<number> {
-  const at = (name: string) => join(dir, name)
-  const folders = ['--archives', at('archives')]
-  const absolute = words.map((word) =>
-    ['vpc', 'vpc.tar.gz', 'registry'].includes(word) ? at(word) : word,
-  )
-  const parsed = parseOptions(publishCommand, [...absolute, ...folders], {})
-  if (parsed.kind !== 'options') throw new Error(`the command line asks for ${parsed.kind}`)
-  return publishModule(parsed.options, parsed.operands)
-}
-
+const run = (words: readonly string[]) => runPublish(dir, words)
 const publish = (version: string, ...more: readonly string[]) =>
   run(['module', 'vpc', ...flags, '--version', version, ...more])
 const change = (text: string) => put(join(dir, 'vpc/main.tf'), text)
@@ -89,7 +60,7 @@ describe('into a folder', () => {
     const before = fingerprints(join(dir, 'registry/versions'))
     expect(await publish('1.0.0')).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining('vpc/aws 1.0.0 was published already\n'),
+      stdout: expect.stringContaining('network/vpc/aws 1.0.0 was published already\n'),
     })
     change('locals {}\n')
     const { status, stdout, stderr } = await publish('1.0.0', '-o', 'json')
@@ -218,6 +189,8 @@ describe('the version in a tag', () => {
 
 it.each([
   [['vpc'], 'write what to publish: depot publish module FOLDER|ARCHIVE'],
+  [['module', 'missing'], 'missing does not exist'],
+  [['provider', 'vpc'], 'is not the address of a provider: write NAMESPACE/TYPE'],
   [['module'], 'write what to publish: depot publish module FOLDER|ARCHIVE'],
   [['module', 'vpc', '--to', 'network/v pc/aws'], 'is not the address of a module'],
 ])('exits with 2 for %j', async (words, message) => {
@@ -258,11 +231,11 @@ it('leaves all or nothing wherever it is killed, and goes on when it is run agai
   const wholeMs = performance.now() - startedMs
   rmSync(join(dir, 'registry'), { recursive: true })
   rmSync(join(dir, 'archives'), { recursive: true })
-  for (let kill = 1; kill <= 6; kill += 1) {
+  for (let kill = 1; kill <= 4; kill += 1) {
     const [command, ...program] = depotCommand
     const child = spawn(command, [...program, ...args], { cwd: dir, env: bareEnvironment })
     const exited = once(child, 'exit')
-    await sleep(wholeMs * (0.4 + 0.6 * (kill / 6)))
+    await sleep(wholeMs * (0.4 + 0.6 * (kill / 4)))
     child.kill('SIGKILL')
     await exited
     for (const { spec } of written()) {

@@ -1,15 +1,17 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import packageJson from '../../package.json' with { type: 'json' }
-import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
+import { defaultLimits, type LimitsByKind } from '../../pkg/archives/archive/archive.ts'
 import {
   type ArchiveStore,
   openArchiveStore,
   storageOfEnvironment,
 } from '../../pkg/archives/storage/storage.ts'
 import {
+  codeOf,
   mayPass,
   messageOf,
   ReasonError,
@@ -25,19 +27,22 @@ import {
   type Publication,
   type PublishContext,
   parseModuleAddress,
+  parseProviderAddress,
+  planProvider,
   planPublication,
   publish as publishIt,
+  publishProvider,
 } from '../../pkg/fill/publishing/publishing.ts'
 import { storageIn } from '../import/import.ts'
-import { openRecords } from '../records/records.ts'
+import { ClusterUnread, openRecords } from '../records/records.ts'
 import { onlyOne } from '../sync/sync.ts'
 import { headVersion } from './head-version.ts'
-import { asJson, asText, type PublishOutcome } from './report.ts'
+import { asJson, asText, type PublishOutcome, providerJson, providerText } from './report.ts'
 
-const statuses = { served: 0, refused: 1, unreachable: 3 } as const
+const statuses = { published: 0, refused: 1, unreachable: 3 } as const
 
 /**
- * Publishes a version of a module with the credentials of the caller.
+ * Publishes a version with the credentials of the caller.
  *
  * @returns the exit status
  * @throws OptionsError naming every mistake of the command line
@@ -47,86 +52,145 @@ export async function publish(
   operands: readonly string[],
 ): Promise<number> {
   const asked = await readInputs(options, operands)
+  const { namespace } = asked.address
   const stopped = new AbortController()
   const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))
   try {
-    await using _ = await folderLock(options, () =>
-      stopped.abort(new Error('the folder is locked')),
-    )
-    await using records = await openRecords(
-      options,
-      [asked.address.namespace],
-      createMetrics({ version: packageJson.version }),
-    )
-    const context = {
-      objects: records.objects,
-      archives: asked.archives,
-      workDir,
-      limits: {
-        ...defaultLimits.module,
-        packedBytes: options.moduleSizeLimitBytes,
-        unpackedBytes: options.moduleUnpackedLimitBytes,
-      },
-      signal: stopped.signal,
-    }
-    return await planPublication(context, asked, (publication) =>
-      finish(options, context, publication),
-    )
+    const onLost = () => stopped.abort(new Error('another process has locked the folder'))
+    await using _ = await folderLock(options, onLost)
+    const metrics = createMetrics({ version: packageJson.version })
+    await using records = await openRecords(options, [namespace], metrics)
+    const { objects } = records
+    const { archives, isModule } = asked
+    const limits = limitsOf(options)[isModule ? 'module' : 'provider']
+    const context = { objects, archives, workDir, limits, signal: stopped.signal }
+    return await (isModule ? publishModule : publishRelease)(options, context, asked)
   } catch (error) {
-    if (!(error instanceof ReasonError)) throw error
-    process.stderr.write(`depot: ${messageOf(error)}\n`)
-    return mayPass(error.reason) ? statuses.unreachable : statuses.refused
+    return statusOf(error)
   } finally {
     await rm(workDir, { recursive: true, force: true })
   }
 }
 
+const limitsOf = (options: PublishCommandOptions): LimitsByKind => ({
+  module: {
+    ...defaultLimits.module,
+    packedBytes: options.moduleSizeLimitBytes,
+    unpackedBytes: options.moduleUnpackedLimitBytes,
+  },
+  provider: {
+    ...defaultLimits.provider,
+    packedBytes: options.providerSizeLimitBytes,
+    unpackedBytes: options.providerUnpackedLimitBytes,
+  },
+})
+
+/** @throws mistakes of the command line, and errors of the program */
+function statusOf(error: unknown): number {
+  const isUnread = error instanceof ClusterUnread && error.mayPass
+  const isOfFiles = codeOf(error) !== ''
+  const isExplained = error instanceof ReasonError && error.reason !== 'NotConfigured'
+  if (!isUnread && !isOfFiles && !isExplained) throw error
+  process.stderr.write(`depot: ${messageOf(error)}\n`)
+  const isLater = isUnread || (error instanceof ReasonError && mayPass(error.reason))
+  return isLater ? statuses.unreachable : statuses.refused
+}
+
+type Inputs = Awaited<ReturnType<typeof readInputs>>
+
+async function publishModule(
+  options: PublishCommandOptions,
+  context: PublishContext,
+  asked: Inputs,
+): Promise<number> {
+  const version = options.version ?? (await headVersion(asked.file, options.tagPrefix))
+  return planPublication(context, { ...asked, version }, async (publication) => {
+    const { target, comparison, isBroken } = publication
+    if (isBroken) {
+      process.stderr.write(
+        `depot: warning: ${target.version} breaks callers of ${comparison?.from}; only a new major version says so\n`,
+      )
+    }
+    return finish(options, publication, {
+      text: asText(publication),
+      json: (outcome) => asJson(publication, outcome),
+      isThere: publication.isThere,
+      run: () => publishIt(context, publication),
+    })
+  })
+}
+
+async function publishRelease(
+  options: PublishCommandOptions,
+  context: PublishContext,
+  { file: folder, address, storage }: Inputs,
+): Promise<number> {
+  const { version } = options
+  const publication = await planProvider(context, { folder, address, version, storage })
+  return finish(options, publication, {
+    text: providerText(publication),
+    json: (outcome) => providerJson(publication, outcome),
+    isThere: publication.archives.every(({ isThere }) => isThere),
+    run: () => publishProvider(context, publication),
+  })
+}
+
+interface Work {
+  readonly text: string
+  readonly json: (outcome: PublishOutcome) => string
+  readonly isThere: boolean
+  readonly run: () => Promise<'published' | 'exists'>
+}
+
+/** Prints what is published, and publishes it if nothing is in its way. */
 async function finish(
   { output, dryRun, manifests }: PublishCommandOptions,
-  context: PublishContext,
-  publication: Publication,
+  { refusals, target }: Pick<Publication, 'refusals' | 'target'>,
+  { text, json, isThere, run }: Work,
 ): Promise<number> {
-  const print = (text: string) => process.stdout.write(text)
+  const print = (written: string) => process.stdout.write(written)
   const end = (outcome: PublishOutcome, sentence: string) =>
-    print(output === 'json' ? asJson(publication, outcome) : sentence)
-  if (output === 'text') print(asText(publication))
-  const { refusals, target, isThere, comparison } = publication
-  if (publication.isBroken) {
-    process.stderr.write(
-      `depot: warning: ${target.version} breaks callers of ${comparison?.from}; only a new major version says so\n`,
-    )
-  }
+    print(output === 'json' ? json(outcome) : `${sentence}\n`)
+  if (output === 'text') print(text)
   if (refusals.length > 0) {
     for (const { message } of refusals) process.stderr.write(`depot: ${message}\n`)
-    end('refused', 'refused: nothing was written\n')
+    end('refused', 'refused: nothing was written')
     return statuses.refused
   }
   if (dryRun) {
-    end('planned', isThere ? 'it is published already\n' : 'it would be published\n')
-    return statuses.served
+    end('planned', isThere ? 'it is published already' : 'it would be published')
+    return statuses.published
   }
-  const { name, system } = target.address
-  const outcome = await publishIt(context, publication)
-  const where = manifests === undefined ? 'the cluster' : manifests
+  const outcome = await run()
+  const { namespace, name, system } = target.address
+  const address = [namespace, name, system].filter((part) => part !== undefined).join('/')
+  const where = manifests ?? 'the cluster'
   end(
     outcome,
     outcome === 'exists'
-      ? `${name}/${system} ${target.version} was published already\n`
-      : `published: servers of ${where} serve it as soon as they have read it\n`,
+      ? `${address} ${target.version} was published already`
+      : `published: servers of ${where} serve it as soon as they have read it`,
   )
-  return statuses.served
+  return statuses.published
 }
 
 /** @throws OptionsError naming every mistake */
 async function readInputs(options: PublishCommandOptions, operands: readonly string[]) {
-  const { to = '', manifests, storageConfig, allowFile = [], tagPrefix, dryRun } = options
+  const { to = '', manifests, storageConfig, allowFile = [], dryRun } = options
   const [what, file, ...others] = operands
+  const isModule = what === 'module'
   const problems: string[] = []
-  if (what !== 'module' || file === undefined || others.length > 0) {
-    problems.push('write what to publish: depot publish module FOLDER|ARCHIVE')
+  if ((!isModule && what !== 'provider') || file === undefined || others.length > 0) {
+    problems.push(
+      'write what to publish: depot publish module FOLDER|ARCHIVE, or depot publish provider FOLDER',
+    )
+  } else if (!existsSync(file)) problems.push(`${file} does not exist`)
+  const address = (isModule ? parseModuleAddress : parseProviderAddress)(to)
+  if (address === undefined) {
+    problems.push(
+      `--to: ${JSON.stringify(to)} is not the address of a ${isModule ? 'module: write NAMESPACE/NAME/SYSTEM, such as network/vpc/aws' : 'provider: write NAMESPACE/TYPE, such as platform/cmdb'}`,
+    )
   }
-  const address = parseModuleAddress(to)
-  if (address === undefined) problems.push(`--to: ${JSON.stringify(to)} ${addressAdvice}`)
   const env = storageOfEnvironment(process.env)
   const proxies = proxyRules(process.env)
   problems.push(...env.problems, ...proxies.problems)
@@ -151,16 +215,13 @@ async function readInputs(options: PublishCommandOptions, operands: readonly str
       : undefined
   return {
     file,
+    isModule,
     address,
-    version: options.version ?? (await headVersion(file, tagPrefix)),
     storage,
     allowed: allowFile,
     archives: archivesIn(archivesDir, { proxies, ...env.settings }),
   }
 }
-
-const addressAdvice =
-  'is not the address of a module: write NAMESPACE/NAME/SYSTEM, such as network/vpc/aws'
 
 /** The folder in which a server finds archives cannot be guessed. */
 function archivesIn(

@@ -1,6 +1,6 @@
 import { changeGroups, oneLine, subjectOf } from '../../pkg/api/changes/changes.ts'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
-import type { Publication } from '../../pkg/fill/publishing/publishing.ts'
+import type { ProviderPublication, Publication } from '../../pkg/fill/publishing/publishing.ts'
 
 export type PublishOutcome = 'published' | 'exists' | 'planned' | 'refused'
 
@@ -61,6 +61,43 @@ export function asJson(publication: Publication, outcome: PublishOutcome): strin
     docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes },
     files,
     comparison,
+    refusals: refusals.map(({ reason, message }) => ({ reason, message })),
+  }
+  return plainText(`${JSON.stringify(result, null, 2)}\n`)
+}
+
+/** Describes the release of a provider to people. */
+export function providerText({ target, archives, signer }: ProviderPublication): string {
+  const { namespace, name } = target.address
+  const platforms = archives.map(({ platform, file, isThere }) => {
+    const { os = '', arch = '' } = platform ?? {}
+    return `  ${os}_${arch}: ${file.sizeBytes} bytes, sha256 ${file.sha256}${isThere ? ', published' : ''}`
+  })
+  const lines = [
+    `${namespace}/${name} ${target.version}${target.isMissing ? ', a new provider' : ''}`,
+    `platforms: ${archives.length}`,
+    ...platforms,
+    ...(signer === undefined ? [] : [`signed: by ${signer}`]),
+  ]
+  return plainText(`${lines.join('\n')}\n`)
+}
+
+/** The same for scripts. */
+export function providerJson(
+  { target, archives, signer, refusals }: ProviderPublication,
+  outcome: PublishOutcome,
+): string {
+  const result = {
+    schema: 1,
+    outcome,
+    address: target.address,
+    version: target.version,
+    newProvider: target.isMissing,
+    signer,
+    archives: archives.map(({ platform, fileName, file, isThere }) => {
+      const { sha256, sizeBytes } = file
+      return { ...platform, fileName, sha256, sizeBytes, published: isThere }
+    }),
     refusals: refusals.map(({ reason, message }) => ({ reason, message })),
   }
   return plainText(`${JSON.stringify(result, null, 2)}\n`)

@@ -18,6 +18,17 @@ const unansweredMs = 5_000
 /** Answers that stay the same. */
 const lasting: readonly unknown[] = ['Forbidden', 'Unauthenticated', 'NoCredentials']
 
+/** The cluster did not answer, or refused to. */
+export class ClusterUnread extends OptionsError {
+  /** Whether it may answer later. */
+  readonly mayPass: boolean
+
+  constructor(mayPass: boolean, problems: readonly string[]) {
+    super(problems)
+    this.mayPass = mayPass
+  }
+}
+
 interface PlaceOptions {
   readonly manifests: string | undefined
   readonly kubeconfig: string | undefined
@@ -91,14 +102,18 @@ export function openReadCluster(
   return {
     cluster,
     async untilRead(ready) {
+      let isRefused = false
       const isRead = await Promise.race([
         ready.then(() => true),
-        refused.promise.then(() => false),
+        refused.promise.then(() => {
+          isRefused = true
+          return false
+        }),
         late().then(() => false),
       ])
       if (isRead) return
       await cluster.close()
-      throw new OptionsError([
+      throw new ClusterUnread(!isRefused, [
         `the cluster cannot be read${cause || ` within ${timeoutMs / 1000} seconds`}. Check --kubeconfig, and that its user may list and watch the resources of ${apiGroup}; or name a folder with --manifests`,
       ])
     },

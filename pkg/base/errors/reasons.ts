@@ -152,7 +152,7 @@ export const reasonTopics = {
   },
   /** Why a version is not published. */
   publishing: {
-    ModuleMissing: ['fix', 'There is no such Module. Create it, or name its storage.'],
+    NoParent: ['fix', 'There is no such Module or Provider. Create it, or name its storage.'],
     VersionExists: ['fix', 'The version has other bytes already. Publish the next one.'],
     OlderVersion: ['fix', 'A later version of the same line exists. Publish one after it.'],
     SecretFile: ['fix', 'A file looks like a secret or a state. Leave it out, or accept it.'],

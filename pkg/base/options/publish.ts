@@ -10,23 +10,21 @@ import { storageVariables } from './variables.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
 const { tagPrefix, storageConfig } = importCommand.options
-const { moduleSizeLimitBytes, moduleUnpackedLimitBytes } = limitOptions
-
 const options = flagged({
   to: {
     value: z
       .string()
-      .regex(/^[^/]+\/[^/]+\/[^/]+$/, {
-        error: 'is not the address of a module: write NAMESPACE/NAME/SYSTEM',
+      .regex(/^[^/]+(?:\/[^/]+){1,2}$/, {
+        error: 'is not an address: write NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE for a provider',
       })
       .meta({ title: 'ADDRESS' }),
-    meaning: 'Address of the module: NAMESPACE/NAME/SYSTEM.',
+    meaning: 'Address: NAMESPACE/NAME/SYSTEM of a module, or NAMESPACE/TYPE of a provider.',
   },
   version: {
     value: name,
     // DEPOT_VERSION may be the release of Depot that CI installs.
     variable: 'DEPOT_PUBLISH_VERSION',
-    otherwise: 'the tag of the checked out commit',
+    otherwise: 'the tag of the checked out commit, or the version in the names of the zips',
     meaning: 'Version to publish.',
   },
   tagPrefix: { ...tagPrefix, meaning: 'Prefix of tags before the version, such as `vpc/`.' },
@@ -68,20 +66,20 @@ const options = flagged({
     meaning: 'YAML file with the `storageConfig` of a module that does not exist yet.',
   },
   apiGroup,
-  moduleSizeLimitBytes,
-  moduleUnpackedLimitBytes,
+  ...limitOptions,
   output: outputOption,
 })
 
-/** Publishes a version of a module. */
+/** Publishes a version of a module or provider. */
 export const publishCommand = {
   program: 'depot publish',
-  operands: 'module FOLDER|ARCHIVE',
+  operands: 'module FOLDER|ARCHIVE, or provider FOLDER',
   summary:
-    'Publishes a version of a module. Packs it, compares it with the version before it, and says what will break for whom. Exit status: 0 published or there already, 1 refused, 2 wrong usage, 3 something did not answer, and the same command can be run again.',
+    'Publishes a version. Packs a module, compares it with the version before it, and says what breaks callers; checks the zips of a provider. Exit status: 0 published or there already, 1 refused, 2 wrong usage, 3 something did not answer, and the same command can be run again.',
   examples: [
     'depot publish module . --to network/vpc/aws --version 1.4.0 --direct --manifests registry',
     'depot publish module . --to network/vpc/aws --direct --dry-run',
+    'depot publish provider dist --to platform/cmdb --direct --manifests registry',
   ],
   options,
   groups: {
@@ -94,7 +92,9 @@ export const publishCommand = {
   rules: [
     apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
     ({ given, name: flag }) =>
-      given('to') ? undefined : `${flag('to')} is missing: write --to NAMESPACE/NAME/SYSTEM`,
+      given('to')
+        ? undefined
+        : `${flag('to')} is missing: write --to NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE`,
     ({ given }) =>
       given('direct')
         ? undefined

@@ -110,7 +110,7 @@ const checksumIn = (text: string, fileName: string): string | undefined =>
     ?.toLowerCase()
 
 /** Finds the protocol versions in a provider's manifest. */
-function protocolsIn(text: string): string[] | undefined {
+export function protocolsIn(text: string): string[] | undefined {
   const found = text.match(/"protocol_versions"\s*:\s*\[([^\]]{0,200})\]/)?.[1]
   return found?.match(/\d+\.\d+/g) ?? undefined
 }

@@ -4,6 +4,7 @@
  */
 export { type ImportAddress, importAddress } from './address.ts'
 export { configOf } from './fields.ts'
+export { protocolsIn } from './folder-items.ts'
 export { parentNames } from './names.ts'
 export {
   type ImportEvent,

@@ -19,7 +19,7 @@ import { messageOf } from '../../base/errors/errors.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { docsOf } from './earlier-docs.ts'
-import { nameOf, type PublishAddress, type Sibling, type Target, targetOf } from './target.ts'
+import { conflictOf, type PublishAddress, publishedAs, type Target, targetOf } from './target.ts'
 
 export interface PublishContext {
   readonly objects: Objects
@@ -134,31 +134,8 @@ function secretsRefused(found: readonly string[], allowed: readonly string[]): F
   ]
 }
 
-type Digests = Pick<ModuleArchive, 'sha256' | 'contentDigest'>
-
-const siblingsAt = ({ siblings, version }: Target): Sibling[] =>
-  siblings().filter((one) => one.version === version)
-
-/** Other releases of zlib pack the same files into other bytes. */
-const isSame = (one: Sibling, { sha256, contentDigest }: Digests): boolean =>
-  one.sha256 === sha256 || one.contentDigest === contentDigest
-
-/** The version, if it is published with these files. */
-export const publishedAs = (target: Target, digests: Digests): Sibling | undefined =>
-  siblingsAt(target).find((one) => isSame(one, digests))
-
-/** The refusal of other files for a version that is published. */
-export function conflictOf(target: Target, digests: Digests): FillError | undefined {
-  const [other] = siblingsAt(target)
-  if (other === undefined || publishedAs(target, digests) !== undefined) return undefined
-  return new FillError(
-    'VersionExists',
-    `${target.version} is published with other files: it has SHA-256 ${other.sha256} (${nameOf(other.object)}), and this archive has ${digests.sha256}. A version keeps its files: publish another version`,
-  )
-}
-
 /** A line of versions goes forward, so that nobody gets an older state by taking a newer number. */
-function backRefused({ siblings, version }: Target): FillError | undefined {
+export function backRefused({ siblings, version }: Target): FillError | undefined {
   const known = siblings().flatMap((one) => semver.parse(one.version) ?? [])
   const wanted = new semver.SemVer(version)
   const line = known.filter(({ major, minor }) => major === wanted.major && minor === wanted.minor)

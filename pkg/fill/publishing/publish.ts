@@ -1,12 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { docsFileName } from '../../api/v1alpha1/v1alpha1.ts'
+import { configRefOf, docsFileName } from '../../api/v1alpha1/v1alpha1.ts'
+import type { PackedDocs } from '../../archives/docs/docs.ts'
+import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import { hasReason } from '../../base/errors/errors.ts'
 import { readmeRefOf } from '../../records/store/store.ts'
+import type { Platform } from '../sources/sources.ts'
 import { nameFor, storeFile } from '../sync/sync.ts'
-import { conflictOf, type Publication, type PublishContext, publishedAs } from './plan.ts'
-import type { Target } from './target.ts'
+import type { Publication, PublishContext } from './plan.ts'
+import { conflictOf, publishedAs, type Target } from './target.ts'
+
+/** An archive to publish, with the documentation that is stored next to it. */
+export interface PublishedArchive {
+  readonly file: LocalFile
+  /** Name in storage. */
+  readonly fileName: string
+  readonly contentDigest?: string
+  readonly docs: PackedDocs | undefined
+  /** Providers only. */
+  readonly platform?: Platform
+  readonly protocols?: readonly string[] | undefined
+}
 
 /**
  * Stores the archive, then creates the Module if it is missing, then the Version. A kill leaves at most an archive that
@@ -19,35 +34,41 @@ export async function publish(
   context: PublishContext,
   publication: Publication,
 ): Promise<'published' | 'exists'> {
-  const { refusals, target, place, archive, isThere, fileName } = publication
+  const { refusals, target, place, archive, isThere, fileName, docs } = publication
   const [refusal] = refusals
   if (refusal !== undefined) throw refusal
+  const { file: path, sha256, sizeBytes, contentDigest } = archive
+  const published = { file: { path, sha256, sizeBytes }, fileName, contentDigest, docs }
   if (!isThere) {
-    const { file: path, sha256, sizeBytes } = archive
-    await storeFile(place, fileName, { path, sha256, sizeBytes }, context.signal)
-    await storeDocs(context, publication)
-    await createModule(context, target)
+    await storeArchive(context, place, published)
+    await createParent(context, target)
   }
-  const outcome = isThere ? 'exists' : await createVersion(context, publication)
+  const outcome = isThere ? 'exists' : await createVersion(context, target, published)
   await completeReadme(context, publication)
   return outcome
 }
 
-async function storeDocs(
+/** Stores an archive and its documentation, and reads them back. */
+export async function storeArchive(
   { signal, workDir }: PublishContext,
-  { place, archive, fileName, docs: { bytes, sha256, sizeBytes } }: Publication,
+  place: ArchivePlace,
+  { file, fileName, docs }: PublishedArchive,
 ): Promise<void> {
+  await storeFile(place, fileName, file, signal)
+  if (docs === undefined) return
+  const { bytes, sha256, sizeBytes } = docs
   const path = join(workDir, randomUUID())
   try {
     await writeFile(path, bytes)
-    const name = docsFileName(fileName, archive.sha256)
+    const name = docsFileName(fileName, file.sha256)
     await storeFile(place, name, { path, sha256, sizeBytes }, signal)
   } finally {
     await rm(path, { force: true })
   }
 }
 
-async function createModule({ objects }: PublishContext, target: Target): Promise<void> {
+/** Creates the Module or Provider, if it is missing. */
+export async function createParent({ objects }: PublishContext, target: Target): Promise<void> {
   if (!target.isMissing) return
   const { kind, metadata, spec } = target.parent
   const { name, namespace } = metadata
@@ -58,32 +79,41 @@ async function createModule({ objects }: PublishContext, target: Target): Promis
 
 const attempts = 3
 
-async function createVersion(
+/**
+ * Creates the Version of a stored archive.
+ *
+ * @throws FillError VersionExists; ApiError
+ */
+export async function createVersion(
   context: PublishContext,
-  { target, archive, docs, fileName }: Publication,
+  target: Target,
+  { file, fileName, contentDigest, docs, platform, protocols }: PublishedArchive,
 ): Promise<'published' | 'exists'> {
   const { objects } = context
-  const { parent, version, config } = target
-  const { name: configName, provider, storageConfig } = config
-  const { sha256, sizeBytes, contentDigest } = archive
+  const { parent, version, config, kind: type } = target
   const { namespace } = parent.metadata
+  const { sha256, sizeBytes } = file
+  const digests = { sha256, contentDigest, platform }
+  const { os, arch } = platform ?? {}
+  const desired = { version, spelled: version, ...platform }
   for (let attempt = 1; ; attempt += 1) {
-    const desired = { version, spelled: version }
-    const name = nameFor(context, parent, { type: 'Module', config }, desired)
+    const name = nameFor(context, parent, { type, config }, desired)
     try {
       await objects.create({
         kind: 'Version',
         metadata: { name, namespace },
         spec: {
-          type: 'Module',
+          type,
           version,
-          moduleConfigRef: { name: configName, ...(provider && { provider }), storageConfig },
+          ...(platform && { operatingSystem: os, architecture: arch }),
+          ...(protocols?.length && { protocols }),
+          [configRefOf[type]]: configRef(target),
           upload: {
             fileName,
             sha256,
             sizeBytes,
-            contentDigest,
-            docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes },
+            ...(contentDigest && { contentDigest }),
+            ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
           },
         },
       })
@@ -92,11 +122,17 @@ async function createVersion(
       if (!hasReason(error, 'AlreadyExists') || attempt === attempts) throw error
       // Another process was faster.
       await objects.fresh('Version', namespace, name)
-      const conflict = conflictOf(target, archive)
+      const conflict = conflictOf(target, digests)
       if (conflict !== undefined) throw conflict
-      if (publishedAs(target, archive) !== undefined) return 'exists'
+      if (publishedAs(target, digests) !== undefined) return 'exists'
     }
   }
+}
+
+/** The part of the config that finds the parent and the archive; the rest is that of the parent. */
+function configRef({ config, kind }: Target): object {
+  const { name, provider, storageConfig } = config
+  return { name, ...(kind === 'Module' && provider && { provider }), storageConfig }
 }
 
 /** A controller writes the README from the documentation; a folder may have none. */

@@ -3,5 +3,6 @@
  * and creates its Version. Each step can be repeated after a kill; a version appears with its last step, or not at all.
  */
 export { type Publication, type PublishContext, planPublication } from './plan.ts'
+export { type ProviderPublication, planProvider, publishProvider } from './provider.ts'
 export { publish } from './publish.ts'
-export { parseModuleAddress } from './target.ts'
+export { parseModuleAddress, parseProviderAddress } from './target.ts'

@@ -3,6 +3,8 @@ import {
   checksumOf,
   type ModuleConfig,
   normalizeVersion,
+  type ParentKind,
+  type ProviderConfig,
   type StorageConfig,
   sha256Hex,
   type Version,
@@ -10,25 +12,40 @@ import {
 import { attempt } from '../../base/errors/errors.ts'
 import { type Objects, refOf, type StoredObject } from '../../records/store/store.ts'
 import { configOf, parentNames } from '../importing/importing.ts'
-import { FillError } from '../sources/sources.ts'
-import { freeName, ownedBy, publishedFor, resourceOf, versionOfStored } from '../sync/sync.ts'
+import { FillError, type Platform } from '../sources/sources.ts'
+import {
+  freeName,
+  identityOf,
+  identityOfStored,
+  ownedBy,
+  publishedFor,
+  resourceOf,
+  versionOfStored,
+} from '../sync/sync.ts'
 
-/** Address of a module in one registry. */
+/** Address of a module, or of a provider, in one registry. */
 export interface PublishAddress {
   readonly namespace: string
+  /** Name of the module, or type of the provider. */
   readonly name: string
-  readonly system: string
+  /** Modules only. */
+  readonly system?: string
 }
 
-/** The module that a version is published to. */
+/** The fields of a config that publishing reads. */
+type PublishConfig = Pick<ModuleConfig, 'provider' | 'fileFormat' | 'versionPolicy'> &
+  Pick<ProviderConfig, 'name' | 'storageConfig' | 'trustedKeys'>
+
+/** The module or provider that a version is published to. */
 export interface Target {
+  readonly kind: ParentKind
   readonly address: PublishAddress
   /** Without a leading `v`. */
   readonly version: string
-  /** The Module, or the one that is to be created. */
+  /** The Module or Provider, or the one that is to be created. */
   readonly parent: StoredObject
   readonly isMissing: boolean
-  readonly config: ModuleConfig & { readonly name: string; readonly storageConfig: StorageConfig }
+  readonly config: PublishConfig & { readonly name: string; readonly storageConfig: StorageConfig }
   /** Versions with an archive. */
   readonly siblings: () => readonly Sibling[]
 }
@@ -38,6 +55,8 @@ export interface Sibling {
   readonly object: StoredObject
   readonly resource: Version
   readonly version: string
+  /** Differs for each platform of a provider. */
+  readonly identity: string
   /** Digest of the archive, in lower-case hexadecimal. */
   readonly sha256: string
   /** Digest of its files, if it is known. */
@@ -47,6 +66,7 @@ export interface Sibling {
 const namespacePattern = /^[0-9a-z]([0-9a-z-]{0,61}[0-9a-z])?$/
 const namePattern = /^[0-9A-Za-z]([0-9A-Za-z_-]{0,62}[0-9A-Za-z])?$/
 const systemPattern = /^[0-9a-z]{1,64}$/
+const typePattern = /^[0-9a-z]([0-9a-z-]{0,62}[0-9a-z])?$/
 
 /** Reads `NAMESPACE/NAME/SYSTEM`; undefined if it is not the address of a module. */
 export function parseModuleAddress(text: string): PublishAddress | undefined {
@@ -56,11 +76,23 @@ export function parseModuleAddress(text: string): PublishAddress | undefined {
   return isAddress && others.length === 0 ? { namespace, name, system } : undefined
 }
 
+/** Reads `NAMESPACE/TYPE`; undefined if it is not the address of a provider. */
+export function parseProviderAddress(text: string): PublishAddress | undefined {
+  const [namespace = '', name = '', ...others] = text.split('/')
+  const isAddress = namespacePattern.test(namespace) && typePattern.test(name)
+  return isAddress && others.length === 0 ? { namespace, name } : undefined
+}
+
+const configField = { Module: 'moduleConfig', Provider: 'providerConfig' } as const
+
+const configIn = (kind: ParentKind, { spec }: StoredObject): PublishConfig =>
+  (spec as Readonly<Record<string, PublishConfig>>)[configField[kind]] ?? {}
+
 /**
- * Finds the module of an address.
+ * Finds the module or provider of an address.
  *
- * @param storage of a module that does not exist yet; undefined: it has to exist
- * @throws FillError NotSemver, ModuleMissing, NoStorage
+ * @param storage of one that does not exist yet; undefined: it has to exist
+ * @throws FillError NotSemver, NoParent, NoStorage
  */
 export function targetOf(
   objects: Objects,
@@ -73,64 +105,68 @@ export function targetOf(
     const message = `${JSON.stringify(spelled)} is not a semantic version: write it as 1.2.0`
     throw new FillError('NotSemver', message)
   }
-  const found = moduleAt(objects, address)
-  const parent = found ?? newModule(objects, address, storage)
-  const { moduleConfig } = parent.spec as { readonly moduleConfig: ModuleConfig }
-  const { name = parent.metadata.name, storageConfig } = moduleConfig
+  const kind = address.system === undefined ? 'Provider' : 'Module'
+  const found = parentAt(objects, kind, address)
+  const parent = found ?? newParent(objects, kind, address, storage)
+  const shared = configIn(kind, parent)
+  const { name = parent.metadata.name, storageConfig } = shared
   if (storageConfig === undefined) {
     throw new FillError(
       'NoStorage',
-      `Module ${address.namespace}/${parent.metadata.name} has no storageConfig: set spec.moduleConfig.storageConfig, which says where archives are stored`,
+      `${nameOf(parent)} has no storageConfig: set spec.${configField[kind]}.storageConfig, which says where archives are stored`,
     )
   }
   const siblings = () =>
     [...(found ? ownedBy({ objects }, found) : []), ...publishedFor({ objects }, parent)].flatMap(
       (object) => siblingOf(object) ?? [],
     )
-  const config = { ...moduleConfig, name, storageConfig }
-  return { address, version, parent, isMissing: found === undefined, config, siblings }
+  const config = { ...shared, name, storageConfig }
+  return { kind, address, version, parent, isMissing: found === undefined, config, siblings }
 }
 
-/** The Module whose own name is in the address wins, then the oldest one. */
-function moduleAt(
+/** The one whose own name is in the address wins, then the oldest one. */
+function parentAt(
   objects: Objects,
+  kind: ParentKind,
   { namespace, name, system }: PublishAddress,
 ): StoredObject | undefined {
   const rank = ({ metadata }: StoredObject) =>
     `${metadata.name === name ? 0 : 1} ${metadata.creationTimestamp} ${metadata.name}`
   return objects
-    .list('Module', { namespace })
-    .filter(({ metadata, spec }) => {
-      const { moduleConfig } = spec as { readonly moduleConfig: ModuleConfig }
-      const { provider = system, name: configured = metadata.name } = moduleConfig
-      return provider === system && (configured === name || metadata.name === name)
+    .list(kind, { namespace })
+    .filter((object) => {
+      const { provider = system, name: configured = object.metadata.name } = configIn(kind, object)
+      const isOfSystem = kind === 'Provider' || provider === system
+      return isOfSystem && (configured === name || object.metadata.name === name)
     })
     .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0]
 }
 
-/** @throws FillError ModuleMissing */
-function newModule(
+/** @throws FillError NoParent */
+function newParent(
   objects: Objects,
+  kind: ParentKind,
   address: PublishAddress,
   storage: StorageConfig | undefined,
 ): StoredObject {
   const { namespace, name, system } = address
-  const kind = 'Module'
   if (storage === undefined) {
+    const what = system === undefined ? name : `${name} for ${system}`
     throw new FillError(
-      'ModuleMissing',
-      `there is no Module ${name} for ${system} in namespace ${namespace}: create it, or name the storage of its archives with --storage-config`,
+      'NoParent',
+      `there is no ${kind} ${what} in namespace ${namespace}: create it, or name the storage of its archives with --storage-config`,
     )
   }
-  const parent = { kind, namespace, name, system } as const
+  const parent = { kind, ...address }
   const names = parentNames(parent)
   const isTaken = (free: string) => objects.get(kind, namespace, free) !== undefined
+  const free = isTaken(names.name)
+    ? freeName(names.name, JSON.stringify(address), isTaken)
+    : names.name
   return {
     kind,
     metadata: {
-      name: isTaken(names.name)
-        ? freeName(names.name, JSON.stringify(address), isTaken)
-        : names.name,
+      name: free,
       namespace,
       uid: '',
       resourceVersion: '',
@@ -153,11 +189,43 @@ function siblingOf(object: StoredObject): Sibling | undefined {
   if (sha256 === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
   const { status, spec } = resource
   const contentDigest = status?.artifact?.contentDigest ?? spec.upload?.contentDigest
-  return { object, resource, version: versionOfStored(object), sha256, contentDigest }
+  const [version, identity] = [versionOfStored(object), identityOfStored(object)]
+  return { object, resource, version, identity, sha256, contentDigest }
+}
+
+/** The archive of a version. */
+interface Digests {
+  readonly sha256: string
+  readonly contentDigest?: string | undefined
+  /** Providers only. */
+  readonly platform?: Platform | undefined
+}
+
+const siblingsAt = ({ siblings, version }: Target, { platform }: Digests): Sibling[] =>
+  siblings().filter(({ identity }) => identity === identityOf({ version, ...platform }))
+
+/** Other releases of zlib pack the same files into other bytes. */
+const isSame = (one: Sibling, { sha256, contentDigest }: Digests): boolean =>
+  one.sha256 === sha256 || (contentDigest !== undefined && one.contentDigest === contentDigest)
+
+/** The version, if it is published with these files. */
+export const publishedAs = (target: Target, digests: Digests): Sibling | undefined =>
+  siblingsAt(target, digests).find((one) => isSame(one, digests))
+
+/** The refusal of other files for a version that is published. */
+export function conflictOf(target: Target, digests: Digests): FillError | undefined {
+  const [other] = siblingsAt(target, digests)
+  if (other === undefined || publishedAs(target, digests) !== undefined) return undefined
+  const { os, arch } = digests.platform ?? {}
+  const what = [target.version, os, arch].filter((part) => part !== undefined).join(' ')
+  return new FillError(
+    'VersionExists',
+    `${what} is published with other files: it has SHA-256 ${other.sha256} (${nameOf(other.object)}), and this archive has ${digests.sha256}. A version keeps its files: publish another version`,
+  )
 }
 
 /** An object as a person finds it, such as `Version team/vpc-1-0-0`. */
-export function nameOf(object: StoredObject): string {
+function nameOf(object: StoredObject): string {
   const { kind, namespace, name } = refOf(object)
   return `${kind} ${namespace}/${name}`
 }
