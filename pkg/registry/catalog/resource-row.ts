@@ -7,6 +7,7 @@ import {
   type Provider,
   type StorageConfig,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import type { HeldBackVersion } from './held-back.ts'
 
 /** The served fields of a Module or Provider. */
 export class ResourceRow {
@@ -41,6 +42,8 @@ export class ResourceRow {
   readonly removalHeld: boolean
   /** The states of its versions; undefined if nobody wrote any. */
   readonly lifecycle: LifecycleRules | undefined
+  /** Versions of its upstream that a policy holds back. */
+  readonly heldBack: readonly HeldBackVersion[]
   /** @see Ranked */
   rank = 0
   generation = 0
@@ -71,6 +74,8 @@ export class ResourceRow {
     this.synced = resource.status?.synced
     const { lifecycle = [] } = resource.spec
     this.lifecycle = lifecycle.length === 0 ? undefined : new LifecycleRules(lifecycle)
+    const { address = '', depot, heldBack = [] } = resource.status?.listing ?? {}
+    this.heldBack = heldBack.map((entry) => ({ ...entry, address, depot }))
     this.removalHeld = (resource.status?.conditions ?? []).some(
       ({ type, status }) => type === 'RemovalHeld' && status === 'True',
     )

@@ -1,7 +1,7 @@
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { normalizeVersion, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Signer } from '../../archives/signing/signing.ts'
 import { notFound, RegistryError } from '../../base/errors/errors.ts'
-import type { Catalog, Parent, VersionRow } from '../catalog/catalog.ts'
+import { type Catalog, heldBackText, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { type Release, releaseOf } from './release.ts'
 
 /** The answer if something does not exist, or not for the caller. */
@@ -29,7 +29,7 @@ export function noModule(
 export function findModuleVersion(module: Parent, version: string): VersionRow {
   const rows = module.rowsOf(version)
   const row = rows.find((candidate) => candidate.downloadable)
-  return row ?? noArchive(`module ${module.namespace}/${module.name}`, version, rows)
+  return row ?? noArchive(module, version, rows)
 }
 
 /** The latest version of a module or provider, or 404. */
@@ -50,8 +50,7 @@ export function noProvider({ namespace, type }: Record<'namespace' | 'type', str
 export function findRelease(provider: Parent, version: string): Release {
   const release = releaseOf(provider, version)
   if (release !== undefined) return release
-  const address = `provider ${provider.namespace}/${provider.name}`
-  return noArchive(address, version, provider.rowsOf(version))
+  return noArchive(provider, version, provider.rowsOf(version))
 }
 
 /** The row of one platform, or 404 with the existing platforms. @param rows at least one */
@@ -72,8 +71,10 @@ export function platformNames(rows: readonly VersionRow[]): string {
   return rows.map((row) => `${row.os}/${row.arch}`).join(', ')
 }
 
-function noArchive(address: string, version: string, rows: readonly VersionRow[]): never {
+function noArchive(parent: Parent, version: string, rows: readonly VersionRow[]): never {
+  const address = `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name}`
   if (rows[0] === undefined) {
+    refuseHeldBack(parent, address, version)
     throw notFound(`${address} has no version ${version}: see its list of versions`)
   }
   refuseWithdrawn(address, version, rows)
@@ -90,6 +91,12 @@ function refuseWithdrawn(address: string, version: string, rows: readonly Versio
     'Gone',
     `version ${version} of ${address} cannot be downloaded: ${withdrawn.unserved?.message}`,
   )
+}
+
+function refuseHeldBack({ resource }: Parent, address: string, version: string): void {
+  const held = resource?.heldBack.find((one) => normalizeVersion(one.version) === version)
+  if (held === undefined) return
+  throw new RegistryError('Forbidden', `version ${version} of ${address} is ${heldBackText(held)}`)
 }
 
 /** @throws RegistryError NotConfigured if the operator gave no key */

@@ -1,8 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { ProviderPackage, ProviderVersions, SigningKeys } from '../../api/registry/registry.ts'
 import type { Signer } from '../../archives/signing/signing.ts'
+import { printable } from '../../base/errors/errors.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
-import { compareText, type Parent, type VersionRow } from '../catalog/catalog.ts'
+import {
+  compareText,
+  heldBackText,
+  isDenied,
+  type Parent,
+  type VersionRow,
+} from '../catalog/catalog.ts'
 import { providerPrefix } from './discovery.ts'
 import { warningsOf } from './lifecycle.ts'
 import type { RegistryOptions } from './options.ts'
@@ -20,6 +27,9 @@ export const providerRoutes = {
 
 /** Versions of the plugin protocol, for a provider that names none. */
 const defaultProtocols: readonly string[] = ['5.0']
+
+const maxWarnings = 5
+const maxWarningBytes = 1000
 
 /** How many platforms' metadata is kept, of some 5 kB each. */
 const maxPackages = 1000
@@ -130,8 +140,9 @@ function factsOf(
 function versionList(provider: Parent): string {
   const listed = provider.versions.filter((row) => row.isListed)
   const versions = Map.groupBy(listed, (row) => row.version)
+  const warnings = [...(warningsOf(listed) ?? []), ...heldBackWarnings(provider)]
   const list: ProviderVersions = {
-    warnings: warningsOf(listed),
+    warnings: warnings.length > 0 ? warnings : undefined,
     versions: Array.from(versions, ([version, rows]) => ({
       version,
       protocols: protocolsOf(provider, rows),
@@ -139,6 +150,16 @@ function versionList(provider: Parent): string {
     })),
   }
   return JSON.stringify(list)
+}
+
+/** CLIs print each line, also when no version in the list is the wanted one. */
+function heldBackWarnings({ resource }: Parent): string[] {
+  const told = (resource?.heldBack ?? []).filter((one) => one.until !== undefined || isDenied(one))
+  const lines = told
+    .slice(0, maxWarnings)
+    .map((one) => printable(`version ${one.version} is ${heldBackText(one)}`, maxWarningBytes))
+  const more = told.length - lines.length
+  return more === 0 ? lines : [...lines, `${more} more versions are held back`]
 }
 
 function protocolsOf(provider: Parent, rows: readonly VersionRow[]): readonly string[] {

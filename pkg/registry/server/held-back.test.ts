@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Fixture } from './registry.fixture.ts'
+
+const fixture = new Fixture()
+afterAll(() => fixture[Symbol.dispose]())
+let app = fixture.app()
+beforeAll(async () => {
+  await fixture.withSigner()
+  app = fixture.app()
+})
+const [since, until] = ['2026-11-26T10:00:00Z', '2026-12-03T10:00:00Z']
+const young = { version: 'v1.1.0', since, until }
+const denied = { version: '1.2.0', since, message: 'denied: stolen token' }
+const unlisted = { version: '2.0.0', since, message: 'not allowed: no rule names it' }
+const listing = {
+  address: 'github.com/acme/vpc',
+  depot: 'platform/main',
+  heldBack: [unlisted, denied, young],
+}
+const storageConfig = { fileSystem: { directoryPath: 'providers' } }
+const hello = (status: object = {}) =>
+  fixture.add('Provider', 'hello', { spec: { providerConfig: { storageConfig } }, status })
+const modules = '/depot/modules/v1/platform/vpc/aws'
+const providers = '/depot/providers/v1/platform/hello'
+const get = async (path: string) => {
+  const response = await app.request(path)
+  const body: { errors: string[]; versions: object[]; warnings: string[] } = JSON.parse(
+    await response.text(),
+  )
+  return { status: response.status, body }
+}
+
+fixture.provider('hello')
+fixture.version('Provider', 'hello', '1.0.0', {
+  spec: { operatingSystem: 'linux', architecture: 'amd64' },
+})
+const except =
+  'name it in spec.policy.exceptions of the Depot: address github.com/acme/vpc, version'
+const youngText = `held back until ${until}: it is too young for the policy of Depot platform/main; its age counts from ${since}; to take it earlier, ${except} v1.1.0`
+const deniedText = `refused by the policy of Depot platform/main since ${since}: denied: stolen token; to take it, ${except} 1.2.0`
+
+it.each([
+  ['1.1.0', youngText],
+  ['1.2.0', deniedText],
+  ['2.0.0', 'to take it, add a rule to spec.policy.allow of the Depot'],
+])('refuses version %s of a module with what the policy says', async (version, text) => {
+  fixture.add('Module', 'vpc', {
+    spec: { moduleConfig: { provider: 'aws' } },
+    status: { listing },
+  })
+  const { status, body } = await get(`${modules}/${version}/download`)
+  expect(status).toBe(403)
+  expect(body.errors[0]).toContain(`version ${version} of module platform/vpc is `)
+  expect(body.errors[0]).toContain(text)
+  expect((await get(`${modules}/9.0.0/download`)).status).toBe(404)
+})
+
+it('warns of versions of a provider that are too young or denied, not of those that no rule allows', async () => {
+  hello({ listing })
+  const path = `${providers}/1.1.0/download/linux/amd64`
+  const refused = await get(path)
+  expect(refused).toMatchObject({
+    status: 403,
+    body: { errors: [expect.stringContaining(youngText)] },
+  })
+  const { body } = await get(`${providers}/versions`)
+  expect(body.versions).toHaveLength(1)
+  expect(body.warnings).toEqual([
+    `version 1.2.0 is ${deniedText}`,
+    `version v1.1.0 is ${youngText}`,
+  ])
+  const many = Array.from({ length: 8 }, (_, n) => ({ ...young, version: `1.9.${n}` }))
+  hello({ listing: { ...listing, heldBack: many } })
+  const { warnings } = (await get(`${providers}/versions`)).body
+  expect([warnings.length, warnings.at(-1)]).toEqual([6, '3 more versions are held back'])
+  hello()
+  expect((await get(`${providers}/versions`)).body).not.toHaveProperty('warnings')
+  expect((await get(path)).status).toBe(404)
+})
