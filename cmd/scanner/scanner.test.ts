@@ -26,7 +26,16 @@ const version = (name: string) => ({
   },
 })
 const scanner = (...args: readonly string[]) =>
-  depot(dir, ['scanner', '--manifests', 'manifests', '--archives', 'archives', ...args])
+  depot(dir, [
+    'scanner',
+    '--manifests',
+    'manifests',
+    '--archives',
+    'archives',
+    '--scanner',
+    'exec',
+    ...args,
+  ])
 
 beforeAll(async () => {
   put(join(dir, 'tmp/none'), '')

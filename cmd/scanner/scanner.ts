@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { openSpool } from '../../pkg/archives/spool/spool.ts'
 import { openArchiveStore, storageOfEnvironment } from '../../pkg/archives/storage/storage.ts'
@@ -23,7 +24,7 @@ import {
   type Metrics,
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
-import { execScanner, type Scans, startScans } from '../../pkg/fill/scan/scan.ts'
+import { execScanner, type Scans, startScans, trivyScanner } from '../../pkg/fill/scan/scan.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
 import { adminPart } from '../controller/controller.ts'
@@ -98,14 +99,14 @@ async function beginScans(
   options: ScannerCommandOptions,
   { objects, log, metrics }: { objects: Objects; log: Logger; metrics: Metrics },
 ): Promise<Scans> {
-  const { workDir, scannerCommand: command = '' } = options
+  const { workDir } = options
   const proxies = proxyRules(process.env)
   const storage = storageOfEnvironment(process.env)
   const folder = madeFolderProblem('--work-dir', workDir, 0o700)
   const problems = [...proxies.problems, ...storage.problems, ...(folder ? [folder] : [])]
   if (problems.length > 0) throw new OptionsError(problems)
   const spool = await openSpool({
-    dir: `${workDir}/archives`,
+    dir: resolve(workDir, 'archives'),
     sizeBytes: options.workSizeBytes,
   })
   const settings = { filesystemMountPath: options.archives, proxies, ...storage.settings }
@@ -114,8 +115,9 @@ async function beginScans(
     archives: openArchiveStore(settings),
     spool,
     limits: limitsOf(options),
-    scanner: execScanner(command),
-    workDir: `${workDir}/unpacked`,
+    scanner: archiveScanner(options),
+    isOffline: options.scannerOffline,
+    workDir: resolve(workDir, 'unpacked'),
     slots: options.scanSlots,
     deadlineMs: options.scanDeadlineMs,
     rescanMs: options.rescanIntervalMs,
@@ -133,4 +135,12 @@ async function beginScans(
       await spool.close()
     },
   }
+}
+
+/** Paths are absolute, because scanners run in folders of their own. */
+function archiveScanner(options: ScannerCommandOptions) {
+  const { scanner: kind, scannerOffline: isOffline } = options
+  const command = resolve(options.scannerCommand ?? '/usr/local/bin/trivy')
+  if (kind === 'exec') return execScanner(command)
+  return trivyScanner({ command, cacheDir: resolve(options.trivyCacheDir), isOffline })
 }

@@ -4,7 +4,7 @@ import { limitOptions } from './fetching.ts'
 import { logOptions, outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, durationMs, path, sizeBytes } from './values.ts'
+import { archivesOption, durationMs, onOff, path, sizeBytes } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup, kubeconfig, manifests } = serverCommand.options
@@ -34,10 +34,29 @@ const options = flagged({
     default: '/data/modules',
     meaning: 'Root folder of archives on the file system. It is only read.',
   },
+  scanner: {
+    value: z
+      .enum(['trivy', 'exec'], { error: 'is not a scanner: write trivy or exec' })
+      .meta({ title: 'SCANNER' }),
+    default: 'trivy',
+    meaning:
+      'What scans: trivy, or exec for any program: `COMMAND source|binary FOLDER` writes a JSON list of findings and ends with 0.',
+  },
   scannerCommand: {
     value: path,
+    otherwise: '/usr/local/bin/trivy for trivy',
+    meaning: 'Path of the scanner program.',
+  },
+  scannerOffline: {
+    value: onOff,
+    default: 'true',
     meaning:
-      'Program that scans: `COMMAND source|binary FOLDER` writes a JSON list of findings and ends with 0.',
+      'Scan without network: Trivy uses the databases that it has, and programs get a network of their own where the system allows that.',
+  },
+  trivyCacheDir: {
+    value: path,
+    default: '/var/lib/depot/trivy',
+    meaning: 'Directory with the databases of Trivy. It is only read with `--scanner-offline`.',
   },
   workDir: {
     value: path,
@@ -79,26 +98,26 @@ const options = flagged({
 export const scannerCommand = {
   program: 'depot scanner',
   summary:
-    'Scans the stored archives of a cluster, or once those of a folder, with a program of your choice. Exit status with `--manifests`: 1 if a scan failed, 2 for wrong options.',
+    'Scans the stored archives of a cluster, or once those of a folder, with Trivy or another program. Exit status with `--manifests`: 1 if a scan failed, 2 for wrong options.',
   examples: [
-    'depot scanner --manifests registry --archives archives --work-dir scans --scanner-command ./my-scanner',
-    'depot scanner --scanner-command /usr/local/bin/my-scanner',
+    'depot scanner --manifests registry --archives archives --work-dir scans --trivy-cache-dir ~/.cache/trivy',
+    'depot scanner --scanner exec --scanner-command /usr/local/bin/my-scanner',
   ],
   options,
   groups: {
     adminListen: 'Process',
     apiGroup: 'Records and archives',
-    scannerCommand: 'Scans',
+    scanner: 'Scans',
     moduleSizeLimitBytes: 'Limits',
     shutdownGracePeriodMs: 'End and log',
   },
   secrets: {},
   variables: storageVariables,
   rules: [
-    ({ given, name }) =>
-      given('scannerCommand')
-        ? undefined
-        : `${name('scannerCommand')}: name the program that scans`,
+    ({ given, text, name }) =>
+      text('scanner') === 'exec' && !given('scannerCommand')
+        ? `${name('scannerCommand')}: name the program that scans`
+        : undefined,
   ],
 } satisfies Command<typeof options, SecretTable>
 

@@ -31,7 +31,7 @@ export function execScanner(command: string): ArchiveScanner {
         const message = `the scanner ${command} is missing (${codeOf(error)}): install it, or correct --scanner-command`
         throw new ScanError('ScannerAbsent', message, { cause: error })
       })
-      return { scanner: `${basename(command)} of ${file.mtime.toISOString()}` }
+      return { scanner: `${basename(command)} of ${file.mtime.toISOString()}`, databases: {} }
     },
     argumentsFor: (target, folder) => [target, folder],
     findingsIn: (output) => findingsIn(output, basename(command)),

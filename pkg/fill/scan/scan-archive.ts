@@ -12,7 +12,7 @@ import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { readStored, storedPlaceOf } from '../sync/sync.ts'
-import type { ArchiveScanner, ScanTarget } from './scanner.ts'
+import type { ArchiveScanner, ScannerIdentity, ScanTarget } from './scanner.ts'
 import { failed, runScanner } from './scanner-process.ts'
 
 export interface ArchiveScanning {
@@ -24,6 +24,8 @@ export interface ArchiveScanning {
   /** Folder for unpacked archives. */
   readonly workDir: string
   readonly deadlineMs: number
+  /** Whether scans must reach nothing. */
+  readonly isOffline: boolean
 }
 
 const maxOutputBytes = 64 * 1024 * 1024
@@ -52,10 +54,11 @@ export function digestOf(version: Version): string | undefined {
 export async function scanArchive(
   scanning: ArchiveScanning,
   version: Version,
+  identity: ScannerIdentity,
   isKnown: (sha256: string) => boolean,
   signal: AbortSignal,
 ): Promise<{ sha256: string; findings: SecurityFinding[] } | undefined> {
-  const { scanner, limits, deadlineMs } = scanning
+  const { scanner, limits, deadlineMs, isOffline } = scanning
   const fileName = fileNameOf(version) ?? ''
   const { place } = storedPlaceOf(scanning, version)
   const stored = await readStored(scanning, place, fileName, { signal })
@@ -81,9 +84,9 @@ export async function scanArchive(
         throw failed(`the archive cannot be unpacked: ${error.message}`, error)
       })
       await reserved.remove()
-      const args = scanner.argumentsFor(target, folder)
-      const { command } = scanner
-      const output = await runScanner({ command, args, home, deadlineMs, maxOutputBytes, signal })
+      const args = scanner.argumentsFor(target, folder, identity)
+      const run = { args, home, deadlineMs, isOffline, maxOutputBytes, signal }
+      const output = await runScanner({ ...run, command: scanner.command })
       return { sha256, findings: scanner.findingsIn(output, target) }
     })
   } finally {

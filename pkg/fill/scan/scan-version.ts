@@ -22,7 +22,9 @@ import type { ScannerIdentity } from './scanner.ts'
 type Status = NonNullable<Version['status']>
 
 /** The last scan of an archive, as this process knows it. */
-interface LastScan extends ScannerIdentity {
+interface LastScan {
+  readonly scanner: string
+  readonly database: string | undefined
   readonly sha256: string
   readonly atMs: number
 }
@@ -67,12 +69,13 @@ export async function scanVersion(
     if (afterMs !== 0) return afterMs === undefined ? {} : { afterMs }
     if (!context.takeSlot()) return { waitsFor: 'scanner' }
     const isKnown = (sha256: string) => dueInMs(sha256) !== 0
-    const scanned = await scanArchive(context, version, isKnown, signal)
+    const scanned = await scanArchive(context, version, identity, isKnown, signal)
     if (scanned === undefined) return {}
     const atMs = context.clock()
     const { sha256, findings } = scanned
     const list = listed(findings)
-    const { scanner, database } = identity
+    const { scanner } = identity
+    const database = identity.databases[targetOf(version)]
     const summary: ScanSummary = {
       sha256,
       scanner,
@@ -82,8 +85,8 @@ export async function scanVersion(
     }
     const scan = { scannedAt: timeOf(atMs), findings: [...list.findings] }
     await write(context, object, sha256, (status) => resultOf(status, version, { scan, summary }))
-    context.lastScans.set(version.metadata.uid, { ...identity, sha256, atMs })
-    return { isScanned: true, ...soonestRescan(context, version, identity) }
+    context.lastScans.set(version.metadata.uid, { scanner, database, sha256, atMs })
+    return { isScanned: true, ...soonestRescan(context, version, database) }
   } catch (error) {
     if (!(error instanceof ScanError) || signal.aborted) throw error
     // Without the program, findings that are there stay what is known.
@@ -98,20 +101,21 @@ export async function scanVersion(
 /** When a scanned archive is scanned again: 0 is now, and undefined is when the scanner or its database has changed. */
 function untilDue(
   { clock, rescanMs }: ScanContext,
-  { metadata }: Version,
+  version: Version,
   last: LastScan,
-  { scanner, database }: ScannerIdentity,
+  { scanner, databases }: ScannerIdentity,
 ): number | undefined {
+  const database = databases[targetOf(version)]
   const isSame = last.scanner === scanner && last.database === database
   if (isSame && database !== undefined) return undefined
-  return Math.max(0, last.atMs + jittered(rescanMs, metadata.uid) - clock())
+  return Math.max(0, last.atMs + jittered(rescanMs, version.metadata.uid) - clock())
 }
 
 /** A scanner that does not name its database may have a new one at any time. */
 function soonestRescan(
   { rescanMs }: ScanContext,
   { metadata }: Version,
-  { database }: ScannerIdentity,
+  database: string | undefined,
 ): Reconciled {
   return database === undefined ? { afterMs: jittered(rescanMs, metadata.uid) } : {}
 }

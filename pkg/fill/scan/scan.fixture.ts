@@ -116,6 +116,7 @@ ${script}
       workDir: this.workDir,
       slots: 1,
       deadlineMs: 60_000,
+      isOffline: true,
       rescanMs: 24 * 3_600_000,
       log,
       metrics: createMetrics({ version: 'test' }),

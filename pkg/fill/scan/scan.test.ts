@@ -72,7 +72,7 @@ describe('a scan', () => {
          title: String(HOME === TMPDIR && process.cwd() === HOME && (fs.statSync(HOME).mode & 0o777) === 0o700) }])`,
     )
     await scene.store('network', [main])
-    await scene.run()
+    await scene.run({ isOffline: false })
     delete process.env['DEPOT_TEST_SECRET']
     expect((await scene.status('network')).sourceScan?.findings).toMatchObject([
       { vulnerabilityID: '{"LC_ALL":"C.UTF-8"}', pkgName: 'false', title: 'true' },

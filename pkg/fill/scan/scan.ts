@@ -18,6 +18,7 @@ import { type ScanContext, scanVersion } from './scan-version.ts'
 import type { ScannerIdentity } from './scanner.ts'
 
 export { execScanner } from './exec-scanner.ts'
+export { trivyScanner } from './trivy-scanner.ts'
 
 export interface ScanOptions extends ArchiveScanning {
   /** Maximum number of scans at a time. */

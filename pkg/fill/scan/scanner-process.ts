@@ -4,11 +4,14 @@ import { basename } from 'node:path'
 import { codeOf, printable } from '../../base/errors/errors.ts'
 import { isTimeout } from '../../base/http/http.ts'
 import { endsWithin } from '../../base/pacing/pacing.ts'
+import { deadProxies, findIsolation } from './isolation.ts'
 import { ScanError } from './scan-error.ts'
 
 export interface ScannerRun {
   readonly command: string
   readonly args: readonly string[]
+  /** Whether it must reach nothing. It gets a network of its own, where the system allows that. */
+  readonly isOffline?: boolean
   /** Folder for whatever it writes. No other process has it in its environment. */
   readonly home: string
   readonly deadlineMs: number
@@ -17,6 +20,13 @@ export interface ScannerRun {
 }
 
 const lastWordsBytes = 4096
+
+/** Looked up once: a system does not change its mind. */
+let lookedUp: { readonly isolation: ReturnType<typeof findIsolation> } | undefined
+const isolation = () => {
+  lookedUp ??= { isolation: findIsolation() }
+  return lookedUp.isolation
+}
 
 /**
  * Runs a scanner without a shell and without the environment of this process: programs such as git are not on its PATH. When
@@ -30,9 +40,17 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
   signal.throwIfAborted()
   const limit = new AbortController()
   const stop = AbortSignal.any([signal, limit.signal, AbortSignal.timeout(deadlineMs)])
-  const child = spawn(command, args, {
+  const isolated = run.isOffline === true ? isolation() : undefined
+  const [program, ...before] = isolated ?? [command]
+  const child = spawn(program, isolated === undefined ? args : [...before, command, ...args], {
     cwd: home,
-    env: { PATH: `${home}/no-programs`, HOME: home, TMPDIR: home, LC_ALL: 'C.UTF-8' },
+    env: {
+      PATH: `${home}/no-programs`,
+      HOME: home,
+      TMPDIR: home,
+      LC_ALL: 'C.UTF-8',
+      ...(run.isOffline === true && deadProxies),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

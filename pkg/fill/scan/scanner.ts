@@ -7,8 +7,8 @@ export type ScanTarget = 'source' | 'binary'
 export interface ScannerIdentity {
   /** Name and version, such as trivy 0.70.0. */
   readonly scanner: string
-  /** Undefined if it has none, or does not say. */
-  readonly database?: string | undefined
+  /** Database for each target. Undefined if it has none, or does not say. */
+  readonly databases: Readonly<Partial<Record<ScanTarget, string | undefined>>>
 }
 
 /** A program that scans a folder. It runs in a process of its own, without network if the operator cuts it off. */
@@ -16,7 +16,8 @@ export interface ArchiveScanner {
   readonly command: string
   /** Cheap enough for once a minute. @throws ScanError */
   identity(): Promise<ScannerIdentity>
-  argumentsFor(target: ScanTarget, folder: string): readonly string[]
+  /** @throws ScanError if it cannot scan that */
+  argumentsFor(target: ScanTarget, folder: string, identity: ScannerIdentity): readonly string[]
   /**
    * The findings in its output, which is untrusted.
    *

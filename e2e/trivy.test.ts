@@ -1,0 +1,120 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { findForTests, toolPath } from '../hack/testbed/tools.ts'
+import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
+import { trivyScanner } from '../pkg/fill/scan/scan.ts'
+
+const tools = findForTests('Trivy', () => ({
+  command: toolPath('trivy'),
+  database: toolPath('trivy-db'),
+}))
+
+let scene: ScanScene
+beforeEach(async () => {
+  scene = await ScanScene.open()
+})
+afterEach(() => scene.close())
+
+describe.skipIf(tools === undefined)('Trivy', () => {
+  const { command = '', database = '' } = tools ?? {}
+  const run = () => {
+    const cacheDir = join(scene.folder, 'cache')
+    return scene.run({ scanner: trivyScanner({ command, cacheDir, isOffline: true }) })
+  }
+  /** Says that bbolt is vulnerable before a version. */
+  const writeDatabase = async (version: string) => {
+    await rm(join(scene.folder, 'cache'), { recursive: true, force: true })
+    execFileSync(database, [join(scene.folder, 'cache'), version])
+  }
+  const provider = (content: Buffer | string) =>
+    scene.store('random', [{ path: 'terraform-provider-random_v1.0.0', content }], {
+      type: 'Provider',
+    })
+
+  it('finds misconfigurations of a module by its own checks, and asks no source of a module', async () => {
+    let asked = 0
+    const canary = createServer((socket) => {
+      asked += 1
+      socket.destroy()
+    }).listen(0, '0.0.0.0')
+    onTestFinished(() => void canary.close())
+    await once(canary, 'listening')
+    const host = `0.0.0.0:${(canary.address() as AddressInfo).port}`
+    const sources = [
+      `git::https://${host}/canary.git`,
+      `https://${host}/canary.zip`,
+      `http://${host}/canary.tar.gz`,
+      `${host}/team/canary/aws`,
+    ]
+    const calls = sources.map(
+      (source, index) => `module "m${index}" {\n  source = "${source}"\n}\n`,
+    )
+    const content = `resource "aws_s3_bucket" "logs" {}\n${calls.join('')}`
+    await scene.store('network', [{ path: 'main.tf', content }])
+    expect((await run()).failures()).toEqual([])
+    const { sourceScan, scan } = await scene.status('network')
+    expect(sourceScan?.findings).toContainEqual({
+      vulnerabilityID: 'AWS-0086',
+      pkgName: 'aws_s3_bucket.logs',
+      installedVersion: '',
+      severity: 'HIGH',
+      title: 'S3 Access block should block public ACL',
+    })
+    expect(scan).toMatchObject({ scanner: 'trivy 0.70.0', database: 'embedded checks' })
+    expect((await scene.scanned('network')).message).toMatch(
+      /^\d+ high, .*, by trivy 0\.70\.0 with the database of embedded checks$/,
+    )
+    expect(asked).toBe(0)
+    expect((await run()).done).toBe(0)
+  })
+
+  it('finds vulnerable packages in the binary of a provider, and again with another database', async () => {
+    await writeDatabase('v99.0.0')
+    await provider(readFileSync(database))
+    expect((await run()).failures()).toEqual([])
+    expect((await scene.status('random')).binaryScan?.findings).toEqual([
+      {
+        vulnerabilityID: 'CVE-2026-0001',
+        pkgName: 'go.etcd.io/bbolt',
+        installedVersion: expect.stringMatching(/^v1\./),
+        fixedVersion: 'v99.0.0',
+        severity: 'CRITICAL',
+        title: 'A page is freed twice',
+      },
+    ])
+    await writeDatabase('v0.0.1')
+    expect((await run()).done).toBe(0)
+    scene.aheadMs = 30 * 3_600_000
+    expect((await run()).done).toBe(1)
+    expect((await scene.status('random')).binaryScan?.findings).toEqual([])
+  })
+
+  it('fails without a database, and says how to get one', async () => {
+    await provider(readFileSync(database))
+    expect((await run()).done).toBe(0)
+    expect(await scene.scanned('random')).toMatchObject({
+      status: 'False',
+      message: expect.stringMatching(
+        /^trivy has no vulnerability database in .*--download-db-only/,
+      ),
+    })
+    expect((await scene.status('random')).binaryScan).toBeUndefined()
+  })
+
+  it('calls nothing clean that it did not recognise', async () => {
+    await writeDatabase('v99.0.0')
+    await provider('#!/bin/sh\n')
+    await run()
+    expect(await scene.scanned('random')).toEqual({
+      status: 'Unknown',
+      reason: 'NothingRecognised',
+      message: 'trivy recognised no packages in the archive',
+    })
+    expect((await scene.status('random')).binaryScan).toBeUndefined()
+  })
+})

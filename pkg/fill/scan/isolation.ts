@@ -1,0 +1,20 @@
+import { spawnSync } from 'node:child_process'
+
+const unshare = ['--map-root-user', '--net', '--'] as const
+
+/**
+ * How a program is started in an empty network namespace of its own, where this process may make one.
+ *
+ * @returns what comes before the command and its arguments; undefined if the system refuses
+ */
+export function findIsolation(): readonly [string, ...string[]] | undefined {
+  const path = '/usr/bin/unshare'
+  const tried = spawnSync(path, [...unshare, '/bin/true'], { stdio: 'ignore', timeout: 10_000 })
+  return tried.status === 0 ? [path, ...unshare] : undefined
+}
+
+/** Proxies that nobody listens on, for programs that share the network of this process. */
+export const deadProxies = {
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+} as const

@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import * as z from 'zod'
+import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
+import { jsonOf } from '../../base/errors/errors.ts'
+import { ScanError } from './scan-error.ts'
+import type { ArchiveScanner, ScanTarget } from './scanner.ts'
+import { failed, runScanner } from './scanner-process.ts'
+
+export interface TrivyOptions {
+  readonly command: string
+  /** Folder with its databases. It is only read while `isOffline`. */
+  readonly cacheDir: string
+  /** Whether it uses the databases that it has. */
+  readonly isOffline: boolean
+}
+
+const text = z.string()
+const TrivyVersion = z.object({
+  Version: text,
+  VulnerabilityDB: z.object({ UpdatedAt: text }).optional(),
+  CheckBundle: z.object({ Digest: text }).optional(),
+})
+
+const Vulnerability = z.object({
+  VulnerabilityID: text.min(1),
+  PkgName: text.default(''),
+  InstalledVersion: text.default(''),
+  FixedVersion: text.optional(),
+  Severity: text.default('UNKNOWN'),
+  Title: text.default(''),
+})
+const Misconfiguration = z.object({
+  ID: text.min(1),
+  Title: text.default(''),
+  Severity: text.default('UNKNOWN'),
+  Status: text.default('FAIL'),
+  CauseMetadata: z.object({ Resource: text.default('') }).optional(),
+})
+const TrivyReport = z.object({
+  SchemaVersion: z.literal(2),
+  Results: z
+    .array(
+      z.object({
+        Target: text.default(''),
+        Class: text.default(''),
+        Vulnerabilities: z.array(Vulnerability).default([]),
+        Misconfigurations: z.array(Misconfiguration).default([]),
+      }),
+    )
+    .nullish(),
+})
+
+/** The class of results that Trivy has if it recognised something. */
+const recognised = { source: 'config', binary: 'lang-pkgs' } as const
+
+/** Trivy: misconfigurations of modules by its embedded checks, and vulnerable packages of providers by its database. */
+export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): ArchiveScanner {
+  const name = basename(command)
+  const common = ['--format', 'json', '--cache-dir', cacheDir]
+  const shared = [
+    ...common,
+    '--quiet',
+    '--skip-version-check',
+    '--disable-telemetry',
+    '--cache-backend=memory',
+  ]
+  return {
+    command,
+    async identity() {
+      const home = await mkdtemp(join(tmpdir(), 'depot-trivy-'))
+      const args = ['version', ...common]
+      const run = { command, args, home, deadlineMs: 60_000, maxOutputBytes: 1024 * 1024 }
+      try {
+        const output = await runScanner({ ...run, signal: new AbortController().signal })
+        const { data } = TrivyVersion.safeParse(jsonOf(output.toString()))
+        if (data === undefined) throw failed(`${name} version did not write its version as JSON`)
+        const { Version, VulnerabilityDB, CheckBundle } = data
+        const checks =
+          CheckBundle === undefined ? 'embedded checks' : `checks ${CheckBundle.Digest}`
+        return {
+          scanner: `trivy ${Version}`,
+          databases: { source: checks, binary: VulnerabilityDB?.UpdatedAt },
+        }
+      } finally {
+        await rm(home, { recursive: true, force: true })
+      }
+    },
+    argumentsFor(target, folder, { databases }) {
+      if (target === 'source') {
+        const offline = isOffline ? ['--offline-scan', '--skip-check-update'] : []
+        return ['fs', '--scanners', 'misconfig', ...shared, ...offline, folder]
+      }
+      if (isOffline && databases.binary === undefined) {
+        throw failed(
+          `${name} has no vulnerability database in ${cacheDir}: run ${name} image --download-db-only --cache-dir ${cacheDir}, or let it download one with --scanner-offline=false`,
+        )
+      }
+      const offline = isOffline
+        ? ['--offline-scan', '--skip-db-update', '--skip-java-db-update']
+        : []
+      return ['rootfs', '--scanners', 'vuln', ...shared, ...offline, folder]
+    },
+    findingsIn: (output, target) => findingsIn(output, target, name),
+  }
+}
+
+function findingsIn(output: Buffer, target: ScanTarget, name: string): SecurityFinding[] {
+  if (output.length === 0) throw failed(`${name} ended with status 0 and wrote nothing`)
+  const { data } = TrivyReport.safeParse(jsonOf(output.toString()))
+  if (data === undefined) throw failed(`${name} did not write a report of SchemaVersion 2`)
+  const results = data.Results ?? []
+  if (!results.some((result) => result.Class === recognised[target])) {
+    const what = target === 'source' ? 'configuration' : 'packages'
+    throw new ScanError('NothingRecognised', `${name} recognised no ${what} in the archive`)
+  }
+  return results.flatMap(({ Target, Vulnerabilities, Misconfigurations }) => [
+    ...Vulnerabilities.map((found) => ({
+      vulnerabilityID: found.VulnerabilityID,
+      pkgName: found.PkgName,
+      installedVersion: found.InstalledVersion,
+      fixedVersion: found.FixedVersion,
+      severity: found.Severity,
+      title: found.Title,
+    })),
+    ...Misconfigurations.filter(({ Status }) => Status === 'FAIL').map((found) => ({
+      vulnerabilityID: found.ID,
+      pkgName: found.CauseMetadata?.Resource || Target,
+      installedVersion: '',
+      severity: found.Severity,
+      title: found.Title,
+    })),
+  ])
+}
