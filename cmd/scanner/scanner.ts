@@ -121,6 +121,7 @@ async function beginScans(
     slots: options.scanSlots,
     deadlineMs: options.scanDeadlineMs,
     rescanMs: options.rescanIntervalMs,
+    defaultPolicy: options.block && { block: options.block, onMissing: 'Serve' },
     log,
     metrics,
   })

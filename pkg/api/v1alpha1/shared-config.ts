@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { GithubClientConfig } from './metadata.ts'
 import * as rules from './rules.ts'
+import { ScanPolicy } from './scan-policy.ts'
 import { StorageConfig } from './storage-config.ts'
 
 /** The fields that configs of modules and providers share. */
@@ -12,6 +13,7 @@ export const SharedConfig = {
     .describe('Number of versions to keep. 0 or less keeps all. Default: all.'),
   githubClientConfig: GithubClientConfig.optional(),
   storageConfig: StorageConfig.optional(),
+  scanPolicy: ScanPolicy.optional(),
 }
 
 /** Plugin protocol versions. */

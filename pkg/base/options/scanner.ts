@@ -89,6 +89,16 @@ const options = flagged({
     default: '24h',
     meaning: 'Least time between two scans of the same archive.',
   },
+  block: {
+    value: z
+      .enum(['CRITICAL', 'HIGH'], {
+        error: 'is not a severity that blocks: write CRITICAL or HIGH',
+      })
+      .meta({ title: 'SEVERITY' }),
+    otherwise: 'only what a scanPolicy blocks',
+    meaning:
+      'Quarantine versions with findings of this severity, or a worse one, if the config of their module or provider has no `scanPolicy.block`. They are served until their first scan.',
+  },
   shutdownGracePeriodMs,
   output: { ...outputOption, meaning: 'Output format with `--manifests`: text or json.' },
   ...logOptions,

@@ -41,8 +41,8 @@ export function ruleOf(rule: PolicyRule, list: 'allow' | 'deny'): AddressRule {
 
 const numbersOf = ({ major, minor, patch }: SemVer) => `${major}.${minor}.${patch}`
 
-/** A date lasts until its end, in UTC. */
-function endOf(until: string): number {
+/** A date lasts until its end, in UTC. @throws Error if there is no such date */
+export function endOf(until: string): number {
   const ms = Date.parse(until)
   if (!Number.isNaN(ms)) return until.includes('T') ? ms : ms + dayMs
   throw new Error(`until "${until}" is not a date: write it as 2026-12-31`)

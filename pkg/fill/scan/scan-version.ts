@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { fileNameOf, type ScanSummary, type Version } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  fileNameOf,
+  parentRefOf,
+  type ScanPolicy,
+  type ScanSummary,
+  type Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
+import { quarantinedAfter, scanVerdict } from '../policy/policy.ts'
 import type { Reconciled } from '../queue/queue.ts'
 import {
   conditionFalse,
@@ -11,6 +18,7 @@ import {
   msOf,
   resourceOf,
   type StatusChange,
+  scanPolicyOf,
   timeOf,
   writeStatus,
 } from '../sync/sync.ts'
@@ -35,6 +43,8 @@ export interface ScanContext extends ArchiveScanning {
   readonly clock: Clock
   /** By uid of the Version. A scan that finds nothing new is not written down. */
   readonly lastScans: Map<string, LastScan>
+  /** The policy of Versions whose config has none. */
+  readonly defaultPolicy: ScanPolicy | undefined
   /** @throws ScanError */
   readonly identity: () => Promise<ScannerIdentity>
   /** Whether a scan may begin now. */
@@ -85,10 +95,13 @@ export async function scanVersion(
     }
     const scan = { scannedAt: timeOf(atMs), findings: [...list.findings] }
     await write(context, object, sha256, (status) => resultOf(status, version, { scan, summary }))
-    context.lastScans.set(version.metadata.uid, { scanner, database, sha256, atMs })
+    remember(context, version, sha256, identity)
     return { isScanned: true, ...soonestRescan(context, version, database) }
   } catch (error) {
     if (!(error instanceof ScanError) || signal.aborted) throw error
+    if (error.reason === 'NothingRecognised' && expected !== undefined) {
+      remember(context, version, expected, await context.identity())
+    }
     // Without the program, findings that are there stay what is known.
     const isKnown = last !== undefined && last.sha256 === expected
     if (error.reason !== 'ScannerAbsent' || !isKnown) {
@@ -96,6 +109,16 @@ export async function scanVersion(
     }
     throw error
   }
+}
+
+function remember(
+  { lastScans, clock }: ScanContext,
+  version: Version,
+  sha256: string,
+  { scanner, databases }: ScannerIdentity,
+): void {
+  const database = databases[targetOf(version)]
+  lastScans.set(version.metadata.uid, { scanner, database, sha256, atMs: clock() })
 }
 
 /** When a scanned archive is scanned again: 0 is now, and undefined is when the scanner or its database has changed. */
@@ -147,6 +170,40 @@ async function write(
     const state = { ...current, status }
     return isSameArchive(state) ? change(status) : unchanged
   })
+}
+
+/**
+ * Quarantines a Version, or lifts that, as its policy and its findings say.
+ *
+ * @returns when to decide again
+ */
+export async function enforcePolicy(
+  context: ScanContext,
+  { namespace, name }: StoredObject['metadata'],
+): Promise<Reconciled> {
+  const { objects, clock, defaultPolicy } = context
+  const object = objects.get('Version', namespace, name)
+  if (object === undefined) return {}
+  const version = resourceOf('Version', object)
+  const sha256 = digestOf(version) ?? version.status?.scan?.sha256
+  if (sha256 === undefined) return {}
+  const ref = parentRefOf(version)
+  const parent = ref && objects.get(ref.kind, namespace, ref.name)
+  const own = scanPolicyOf(version, parent)
+  const policy = own?.block === undefined ? { ...defaultPolicy, ignore: own?.ignore } : own
+  const nowMs = clock()
+  const decide = (status: Status | undefined) => scanVerdict({ policy, status, sha256, nowMs })
+  const entriesAfter = (status: Status | undefined) =>
+    quarantinedAfter(status?.quarantinedBy, decide(status), timeOf(nowMs))
+  if (!isDeepStrictEqual(entriesAfter(version.status), version.status?.quarantinedBy)) {
+    await writeStatus<Status>({ objects, clock }, object, (status) => ({
+      fields: { quarantinedBy: entriesAfter(status) },
+      conditions: {},
+      isObserved: false,
+    }))
+  }
+  const { untilMs } = decide(version.status)
+  return untilMs === undefined ? {} : { afterMs: untilMs - nowMs }
 }
 
 const unchanged = { fields: {}, conditions: {}, isObserved: false } as const

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { conditionOf, type Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { conditionOf, type ScanPolicy, type Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { defaultLimits } from '../../archives/archive/archive.ts'
 import { type Packed, zipOf } from '../../archives/archive/packed.fixture.ts'
 import { openSpool, type Spool } from '../../archives/spool/spool.ts'
@@ -57,7 +57,10 @@ ${script}
   async store(
     name: string,
     entries: readonly Packed[],
-    spec: { readonly type: 'Module' | 'Provider'; readonly [field: string]: unknown } = {
+    {
+      scanPolicy,
+      ...spec
+    }: { readonly type: 'Module' | 'Provider'; readonly scanPolicy?: ScanPolicy } = {
       type: 'Module',
     },
   ): Promise<string> {
@@ -67,7 +70,7 @@ ${script}
     const path = join(this.folder, 'archives/stored', name, fileName)
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, bytes)
-    const config = { name, storageConfig }
+    const config = { name, storageConfig, ...(scanPolicy && { scanPolicy }) }
     const platform = { operatingSystem: 'linux', architecture: 'amd64' }
     await this.write(name, {
       version: '1.0.0',

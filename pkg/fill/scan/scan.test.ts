@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ScanPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import { ScanScene } from './scan.fixture.ts'
 
@@ -348,6 +349,102 @@ describe('a hostile scanner', () => {
       { vulnerabilityID: 'B', severity: 'HIGH' },
     ])
     expect(scan?.counts).toMatchObject({ critical: 1, high: 1, low: 0 })
+  })
+})
+
+describe('a scan policy', () => {
+  const critical = [
+    finding('CVE-1', { severity: 'CRITICAL' }),
+    finding('CVE-2', { severity: 'CRITICAL', pkgName: 'q' }),
+    finding('CVE-3'),
+  ]
+  const store = (scanPolicy?: ScanPolicy) =>
+    scene.store('network', [main], { type: 'Module', ...(scanPolicy && { scanPolicy }) })
+  const quarantine = async () => (await scene.status('network')).quarantinedBy
+  const until = (days: number) =>
+    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+
+  it('quarantines a version with findings of its severity, and releases it when it blocks less', async () => {
+    await scene.scanner(`print(${JSON.stringify(critical)})`)
+    await store({ block: 'CRITICAL' })
+    await scene.run()
+    expect(await quarantine()).toEqual([
+      {
+        by: 'ScanPolicy',
+        message:
+          'scans found CRITICAL: CVE-1, CVE-2; take another version, or have them accepted in scanPolicy.ignore',
+        since: expect.any(String),
+      },
+    ])
+    await store({ block: 'HIGH' })
+    await scene.run()
+    expect((await quarantine())?.[0]?.message).toContain('CRITICAL or HIGH: CVE-1, CVE-2, CVE-3;')
+    await store()
+    await scene.run()
+    expect(await quarantine()).toBeUndefined()
+  })
+
+  it('accepts findings until a day, and quarantines the version on the next one', async () => {
+    await scene.scanner(`print(${JSON.stringify(critical)})`)
+    const ignore = ['CVE-1', 'CVE-2'].map((id) => ({
+      id,
+      reason: 'not reachable',
+      until: until(3),
+    }))
+    await store({ block: 'CRITICAL', ignore })
+    await scene.run()
+    expect(await quarantine()).toBeUndefined()
+    expect((await scene.status('network')).sourceScan?.findings).toHaveLength(3)
+    scene.aheadMs = 4 * 86_400_000
+    await scene.run({ rescanMs: 30 * 86_400_000 })
+    expect((await quarantine())?.[0]?.message).toContain('CVE-1, CVE-2')
+  })
+
+  it('holds a version that no scan could look at, unless it may be served', async () => {
+    await scene.scanner(`console.error('no database'); process.exit(1)`)
+    await store({ block: 'CRITICAL' })
+    await scene.run()
+    expect((await quarantine())?.[0]?.message).toBe(
+      'no scan has looked at it yet (scanner ended with status 1: no database); it is served after a scan, or with scanPolicy.onMissing: Serve',
+    )
+    await store({ block: 'CRITICAL', onMissing: 'Serve' })
+    await scene.run()
+    expect(await quarantine()).toBeUndefined()
+    await store({ block: 'CRITICAL' })
+    await scene.scanner('print([])')
+    await scene.run()
+    expect(await quarantine()).toBeUndefined()
+  })
+
+  it('leaves entries of other policies as they are', async () => {
+    await scene.scanner(`print(${JSON.stringify(critical)})`)
+    const other = { by: 'UpstreamPolicy', message: 'denied', since: '2026-11-01T00:00:00Z' }
+    await store({ block: 'CRITICAL' })
+    const spec = JSON.parse((await scene.text('manifests/network.json')) ?? '')
+    await writeFile(
+      join(scene.folder, 'manifests/network.json'),
+      JSON.stringify({ ...spec, status: { quarantinedBy: [other] } }),
+    )
+    await scene.run()
+    expect(await quarantine()).toMatchObject([other, { by: 'ScanPolicy' }])
+    await store()
+    await scene.run()
+    expect(await quarantine()).toEqual([other])
+  })
+
+  it('may come from the scanner, for versions without one of their own', async () => {
+    await scene.scanner(`print(${JSON.stringify(critical)})`)
+    await store()
+    const defaultPolicy = { block: 'CRITICAL', onMissing: 'Serve' } as const
+    await scene.run({ defaultPolicy })
+    expect(await quarantine()).toHaveLength(1)
+    const ignore = [
+      { id: 'CVE-1', reason: 'r', until: until(3) },
+      { id: 'CVE-2', reason: 'r', until: until(3) },
+    ]
+    await store({ ignore })
+    await scene.run({ defaultPolicy })
+    expect(await quarantine()).toBeUndefined()
   })
 })
 

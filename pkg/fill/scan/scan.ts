@@ -5,6 +5,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
+import type { ScanPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
 import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { StoredObject } from '../../records/store/store.ts'
@@ -14,7 +15,7 @@ import { FillError } from '../sources/sources.ts'
 import { keyOf } from '../sync/sync.ts'
 import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
-import { type ScanContext, scanVersion } from './scan-version.ts'
+import { enforcePolicy, type ScanContext, scanVersion } from './scan-version.ts'
 import type { ScannerIdentity } from './scanner.ts'
 
 export { execScanner } from './exec-scanner.ts'
@@ -25,6 +26,8 @@ export interface ScanOptions extends ArchiveScanning {
   readonly slots: number
   /** Least time between two scans of the same archive. */
   readonly rescanMs: number
+  /** The policy of Versions whose config has none. Default: none. */
+  readonly defaultPolicy?: ScanPolicy | undefined
   readonly log: Logger
   readonly metrics: Metrics
   /** Default: Date.now. */
@@ -74,7 +77,12 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     scanning.add(key)
     return true
   }
-  const shared = { ...options, clock, lastScans: new Map() }
+  const shared = {
+    ...options,
+    clock,
+    defaultPolicy: options.defaultPolicy,
+    lastScans: new Map(),
+  }
   let identity: Promise<ScannerIdentity> = scanner.identity()
   let done = 0
 
@@ -85,17 +93,31 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
       failures.delete(key)
       return {}
     }
+    const context: ScanContext = {
+      ...shared,
+      identity: () => identity,
+      takeSlot: () => take(key),
+    }
+    const outcome = await scan(context, key, object, signal)
+    if (outcome.waitsFor !== undefined) return outcome
+    return sooner(outcome, await enforcePolicy(context, object.metadata))
+  }
+
+  async function scan(
+    context: ScanContext,
+    key: string,
+    object: StoredObject,
+    signal: AbortSignal,
+  ): Promise<Reconciled> {
     const earlier = failures.get(key)
     const waitMs = (earlier?.againMs ?? 0) - clock()
     if (earlier !== undefined && waitMs > 0 && isSame(earlier, object)) return { afterMs: waitMs }
     try {
-      const context: ScanContext = {
-        ...shared,
-        identity: () => identity,
-        takeSlot: () => take(key),
-      }
       const outcome = await scanVersion(context, object, signal)
-      if (outcome.waitsFor !== undefined) return outcome
+      if (outcome.waitsFor !== undefined) {
+        await enforcePolicy(context, object.metadata)
+        return outcome
+      }
       failures.delete(key)
       if (outcome.isScanned === true) {
         done += 1
@@ -157,8 +179,10 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     }
     return identityMs
   })
-  const forget = objects.onChange(({ kind, namespace, name }) => {
+  const forget = objects.onChange(({ kind, namespace, name }, before, after) => {
     if (kind === 'Version') queue.add(keyOf({ namespace, name }), 'user')
+    // Its policy may be another one.
+    else if (before?.metadata.generation !== after?.metadata.generation) addAll('poll')
   })
   await identity.catch(() => undefined)
   looking.schedule(identityMs)
@@ -177,6 +201,15 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
       await emptyFolder(workDir)
     },
   }
+}
+
+/** The wait that ends first. */
+function sooner(
+  { afterMs: one = Infinity }: Reconciled,
+  { afterMs: other = Infinity }: Reconciled,
+) {
+  const afterMs = Math.min(one, other)
+  return Number.isFinite(afterMs) ? { afterMs } : {}
 }
 
 /** The subject of a failure: another spec or archive is tried at once. */

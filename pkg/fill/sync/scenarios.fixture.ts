@@ -20,6 +20,7 @@ import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { publishedScenarios } from './published-scenarios.fixture.ts'
 import { refusedScenarios } from './refused-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
+import { scanPolicyScenarios } from './scan-policy-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
 import { spoolScenarios } from './spool-scenarios.fixture.ts'
@@ -326,6 +327,7 @@ export function syncScenarios(
     providerScenarios(() => scene)
     depotScenarios(() => scene)
     textScenarios(() => scene)
+    scanPolicyScenarios(() => scene)
     versionPolicyScenarios(() => scene)
     tenantScenarios(() => scene)
   })

@@ -46,7 +46,7 @@ export { resourceOf } from './resource.ts'
 export { type StatusChange, writeStatus } from './status.ts'
 export { jittered } from './timings.ts'
 export type { VersionOutlook } from './version/outlook.ts'
-export { storedPlaceOf } from './version/plan.ts'
+export { scanPolicyOf, storedPlaceOf } from './version/plan.ts'
 export { storeFile } from './version/store.ts'
 export { readStored } from './version/stored-file.ts'
 

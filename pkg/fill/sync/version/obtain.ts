@@ -3,7 +3,7 @@ import { type Context, keyOf, latestOf } from '../context.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { compareCandidate } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
-import type { StoragePlace, UpstreamOffer, VersionPlan } from './plan.ts'
+import { heldForScan, type StoragePlace, type UpstreamOffer, type VersionPlan } from './plan.ts'
 import { progressOf } from './progress.ts'
 import { writeReadme } from './readme.ts'
 import {
@@ -136,7 +136,15 @@ async function reportStored(
   const object = await write(context, work, (status) => {
     const { fields, conditions } = storedStatus(status, candidate, plan.sourceKey, replacing)
     return {
-      fields: { ...fields, ...comparison?.fields },
+      fields: {
+        ...fields,
+        quarantinedBy: heldForScan(work.version, plan.parent, {
+          ...candidate,
+          status,
+          nowMs: clock(),
+        }),
+        ...comparison?.fields,
+      },
       conditions: { ...conditions, ...comparison?.conditions },
     }
   })

@@ -8,14 +8,16 @@ import {
   normalizeVersion,
   type ProviderConfig,
   parentRefOf,
+  type ScanPolicy,
   type StorageConfig,
   type Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
 import { normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
+import { quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
 import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
-import { type Context, keyOf } from '../context.ts'
+import { type Context, keyOf, timeOf } from '../context.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
 import type { Candidate } from './work.ts'
@@ -227,6 +229,24 @@ function placeIdOf(
   // An account has one identity, however its URL is spelled.
   const account = azure && `${azure.accountUrl.toLowerCase().replace(/\/+$/, '')}/${name}`
   return `${backend}:${s3?.bucket ?? gcs?.bucket ?? account ?? ''}/${prefix}`
+}
+
+/** The policy for findings of scans: that of the Version's own copy of the config, otherwise of its parent. */
+export function scanPolicyOf(
+  { spec }: Version,
+  parent: StoredObject | undefined,
+): ScanPolicy | undefined {
+  return spec[configRefOf[spec.type]]?.scanPolicy ?? configOf(parent)?.scanPolicy
+}
+
+/** The quarantines of a Version with a new archive. A scanner lifts that for missing scans. */
+export function heldForScan(
+  version: Version,
+  parent: StoredObject | undefined,
+  facts: Omit<ScanFacts, 'policy'>,
+): NonNullable<Version['status']>['quarantinedBy'] {
+  const verdict = scanVerdict({ ...facts, policy: scanPolicyOf(version, parent) })
+  return quarantinedAfter(facts.status?.quarantinedBy, verdict, timeOf(facts.nowMs))
 }
 
 /** The config of a Module or Provider. */

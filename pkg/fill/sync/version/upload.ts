@@ -9,7 +9,7 @@ import { writeStatus } from '../status.ts'
 import { compareStored } from './comparison.ts'
 import { document } from './document.ts'
 import { moveArchive } from './move.ts'
-import { type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
+import { heldForScan, type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
 import { verificationDueMs, verifyStored } from './verify.ts'
 import type { VersionStatus, VersionWork } from './work.ts'
@@ -74,6 +74,13 @@ export async function syncUpload(
         },
         checksum: Buffer.from(sha256, 'hex').toString('base64'),
         archiveSizeBytes: found.sizeBytes,
+        ...(artifact === undefined && {
+          quarantinedBy: heldForScan(version, placed.parent, {
+            status,
+            sha256,
+            nowMs: context.clock(),
+          }),
+        }),
         ...handled(request, context.clock()),
       },
       conditions,

@@ -1,0 +1,78 @@
+import type { ScanPolicy, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { attempt } from '../../base/errors/errors.ts'
+import { endOf } from './rules.ts'
+
+type Status = NonNullable<Version['status']>
+type QuarantineEntries = NonNullable<Status['quarantinedBy']>
+
+export interface ScanFacts {
+  /** Undefined, or one without `block`: nothing is blocked. */
+  readonly policy: ScanPolicy | undefined
+  readonly status: Status | undefined
+  /** Digest of the stored archive, in hexadecimal. */
+  readonly sha256: string
+  readonly nowMs: number
+}
+
+export interface ScanVerdict {
+  /** Why the version is quarantined; undefined if it is not. */
+  readonly message?: string | undefined
+  /** When the verdict changes although nothing else does. */
+  readonly untilMs?: number | undefined
+}
+
+const shownIds = 5
+
+/** Decides whether the findings of a version quarantine it. */
+export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanVerdict {
+  const { block, onMissing = 'Hold', ignore = [] } = policy ?? {}
+  if (block === undefined) return {}
+  if (status?.scan?.sha256 !== sha256) {
+    return onMissing === 'Serve' ? {} : { message: missing(status) }
+  }
+  const severities = block === 'HIGH' ? ['CRITICAL', 'HIGH'] : ['CRITICAL']
+  const { critical, high } = status.scan.counts
+  const all = [status.sourceScan, status.binaryScan].flatMap((scan) => scan?.findings ?? [])
+  const listed = all.filter(({ severity }) => severities.includes(severity))
+  const accepted = new Map(ignore.map(({ id, until }) => [id, attempt(() => endOf(until)) ?? 0]))
+  const isAccepted = (id: string) => (accepted.get(id) ?? 0) > nowMs
+  const blocking = listed.filter(({ vulnerabilityID }) => !isAccepted(vulnerabilityID))
+  const unlisted = critical + (block === 'HIGH' ? high : 0) - listed.length
+  const ends = listed.flatMap(({ vulnerabilityID: id }) =>
+    isAccepted(id) ? [accepted.get(id) ?? 0] : [],
+  )
+  if (blocking.length === 0 && unlisted <= 0) {
+    return ends.length === 0 ? {} : { untilMs: Math.min(...ends) }
+  }
+  const ids = [...new Set(blocking.map(({ vulnerabilityID }) => vulnerabilityID))]
+  const more = ids.length > shownIds ? ` and ${ids.length - shownIds} more` : ''
+  const what =
+    ids.length === 0 ? 'more findings than can be listed' : ids.slice(0, shownIds).join(', ')
+  return {
+    message: `scans found ${severities.join(' or ')}: ${what}${more}; take another version, or have them accepted in scanPolicy.ignore`,
+  }
+}
+
+function missing(status: Status | undefined): string {
+  const failure = status?.conditions?.find(({ type }) => type === 'Scanned')
+  const why = failure === undefined || failure.status === 'True' ? '' : ` (${failure.message})`
+  return `no scan has looked at it yet${why}; it is served after a scan, or with scanPolicy.onMissing: Serve`
+}
+
+/**
+ * The policies that quarantine a version, after the one of scans has decided. Entries of others stay.
+ *
+ * @param now RFC 3339
+ */
+export function quarantinedAfter(
+  before: QuarantineEntries | undefined,
+  { message }: ScanVerdict,
+  now: string,
+): QuarantineEntries | undefined {
+  const others = (before ?? []).filter(({ by }) => by !== 'ScanPolicy')
+  const own = before?.find(({ by }) => by === 'ScanPolicy')
+  const since = own?.since ?? now
+  const after =
+    message === undefined ? others : [...others, { by: 'ScanPolicy' as const, message, since }]
+  return after.length === 0 ? undefined : after
+}

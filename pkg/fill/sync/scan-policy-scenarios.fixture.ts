@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { storageConfig, url, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+/** Versions that are held until a scanner has looked at them. */
+export function scanPolicyScenarios(scene: () => Scene): void {
+  const store = async (scanPolicy: object) => {
+    scene().upstream.repository(url, { 'v1.0.0': 'first' })
+    await scene().write('Module', 'vpc', {
+      moduleConfig: { provider: 'aws', source: { type: 'git', url }, storageConfig, scanPolicy },
+      versions: versions('v1.0.0'),
+    })
+    await scene().run()
+    return scene().status('Version', 'vpc-1-0-0')
+  }
+
+  it('a version whose policy demands a scan is quarantined from the moment that it is stored', async () => {
+    const { artifact, quarantinedBy } = await store({ block: 'CRITICAL' })
+    expect(artifact?.fileName).toMatch(/^vpc-1\.0\.0-/)
+    expect(quarantinedBy).toMatchObject([
+      { by: 'ScanPolicy', message: expect.stringMatching(/^no scan has looked at it yet; /) },
+    ])
+  })
+
+  it('a version that may be served without a scan is not quarantined', async () => {
+    expect((await store({ block: 'CRITICAL', onMissing: 'Serve' })).quarantinedBy).toBeUndefined()
+  })
+}
