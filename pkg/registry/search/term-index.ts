@@ -35,18 +35,29 @@ export class TermIndex {
   }
 
   expand(word: string): Expanded {
-    return { word, typos: withOneError(word, (term) => this.#ids.has(term)) }
+    const known = {
+      has: (term: string) => this.#ids.has(term),
+      lettersAfter: (prefix: string) => this.#lettersAfter(prefix),
+    }
+    return { word, typos: withOneError(word, known) }
   }
 
   /** The ids of all texts with the word, a word that begins with it, or one with a typing error. */
   *idsOf({ word, typos }: Expanded): Generator<readonly [ids: readonly number[], isTypo: boolean]> {
     const terms = this.#sorted.get(word.charAt(0)) ?? []
-    for (let at = lowerBound(terms, ({ term }) => term < word); at < terms.length; at += 1) {
-      const posting = terms[at]
-      if (posting?.term.startsWith(word) !== true) break
-      yield [posting.ids, false]
-    }
+    for (const { ids } of terms.slice(placeOf(terms, word), endOf(terms, word))) yield [ids, false]
     for (const typo of typos) yield [this.#ids.get(typo) ?? [], true]
+  }
+
+  *#lettersAfter(prefix: string): Generator<string> {
+    if (prefix === '') yield* this.#sorted.keys()
+    const terms = this.#sorted.get(prefix.charAt(0)) ?? []
+    const end = endOf(terms, prefix)
+    for (let at = placeOf(terms, prefix); at < end; ) {
+      const letter = terms[at]?.term.charAt(prefix.length) ?? ''
+      if (letter !== '') yield letter
+      at = letter === '' ? at + 1 : endOf(terms, prefix + letter)
+    }
   }
 
   #add(term: string, id: number): void {
@@ -73,6 +84,10 @@ export class TermIndex {
     if (terms.length === 0) this.#sorted.delete(term.charAt(0))
   }
 }
+
+/** The place after all terms with a prefix. */
+const endOf = (sorted: readonly Posting[], prefix: string): number =>
+  lowerBound(sorted, ({ term }) => term < prefix || term.startsWith(prefix))
 
 const placeOf = (sorted: readonly Posting[], wanted: string): number =>
   lowerBound(sorted, ({ term }) => term < wanted)

@@ -5,7 +5,6 @@ const maxTermLength = 64
 /** Words of fewer letters have too many neighbours, longer ones are not typed. */
 const shortestTypo = 5
 const longestTypo = 24
-const letters = 'abcdefghijklmnopqrstuvwxyz0123456789_-'
 
 /** The words of a text in lower case. */
 export function wordsIn(text: string): string[] {
@@ -50,18 +49,29 @@ function endWithin(line: string, terms: Set<string>, limit: number): number {
   return line.length
 }
 
-/** Every text with one letter more, one less, another one, or two neighbours swapped, that a predicate accepts. */
-export function withOneError(word: string, isKnown: (term: string) => boolean): string[] {
+/** Terms as a search for typing errors needs them. */
+interface KnownTerms {
+  readonly has: (term: string) => boolean
+  /** The letters that follow a prefix in some term. */
+  readonly lettersAfter: (prefix: string) => Iterable<string>
+}
+
+/** Every term with one letter more than a word, one less, another one, or two neighbours swapped. */
+export function withOneError(word: string, { has, lettersAfter }: KnownTerms): string[] {
   if (word.length < shortestTypo || word.length > longestTypo) return []
   const found = new Set<string>()
-  const consider = (term: string) => isKnown(term) && found.add(term)
-  for (let at = 0; at <= word.length; at += 1) {
+  const consider = (term: string) => has(term) && found.add(term)
+  for (let at = 0; at < word.length; at += 1) {
     const [before, after, rest] = [word.slice(0, at), word.slice(at), word.slice(at + 1)]
-    for (const letter of letters) consider(before + letter + after)
-    if (at === word.length) break
     consider(before + rest)
-    for (const letter of letters) consider(before + letter + rest)
     if (rest !== '') consider(before + rest.charAt(0) + after.charAt(0) + rest.slice(1))
+    let isPrefix = false
+    for (const letter of lettersAfter(before)) {
+      isPrefix = true
+      consider(before + letter + after)
+      consider(before + letter + rest)
+    }
+    if (!isPrefix) break
   }
   return [...found].filter((term) => !term.startsWith(word))
 }
