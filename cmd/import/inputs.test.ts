@@ -68,7 +68,7 @@ describe('reports a mistake before anything is done:', () => {
     ['--storage-config DIR/broken.yaml DIR/empty', 'broken.yaml is not valid YAML: Flow map'],
     ['--storage-config DIR/two.yaml DIR/empty', 'two.yaml: must name exactly one backend'],
     ['--versions >>>1 DIR/empty', '--versions: ">>>1" at character 1 is not a version constraint'],
-    ['--parallel 0 DIR/empty', '--parallel: "0" is not a number from 1 to 64'],
+    ['--parallel 0 DIR/empty', '--parallel: "0" is not a number: write 1 to 64'],
     ['--format rar DIR/empty', '--format: "rar" is not a format: write zip or tar.gz'],
     ['--namespace A_B DIR/empty', '--namespace: "A_B" is not a namespace'],
     ['--token x DIR/empty', '--token is unknown: --help lists all flags'],

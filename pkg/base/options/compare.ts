@@ -1,6 +1,5 @@
-import * as z from 'zod'
 import { fetchingOptions } from './fetching.ts'
-import { outputOption } from './printing.ts'
+import { outputFormat, outputOption } from './printing.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
 const { egressAllow, egressCaPath } = fetchingOptions
@@ -9,11 +8,7 @@ const options = flagged({
   output: {
     ...outputOption,
     formerFlag: 'format',
-    value: z
-      .enum(['text', 'json', 'markdown'], {
-        error: 'is not an output format: write text, json or markdown',
-      })
-      .meta({ title: 'FORMAT' }),
+    value: outputFormat('text', 'json', 'markdown'),
     meaning: 'Output format: text, json, or markdown (for a comment on a pull request).',
   },
   egressAllow: {

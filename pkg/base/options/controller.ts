@@ -1,9 +1,9 @@
-import * as z from 'zod'
 import { fetchingGroups, fetchingOptions, upkeepOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import {
+  count,
   durationMs,
   listenAddress,
   name,
@@ -50,11 +50,7 @@ const options = flagged({
       'Lease in `--namespace` that has the time of the last `depot backup`, for the metric `depot_backup_last_success_timestamp_seconds`.',
   },
   concurrency: {
-    value: z
-      .string()
-      .regex(/^[1-9]\d{0,2}$/, 'is not a number: write 1 to 999')
-      .transform(Number)
-      .meta({ title: 'COUNT' }),
+    value: count(999),
     default: '4',
     meaning: 'How many Modules, how many Providers and how many Versions to work on concurrently.',
   },

@@ -1,13 +1,11 @@
 import * as z from 'zod'
-import { outputOption } from './printing.ts'
+import { outputFormat, outputOption } from './printing.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
 const options = flagged({
   output: {
     ...outputOption,
-    value: z
-      .enum(['markdown', 'json'], { error: 'is not an output format: write markdown or json' })
-      .meta({ title: 'FORMAT' }),
+    value: outputFormat('markdown', 'json'),
     default: 'markdown',
     meaning: 'Output format: markdown (tables of the root module) or json (everything).',
   },

@@ -1,9 +1,8 @@
-import * as z from 'zod'
 import { fetchingOptions, limitOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, name, namespace, onOff, path } from './values.ts'
+import { archivesOption, count, name, namespace, oneOf, onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup } = serverCommand.options
@@ -55,9 +54,7 @@ const options = flagged({
     meaning: 'Version constraints in the syntax of the CLIs, such as `>= 1.2, < 3`.',
   },
   format: {
-    value: z
-      .enum(['zip', 'tar.gz'], { error: 'is not a format: write zip or tar.gz' })
-      .meta({ title: 'FORMAT' }),
+    value: oneOf('a format', 'zip', 'tar.gz').meta({ title: 'FORMAT' }),
     default: 'tar.gz',
     meaning: 'Archive format of modules: zip or tar.gz.',
   },
@@ -72,11 +69,7 @@ const options = flagged({
     meaning: 'Print the planned imports; fetch no archives and write nothing.',
   },
   parallel: {
-    value: z
-      .string()
-      .regex(/^([1-9]|[1-5]\d|6[0-4])$/, 'is not a number from 1 to 64')
-      .transform(Number)
-      .meta({ title: 'COUNT' }),
+    value: count(64),
     default: '4',
     meaning: 'How many archives to import concurrently, 1 to 64.',
   },

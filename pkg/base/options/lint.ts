@@ -1,6 +1,5 @@
-import * as z from 'zod'
 import { fetchingOptions } from './fetching.ts'
-import { outputOption } from './printing.ts'
+import { outputFormat, outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { archivesOption, onOff } from './values.ts'
@@ -13,11 +12,7 @@ const options = flagged({
   output: {
     ...outputOption,
     formerFlag: 'format',
-    value: z
-      .enum(['text', 'json', 'sarif'], {
-        error: 'is not an output format: write text, json or sarif',
-      })
-      .meta({ title: 'FORMAT' }),
+    value: outputFormat('text', 'json', 'sarif'),
     meaning: 'Output format: text, json or sarif (for the code scanning of a Git host).',
   },
   upstreamHosts: fetchingOptions.upstreamHosts,

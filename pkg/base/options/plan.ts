@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { fetchingGroups, fetchingOptions } from './fetching.ts'
-import { logOptions } from './printing.ts'
+import { logOptions, outputFormat, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
@@ -22,13 +22,8 @@ const options = flagged({
     meaning: 'Plan only this Depot.',
   },
   output: {
-    short: 'o',
-    value: z
-      .enum(['text', 'json', 'markdown'], {
-        error: 'is not an output format: write text, json or markdown',
-      })
-      .meta({ title: 'FORMAT' }),
-    default: 'text',
+    ...outputOption,
+    value: outputFormat('text', 'json', 'markdown'),
     meaning: 'Output format: text, json, or markdown (for a comment on a pull request).',
   },
   apiGroup,

@@ -39,6 +39,19 @@ export const name = text.meta({ title: 'NAME' })
 /** Parsed by storage, which knows valid locations. */
 export const storageGrants = text.meta({ title: 'NAMESPACE=URL …' })
 
+/** One of some words. @param kind of thing, such as `an output format` */
+export function oneOf<const T extends readonly string[]>(kind: string, ...words: T) {
+  const error = `is not ${kind}: write ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
+  return z.enum(words, { error })
+}
+
+/** A whole number from 1. */
+export const count = (most: number) =>
+  valueOf((value) => {
+    const number = /^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined
+    return number !== undefined && number <= most ? number : undefined
+  }, `is not a number: write 1 to ${most}`).meta({ title: 'COUNT' })
+
 /** Names, separated by commas. */
 export const list = valueOf((value) => {
   const items = value.split(',').map((item) => item.trim())
