@@ -3,21 +3,10 @@ import type { output } from 'zod'
 import type {
   BrowseConflict,
   BrowseResource,
-  BrowseStats,
   BrowseVersion,
-  ConflictList,
   DepotGraph as DepotGraphRecord,
-  DownloadHistory,
-  InterfaceChange,
-  ModuleComparison,
-  ProviderPage,
-  ProviderPages,
-  ProviderPageText,
   ResourceDetail,
-  ScanFindings,
-  SearchResults,
   VersionDocs,
-  WhoAmI,
 } from '../../../api/browse/browse.ts'
 
 export type {
@@ -36,7 +25,7 @@ export type {
   SearchResults,
   VersionDocs,
   WhoAmI,
-}
+} from '../../../api/browse/browse.ts'
 
 export type DepotGraph = output<typeof DepotGraphRecord>
 export type SeverityCounts = NonNullable<BrowseResource['scanCounts']>

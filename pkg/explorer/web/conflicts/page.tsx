@@ -1,9 +1,10 @@
-import type { BrowseConflict, ConflictList, NamespaceList } from '../api/records.ts'
+import type { BrowseConflict, ConflictList } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { number, plural, sentence } from '../parts/format.ts'
 import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
-import { lastPage, Pagination, PastEnd } from '../parts/pagination.tsx'
-import { nameOptions, Pick } from '../parts/pick.tsx'
+import { NamespacePick } from '../parts/namespace-pick.tsx'
+import { Pagination, PastEnd } from '../parts/pagination.tsx'
+import { Pick } from '../parts/pick.tsx'
 import { reasons, reasonWords } from '../parts/reasons.ts'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
@@ -16,7 +17,6 @@ import {
   conflictsHref,
   conflictsParams,
   conflictsUrl,
-  namespacesUrl,
   resourceHref,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
@@ -65,8 +65,6 @@ function Filters({
   readonly values: ConflictsValues
   readonly change: Change
 }) {
-  const namespaces = useQuery<NamespaceList>(namespacesUrl)
-  const names = namespaces.data?.items.map(({ name }) => name) ?? []
   return (
     <search class="filters" aria-label="Filter conflicts">
       <SearchField
@@ -84,13 +82,7 @@ function Filters({
         ]}
         onChoose={(reason) => change({ reason: reason as ConflictsValues['reason'] })}
       />
-      <Pick
-        label="Namespace"
-        names
-        value={values.namespace}
-        options={nameOptions('All namespaces', names)}
-        onChoose={(namespace) => change({ namespace })}
-      />
+      <NamespacePick value={values.namespace} onChoose={(namespace) => change({ namespace })} />
     </search>
   )
 }
@@ -103,11 +95,9 @@ interface GroupsProps {
 
 function Groups({ data, values, change }: GroupsProps) {
   const [first] = data.items
-  if (first === undefined) {
-    if (data.totalCount === 0) return <Nothing values={values} />
-    const last = lastPage(data)
-    return <PastEnd page={data.page} last={last} href={conflictsHref({ ...values, page: last })} />
-  }
+  const hrefOf = (page: number): string => conflictsHref({ ...values, page })
+  if (data.totalCount === 0) return <Nothing values={values} />
+  if (first === undefined) return <PastEnd of={data} hrefOf={hrefOf} />
   return (
     <>
       {[...Map.groupBy(data.items, ({ reason }) => reason)].map(([reason, items]) => (
@@ -128,10 +118,8 @@ function Groups({ data, values, change }: GroupsProps) {
       ))}
       <Pagination
         what="conflicts"
-        page={data.page}
-        pageSize={data.pageSize}
-        total={data.totalCount}
-        hrefOf={(page) => conflictsHref({ ...values, page })}
+        of={data}
+        hrefOf={hrefOf}
         onRows={(rows) => change({ page_size: rows })}
       />
       {first.address !== undefined && (

@@ -1,22 +1,17 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { DepotGraph, NamespaceList } from '../api/records.ts'
+import type { DepotGraph } from '../api/records.ts'
 import { type Query, useQuery } from '../api/use-query.ts'
 import { fullTime, number, plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
-import { nameOptions, Pick } from '../parts/pick.tsx'
+import { NamespacePick } from '../parts/namespace-pick.tsx'
+import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { useTitle } from '../shell/title.ts'
 import { navigate } from '../url/navigate.ts'
-import {
-  type DepotsValues,
-  depotsHref,
-  depotsParams,
-  graphUrl,
-  namespacesUrl,
-} from '../url/pages.ts'
+import { type DepotsValues, depotsHref, depotsParams, graphUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { Content } from './content.tsx'
 import { canBeDrawn, type FleetHit, fleetOf, search as searchFleet, withHealth } from './fleet.ts'
@@ -25,7 +20,6 @@ import { canBeDrawn, type FleetHit, fleetOf, search as searchFleet, withHealth }
 export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(depotsParams, search)
   const query = useQuery<DepotGraph>(graphUrl(values.namespace))
-  const namespaces = useQuery<NamespaceList>(namespacesUrl)
   const isNarrow = useNarrow()
   useTitle('Depots')
   const fleet = useMemo(() => query.data && fleetOf(query.data), [query.data])
@@ -35,7 +29,6 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   const { at, jump, onSearch, onEscape } = useFinding(values, hits, change)
   const isDrawable = fleet !== undefined && canBeDrawn(fleet.depots)
   const view = isDrawable ? values.view || (isNarrow ? 'list' : 'graph') : 'list'
-  const names = namespaces.data?.items.map(({ name }) => name) ?? []
   return (
     <>
       <div class="page-head">
@@ -65,11 +58,8 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
             <IconButton icon="down" words="Next hit" onClick={() => jump(1)} />
           </div>
         )}
-        <Pick
-          label="Namespace"
-          names
+        <NamespacePick
           value={values.namespace}
-          options={nameOptions('All namespaces', names)}
           onChoose={(namespace) => change({ namespace, node: '' })}
         />
         <Pick

@@ -3,31 +3,28 @@ import { number } from './format.ts'
 import { Hidden, Icon } from './icon.tsx'
 import { Pick } from './pick.tsx'
 
-interface Props {
+interface PageProps {
+  /** The page that the server answered with. */
+  readonly of: { readonly page: number; readonly pageSize: number; readonly totalCount: number }
+  readonly hrefOf: (page: number) => string
+}
+
+interface Props extends PageProps {
   /** Plural name of the items, such as `results`. */
   readonly what: string
-  readonly page: number
-  readonly pageSize: number
-  readonly total: number
-  readonly hrefOf: (page: number) => string
   /** Undefined in HTML that the server draws, where nothing listens yet. */
   readonly onRows: ((rows: number) => void) | undefined
 }
 
-export const lastPage = ({
-  totalCount,
-  pageSize,
-}: {
-  totalCount: number
-  pageSize: number
-}): number => Math.max(1, Math.ceil(totalCount / pageSize))
+const lastOf = ({ totalCount, pageSize }: PageProps['of']): number =>
+  Math.max(1, Math.ceil(totalCount / pageSize))
 
 /** Replaces a page that does not exist. */
-export const PastEnd = ({ page, last, href }: { page: number; last: number; href: string }) => (
+export const PastEnd = ({ of, hrefOf }: PageProps) => (
   <div class="void">
-    <h3>There is no page {number(page)}.</h3>
-    <a class="btn" href={href}>
-      Go to the last page, {number(last)}
+    <h3>There is no page {number(of.page)}.</h3>
+    <a class="btn" href={hrefOf(lastOf(of))}>
+      Go to the last page, {number(lastOf(of))}
     </a>
   </div>
 )
@@ -40,8 +37,9 @@ export function pageNumbers(page: number, last: number): number[] {
   return shown.flatMap((it, at) => (it - (shown[at - 1] ?? it) > 1 ? [0, it] : [it]))
 }
 
-export function Pagination({ what, page, pageSize, total, hrefOf, onRows }: Props) {
-  const last = lastPage({ totalCount: total, pageSize })
+export function Pagination({ what, of, hrefOf, onRows }: Props) {
+  const { page, pageSize, totalCount: total } = of
+  const last = lastOf(of)
   const first = (page - 1) * pageSize + 1
   const range = `${number(first)} to ${number(Math.min(total, page * pageSize))} of ${number(total)} ${what}`
   return (

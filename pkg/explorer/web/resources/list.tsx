@@ -73,9 +73,7 @@ export const ResourceList = ({ data, values, onRows }: ListProps) => (
     )}
     <Pagination
       what="results"
-      page={data.page}
-      pageSize={data.pageSize}
-      total={data.totalCount}
+      of={data}
       hrefOf={(page) => resourcesHref({ ...values, page })}
       onRows={onRows}
     />

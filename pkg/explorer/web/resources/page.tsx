@@ -1,6 +1,6 @@
 import type { NamespaceList, ResourcePage } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
-import { lastPage, PastEnd } from '../parts/pagination.tsx'
+import { PastEnd } from '../parts/pagination.tsx'
 import { Region } from '../parts/region.tsx'
 import { useTitle } from '../shell/title.ts'
 import { navigate } from '../url/navigate.ts'
@@ -41,11 +41,7 @@ export function ResourcesPage({ search }: { readonly search: URLSearchParams }) 
       >
         {(data) =>
           data.items.length === 0 && data.totalCount > 0 ? (
-            <PastEnd
-              page={data.page}
-              last={lastPage(data)}
-              href={resourcesHref({ ...values, page: lastPage(data) })}
-            />
+            <PastEnd of={data} hrefOf={(page) => resourcesHref({ ...values, page })} />
           ) : data.totalCount > 0 ? (
             <ResourceList
               data={data}

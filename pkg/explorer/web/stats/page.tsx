@@ -1,7 +1,7 @@
-import type { BrowseStats, NamespaceList } from '../api/records.ts'
+import type { BrowseStats } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { bytes, number, percent, plural } from '../parts/format.ts'
-import { nameOptions, Pick } from '../parts/pick.tsx'
+import { NamespacePick } from '../parts/namespace-pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { ranks } from '../parts/severity-counts.tsx'
 import { Bone, Lines } from '../parts/skeleton.tsx'
@@ -9,7 +9,6 @@ import { ThinBar } from '../parts/thin-bar.tsx'
 import { useTitle } from '../shell/title.ts'
 import { navigate } from '../url/navigate.ts'
 import {
-  namespacesUrl,
   type ResourcesValues,
   resourcesHref,
   severities,
@@ -25,21 +24,13 @@ import { MostDownloaded } from './most-downloaded.tsx'
 export function StatsPage({ search }: { readonly search: URLSearchParams }) {
   const { namespace } = parse(statsParams, search)
   const stats = useQuery<BrowseStats>(statsUrl(namespace))
-  const namespaces = useQuery<NamespaceList>(namespacesUrl)
   useTitle('Stats')
-  const names = namespaces.data?.items.map(({ name }) => name) ?? []
   return (
     <>
       <div class="page-head">
         <h1 tabIndex={-1}>Stats</h1>
         <span class="end">
-          <Pick
-            label="Namespace"
-            names
-            value={namespace}
-            options={nameOptions('All namespaces', names)}
-            onChoose={(name) => navigate(statsHref(name))}
-          />
+          <NamespacePick value={namespace} onChoose={(name) => navigate(statsHref(name))} />
         </span>
       </div>
       <Region query={stats} what="The statistics" skeleton={<Skeleton />} resetHref={statsHref()}>

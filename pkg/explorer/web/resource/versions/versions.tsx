@@ -4,7 +4,7 @@ import { useQuery } from '../../api/use-query.ts'
 import { versionBefore } from '../../compare/chosen-pair.ts'
 import { number } from '../../parts/format.ts'
 import { Hidden } from '../../parts/icon.tsx'
-import { lastPage, Pagination, PastEnd } from '../../parts/pagination.tsx'
+import { Pagination, PastEnd } from '../../parts/pagination.tsx'
 import { nameOptions, Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -23,6 +23,7 @@ export function VersionsSection({ address, detail, version, values, change }: Se
   const query = useQuery<VersionPage>(versionsUrl(address, values))
   const isProvider = detail.kind === 'provider'
   const filtered = [values.v_q, values.v_synced, values.v_os, values.v_arch].some((it) => it !== '')
+  const hrefOf = (page: number): string => resourceHref(address, { ...values, v_page: page })
   const filter: ResourceChange = (changed, how) => change({ ...changed, v_page: 1 }, how)
   return (
     <section class="sec" aria-labelledby="versions">
@@ -89,11 +90,7 @@ export function VersionsSection({ address, detail, version, values, change }: Se
           data.totalCount === 0 ? (
             <Empty filtered={filtered} change={change} />
           ) : data.items.length === 0 ? (
-            <PastEnd
-              page={data.page}
-              last={lastPage(data)}
-              href={resourceHref(address, { ...values, v_page: lastPage(data) })}
-            />
+            <PastEnd of={data} hrefOf={hrefOf} />
           ) : (
             <>
               <Table
@@ -118,10 +115,8 @@ export function VersionsSection({ address, detail, version, values, change }: Se
               </Table>
               <Pagination
                 what="versions"
-                page={data.page}
-                pageSize={data.pageSize}
-                total={data.totalCount}
-                hrefOf={(page) => resourceHref(address, { ...values, v_page: page })}
+                of={data}
+                hrefOf={hrefOf}
                 onRows={(rows) => filter({ v_page_size: rows })}
               />
             </>
