@@ -42,6 +42,11 @@ export class Rejections {
     return [...this.all()].length
   }
 
+  /** The first file that cannot be read completely. */
+  unreadable(): string | undefined {
+    return [...this.all()].find(({ reason }) => reason !== 'Duplicate')?.file
+  }
+
   /**
    * Replaces what is known about one file, or one object.
    *

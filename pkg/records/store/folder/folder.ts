@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { RecentEvents } from '../events.ts'
+import { refOf } from '../memory.ts'
 import type { FolderObjects } from '../types.ts'
 import { folderNotes } from './notes.ts'
 import { lineOf } from './rejection-line.ts'
@@ -36,20 +37,21 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
   const log = options.log.child({ component: 'objects' })
   const state = new FolderState({ dir: resolve(options.dir), apiGroup, restMs, log, clock })
   const events = new RecentEvents(clock)
+  const { rejections } = state.scanner
   await state.load()
   const close = options.watch ? state.scanner.follow() : async () => undefined
 
   return {
     namespaces: undefined,
     isFolder: true,
-    unreadable: () => state.unreadable(),
-    mistakes: () => state.rejections().map(lineOf),
-    orphans: () => (state.unreadable() === undefined ? state.owners.orphans() : []),
-    settled: () => state.settled(),
-    waitsForFinalizers: (object) => state.waitsForFinalizers(object),
-    get: (kind, namespace, name) => state.memory.get(kind, namespace, name),
-    list: (kind, filter) => state.memory.list(kind, filter),
-    onChange: (listener) => state.memory.onChange(listener),
+    unreadable: () => rejections.unreadable(),
+    mistakes: () => Array.from(rejections.all(), lineOf),
+    orphans: () => (rejections.unreadable() === undefined ? state.owners.orphans() : []),
+    settled: () => state.owners.settled(),
+    waitsForFinalizers: (object) => state.files.isOwn(refOf(object)),
+    get: (kind, namespace, name) => state.shown.memory.get(kind, namespace, name),
+    list: (kind, filter) => state.shown.memory.list(kind, filter),
+    onChange: (listener) => state.shown.memory.onChange(listener),
     ready: Promise.resolve(),
     fresh: (kind, namespace, name) => state.fresh({ kind, namespace, name }),
     apply: (object) => state.apply(object),
@@ -60,7 +62,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     delete: (ref, given) => state.delete(ref, given),
     mend: (object, isProven) => state.mending.mend(object, isProven),
     writeReadme: (version, texts) => state.writeReadme(version, texts),
-    hasReadme: (version, keys) => state.hasReadme(version, keys),
+    hasReadme: ({ metadata }, keys) => state.files.hasReadme(metadata, keys),
     event(event) {
       if (!events.isNews(event)) return
       const { object, type, reason, note } = event
