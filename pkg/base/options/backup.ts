@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { apart, needs } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { count, name, namespaces, onOff, path } from './values.ts'
+import { countTo, name, namespaces, onOff, path } from './values.ts'
 
 const { apiGroup, kubeconfig, namespace } = serverCommand.options
 
@@ -28,7 +28,7 @@ const backupOptions = flagged({
     meaning: 'Folder for backups whose names have the time, in which old ones are removed.',
   },
   keep: {
-    value: count(9999),
+    value: countTo(9999),
     default: '14',
     meaning: 'How many backups to keep in `--dir`.',
   },

@@ -3,7 +3,7 @@ import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import {
-  count,
+  countTo,
   durationMs,
   listenAddress,
   name,
@@ -50,7 +50,7 @@ const options = flagged({
       'Lease in `--namespace` that has the time of the last `depot backup`, for the metric `depot_backup_last_success_timestamp_seconds`.',
   },
   concurrency: {
-    value: count(999),
+    value: countTo(999),
     default: '4',
     meaning: 'How many Modules, how many Providers and how many Versions to work on concurrently.',
   },

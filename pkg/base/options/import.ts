@@ -2,7 +2,7 @@ import { fetchingOptions, limitOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, count, name, namespace, oneOf, onOff, path } from './values.ts'
+import { archivesOption, countTo, name, namespace, oneOf, onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup } = serverCommand.options
@@ -69,7 +69,7 @@ const options = flagged({
     meaning: 'Print the planned imports; fetch no archives and write nothing.',
   },
   parallel: {
-    value: count(64),
+    value: countTo(64),
     default: '4',
     meaning: 'How many archives to import concurrently, 1 to 64.',
   },

@@ -46,7 +46,7 @@ export function oneOf<const T extends readonly string[]>(kind: string, ...words:
 }
 
 /** A whole number from 1. */
-export const count = (most: number) =>
+export const countTo = (most: number) =>
   valueOf((value) => {
     const number = /^[1-9]\d{0,8}$/.test(value) ? Number(value) : undefined
     return number !== undefined && number <= most ? number : undefined
