@@ -117,6 +117,7 @@ async function beginScans(
     limits: limitsOf(options),
     scanner: archiveScanner(options),
     isOffline: options.scannerOffline,
+    scansProviders: options.scanProviders,
     workDir: resolve(workDir, 'unpacked'),
     slots: options.scanSlots,
     deadlineMs: options.scanDeadlineMs,

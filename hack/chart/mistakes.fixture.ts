@@ -629,12 +629,12 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
       /^V35 broker\.config\.connectors has the type "git-hub"; write one of .*github/,
     ),
   ],
-  ...[{ blockOnCritical: true }, { enabled: true }, null].map(
-    (scanning) =>
+  ...['blockOnCritical', 'blockOnHigh'].map(
+    (name) =>
       [
-        `V36 scanning ${JSON.stringify(scanning)}`,
-        { scanning },
-        'V36 scanning has no effect, because this version does not scan archives: remove it, or set scanning.enabled=false',
+        `V36 scanning ${name}`,
+        { scanning: { [name]: true } },
+        `V36 scanning.${name} has no effect, because scanning.enabled is not true`,
       ] as const,
   ),
   [

@@ -26,7 +26,7 @@ describe('values that contradict each other', () => {
     },
   )
 
-  it('accepts that nothing is scanned, and a base URL with a path', () => {
+  it('accepts values of scanning that is disabled, and a base URL with a path', () => {
     const scanning = { enabled: false, cache: { accessMode: 'ReadWriteMany' } }
     expect(mistakes({ scanning, server: { baseUrl: 'https://example.com/terraform' } })).toEqual([])
   })

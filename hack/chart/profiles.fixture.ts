@@ -157,6 +157,14 @@ const everything: Values = {
   },
   storage: { filesystem: { enabled: true } },
   backup: { enabled: true },
+  scanning: {
+    enabled: true,
+    image: { digest },
+    blockOnCritical: true,
+    dbUpdater: { repository: 'registry.example.com/trivy-db:2' },
+    extraEnv: [{ name: 'AWS_REGION', value: 'eu-central-1' }],
+    extraEgress: [{ ports: [{ port: 9000 }] }],
+  },
   networkPolicy: {
     enabled: true,
     ingressFrom: [{ namespaceSelector: { matchLabels: { ingress: 'true' } } }],

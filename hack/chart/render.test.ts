@@ -195,6 +195,8 @@ describe('pods', () => {
       'depot-backup',
       'depot-broker',
       'depot-controller',
+      'depot-scanning',
+      'depot-scanning-database',
       'depot-selftest',
       'depot-server',
       'depot-ui',
@@ -358,6 +360,27 @@ describe('pods', () => {
       const args = pod?.spec.containers[0]?.args ?? []
       expect(args.includes('--namespaces=depot-system')).toBe(scopeToNamespace)
       expect(JSON.stringify(objects)).toContain('--backup-lease=depot-backup')
+    }
+  })
+
+  it('scans need only permissions to read versions, and to write their status', () => {
+    for (const scopeToNamespace of [false, true]) {
+      const rbac = { scopeToNamespace }
+      const objects = render({ ...withoutDefinitions, rbac, scanning: { enabled: true } })
+      const rules = objects
+        .filter(({ kind, metadata }) => kind.endsWith('Role') && metadata.name === 'depot-scanning')
+        .flatMap((role) => role.rules ?? [])
+      expect(rules.map(({ resources, verbs }) => [resources, verbs])).toEqual([
+        [
+          ['modules', 'providers', 'versions'],
+          ['get', 'list', 'watch'],
+        ],
+        [['versions/status'], ['patch']],
+      ])
+      const [pod] = podsOf(objects).filter(({ name }) => name === 'depot-scanning')
+      const args = pod?.spec.containers[0]?.args ?? []
+      expect(args.includes('--watch-namespaces=depot-system')).toBe(scopeToNamespace)
+      expect(args).not.toContainEqual(expect.stringMatching(/^--block/))
     }
   })
 

@@ -25,6 +25,7 @@ const bases: readonly Values[] = [
       podDisruptionBudget: { enabled: true },
     },
     broker: { enabled: true },
+    scanning: { enabled: true },
     valkey: { enabled: false },
   },
   {

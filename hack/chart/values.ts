@@ -6,6 +6,7 @@ import { globalValues } from './values/global.ts'
 import { monitoringValues } from './values/monitoring.ts'
 import { networkPolicyValues } from './values/network.ts'
 import { retiredValues } from './values/retired.ts'
+import { scanningValues } from './values/scanning.ts'
 import { serverValues } from './values/server.ts'
 import { storageValues } from './values/storage.ts'
 import { uiValues } from './values/ui.ts'
@@ -26,6 +27,7 @@ export const sections: readonly Section[] = [
   { title: 'Broker', values: brokerValues },
   { title: 'Valkey', values: valkeyValues },
   { title: 'Backup', values: backupValues },
+  { title: 'Scanning', values: scanningValues },
   { title: 'Network policies', values: networkPolicyValues },
   { title: 'Monitoring', values: monitoringValues },
   { title: 'Names of older charts', values: retiredValues },

@@ -3,8 +3,8 @@
 {{- $v := .v -}}
 {{- $own := include "depot.namespace" .root -}}
 {{- include "depot.check" (dict "found" .found "wrong" (dict
-"V36 scanning has no effect, because this version does not scan archives: remove it, or set scanning.enabled=false"
-  (and (hasKey $v "scanning") (ne (toString (dig "enabled" "" ($v.scanning | default dict))) "false"))
+(printf "V36 scanning.%s has no effect, because scanning.enabled is not true" (ternary "blockOnHigh" "blockOnCritical" $v.scanning.blockOnHigh))
+  (and (not $v.scanning.enabled) (or $v.scanning.blockOnHigh $v.scanning.blockOnCritical))
 (printf "V36 controller.secretNamespaces can only name %s, because rbac.scopeToNamespace=true reads no other namespace" $own)
   (and $v.rbac.scopeToNamespace (without $v.controller.secretNamespaces $own))
 )) -}}
@@ -34,6 +34,7 @@
   "global.developmentMode" "removed"
   "agent" "removed"
   "assembly" "removed"
+  "scanning.dbUpdater.image" "scanning.image"
 -}}
 {{- $path := splitList "." $old -}}
 {{- $parent := $v -}}

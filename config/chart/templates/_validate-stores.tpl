@@ -2,7 +2,7 @@
 {{- $v := .v -}}
 {{- $servers := int .facts.mostServers -}}
 {{- $f := $v.storage.filesystem -}}
-{{- $pods := add $servers (ternary (int $v.controller.replicaCount) 0 $v.controller.enabled) | int -}}
+{{- $pods := add $servers (ternary (int $v.controller.replicaCount) 0 $v.controller.enabled) (ternary 1 0 $v.scanning.enabled) | int -}}
 {{- $shared := and $f.enabled (gt $pods 1) -}}
 {{- $folder := and $shared $f.hostPath (not $f.singleNode) -}}
 {{- $once := or (and (eq $f.accessMode "ReadWriteOnce") (not $f.singleNode)) (eq $f.accessMode "ReadWriteOncePod") -}}

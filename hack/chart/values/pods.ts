@@ -55,7 +55,7 @@ const resources: Schema = {
   additionalProperties: false,
 }
 
-const quantities = (name: string, initial: Readonly<Record<string, unknown>>): Value => ({
+export const quantities = (name: string, initial: Readonly<Record<string, unknown>>): Value => ({
   name,
   schema: shape({ requests: resources, limits: resources, claims: { type: 'array' } }),
   default: initial,

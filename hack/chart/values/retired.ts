@@ -24,5 +24,5 @@ export const retiredValues: readonly Value[] = [
   'global.developmentMode',
   'agent',
   'assembly',
-  'scanning',
+  'scanning.dbUpdater.image',
 ].map(retired)

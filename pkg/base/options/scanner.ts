@@ -47,6 +47,11 @@ const options = flagged({
     otherwise: '/usr/local/bin/trivy for trivy',
     meaning: 'Path of the scanner program.',
   },
+  scanProviders: {
+    value: onOff,
+    default: 'true',
+    meaning: 'Scan providers too, not only modules.',
+  },
   scannerOffline: {
     value: onOff,
     default: 'true',

@@ -24,6 +24,8 @@ export interface ArchiveScanning {
   /** Folder for unpacked archives. */
   readonly workDir: string
   readonly deadlineMs: number
+  /** Whether providers are scanned too. */
+  readonly scansProviders: boolean
   /** Whether scans must reach nothing. */
   readonly isOffline: boolean
 }

@@ -69,7 +69,8 @@ export async function scanVersion(
   const expected = digestOf(version)
   // In a folder, people need not write digests down.
   const isStored = expected !== undefined || context.objects.isFolder
-  if (fileNameOf(version) === undefined || !isStored) return {}
+  const isWanted = version.spec.type === 'Module' || context.scansProviders
+  if (!isWanted || fileNameOf(version) === undefined || !isStored) return {}
   const last = lastScanOf(context, version)
   try {
     const identity = await context.identity()

@@ -120,6 +120,7 @@ ${script}
       slots: 1,
       deadlineMs: 60_000,
       isOffline: true,
+      scansProviders: true,
       rescanMs: 24 * 3_600_000,
       log,
       metrics: createMetrics({ version: 'test' }),

@@ -1,0 +1,101 @@
+import {
+  bool,
+  choice,
+  className,
+  duration,
+  folder,
+  integer,
+  items,
+  matching,
+  objectName,
+  size,
+  type Value,
+} from '../value.ts'
+import { image, quantities, serviceAccount } from './pods.ts'
+import { variable, variableSource } from './shapes.ts'
+
+export const scanningValues: readonly Value[] = [
+  bool(
+    'scanning.enabled',
+    false,
+    'Run `depot scanner` with Trivy, which writes findings into Versions. Image, node selector, tolerations and security contexts are those of the server.',
+  ),
+  bool('scanning.providerScanning', true, 'Scan providers too, not only modules.'),
+  bool(
+    'scanning.offline',
+    true,
+    'Scan with the databases in the cache, without network. False: Trivy downloads what it lacks.',
+  ),
+  bool(
+    'scanning.blockOnCritical',
+    false,
+    'Quarantine versions with findings of the severity CRITICAL, unless `scanPolicy` of their config says what to block.',
+  ),
+  bool('scanning.blockOnHigh', false, 'The same for findings of the severity HIGH or CRITICAL.'),
+  integer('scanning.slots', 1, 'How many archives to scan concurrently.', {
+    minimum: 1,
+    maximum: 99,
+  }),
+  duration('scanning.deadline', '10m', 'Maximum time of one scan.'),
+  duration('scanning.rescanInterval', '24h', 'Least time between two scans of the same archive.'),
+  size(
+    'scanning.workSize',
+    '20Gi',
+    'Space for archives in work: the largest one, packed and twice unpacked, for each slot.',
+  ),
+  folder('scanning.cacheMountPath', '/var/cache/trivy', 'Mount path of the databases of Trivy.'),
+  size('scanning.cache.size', '2Gi', 'Size of the claim for the databases.'),
+  className(
+    'scanning.cache.storageClassName',
+    '',
+    'Storage class of the claim. Empty: the default class. `-`: none.',
+  ),
+  choice(
+    'scanning.cache.accessMode',
+    'ReadWriteMany',
+    ['ReadWriteMany', 'ReadWriteOnce'],
+    'Access mode of the claim. ReadWriteOnce keeps the pods that mount it on one node.',
+  ),
+  objectName(
+    'scanning.cache.existingClaim',
+    '',
+    'Name of an existing claim for the databases. Empty: the chart creates one.',
+  ),
+  bool('scanning.dbUpdater.enabled', true, 'Download the vulnerability database on a schedule.'),
+  matching(
+    'scanning.dbUpdater.schedule',
+    '47 */12 * * *',
+    '^(@[a-z]+|\\S+( \\S+){4})$',
+    'Schedule of the downloads, as of cron.',
+  ),
+  matching(
+    'scanning.dbUpdater.repository',
+    '',
+    '^([^\\s]+)?$',
+    'OCI repository of the database, such as a mirror. Empty: the default of Trivy.',
+  ),
+  ...image('scanning', { repository: 'ghcr.io/aquasecurity/trivy', tag: '0.70.0' }),
+  quantities('scanning.resources', {
+    requests: { cpu: '100m', memory: '512Mi' },
+    limits: { memory: '4Gi' },
+  }),
+  items(
+    'scanning.extraEnv',
+    [],
+    variable,
+    'Environment variables, such as credentials of storage.',
+  ),
+  items(
+    'scanning.extraEnvFrom',
+    [],
+    variableSource,
+    'Secrets and ConfigMaps whose keys become environment variables.',
+  ),
+  items(
+    'scanning.extraEgress',
+    [],
+    { type: 'object' },
+    'Egress rules of the scanner with `networkPolicy.enabled`, such as those to the storage. Without any, it reaches the API server alone.',
+  ),
+  ...serviceAccount('scanning'),
+]
