@@ -35,6 +35,8 @@ export interface Sample {
   /** Findings of the latest version: critical, high, medium, low, unknown. None: not scanned. */
   readonly findings?: readonly number[] | undefined
   readonly platforms?: readonly string[]
+  /** Rules that deprecate, yank or quarantine versions. */
+  readonly lifecycle?: readonly object[]
 }
 
 const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN']
@@ -93,7 +95,7 @@ function objectsOf(sample: Sample): object[] {
     apiVersion,
     kind: isModule ? 'Module' : 'Provider',
     metadata: { name, namespace, labels },
-    spec: config,
+    spec: { ...config, lifecycle: sample.lifecycle },
     status: {
       synced: sample.synced ?? true,
       ...(sample.removalHeld === true && {

@@ -104,7 +104,7 @@ export function lifecycleWords({ message, replacedBy, link }: LifecycleNote): st
 
 /** The state of a version with several platforms: the mildest of theirs, as people may still take that platform. */
 export function mildest(
-  all: readonly { readonly lifecycle: Lifecycle | undefined }[],
+  all: readonly { readonly lifecycle?: Lifecycle | undefined }[],
 ): Lifecycle | undefined {
   let found: Lifecycle | undefined
   for (const { lifecycle } of all) {

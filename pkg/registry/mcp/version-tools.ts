@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { BrowseVersion, ScanFindings } from '../../api/browse/browse.ts'
+import { mildest } from '../../api/lifecycle/lifecycle.ts'
 import { itemsOf } from './page.ts'
 import { moduleAddress, subjectOf, tool, version, word } from './tool.ts'
 
@@ -15,7 +16,7 @@ const listVersions = tool({
   name: 'list_versions',
   title: 'List versions',
   description:
-    'Versions of a module or provider, newest first: whether each is in sync, its platforms, downloads and findings, and why it is not served if it is not.',
+    'Versions of a module or provider, newest first: whether each is in sync, its platforms, downloads and findings, why it is not served if it is not, and its lifecycle if it is deprecated, yanked or quarantined, with what to take instead.',
   input: z.strictObject({ address: anyAddress }),
   async answer({ address, cursor }, asked) {
     const { path } = subjectOf(asked, kinds, address)
@@ -55,6 +56,7 @@ function versionOf(number: string, all: readonly BrowseVersion[]) {
     downloadCount: downloads,
     reason: unserved?.reason,
     message: unserved?.message,
+    lifecycle: mildest(archives),
   }
 }
 

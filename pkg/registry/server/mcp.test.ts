@@ -206,6 +206,14 @@ it('lists a version as it is served, even if another Version duplicates it', asy
   expect(answer['versions']).toEqual([{ version: '1.0.0', synced: true, downloadCount: 0 }])
 })
 
+it('lists the lifecycle of a version', async () => {
+  fixture.module('vpc')
+  const lifecycle = { state: 'Deprecated', message: 'old', replacedBy: '2.0.0' }
+  fixture.version('Module', 'vpc', '1.0.0', { spec: { lifecycle } })
+  const { answer } = await fixture.call('list_versions', { address: 'platform/vpc/aws' })
+  expect(answer['versions']).toMatchObject([{ version: '1.0.0', lifecycle }])
+})
+
 it('lists findings that binaries of several platforms share once', async () => {
   fixture.provider('cmdb')
   const findings = [

@@ -46,10 +46,13 @@ export function Aside({ address, detail, docs, values, version, headings, change
           names
           value={version.isLatest ? '' : (version.shown ?? '')}
           options={[
-            ['', `${detail.latestVersion}, latest`],
+            ['', detail.latestVersion ? `${detail.latestVersion}, latest` : 'None to take'],
             ...detail.versions
               .filter((it) => it.version !== detail.latestVersion)
-              .map((it) => [it.version, it.version] as const),
+              .map((it) => {
+                const words = it.state ? `${it.version}, ${it.state.toLowerCase()}` : it.version
+                return [it.version, words] as const
+              }),
           ]}
           onChoose={(it) => change({ version: it })}
         />

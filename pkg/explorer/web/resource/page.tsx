@@ -9,7 +9,6 @@ import { useTitle } from '../shell/title.ts'
 import { rememberVisit } from '../shell/visits.ts'
 import { navigate } from '../url/navigate.ts'
 import {
-  compareHref,
   detailUrl,
   docsHref,
   type PageAddress,
@@ -30,6 +29,7 @@ import { Header } from './header.tsx'
 import { Overview } from './overview.tsx'
 import { Readme, type ReadmeHeading } from './readme/readme.tsx'
 import { Usage } from './usage.tsx'
+import { VersionNote } from './version-note.tsx'
 import { VersionsSection } from './versions/versions.tsx'
 
 /** Changes parameters of this page's URL. */
@@ -120,7 +120,7 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
     <div class="detail">
       <div class="lead">
         <Header detail={detail} version={version} />
-        <OtherVersion {...section} />
+        <VersionNote {...section} />
       </div>
       <Aside {...section} headings={headings} />
       <div class="body">
@@ -165,41 +165,6 @@ const PagesTab = ({ address, values: { version } }: SectionProps) => (
     </ul>
   </nav>
 )
-
-/** Says that the page does not show the latest version. */
-function OtherVersion({ address, detail, version, values }: SectionProps) {
-  const { shown, isLatest, unknown } = version
-  if (isLatest && unknown === undefined) return null
-  const latestHref = resourceHref(address, { ...values, version: '' })
-  return (
-    <div class="note warn older" role="status">
-      <Icon name="wait" />
-      {unknown === undefined ? (
-        <p>
-          You are looking at <b class="mono">{shown}</b>. Latest is{' '}
-          <a class="mono" href={latestHref}>
-            {detail.latestVersion}
-          </a>
-          .
-        </p>
-      ) : (
-        <p>
-          There is no version {unknown}. This is {shown ?? 'a resource without one'}.
-        </p>
-      )}
-      <span class="end">
-        {detail.hasDocs && shown !== undefined && unknown === undefined && (
-          <a class="btn small" href={compareHref(address, { from: shown, to: '' })}>
-            Compare
-          </a>
-        )}
-        <a class="btn small" href={latestHref}>
-          Go to latest
-        </a>
-      </span>
-    </div>
-  )
-}
 
 const Skeleton = ({ address }: { readonly address: PageAddress }) => (
   <div class="detail">

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { boot } from '../../api/boot.ts'
-import type { VersionItem } from '../../api/records.ts'
+import type { ResourceDetail, VersionItem } from '../../api/records.ts'
 import { Status, SyncChip } from '../../parts/badge.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { bytes, number, sentence } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
+import { lifecycleSentences } from '../../parts/lifecycle.ts'
 import { ReasonMark } from '../../parts/reason-mark.tsx'
 import { SeverityCounts } from '../../parts/severity-counts.tsx'
 import { Cell, None, RowHead } from '../../parts/table.tsx'
@@ -25,6 +26,8 @@ interface Props {
   /** The version before, to compare with; undefined if there is none, or nothing to compare. */
   readonly previous: string | undefined
   readonly isLatest: boolean
+  /** The state of its lifecycle; undefined if it is active. */
+  readonly state: ResourceDetail['versions'][number]['state']
   /** Whether the page shows this version. */
   readonly isShown: boolean
   /** Whether the platforms are open at first. */
@@ -32,7 +35,8 @@ interface Props {
 }
 
 /** A version, and below it the platforms of a provider or the reason why a module has failed. */
-export function VersionRow({ group, address, values, previous, isLatest, isShown, isOpen }: Props) {
+export function VersionRow(props: Props) {
+  const { group, address, values, previous, isLatest, state, isShown, isOpen } = props
   const [open, setOpen] = useState(isOpen)
   const { version, archives, duplicates, reasons, breaks, scanCounts, downloads } = group
   const [archive] = archives
@@ -52,7 +56,7 @@ export function VersionRow({ group, address, values, previous, isLatest, isShown
             />
           )}
           <a
-            class="version"
+            class={state === undefined || state === 'Deprecated' ? 'version' : 'version gone'}
             href={resourceHref(address, { ...values, version: isLatest ? '' : version })}
             aria-current={isShown ? 'true' : undefined}
             title={`Show ${version}`}
@@ -61,6 +65,9 @@ export function VersionRow({ group, address, values, previous, isLatest, isShown
             <code>{version}</code>
           </a>
           {isLatest && <span class="tag">Latest</span>}
+          {state !== undefined && state !== 'Quarantined' && (
+            <span class={state === 'Deprecated' ? 'tag mark warn' : 'tag mark'}>{state}</span>
+          )}
           {reasons.map((reason) => (
             <ReasonMark key={reason} reason={reason} of={address} />
           ))}
@@ -188,19 +195,24 @@ const Sync = ({ archive }: ArchiveProps) => (
   <SyncChip synced={archive.synced} failed={hasFailed(archive)} />
 )
 
-const needsWhy = (archive: VersionItem): boolean => !archive.synced || isBlocked(archive)
+const needsWhy = (archive: VersionItem): boolean =>
+  !archive.synced || isBlocked(archive) || lifecycleText(archive) !== ''
+
+const lifecycleText = ({ lifecycle }: VersionItem): string =>
+  lifecycle === undefined ? '' : lifecycleSentences(lifecycle)
 
 function Why({ archive }: ArchiveProps) {
   const blocked = isBlocked(archive)
   const failed = !blocked && hasFailed(archive)
   const { message = '', syncStatus = 'It has not been synchronised yet.' } = archive
   const platform = archive.reason === 'Duplicate' ? platformOf(archive) : undefined
+  const text = blocked ? sentence(message) : archive.synced ? lifecycleText(archive) : syncStatus
   return (
     <div class={failed ? 'why fail' : 'why'}>
-      <Icon name={failed ? 'fail' : blocked ? 'clash' : 'wait'} />
+      <Icon name={failed ? 'fail' : blocked ? 'clash' : archive.synced ? 'warn' : 'wait'} />
       <p>
         {platform !== undefined && <code>{platform} </code>}
-        {blocked ? sentence(message) : syncStatus}
+        {text}
       </p>
     </div>
   )

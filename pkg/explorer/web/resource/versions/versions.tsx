@@ -108,6 +108,7 @@ export function VersionsSection({ address, detail, version, values, change }: Se
                       detail.hasDocs && versionBefore(detail.versions.map(numberOf), group.version)
                     }
                     isLatest={group.version === detail.latestVersion}
+                    state={detail.versions.find((it) => it.version === group.version)?.state}
                     isShown={group.version === version.shown}
                     isOpen={opened || (group.version === version.shown && group.failed > 0)}
                   />
