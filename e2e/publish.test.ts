@@ -63,12 +63,18 @@ afterAll(async () => {
 })
 
 async function publish(user: string, version: string, ...more: readonly string[]) {
-  mkdirSync(join(registry.dir, 'source'), { recursive: true })
-  writeFileSync(join(registry.dir, 'source/main.tf'), `output "v" {\n  value = "${version}"\n}\n`)
+  const source = sourceOf('source', version)
   const to = ['--to', 'team/vpc/aws', '--version', version, '--direct']
   const flags = ['--kubeconfig', await cluster.kubeconfig({ user }), ...to, ...more]
-  return depot(registry.dir, ['publish', 'module', 'source', ...flags])
+  return depot(registry.dir, ['publish', 'module', source, ...flags])
 }
+
+function sourceOf(name: string, value: string): string {
+  mkdirSync(join(registry.dir, name), { recursive: true })
+  writeFileSync(join(registry.dir, name, 'main.tf'), `output "v" {\n  value = "${value}"\n}\n`)
+  return name
+}
+
 const archives = ['--archives', registry.archives]
 const versions = async () => {
   const answer = await fetch(`${server.url}/depot/modules/v1/team/vpc/aws/versions`)
@@ -87,15 +93,31 @@ it('publishes with the rights to read and to create Versions, and the server ser
   expect((await publish('author', '1.0.0', ...archives)).stdout).toContain('published already')
 })
 
+it('lets one of two who publish a version at once win, and tells the other both digests', async () => {
+  const kubeconfig = await cluster.kubeconfig({ user: 'author' })
+  const to = ['--to', 'team/vpc/aws', '--version', '2.0.0', '--direct', '--kubeconfig', kubeconfig]
+  const both = ['one', 'other'].map((name) =>
+    depot(registry.dir, ['publish', 'module', sourceOf(name, name), ...to, ...archives]),
+  )
+  const results = await Promise.all(both)
+  const won = results.find(({ status }) => status === 0)
+  const lost = results.find(({ status }) => status === 1)
+  const digestIn = (text = '') => /^sha256: ([0-9a-f]{64})$/m.exec(text)?.[1]
+  for (const result of [won, lost]) expect(lost?.stderr).toContain(digestIn(result?.stdout))
+  const digest = Buffer.from(digestIn(won?.stdout) ?? '', 'hex')
+  const made = await cluster.admin.request('GET', `${apis}/versions/network-2-0-0`)
+  expect(made).toMatchObject({ spec: { upload: { sha256: digest.toString('hex') } } })
+})
+
 it('says which right is missing', async () => {
-  const { status, stderr } = await publish('reader', '1.1.0', ...archives)
+  const { status, stderr } = await publish('reader', '2.1.0', ...archives)
   expect(status).toBe(1)
-  expect(stderr).toMatch(/create versions team\/network-1-1-0: .*forbidden/)
-  expect(await versions()).not.toContain('1.1.0')
+  expect(stderr).toMatch(/create versions team\/network-2-1-0: .*forbidden/)
+  expect(await versions()).not.toContain('2.1.0')
 })
 
 it('asks for the root of the archives that are in a directory of the server', async () => {
-  const { status, stderr } = await publish('author', '1.1.0')
+  const { status, stderr } = await publish('author', '2.1.0')
   expect(status).toBe(2)
   expect(stderr).toContain('name it with --archives')
 })

@@ -97,6 +97,10 @@ export async function createVersion(
   const { os, arch } = platform ?? {}
   const desired = { version, spelled: version, ...platform }
   for (let attempt = 1; ; attempt += 1) {
+    // Another process may have been faster while the archive was stored.
+    const conflict = conflictOf(target, digests)
+    if (conflict !== undefined) throw conflict
+    if (publishedAs(target, digests) !== undefined) return 'exists'
     const name = nameFor(context, parent, { type, config }, desired)
     try {
       await objects.create({
@@ -120,11 +124,7 @@ export async function createVersion(
       return 'published'
     } catch (error) {
       if (!hasReason(error, 'AlreadyExists') || attempt === attempts) throw error
-      // Another process was faster.
       await objects.fresh('Version', namespace, name)
-      const conflict = conflictOf(target, digests)
-      if (conflict !== undefined) throw conflict
-      if (publishedAs(target, digests) !== undefined) return 'exists'
     }
   }
 }

@@ -1,0 +1,61 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import { defaultLimits } from '../../archives/archive/archive.ts'
+import { openArchiveStore } from '../../archives/storage/storage.ts'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
+import { folderObjects } from '../../records/store/store.ts'
+import { type PublishContext, planPublication, publish } from './publishing.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'depot-publishing-'))
+afterAll(() => rmSync(root, { recursive: true }))
+let dir = ''
+let count = 0
+let context: PublishContext
+beforeEach(async () => {
+  dir = join(root, String(++count))
+  for (const name of ['registry', 'archives', 'work'])
+    mkdirSync(join(dir, name), { recursive: true })
+  context = {
+    objects: await folderObjects({
+      dir: join(dir, 'registry'),
+      apiGroup: 'depot.internal',
+      watch: false,
+      log: createLogger('silent'),
+    }),
+    archives: openArchiveStore({ filesystemMountPath: join(dir, 'archives') }),
+    limits: defaultLimits.module,
+    workDir: join(dir, 'work'),
+    signal: new AbortController().signal,
+  }
+})
+
+/** Plans a version, waits, and publishes it. */
+function publishAfter(waiting: Promise<unknown>, content: string, version = '1.0.0') {
+  const file = join(dir, content)
+  mkdirSync(file, { recursive: true })
+  writeFileSync(join(file, 'main.tf'), `# ${content}\n`)
+  const address = { namespace: 'team', name: 'vpc', system: 'aws' }
+  const storage = { fileSystem: { directoryPath: 'modules' } }
+  const asked = { file, address, version, storage, allowed: [] }
+  const planned = Promise.withResolvers<void>()
+  const ended = planPublication(context, asked, async (publication) => {
+    planned.resolve()
+    await waiting
+    return publish(context, publication)
+  })
+  return { planned: planned.promise, ended }
+}
+
+it('refuses a version that somebody else published while its archive was stored', async () => {
+  const first = Promise.withResolvers<void>()
+  const slow = publishAfter(first.promise, 'slow')
+  const same = publishAfter(first.promise, 'fast')
+  await Promise.all([slow.planned, same.planned])
+  expect(await publishAfter(Promise.resolve(), 'fast').ended).toBe('published')
+  first.resolve()
+  await expect(slow.ended).rejects.toMatchObject({ reason: 'VersionExists' })
+  expect(await same.ended).toBe('exists')
+  expect(context.objects.list('Version')).toHaveLength(1)
+})
