@@ -17,6 +17,7 @@ import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
 import { enforcePolicy, type ScanContext, scanVersion } from './scan-version.ts'
 import type { ScannerIdentity } from './scanner.ts'
+import { endStrays } from './scanner-process.ts'
 
 export { execScanner } from './exec-scanner.ts'
 export { trivyScanner } from './trivy-scanner.ts'
@@ -63,6 +64,7 @@ const identityMs = 60_000
 export async function startScans(options: ScanOptions): Promise<Scans> {
   const { objects, log, metrics, slots, rescanMs, workDir, scanner, clock = Date.now } = options
   await mkdir(workDir, { recursive: true, mode: 0o700 })
+  endStrays(`${workDir}/`)
   await emptyFolder(workDir)
   await objects.ready
   const total = counter(metrics, {

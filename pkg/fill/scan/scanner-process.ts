@@ -75,7 +75,7 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
     })
     // A process that it left behind may hold the pipe open.
     kill()
-    killStrays(home)
+    endStrays(`${home}\0`)
     if (!(await endsWithin(closed, 30_000))) {
       throw failed(`${basename(command)} left a process that holds its output open`)
     }
@@ -121,9 +121,14 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** Ends processes that left the group. They have the home of the scan in their environment. Only Linux shows that. */
-function killStrays(home: string): void {
-  const mark = `HOME=${home}\0`
+/**
+ * Ends processes that left their group, or whose parent was killed: they have the home of a scan in their environment. Only
+ * Linux shows that.
+ *
+ * @param home the home and a zero, or the beginning of several
+ */
+export function endStrays(home: string): void {
+  const mark = `HOME=${home}`
   const isStray = (pid: string) => {
     try {
       return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)

@@ -1,0 +1,3 @@
+import { scanner } from './scanner.ts'
+
+await scanner(process.argv.slice(2))
