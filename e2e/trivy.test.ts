@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { findForTests, toolPath } from '../hack/testbed/tools.ts'
+import { createMetrics } from '../pkg/base/telemetry/telemetry.ts'
 import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
 import { trivyScanner } from '../pkg/fill/scan/scan.ts'
 
@@ -22,9 +23,9 @@ afterEach(() => scene.close())
 
 describe.skipIf(tools === undefined)('Trivy', () => {
   const { command = '', database = '' } = tools ?? {}
-  const run = () => {
+  const run = (metrics = createMetrics({ version: 'test' })) => {
     const cacheDir = join(scene.folder, 'cache')
-    return scene.run({ scanner: trivyScanner({ command, cacheDir, isOffline: true }) })
+    return scene.run({ scanner: trivyScanner({ command, cacheDir, isOffline: true }), metrics })
   }
   /** Says that bbolt is vulnerable before a version. */
   const writeDatabase = async (version: string) => {
@@ -76,7 +77,12 @@ describe.skipIf(tools === undefined)('Trivy', () => {
   it('finds vulnerable packages in the binary of a provider, and again with another database', async () => {
     await writeDatabase('v99.0.0')
     await provider(readFileSync(database))
-    expect((await run()).failures()).toEqual([])
+    const metrics = createMetrics({ version: 'test' })
+    expect((await run(metrics)).failures()).toEqual([])
+    const [, seconds] =
+      /^depot_scan_database_timestamp_seconds (\S+)$/m.exec(await metrics.metrics()) ?? []
+    expect(Math.abs(Number(seconds) * 1000 - Date.now())).toBeLessThan(3_600_000)
+    expect(await metrics.metrics()).toContain('depot_scans_total{result="Scanned"} 1')
     expect((await scene.status('random')).binaryScan?.findings).toEqual([
       {
         vulnerabilityID: 'CVE-2026-0001',

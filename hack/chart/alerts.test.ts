@@ -14,6 +14,7 @@ const values = {
   crds: { install: false },
   ui: { enabled: true, sessionPasswordSecretName: 's' },
   backup: { enabled: true },
+  scanning: { enabled: true },
   monitoring: {
     prometheusRule: { enabled: true, runbookBaseUrl: 'https://example.com/runbooks.md' },
   },
@@ -37,6 +38,9 @@ const series = (name: string, labels = ''): string =>
 
 const controller = (name: string, labels = ''): string =>
   series(name, labels).replace('depot-server-metrics', 'depot-controller-metrics')
+
+const scanning = (name: string, labels = ''): string =>
+  series(name, labels).replace('depot-server-metrics', 'depot-scanning-metrics')
 
 const explorer = (name: string, labels = ''): string =>
   series(name, labels).replace('depot-server-metrics', 'depot-ui-metrics')
@@ -297,6 +301,14 @@ const cases: readonly Case[] = [
     at: '28h',
     every: '5m',
   },
+  {
+    alert: 'DepotScanDatabaseOld',
+    fires: { [scanning('depot_scan_database_timestamp_seconds')]: '3600x5000' },
+    // Of yesterday, and of two days before.
+    quiet: { [scanning('depot_scan_database_timestamp_seconds')]: '86400x5000' },
+    at: '75h',
+    every: '5m',
+  },
 ]
 
 /** The complaints of promtool. */
@@ -431,9 +443,12 @@ describe('alerts', () => {
       controller: { enabled: false },
       ui: { enabled: false },
       backup: {},
+      scanning: {},
     }
     const text = stringify(find(render(without), 'PrometheusRule', 'depot').spec)
-    expect(text).not.toMatch(/depot_lease_held|DepotExplorer|DepotBackup|-(controller|ui)-metrics/)
+    expect(text).not.toMatch(
+      /depot_lease_held|DepotExplorer|DepotBackup|DepotScan|-(controller|ui|scanning)-metrics/,
+    )
   })
 
   it('leave out the memory if it has no limit', () => {

@@ -7,12 +7,12 @@ import { mkdir } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ScanPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
-import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { explained } from '../egress/egress.ts'
 import { Queue, type Reconciled } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
-import { keyOf } from '../sync/sync.ts'
+import { keyOf, msOf } from '../sync/sync.ts'
 import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
 import { enforcePolicy, type ScanContext, scanVersion } from './scan-version.ts'
@@ -72,6 +72,10 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     help: 'Scans of archives that ended.',
     labels: ['result'],
   })
+  const databaseTime = gauge(metrics, {
+    name: 'scan_database_timestamp_seconds',
+    help: 'When the vulnerability database of the scanner was made; 0 without one.',
+  })
   const failures = new Map<string, Failure>()
   const scanning = new Set<string>()
   const take = (key: string): boolean => {
@@ -85,7 +89,12 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     defaultPolicy: options.defaultPolicy,
     lastScans: new Map(),
   }
-  let identity: Promise<ScannerIdentity> = scanner.identity()
+  const look = async (): Promise<ScannerIdentity> => {
+    const found = await scanner.identity()
+    databaseTime.set((msOf(found.databases.binary) ?? 0) / 1000)
+    return found
+  }
+  let identity = look()
   let done = 0
 
   async function reconcile(key: string, signal: AbortSignal): Promise<Reconciled> {
@@ -171,7 +180,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   }
   const looking = new Loop(async () => {
     const before = await identity.catch(() => undefined)
-    const now = scanner.identity()
+    const now = look()
     const after = await now.catch(() => undefined)
     identity = now
     if (!isDeepStrictEqual(before, after)) {

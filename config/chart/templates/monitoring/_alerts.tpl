@@ -5,7 +5,7 @@
 {{- $namespace := include "depot.namespace" . -}}
 {{- $release := include "depot.fullname" . -}}
 {{- $of := dict -}}
-{{- range $c := list "server" "ui" "controller" -}}
+{{- range $c := list "server" "ui" "controller" "scanning" -}}
 {{- $_ := set $of $c (printf "namespace=\"%s\",job=\"%s-metrics\"" $namespace (include "depot.component" (dict "root" $ "component" $c))) -}}
 {{- $limit := ((index $v $c).resources.limits | default dict).memory | default "0" -}}
 {{- $_ := set $of (printf "%sLimit" $c) (include "depot.bytes" $limit) -}}
@@ -15,6 +15,7 @@
   "TARGET" $of.server
   "UI" $of.ui
   "CONTROLLER" $of.controller
+  "SCANNING" $of.scanning
   "SERVER_LIMIT" $of.serverLimit
   "UI_LIMIT" $of.uiLimit
   "CONTROLLER_LIMIT" $of.controllerLimit
@@ -30,7 +31,7 @@
 {{- end -}}
 {{- $groups := list -}}
 {{- range (fromYaml $text).groups -}}
-{{- if or (not (has .name (list "ui" "controller" "backup"))) (get $v .name | default dict).enabled -}}
+{{- if or (not (has .name (list "ui" "controller" "backup" "scanning"))) (get $v .name | default dict).enabled -}}
 {{- $rules := list -}}
 {{- range .rules -}}
 {{- if not (has (.alert | default "") $rule.disabledAlerts) -}}
