@@ -281,6 +281,11 @@ const cases: readonly Case[] = [
     quiet: { [controller('depot_verify_failures_total', 'reason="Unsafe"')]: '3x60' },
   },
   {
+    alert: 'DepotUpstreamSubstitution',
+    fires: { [controller('depot_upstream_substitution_total', 'kind="Provider"')]: '0x20 1x40' },
+    quiet: { [controller('depot_upstream_substitution_total', 'kind="Provider"')]: '3x60' },
+  },
+  {
     alert: 'DepotRemovalHeld',
     fires: { [controller('depot_removals_held')]: '1x120' },
     quiet: { [controller('depot_removals_held')]: '0x120' },

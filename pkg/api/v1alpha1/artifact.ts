@@ -74,6 +74,14 @@ export const Drift = z.object({
   since: z.string().optional().describe('Time when it was first seen, RFC 3339.'),
 })
 
+/** Evidence that upstream had other bytes under this version, which were refused. */
+export const Substitution = z.object({
+  at: z.string().describe('Time when it was first seen, RFC 3339.'),
+  served: z.string().describe('Digest of the archive that is served.'),
+  offered: z.string().describe("Digest of upstream's archive."),
+  from: z.string().describe('Where upstream had it, without credentials.'),
+})
+
 /** A refused archive, which is fetched again after a growing wait. */
 export const Attempt = z.object({
   sourceKey: z

@@ -1,5 +1,13 @@
 import * as z from 'zod'
-import { ArchiveDocs, Artifact, Attempt, Drift, ReleaseDocuments, Replaced } from './artifact.ts'
+import {
+  ArchiveDocs,
+  Artifact,
+  Attempt,
+  Drift,
+  ReleaseDocuments,
+  Replaced,
+  Substitution,
+} from './artifact.ts'
 import { Compared } from './compared.ts'
 import { EffectiveLifecycle, VersionLifecycle } from './lifecycle.ts'
 import { Metadata, SyncState } from './metadata.ts'
@@ -121,6 +129,11 @@ export const Version = z.object({
         'Documents of the upstream release. Providers only.',
       ),
       drift: Drift.optional().describe('Upstream content that differs from the served archive.'),
+      substitutions: z.array(Substitution).optional().meta({
+        description:
+          'Other archives that upstream had under this version, which were refused. They stay when upstream is back.',
+        maxItems: 10,
+      }),
       upstream: z
         .enum(['Gone'])
         .optional()

@@ -193,6 +193,10 @@ export const reasonTopics = {
     BreakingAccepted: ['fine', 'It breaks callers, and spec.acceptBreaking accepts that.'],
     InStep: ['fine', 'Upstream has the content that is served.'],
     UpstreamChanged: ['fix', 'Upstream has other content. Delete the Version to accept it.'],
+    UpstreamSubstitution: [
+      'fix',
+      'Upstream has other bytes under a stored version, which is still served. Ask its publisher why.',
+    ],
     PartiallySynced: ['retry', 'Some of the children or items failed. Each says why.'],
     SyncFailed: ['retry', 'All of the children or items failed. Each says why.'],
     OwnedByAnother: ['fix', 'The resource belongs to another owner. Annotate it to hand it over.'],

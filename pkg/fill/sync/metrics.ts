@@ -36,6 +36,11 @@ function create(registry: Metrics) {
     help: 'Archives that were refused, or were found altered in storage.',
     labels: ['reason'],
   })
+  const substitutions = counter(registry, {
+    name: 'upstream_substitution_total',
+    help: 'Other archives that upstreams had under a stored version, and that were refused.',
+    labels: ['kind'],
+  })
   const orphans = gauge(registry, {
     name: 'sync_orphan_archives',
     help: 'Archives in storage that no Version refers to, as of the last sweep.',
@@ -78,6 +83,7 @@ function create(registry: Metrics) {
     metrics: {
       ended: (kind: string, reason: Reason) => total.inc({ kind, reason }),
       verifyFailed: (reason: Reason) => verifyFailures.inc({ reason }),
+      substituted: (kind: 'Module' | 'Provider') => substitutions.inc({ kind }),
       orphans: (count: number) => orphans.set(count),
     },
   }

@@ -154,6 +154,7 @@ export function providerScenarios(scene: () => Scene): void {
       const linux = { platforms: ['linux/amd64'], signer: first }
       const offer = (text: string) =>
         scene().upstream.provider(provider, { '1.0.0': linux, '1.1.0': { ...linux, text } })
+      const counted = () => scene().metrics.metrics()
       const poll = async () => {
         scene().aheadMs += 10 * 60_000
         scene().upstream.asked.length = 0
@@ -179,6 +180,16 @@ export function providerScenarios(scene: () => Scene): void {
       })
       expect(scene().status('Version', name).artifact).toEqual(artifact)
       expect(await scene().stored()).toEqual(stored)
+      const evidence = scene().status('Version', name).substitutions
+      expect(evidence).toEqual([
+        {
+          at: expect.any(String) as string,
+          served: artifact?.contentDigest,
+          offered: scene().status('Version', name).drift?.contentDigest,
+          from: 'https://registry.test/terraform-provider-hello_1.1.0_linux_amd64.zip',
+        },
+      ])
+      expect(await counted()).toContain('depot_upstream_substitution_total{kind="Provider"} 1\n')
       expect(scene().condition('Version', 'hello-1-0-0-linux-amd64', 'Drifted')).toMatchObject({
         status: 'False',
       })
@@ -187,7 +198,14 @@ export function providerScenarios(scene: () => Scene): void {
 
       offer('as published')
       await poll()
+      expect(scene().status('Version', name).substitutions).toEqual(evidence)
       expect(scene().status('Version', name)).toMatchObject({ synced: true, artifact })
+      offer('built again')
+      await poll()
+      expect(scene().status('Version', name).substitutions).toEqual(evidence)
+      offer('as published')
+      await poll()
+      expect(await counted()).toContain('depot_upstream_substitution_total{kind="Provider"} 1\n')
       await poll()
       const asked = scene().upstream.asked.filter((what) => !what.startsWith('list'))
       expect(asked.toSorted()).toEqual([`sums ${provider} 1.0.0`, `sums ${provider} 1.1.0`])

@@ -29,7 +29,7 @@ export class Scene {
   readonly spool: Spool
   #running: { readonly objects: Objects; readonly sync: Sync } | undefined
   /** Shared by all runs, as in a process that becomes leader again. */
-  readonly #metrics = createMetrics({ version: 'test' })
+  readonly metrics = createMetrics({ version: 'test' })
   /** Milliseconds that the clock of the reconcilers is ahead. */
   aheadMs = 0
   /** Wraps the objects of the reconcilers. */
@@ -100,7 +100,7 @@ export class Scene {
       spool: this.spool,
       apiGroup: 'depot.internal',
       log: createLogger('silent'),
-      metrics: this.#metrics,
+      metrics: this.metrics,
       clock: () => Date.now() + this.aheadMs,
       ...options,
     })

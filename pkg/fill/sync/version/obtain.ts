@@ -1,3 +1,4 @@
+import { printable } from '../../../base/errors/errors.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
@@ -11,6 +12,7 @@ import {
   driftMessage,
   keptStatus,
   storedStatus,
+  substitutionOf,
   type UpstreamContent,
 } from './status.ts'
 import { objectsOf, store } from './store.ts'
@@ -45,7 +47,7 @@ export async function obtain(
   const { artifact, drift } = version.status ?? {}
   const situation = { policy, lost: isLost, elsewhere, wanted }
   const first = decideToFetch(drift?.revision === revision, situation)
-  if (first === 'drifted') return reportDrift(context, work, { revision }, false)
+  if (first === 'drifted') return reportDrift(context, work, { revision }, undefined)
   if (first === 'keep') return undefined
   const heldKey = `${keyOf(object.metadata)} ${sourceKey} ${revision}`
   const candidate = context.held.take(heldKey) ?? (await fetch(context, work, plan, offer))
@@ -56,7 +58,7 @@ export async function obtain(
       const message = driftMessage(version.status, candidate, 'gone')
       throw new FillError('ArchiveLost', `${message}: delete the Version to accept it`)
     }
-    if (decision === 'drifted') return await reportDrift(context, work, candidate, true)
+    if (decision === 'drifted') return await reportDrift(context, work, candidate, offer.from)
     if (decision === 'keep') {
       const seen = { revision, sourceKey, verifiedMs: context.clock() }
       await write(context, work, (status) => keptStatus(status, seen))
@@ -164,13 +166,32 @@ async function reportDrift(
   context: Context,
   work: VersionWork,
   { revision, contentDigest }: UpstreamContent,
-  isRefused: boolean,
+  refusedFrom: string | undefined,
 ): Promise<undefined> {
+  const isRefused = refusedFrom !== undefined
   const upstream = { revision, ...(contentDigest !== undefined && { contentDigest }) }
-  const how = { isRefused, nowMs: context.clock() }
+  const nowMs = context.clock()
+  const { status: before } = work.version
+  const substitution =
+    refusedFrom === undefined
+      ? undefined
+      : substitutionOf(before, upstream, { from: refusedFrom, nowMs })
+  const how = { isRefused, nowMs, substitution }
   const object = await write(context, work, (status) => driftedStatus(status, upstream, how))
   context.metrics.ended('Version', 'UpstreamChanged')
   if (object === undefined) return
-  const note = driftMessage(work.version.status, upstream, isRefused ? 'served' : 'replaceable')
+  if (substitution !== undefined) {
+    context.metrics.substituted(work.version.spec.type)
+    const { served, offered, from } = substitution
+    const note = `upstream has other bytes under a stored version: ${offered} from ${from} instead of ${served}, which is still served`
+    context.objects.event({
+      object,
+      type: 'Warning',
+      reason: 'UpstreamSubstitution',
+      note: printable(note, 1024),
+    })
+    return
+  }
+  const note = driftMessage(before, upstream, isRefused ? 'served' : 'replaceable')
   context.objects.event({ object, type: 'Warning', reason: 'UpstreamChanged', note })
 }

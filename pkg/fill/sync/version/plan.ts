@@ -15,6 +15,7 @@ import {
 import { normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
+import { shownUrl } from '../../egress/egress.ts'
 import { quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
 import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
@@ -61,6 +62,8 @@ export interface VersionPlan extends PlacedVersion {
 /** The current content of an upstream. */
 export interface UpstreamOffer {
   readonly revision: string
+  /** Place of the archive, without credentials. */
+  readonly from: string
   /** @throws FillError SigningKeyChanged */
   requireTrust(): void
   fetch(options: FetchOptions): Promise<Candidate>
@@ -171,6 +174,7 @@ function modulePlan(
       const resolved = await source.resolve(spec.version, options)
       return {
         revision: resolved.revision,
+        from: `${source.identity} ${resolved.ref}`,
         requireTrust: () => undefined,
         fetch: async (fetching) => {
           const fetched = await source.fetch(resolved, fetching)
@@ -206,6 +210,7 @@ function providerPlan(
       const release = await upstream.release(placed.version, { os, arch }, options)
       return {
         revision: release.revision,
+        from: shownUrl(release.downloadUrl),
         requireTrust: () => requireTrust(context, config, placed.parent, release, keyOf(metadata)),
         fetch: async (fetching) => {
           const fetched = await upstream.fetch(release, fetching)

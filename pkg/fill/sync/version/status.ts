@@ -17,6 +17,7 @@ export interface UpstreamContent {
 }
 
 const maxPreviousDigests = 5
+const maxSubstitutions = 10
 /** The definition of Versions allows as many. */
 const maxReplaced = 100
 
@@ -207,7 +208,15 @@ export function keptStatus(
 export function driftedStatus(
   before: VersionStatus | undefined,
   upstream: UpstreamContent,
-  { isRefused, nowMs }: { readonly isRefused: boolean; readonly nowMs: number },
+  {
+    isRefused,
+    nowMs,
+    substitution,
+  }: {
+    readonly isRefused: boolean
+    readonly nowMs: number
+    readonly substitution?: Substitution | undefined
+  },
 ): Change {
   const message = driftMessage(before, upstream, isRefused ? 'served' : 'replaceable')
   const isKnown = before?.drift?.revision === upstream.revision
@@ -220,6 +229,9 @@ export function driftedStatus(
   return {
     fields: {
       drift: { ...upstream, since },
+      ...(substitution && {
+        substitutions: [...(before?.substitutions ?? []), substitution].slice(-maxSubstitutions),
+      }),
       synced: !isRefused,
       syncStatus: isRefused ? `Sync failed: ${message}` : 'Synced',
     },
@@ -228,6 +240,20 @@ export function driftedStatus(
       Drifted: conditionTrue('UpstreamChanged', message),
     },
   }
+}
+
+export type Substitution = NonNullable<VersionStatus['substitutions']>[number]
+
+/** Evidence of other bytes under a stored version; undefined if it is known already. */
+export function substitutionOf(
+  before: VersionStatus | undefined,
+  { contentDigest: offered }: UpstreamContent,
+  { from, nowMs }: { readonly from: string; readonly nowMs: number },
+): Substitution | undefined {
+  const served = before?.artifact?.contentDigest
+  if (served === undefined || offered === undefined) return undefined
+  const isKnown = before?.substitutions?.some((one) => one.offered === offered) === true
+  return isKnown ? undefined : { at: timeOf(nowMs), served, offered, from }
 }
 
 /** The state of the stored archive after a change upstream. */
