@@ -29,7 +29,10 @@ beforeAll(async () => {
     verbs,
   })
   const read = rule(['depots', 'modules', 'providers', 'versions'], ['get', 'list', 'watch'])
-  const granted = { reader: [read], author: [read, rule(['versions'], ['create'])] }
+  const granted = {
+    reader: [read],
+    author: [read, rule(['versions'], ['create']), rule(['modules'], ['patch'])],
+  }
   for (const [name, rules] of Object.entries(granted)) {
     await admin.request('POST', `${roles}/roles`, { metadata: { name }, rules })
     await admin.request('POST', `${roles}/rolebindings`, {
@@ -134,4 +137,34 @@ it('creates no module in a cluster unless its storage is named', async () => {
   expect((await depot(registry.dir, [...args, '--storage-config', storage])).status).toBe(0)
   const module = await cluster.admin.request('GET', `${apis}/modules/dns-aws`)
   expect(module).toMatchObject({ spec: { moduleConfig: { name: 'dns', provider: 'aws' } } })
+})
+
+it('withdraws a version and takes that back, and the server follows', async () => {
+  const download = async () =>
+    (await fetch(`${server.url}/depot/modules/v1/team/vpc/aws/1.0.0/download`)).status
+  await publish('author', '1.0.0', ...archives)
+  await expect.poll(download).toBe(204)
+  const lifecycle = async (user: string, ...args: readonly string[]) =>
+    depot(registry.dir, [...args, '--kubeconfig', await cluster.kubeconfig({ user })])
+  const quarantine = ['quarantine', 'team/vpc/aws', '1.0.0', '--message', 'leaks']
+  const refused = await lifecycle('reader', ...quarantine)
+  expect(refused.status).toBe(1)
+  expect(refused.stderr).toMatch(/Module team\/network: .*forbidden/i)
+  expect(await lifecycle('author', ...quarantine)).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('Concerns 1.0.0.'),
+  })
+  await expect.poll(download).toBe(410)
+  expect(await versions()).not.toContain('"1.0.0"')
+  await lifecycle('author', 'activate', 'team/vpc/aws', '1.0.0')
+  await expect.poll(download).toBe(204)
+  const mistake = {
+    apiVersion: 'depot.internal/v1alpha1',
+    kind: 'Module',
+    metadata: { name: 'mistaken' },
+    spec: { moduleConfig: {}, lifecycle: [{ versions: '1.0,x', state: 'Yanked' }] },
+  }
+  await expect(cluster.admin.request('POST', `${apis}/modules`, mistake)).rejects.toThrow(
+    /lifecycle\[0\]\.versions/,
+  )
 })

@@ -1,11 +1,13 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import {
+  activateCommand,
   backupCommand,
   type Command,
   compareCommand,
   completionCommand,
   completionScript,
   controllerCommand,
+  deprecateCommand,
   docsCommand,
   doctorCommand,
   explainCommand,
@@ -18,6 +20,7 @@ import {
   type Parsed,
   planCommand,
   publishCommand,
+  quarantineCommand,
   restoreCommand,
   type SecretTable,
   scannerCommand,
@@ -26,6 +29,7 @@ import {
   syncCommand,
   type Tables,
   whyCommand,
+  yankCommand,
 } from '../../pkg/base/options/options.ts'
 import { type CommandRun, runCommand } from '../../pkg/base/run/run.ts'
 
@@ -62,6 +66,8 @@ function printing<T extends OptionTable, S extends SecretTable>(
   }
 }
 
+const lifecycle = () => import('../lifecycle/lifecycle.ts')
+
 export const commands: Readonly<Record<string, DepotCommand>> = {
   server: {
     heading: 'Serve',
@@ -90,6 +96,13 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
     run: async (args) => (await import('../import/import.ts')).importArchives(args),
   },
   publish: printing(publishCommand, async () => (await import('../publish/publish.ts')).publish),
+  deprecate: {
+    heading: 'Withdraw',
+    ...printing(deprecateCommand, async () => (await lifecycle()).withdraw('Deprecated')),
+  },
+  yank: printing(yankCommand, async () => (await lifecycle()).withdraw('Yanked')),
+  quarantine: printing(quarantineCommand, async () => (await lifecycle()).withdraw('Quarantined')),
+  activate: printing(activateCommand, async () => (await lifecycle()).activate),
   lint: {
     heading: 'Check',
     ...printing(lintCommand, async () => (await import('../lint/lint.ts')).lint),

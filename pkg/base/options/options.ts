@@ -42,6 +42,14 @@ export type { FetchingOptions } from './fetching.ts'
 export { hashCommand } from './hash.ts'
 export { type ImportCommandOptions, importCommand } from './import.ts'
 export { type KeygenCommandOptions, keygenCommand } from './keygen.ts'
+export {
+  type ActivateCommandOptions,
+  activateCommand,
+  deprecateCommand,
+  type LifecycleCommandOptions,
+  quarantineCommand,
+  yankCommand,
+} from './lifecycle.ts'
 export { type LintCommandOptions, lintCommand } from './lint.ts'
 export { OptionsError } from './options-error.ts'
 export { type PlanCommandOptions, planCommand } from './plan.ts'

@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import { depot } from '../import/import.fixture.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-lifecycle-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+
+const file = join(dir, 'registry/net.yaml')
+const written = () => readFileSync(file, 'utf8')
+const manifest = `# Owned by the network team.
+apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata:
+  name: net
+  namespace: platform
+spec:
+  # The storage of the team.
+  moduleConfig:
+    provider: aws
+    storageConfig: { fileSystem: { directoryPath: modules } }
+---
+apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: { name: net-1.0.0, namespace: platform }
+spec: { type: Module, version: 1.0.0, fileName: net.zip, moduleConfigRef: { name: net } }
+`
+beforeEach(() => {
+  mkdirSync(join(dir, 'registry'), { recursive: true })
+  writeFileSync(file, manifest)
+})
+const run = (...args: readonly string[]) => depot(dir, [...args, '--manifests', 'registry'])
+
+it('writes a rule into the file of a person, and takes it back without a trace', async () => {
+  const note = ['--message', 'leaks keys', '--replaced-by', '1.0.1']
+  const { status, stdout } = await run('quarantine', 'platform/net/aws', '<= 1.0.0', ...note)
+  expect({ status, stdout }).toEqual({
+    status: 0,
+    stdout: `Module platform/net
++ <= 1.0.0 is Quarantined: leaks keys; use 1.0.1 instead
+Concerns 1.0.0.
+To undo it: depot activate platform/net/aws "<= 1.0.0" --manifests registry
+`,
+  })
+  expect(written()).toContain('# Owned by the network team.')
+  expect(written()).toContain('# The storage of the team.')
+  expect(written()).toMatch(/lifecycle:\s+- versions: "?<= 1.0.0"?\s+state: Quarantined\s+message/)
+  const changed = await run('deprecate', 'platform/net/aws', '<=1.0.0')
+  expect(changed.stdout).toContain('- <= 1.0.0 is Quarantined: leaks keys; use 1.0.1 instead\n')
+  expect(changed.stdout).toContain('+ <=1.0.0 is Deprecated\n')
+  expect((await run('activate', 'platform/net/aws', '<= 1.0.0')).stdout).toContain(
+    '- <=1.0.0 is Deprecated\nConcerns 1.0.0.\n',
+  )
+  expect(written()).toBe(manifest)
+})
+
+it('writes nothing with --dry-run', async () => {
+  const { stdout } = await run('yank', 'platform/net/aws', '9.9.9', '--dry-run')
+  expect(stdout).toContain('+ 9.9.9 is Yanked\nNo existing version is concerned.\nNothing was')
+  expect(written()).toBe(manifest)
+})
+
+it.each([
+  [['yank', 'platform/net/aws', '1.x'], 'versions must be a version constraint'],
+  [['yank', 'platform/net/aws', '1.0.0', '--link', 'javascript:x'], 'link must be an https URL'],
+  [['yank', 'platform/nothing/aws', '1.0.0'], 'there is no platform/nothing/aws'],
+  [['yank', 'platform/net/gcp', '1.0.0'], 'there is no platform/net/gcp'],
+  [['yank', 'platform/net/aws'], 'one constraint in quotes'],
+  [['activate', 'platform/net/aws', '1.0.0'], 'there are no rules'],
+])('refuses %j', async (args, message) => {
+  const { status, stderr } = await run(...args)
+  expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining(message) })
+  expect(written()).toBe(manifest)
+})

@@ -1,0 +1,85 @@
+import * as z from 'zod'
+import { apart } from './rules.ts'
+import { serverCommand } from './server.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { onOff } from './values.ts'
+
+const { manifests, kubeconfig, apiGroup } = serverCommand.options
+const place = {
+  manifests: {
+    ...manifests,
+    meaning: 'Folder of manifests whose Module or Provider is edited, in place of a cluster.',
+  },
+  kubeconfig: {
+    ...kubeconfig,
+    meaning:
+      'Kubeconfig whose user may list the resources of Depot, and patch Modules and Providers.',
+  },
+  apiGroup,
+  dryRun: { value: onOff, default: 'false', meaning: 'Print the change, and write nothing.' },
+} as const
+
+const note = (title: string) => z.string().min(1).max(1024).meta({ title })
+const options = flagged({
+  ...place,
+  message: { value: note('TEXT'), otherwise: 'none', meaning: 'Why. People and CLIs read it.' },
+  replacedBy: {
+    value: note('VERSION'),
+    otherwise: 'none',
+    meaning: 'Version or address to take instead.',
+  },
+  link: { value: note('URL'), otherwise: 'none', meaning: 'Page that explains it.' },
+})
+
+const operands = 'ADDRESS VERSIONS'
+const rules = [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')]
+const edits =
+  'It writes a rule into spec.lifecycle of the Module or Provider, before the others, in place of one for the same versions. VERSIONS is a constraint, such as 1.1.0 or "< 1.0.0".'
+
+/** Warns people of versions. */
+export const deprecateCommand = {
+  program: 'depot deprecate',
+  operands,
+  summary: `Deprecates versions: they stay, and people are warned. ${edits}`,
+  examples: [
+    'depot deprecate platform/network/aws "< 1.0.0" --message "not maintained" --replaced-by 2.0.0',
+  ],
+  options,
+  rules,
+} satisfies Command<typeof options, SecretTable>
+
+/** Hides versions from new users. */
+export const yankCommand = {
+  program: 'depot yank',
+  operands,
+  summary: `Yanks versions: they are listed only while a newer active release has their minor version, and stay downloadable. ${edits}`,
+  examples: ['depot yank platform/hello 1.1.0 --message "crashes at start" --manifests registry'],
+  options,
+  rules,
+} satisfies Command<typeof options, SecretTable>
+
+/** Stops serving versions. */
+export const quarantineCommand = {
+  program: 'depot quarantine',
+  operands,
+  summary: `Quarantines versions: they are not served any more, and downloads say why. ${edits}`,
+  examples: ['depot quarantine platform/network/aws 1.1.0 --message "leaks keys" --dry-run'],
+  options,
+  rules,
+} satisfies Command<typeof options, SecretTable>
+
+const activateOptions = flagged(place)
+
+/** Takes back what the others did. */
+export const activateCommand = {
+  program: 'depot activate',
+  operands,
+  summary:
+    'Takes back what deprecate, yank and quarantine did: removes the rules with these VERSIONS from spec.lifecycle of the Module or Provider.',
+  examples: ['depot activate platform/network/aws 1.1.0 --kubeconfig ~/.kube/config'],
+  options: activateOptions,
+  rules,
+} satisfies Command<typeof activateOptions, SecretTable>
+
+export type LifecycleCommandOptions = Options<typeof options>
+export type ActivateCommandOptions = Options<typeof activateOptions>
