@@ -141,6 +141,7 @@ const isWorthTelling = (type: string): boolean =>
     'RemovalHeld',
     'HeldBack',
     'PolicyExpired',
+    'ClockSkew',
     'UpstreamSuspicious',
     'SourceChanged',
     'Conflict',

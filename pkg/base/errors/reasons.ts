@@ -206,6 +206,7 @@ export const reasonTopics = {
     Excepted: ['fine', 'An exception lets a version in that is too young, or denied.'],
     HeldBack: ['fine', 'The policy holds versions back. Young ones are stored when old enough.'],
     QuarantineLifted: ['fine', 'The policy no longer denies the version. It is served again.'],
+    ClockSkew: ['fix', 'The clocks of upstream and this machine differ. Correct the wrong one.'],
     PolicyExpired: ['fix', 'Rules of the policy have ended. Remove them, or extend them.'],
     SourceChanged: ['retry', 'The source is another one, and was not listed yet.'],
     UpstreamPlausible: ['fine', 'The lists of upstream are used.'],

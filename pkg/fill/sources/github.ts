@@ -144,11 +144,12 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
       const credential = await github.credential()
       const { items: tags, unchanged } = await listOf(tagList, credential, options)
       const { versions, skipped } = versionsOf(tags, tagPrefix)
-      if (options.datesOf === undefined) return { versions, skipped, unchanged }
+      const skewMs = upstream.skewMs(new URL(apiUrl).host)
+      if (options.datesOf === undefined) return { versions, skipped, unchanged, skewMs }
       const releases = await listOf(releaseList, credential, options)
       const dates = new Map(releases.items.map(({ name, publishedAt }) => [name, publishedAt]))
       const dated = versions.map((one) => ({ ...one, publishedAt: dates.get(one.ref) }))
-      return { versions: dated, skipped, unchanged }
+      return { versions: dated, skipped, unchanged, skewMs }
     },
     resolve(version, options) {
       return resolveFromList(this, version, options)

@@ -51,7 +51,7 @@ export function openSources(options: SourcesOptions): Sources {
   const { unsignedRemedy = 'set signature: IfPresent in its config to accept it nevertheless' } =
     options
   const log = options.log.child({ component: 'sources' })
-  const upstream = new UpstreamClient(egress, spool, metrics)
+  const upstream = new UpstreamClient(egress, spool, metrics, clock)
   const cache = new ListingCache(options.listingsDir, log, clock)
   const git = new Git(upstream, spool, options.gitCommand)
   const discovery = new ServiceDiscovery(upstream, clock)

@@ -124,6 +124,25 @@ describe('a module of a registry', () => {
     )
   })
 
+  it('tells how far the clock of its host is ahead, also if a cache answers', async () => {
+    registry.addModule({ address: 'acme/timed/aws', version: '1.0.0', location: 'https://none' })
+    const ahead = (minutes: number) => new Date(Date.now() + minutes * 60_000).toUTCString()
+    const skewWith = async (headers: Readonly<Record<string, string>>) => {
+      const end = registry.faults.on(/timed\/aws\/versions/, (given) => ({
+        ...given,
+        headers: { ...given.headers, ...headers },
+      }))
+      const { skewMs = Number.NaN } = await vpc('acme/timed/aws').list({ signal })
+      end()
+      return Math.round(skewMs / 60_000) + 0
+    }
+    expect(await skewWith({})).toBe(0)
+    expect(await skewWith({ date: ahead(9) })).toBe(9)
+    expect(await skewWith({ date: ahead(-9) })).toBe(-9)
+    expect(await skewWith({ date: ahead(-9), age: '540' })).toBe(0)
+    expect(await skewWith({ date: 'noon' })).toBeNaN()
+  })
+
   it('sends the token to the registry only', async () => {
     registry.addModule({
       address: 'acme/closed/aws',

@@ -52,7 +52,8 @@ export function registryModule(options: RegistryModuleOptions): ModuleUpstream {
       })
       const dates = await options.published.of(identity, registry, versions, asking)
       const dated = versions.map((one) => ({ ...one, publishedAt: dates.get(one.version) }))
-      return { versions: dated, skipped: listed.length - versions.length, unchanged }
+      const skipped = listed.length - versions.length
+      return { versions: dated, skipped, unchanged, skewMs: upstream.skewMs(host) }
     },
     async resolve(text, asking) {
       const version = versionFrom(text)

@@ -111,7 +111,7 @@ export class RegistryProvider implements ProviderUpstream {
       const known = (platforms ?? []).filter(({ os, arch }) => word.test(os) && word.test(arch))
       return [{ version, protocols: protocolsIn(protocols), platforms: known }]
     })
-    const { published, namespace, providerType } = this.#options
+    const { published, namespace, providerType, upstream } = this.#options
     const address = `${namespace}/${providerType}`
     const dates = await published.ofProvider(
       this.identity,
@@ -121,7 +121,8 @@ export class RegistryProvider implements ProviderUpstream {
       options,
     )
     const versions = listed.map((one) => ({ ...one, publishedAt: dates.get(one.version) }))
-    return { versions, skipped: value.versions.length - versions.length, unchanged }
+    const skipped = value.versions.length - versions.length
+    return { versions, skipped, unchanged, skewMs: upstream.skewMs(this.host) }
   }
 
   async sums(

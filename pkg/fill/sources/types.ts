@@ -35,6 +35,8 @@ export interface UpstreamListing<V> {
   readonly skipped: number
   /** Whether the upstream said that nothing changed since the last request. */
   readonly unchanged: boolean
+  /** How far the clock of the host is ahead of this one, in milliseconds; undefined if it did not say. */
+  readonly skewMs?: number | undefined
 }
 
 export interface UpstreamOptions {

@@ -2,6 +2,8 @@ import type * as z from 'zod'
 import { formatOfFile } from '../../archives/archive/archive.ts'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { hasReason, messageOf, printable } from '../../base/errors/errors.ts'
+import { Bounded } from '../../base/memory/memory.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, type Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   type DownloadedFile,
@@ -23,8 +25,12 @@ export class UpstreamClient {
   readonly egress: Egress
   readonly #spool: Spool
   readonly #bytes: ReturnType<typeof createBytesCounter>
+  readonly #clock: Clock
+  /** By host, as of its last answer. */
+  readonly #skews = new Bounded<number>({ maxEntries: 1000 })
 
-  constructor(egress: Egress, spool: Spool, metrics: Metrics) {
+  constructor(egress: Egress, spool: Spool, metrics: Metrics, clock: Clock) {
+    this.#clock = clock
     this.egress = egress
     this.#spool = spool
     this.#bytes = createBytesCounter(metrics)
@@ -32,7 +38,17 @@ export class UpstreamClient {
 
   /** @throws FillError; FetchFailed if the answer is too large */
   async ask(url: string, request: EgressRequest): Promise<EgressAnswer> {
-    return this.translated(this.egress.request(url, { deadlineMs: listMs, ...request }))
+    const answer = await this.translated(
+      this.egress.request(url, { deadlineMs: listMs, ...request }),
+    )
+    this.#skews.set(new URL(url).host, skewOf(answer, this.#clock()))
+    return answer
+  }
+
+  /** How far the clock of a host is ahead of this one; undefined if nobody knows. */
+  skewMs(host: string): number | undefined {
+    const skewMs = this.#skews.get(host)
+    return Number.isNaN(skewMs) ? undefined : skewMs
   }
 
   /** @throws FillError if the status is not 200 or the answer does not fit the schema */
@@ -91,6 +107,13 @@ export class UpstreamClient {
       throw sourceError(error, limits)
     }
   }
+}
+
+/** @returns NaN if the answer does not say the time */
+function skewOf({ header }: EgressAnswer, nowMs: number): number {
+  // A cache sends an answer with its original date.
+  const ageMs = 1000 * Number(header('age') ?? 0)
+  return Date.parse(header('date') ?? '') + ageMs - nowMs
 }
 
 const createBytesCounter = (metrics: Metrics) =>

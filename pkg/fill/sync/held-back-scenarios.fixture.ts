@@ -240,6 +240,31 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(await scene().stored()).toHaveLength(old.length)
     })
 
+    it.each([301_000, -301_000])(
+      'releases nothing while the clock of upstream is %d ms ahead',
+      async (skewMs) => {
+        await begin()
+        upstream(...old, 'v1.1.0')
+        await later(hour)
+        upstream(...old, 'v1.1.0', 'v1.2.0')
+        scene().upstream.skewMs = skewMs
+        await later(7 * day)
+        expect(listed()).toHaveLength(old.length)
+        expect(condition()?.message).toContain('vpc v1.1.0')
+        expect(scene().condition('Depot', 'main', 'ClockSkew')).toMatchObject({ status: 'True' })
+        const until = Date.parse(
+          heldBack()?.find(({ version }) => version === 'v1.1.0')?.until ?? '',
+        )
+        expect(until - now()).toBeGreaterThan(0)
+        scene().upstream.skewMs = 300_000
+        scene().aheadMs += hour
+        await scene().run()
+        expect(listed()).toHaveLength(old.length + 1)
+        expect(scene().condition('Depot', 'main', 'ClockSkew')).toBeUndefined()
+        expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.2.0'])
+      },
+    )
+
     it('holds while the list of upstream cannot be read', async () => {
       await begin()
       upstream(...old, 'v1.1.0')

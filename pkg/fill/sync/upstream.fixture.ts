@@ -38,6 +38,8 @@ export class TestUpstream implements Sources {
   readonly faults = new Map<string, FillError>()
   /** When versions were published, by version as it is spelled, by URL of the repository or `namespace/type`. */
   readonly dates = new Map<string, Readonly<Record<string, string>>>()
+  /** How far the clock of the host is ahead. */
+  skewMs: number | undefined
   /** Promises that a download waits for, by URL. */
   readonly delays = new Map<string, Promise<void>>()
   /** The requests: `list URL`, `fetch URL 1.0.0`. */
@@ -82,7 +84,7 @@ export class TestUpstream implements Sources {
           commit: commitOf(files),
           ...(datesOf?.(version) === true && { publishedAt: this.dates.get(url)?.[version] }),
         }))
-        return { versions, skipped: 0, unchanged: false }
+        return { versions, skipped: 0, unchanged: false, skewMs: this.skewMs }
       },
       resolve: async (version) => {
         this.#ask(`resolve ${url} ${version}`, url)

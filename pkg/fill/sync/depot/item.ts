@@ -42,6 +42,8 @@ export interface ItemResult {
   readonly skipped: number
   /** Versions that the policy holds back. */
   readonly heldBack: readonly HeldVersion[]
+  /** How far the clock of the host is ahead of this one, 0 where no policy needs it; undefined if it was not asked. */
+  readonly skewMs?: number | undefined
   readonly failure?: FillError | undefined
   /** The list of upstream that is not used. */
   readonly suspicious?: SuspiciousList
@@ -137,7 +139,12 @@ async function bring(
   }
   const missing = missingFrom(versions, known.all)
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
-  const from = { address, versions: listed.versions, lastMs: lastListedMs(depot, item) }
+  const from = {
+    address,
+    versions: listed.versions,
+    lastMs: lastListedMs(depot, item),
+    skewMs: listed.skewMs,
+  }
   const admitted = admission(context, depot, before, from, policy)
   const { admits, exceptionOf, remember } = admitted
   const have = new Set(known.stored.map(normalizeVersion))
@@ -173,6 +180,7 @@ async function bring(
     matched: selected.length,
     retained: selected.filter((version) => isMissing.has(version)).length,
     skipped: listed.skipped,
+    skewMs: (policy?.minimumAgeMs ?? 0) > 0 ? (listed.skewMs ?? 0) : 0,
     heldBack: heldBack ?? (await remember(applied, young)),
   }
 }

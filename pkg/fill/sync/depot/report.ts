@@ -7,7 +7,7 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
-import { expiredCondition, heldBackCondition } from '../parent/held-back.ts'
+import { expiredCondition, heldBackCondition, isClockSkewed } from '../parent/held-back.ts'
 import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
 import type { ItemResult } from './item.ts'
@@ -68,6 +68,10 @@ function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
     Conflict: flag(failed, 'OwnedByAnother', 'NoConflict'),
     UpstreamSuspicious: flag(failed, 'UpstreamSuspicious', 'UpstreamPlausible'),
     SourceChanged: movedCondition(failed),
+    // Without asking upstream, nothing new is known.
+    ...(results.some(({ skewMs }) => skewMs !== undefined) && {
+      ClockSkew: skewCondition(results),
+    }),
     HeldBack: heldBackCondition(
       results.map(({ item, heldBack }) => ({ name: item.name, heldBack })),
     ),
@@ -89,6 +93,15 @@ function movedCondition(failed: readonly ItemResult[]): ConditionState | undefin
   if (names.length === 0) return undefined
   const message = `${names.join(', ')}: the new source was not listed yet. Everything that is stored stays served`
   return conditionTrue('SourceChanged', message)
+}
+
+/** Absent while the clocks agree. */
+function skewCondition(results: readonly ItemResult[]): ConditionState | undefined {
+  const skewed = results.find(({ skewMs }) => isClockSkewed(skewMs))
+  if (skewed?.skewMs === undefined) return undefined
+  const minutes = Math.round(skewed.skewMs / 60_000)
+  const message = `${skewed.item.name}: the clock of its upstream is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'ahead of' : 'behind'} this one, so nobody knows how old versions are, and no new one is stored: correct the clock of this machine, or wait until upstream does`
+  return conditionTrue('ClockSkew', message)
 }
 
 function flag(

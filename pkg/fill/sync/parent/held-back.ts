@@ -29,6 +29,8 @@ const markLength = 24
 /** API servers refuse objects of more than about 1.5 MB. */
 const maxSeenBytes = 600_000
 const maxHeldBack = 1000
+const maxSkewMs = 5 * 60_000
+const skewedWaitMs = 10 * 60_000
 
 export interface HeldVersion {
   readonly version: string
@@ -46,8 +48,15 @@ interface Listed {
   /** Host and path of the source. */
   readonly address: string
   readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit' | 'publishedAt'>[]
+  /** How far the clock of its host is ahead of this one. */
+  readonly skewMs?: number | undefined
   /** When upstream was last listed; undefined if nobody knows. */
   readonly lastMs: number | undefined
+}
+
+/** Whether the clocks of a host and of this machine differ too much to compute an age. */
+export function isClockSkewed(skewMs: number | undefined): boolean {
+  return skewMs !== undefined && Math.abs(skewMs) > maxSkewMs
 }
 
 /** The versions of an upstream, as far as the policy of a Depot lets them in. */
@@ -69,7 +78,7 @@ export function admission(
   context: Context,
   depot: StoredObject,
   parent: StoredObject | undefined,
-  { address, versions, lastMs }: Listed,
+  { address, versions, lastMs, skewMs }: Listed,
   policy: Policy | undefined,
 ): Admission {
   const before = listingOf(parent)
@@ -89,14 +98,17 @@ export function admission(
   }))
   const seen = seenVersions(marked, before && seenIn(before, nowMs), policy, nowMs, lastMs)
   const freeOf = (version: string) => freeMs(seen.get(normalizeVersion(version)), policy)
-  const isFree = (version: string) => freeOf(version) <= nowMs
+  const isSkewed = policy.minimumAgeMs > 0 && isClockSkewed(skewMs)
+  const isFree = (version: string) => freeOf(version) <= nowMs && !isSkewed
   const strictly = { ...policy, exceptions: [] }
   const exceptionOf = (version: string) => exceptionFor(address, version, policy)
   const entryOf = (version: string) => {
     const { message } = refusalOf(address, version, policy, nowMs) ?? {}
     const { sinceMs = nowMs } = seen.get(normalizeVersion(version)) ?? {}
     if (message === undefined) {
-      return { version, since: timeOf(sinceMs), until: timeOf(freeOf(version)) }
+      // With skewed clocks, they are looked at again soon.
+      const freeAtMs = Math.max(freeOf(version), isSkewed ? nowMs + skewedWaitMs : 0)
+      return { version, since: timeOf(sinceMs), until: timeOf(freeAtMs) }
     }
     const known = before?.heldBack?.find(
       (one) => one.version === version && one.message === message,
@@ -117,7 +129,8 @@ export function admission(
         depot: keyOf(depot.metadata),
         ...(policy.minimumAgeMs > 0 && {
           firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
-          seen: written(seen),
+          // Nothing may count from a wrong clock.
+          seen: isSkewed ? before?.seen : written(seen),
         }),
         ...(heldBack.length > 0 && { heldBack: heldBack.slice(0, maxHeldBack) }),
       }
