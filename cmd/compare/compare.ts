@@ -11,6 +11,8 @@ import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { openRegistry, registryVersion } from './registry.ts'
 
+export { openRegistry, registryVersion } from './registry.ts'
+
 const statuses = { compatible: 0, breaking: 1, unknown: 2 }
 
 type Registry = Awaited<ReturnType<typeof openRegistry>>

@@ -35,11 +35,14 @@ afterAll(async () => {
   rmSync(dir, { recursive: true })
 })
 
-async function compare(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+const compare = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  depot(['compare', ...args], env)
+
+async function depot(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const trust = ['--egress-ca-path', authority.caFile, '--egress-allow', registry.downloadHost]
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, '../depot/main.ts'), 'compare', ...args, ...trust],
+    [join(import.meta.dirname, '../depot/main.ts'), ...args, ...trust],
     { cwd: dir, env: { ...bareEnvironment, HOME: home, TMPDIR: temporary, ...env } },
   )
   const exit = once(child, 'exit')
@@ -47,6 +50,22 @@ async function compare(args: readonly string[], env: Readonly<Record<string, str
   await exit
   return { status: child.exitCode, stdout, stderr }
 }
+
+it('prints the documentation of a version of a registry', async () => {
+  const { status, stdout } = await depot(['docs', `${vpc}@v1.0.0`, '-o', 'json'])
+  expect(status).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({
+    schema: 1,
+    address: 'network/vpc/aws',
+    version: '1.0.0',
+    root: { inputs: [{ name: 'cidr', type: 'string' }] },
+  })
+  expect(await depot(['docs', vpc])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('write its version, such as') as string,
+  })
+  expect((await depot(['docs', `${vpc}@9.0.0`])).stderr).toContain('it lists 1.0.0, 1.1.0')
+})
 
 it('compares versions of a registry with each other, and with a folder', async () => {
   const versions = await compare([`${vpc}@1.0.0`, `${vpc}@v1.1.0`])

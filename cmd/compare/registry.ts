@@ -41,7 +41,7 @@ export function registryVersion(operand: string): RegistryVersion | undefined {
 
 /** Opens what reading modules of registries needs. @throws OptionsError for options that cannot be used */
 export async function openRegistry(
-  { egressAllow, egressCaPath }: CompareCommandOptions,
+  { egressAllow, egressCaPath }: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
   hosts: readonly string[],
 ) {
   const dir = await mkdtemp(join(tmpdir(), 'depot-compare-'))

@@ -8,6 +8,7 @@ import {
 } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type DocsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { openRegistry, registryVersion } from '../compare/compare.ts'
 
 /**
  * Prints the documentation of a module, or writes it into a README.
@@ -16,13 +17,22 @@ import { type DocsCommandOptions, OptionsError } from '../../pkg/base/options/op
  * @throws OptionsError if the module or the README cannot be read
  */
 export async function docs(
-  { output, inject }: DocsCommandOptions,
+  options: DocsCommandOptions,
   [path = '', ...others]: readonly string[],
 ): Promise<number> {
-  if (others.length > 0) throw new OptionsError(['write one folder or archive'])
-  const read = await openModuleDocs(path).catch((error: unknown) => {
+  if (others.length > 0) throw new OptionsError(['write one folder, archive or address'])
+  const { output, inject } = options
+  const at = registryVersion(path)
+  await using registry = at && (await openRegistry(options, [at.host]))
+  const reading = at && registry ? registry.docsOf(at) : openModuleDocs(path)
+  const { schema, ...folders } = await reading.catch((error: unknown) => {
     throw new OptionsError([`${path}: ${messageOf(error)}`])
   })
+  const read = {
+    schema,
+    ...(at && { address: at.path, version: at.version.replace(/^v(?=\d)/, '') }),
+    ...folders,
+  }
   const problems = problemsOf(read)
   for (const problem of problems) process.stderr.write(`depot: ${problem}\n`)
   if (inject !== undefined) await writeInto(inject, read)

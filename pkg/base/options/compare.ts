@@ -4,13 +4,8 @@ import { type Command, flagged, type Options, type SecretTable } from './table.t
 
 const { egressAllow, egressCaPath } = fetchingOptions
 
-const options = flagged({
-  output: {
-    ...outputOption,
-    formerFlag: 'format',
-    value: outputFormat('text', 'json', 'markdown'),
-    meaning: 'Output format: text, json, or markdown (for a comment on a pull request).',
-  },
+/** Options of commands that read modules of a registry. */
+export const registryOptions = {
   egressAllow: {
     ...egressAllow,
     meaning: 'Additional hosts, in any network, from which a registry has its archives fetched.',
@@ -19,6 +14,16 @@ const options = flagged({
     ...egressCaPath,
     meaning: 'PEM file with additional certificate authorities for registries.',
   },
+}
+
+const options = flagged({
+  output: {
+    ...outputOption,
+    formerFlag: 'format',
+    value: outputFormat('text', 'json', 'markdown'),
+    meaning: 'Output format: text, json, or markdown (for a comment on a pull request).',
+  },
+  ...registryOptions,
 })
 
 /** Compares two versions of a module. */

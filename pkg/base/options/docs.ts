@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { registryOptions } from './compare.ts'
 import { outputFormat, outputOption } from './printing.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 
@@ -14,15 +15,21 @@ const options = flagged({
     otherwise: 'the result is printed',
     meaning: 'File to update: what is between BEGIN_TF_DOCS and END_TF_DOCS is replaced.',
   },
+  ...registryOptions,
 })
 
 /** Prints what a module takes and gives. */
 export const docsCommand = {
   program: 'depot docs',
-  operands: 'FOLDER|ARCHIVE',
+  operands: 'FOLDER|ARCHIVE|ADDRESS',
   summary:
-    'Prints the inputs, outputs, resources, module calls and required providers of a module, as the explorer will show them. Exits with 1 if a file cannot be parsed.',
-  examples: ['depot docs .', 'depot docs . --inject README.md', 'depot docs vpc-1.2.0.zip -o json'],
+    'Prints the inputs, outputs, resources, module calls and required providers of a module, as the explorer shows them. An address is HOST/NAMESPACE/NAME/SYSTEM@VERSION. Exits with 1 if a file cannot be parsed.',
+  examples: [
+    'depot docs .',
+    'depot docs . --inject README.md',
+    'depot docs vpc-1.2.0.zip -o json',
+    'depot docs depot.example.com/network/vpc/aws@1.4.0',
+  ],
   options,
   rules: [
     ({ given, text }) =>
