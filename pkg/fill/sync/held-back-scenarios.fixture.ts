@@ -265,6 +265,20 @@ export function heldBackScenarios(scene: () => Scene): void {
       },
     )
 
+    it('remembers a list of 40,000 versions in a status that an API server takes', async () => {
+      const many = Array.from({ length: 40_000 }, (_, n) => `v1.${Math.floor(n / 100)}.${n % 100}`)
+      upstream(...many)
+      await write({ versionConstraints: '1.0.0' })
+      await scene().run()
+      const { listing } = scene().status('Module', 'vpc')
+      expect(JSON.stringify(listing).length).toBeLessThan(900_000)
+      const seen = (listing?.seen ?? []).flatMap(({ versions }) => versions)
+      expect(seen).toHaveLength(many.length)
+      expect(seen.find((text) => text.startsWith('1.399.99'))).toContain('@')
+      expect(seen).toContain('1.0.1')
+      expect(listed()).toEqual(['v1.0.0'])
+    })
+
     it('holds while the list of upstream cannot be read', async () => {
       await begin()
       upstream(...old, 'v1.1.0')
