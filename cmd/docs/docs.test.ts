@@ -71,6 +71,11 @@ it('exits with 1 and names file and line if a file cannot be parsed', () => {
   expect(stderr).toContain('broken.tf:2: Invalid expression')
   expect(stdout).toContain('> Incomplete: broken.tf:2: Invalid expression')
   rmSync(join(dir, 'broken.tf'))
+  const hostile = join(dir, '\u001b[31m.tf')
+  writeFileSync(hostile, 'variable')
+  expect(docs('.').stderr).toContain('depot: \\u001b[31m.tf:1: ')
+  expect(docs('.').stdout).not.toContain('\u001b')
+  rmSync(hostile)
 })
 
 it.each([

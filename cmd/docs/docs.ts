@@ -1,10 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { DocsProblem, ModuleDocs } from '../../pkg/api/docs/docs.ts'
+import type { ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import {
   docsMarkdown,
+  docsProblems,
   injectDocs,
   openModuleDocs,
   plainText,
+  problemText,
 } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type DocsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
@@ -33,24 +35,15 @@ export async function docs(
     ...(at && { address: at.path, version: at.version.replace(/^v(?=\d)/, '') }),
     ...folders,
   }
-  const problems = problemsOf(read)
-  for (const problem of problems) process.stderr.write(`depot: ${problem}\n`)
+  const problems = docsProblems(read)
+  for (const problem of problems)
+    process.stderr.write(`depot: ${plainText(problemText(problem))}\n`)
   if (inject !== undefined) await writeInto(inject, read)
   else
     process.stdout.write(
       output === 'json' ? plainText(`${JSON.stringify(read, null, 2)}\n`) : docsMarkdown(read),
     )
   return problems.length > 0 ? 1 : 0
-}
-
-const problemsOf = ({ root, submodules, examples }: ModuleDocs): string[] =>
-  [root, ...submodules, ...examples].flatMap(({ path, error }) =>
-    error === undefined ? [] : [textOf(error, path)],
-  )
-
-function textOf({ message, file, line }: DocsProblem, path: string): string {
-  const where = file === undefined ? path || 'the root module' : [file, line ?? []].flat().join(':')
-  return `${where}: ${message}`
 }
 
 async function writeInto(file: string, read: ModuleDocs): Promise<void> {

@@ -101,6 +101,16 @@ describe('into a folder', () => {
     expect(written().map(({ spec }) => spec.version)).toEqual(['1.1.0'])
   })
 
+  it('publishes a module that cannot be parsed, and says file and line as depot docs does', async () => {
+    change('variable "x" {\n  type =\n}\n')
+    const { stderr } = await depot(dir, ['docs', 'vpc'])
+    const said = stderr.trim().replace(/^depot: /, '')
+    expect(said).toMatch(/^main\.tf:2: Invalid expression: /)
+    const { status, stdout } = await publish('1.0.0')
+    expect(status).toBe(0)
+    expect(stdout).toContain(`incomplete: ${said}\n`)
+  })
+
   it('takes a patch of an earlier line', async () => {
     await publish('1.0.0')
     await publish('1.1.0')

@@ -1,5 +1,5 @@
 import { changeGroups, oneLine, subjectOf } from '../../pkg/api/changes/changes.ts'
-import { plainText } from '../../pkg/archives/docs/docs.ts'
+import { docsProblems, plainText, problemText } from '../../pkg/archives/docs/docs.ts'
 import type { ProviderPublication, Publication } from '../../pkg/fill/publishing/publishing.ts'
 
 export type PublishOutcome = 'published' | 'exists' | 'planned' | 'refused'
@@ -33,16 +33,15 @@ export function asText(publication: Publication): string {
 }
 
 /** Problems of the files are part of it: what cannot be parsed is missing in the documentation. */
-function interfaceOf({ interface: { root, submodules } }: Publication): string {
+function interfaceOf({ interface: docs }: Publication): string {
+  const { root, submodules } = docs
   const required = root.inputs.filter((input) => input.required).length
-  const { file, line, message } = root.error ?? {}
-  const where = [file, line].filter((part) => part !== undefined).join(':')
   const parts = [
     `${root.inputs.length} inputs (${required} required)`,
     `${root.outputs.length} outputs`,
     `${root.resources.length} resources`,
     `${submodules.length} submodules`,
-    ...(message === undefined ? [] : [`incomplete: ${where} ${message}`]),
+    ...docsProblems(docs).map((problem) => `incomplete: ${problemText(problem)}`),
   ]
   return oneLine(parts.join(', '))
 }

@@ -15,3 +15,4 @@ export {
 export { PageCollector } from './page-collector.ts'
 export { maxPagesBytes, unpackPage, unpackPages } from './pages-file.ts'
 export { plainText } from './plain-text.ts'
+export { docsProblems, problemText } from './problems.ts'

@@ -1,4 +1,5 @@
 import type { FolderDocs, InputDocs, ModuleDocs } from '../../api/docs/docs.ts'
+import { problemText } from './problems.ts'
 
 const begin = '<!-- BEGIN_TF_DOCS -->'
 const end = '<!-- END_TF_DOCS -->'
@@ -49,9 +50,7 @@ export function docsMarkdown({ root }: ModuleDocs): string {
     ),
   ]
   const { error } = root
-  const where = [error?.file, error?.line].filter((part) => part !== undefined).join(':')
-  const warning =
-    error && `> Incomplete: ${where === '' ? '' : `${where}: `}${cell(error.message)}\n`
+  const warning = error && `> Incomplete: ${cell(problemText(error))}\n`
   return [...(warning === undefined ? [] : [warning]), ...sections].join('\n')
 }
 
