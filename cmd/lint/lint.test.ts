@@ -1,11 +1,18 @@
 import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { zipOf } from '../../hack/testbed/registry/archives.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-lint-command-'))
+afterAll(() => rmSync(dir, { recursive: true }))
 
 const root = join(import.meta.dirname, '../..')
-const lint = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(root, 'cmd/depot/main.ts'), 'lint', ...args], {
+const lint = (...args: readonly string[]) => depot('lint', ...args)
+const depot = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [join(root, 'cmd/depot/main.ts'), ...args], {
     cwd: root,
     encoding: 'utf8',
     env: bareEnvironment,
@@ -37,4 +44,47 @@ it.each([
   [['config/samples', '-o', 'xml'], 'is not an output format: write text, json or sarif'],
 ])('exits with 2 if a path cannot be checked: %j', (args, problem) => {
   expect(lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
+})
+
+it('exits with 1 and says what depot docs says if a module in an archive cannot be parsed', async () => {
+  const manifests = join(dir, 'manifests')
+  const archive = join(dir, 'archives/modules/vpc/vpc-1.0.0.zip')
+  mkdirSync(manifests)
+  mkdirSync(join(archive, '..'), { recursive: true })
+  writeFileSync(
+    join(manifests, 'vpc.yaml'),
+    `apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: {name: vpc, namespace: team}
+spec: {moduleConfig: {provider: aws, storageConfig: {fileSystem: {directoryPath: modules}}}}
+---
+apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: vpc-1.0.0, namespace: team}
+spec: {type: Module, version: 1.0.0, fileName: vpc-1.0.0.zip, moduleConfigRef: {name: vpc}}
+`,
+  )
+  const broken = Buffer.from('variable "x" {\n  type =\n}\n')
+  writeFileSync(
+    archive,
+    await zipOf([
+      { path: 'main.tf', content: Buffer.from('variable "cidr" {}\n') },
+      { path: 'modules/a/inputs.tf', content: broken },
+      { path: 'examples/b/main.tf', content: broken },
+    ]),
+  )
+  const documented = depot('docs', archive)
+  const problems = documented.stderr.trim().split('\n').toSorted()
+  expect(documented.status).toBe(1)
+  expect(problems).toEqual([
+    expect.stringMatching(/^depot: examples\/b\/main\.tf:2: Invalid expression: /),
+    expect.stringMatching(/^depot: modules\/a\/inputs\.tf:2: Invalid expression: /),
+  ])
+  const linted = lint(manifests, '--archives', join(dir, 'archives'))
+  expect(linted.status).toBe(1)
+  for (const problem of problems) {
+    const said = problem.replace(/^depot: /, '')
+    expect(linted.stdout).toContain(`spec.fileName: the archive ${archive}: ${said} [bad-module]`)
+  }
+  expect(lint(manifests).status).toBe(0)
 })

@@ -26,7 +26,7 @@ const options = flagged({
     ...archivesOption,
     otherwise: 'archives are not checked',
     meaning:
-      'Root folder of archives on the file system. Each archive must exist there, with the digest of its Version, and CLIs must be able to use it.',
+      'Root folder of archives on the file system. Each archive must exist there, with the digest of its Version, CLIs must be able to use it, and the files of a module must parse.',
   },
 })
 

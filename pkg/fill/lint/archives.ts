@@ -13,6 +13,7 @@ import {
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { ArchiveError, inspectModule, inspectProvider } from '../../archives/archive/archive.ts'
+import { docsProblems, openModuleDocs, plainText, problemText } from '../../archives/docs/docs.ts'
 import { sha256Of } from '../../archives/spool/spool.ts'
 import { type ArchiveStore, openArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
@@ -29,20 +30,23 @@ export function openMount(mountPath: string): ArchiveMount {
   return { mountPath, store: openArchiveStore({ filesystemMountPath: mountPath }) }
 }
 
-/** Checks that the archive of a Version on the filesystem exists, has the Version's digest, and is of use to CLIs. */
-export async function inArchive(
+/**
+ * Checks that the archive of a Version on the filesystem exists, has the Version's digest, is of use to CLIs, and that each
+ * file of a module can be parsed.
+ */
+export async function* inArchive(
   version: PlacedObject<Version>,
   parents: ManifestParents,
   { mountPath, store }: ArchiveMount,
   { partial }: { readonly partial: boolean },
-): Promise<LintFinding | undefined> {
+): AsyncGenerator<LintFinding, void> {
   const parent = parents.of(version)
   const own = configOfVersion(version.resource)
   // A Version without parent is not served, which is a finding already, unless its parent may be elsewhere.
   const isKnown = partial && own?.name !== undefined && own.storageConfig !== undefined
-  if (parent === undefined && !isKnown) return undefined
+  if (parent === undefined && !isKnown) return
   const location = locationOf(version.resource, parent?.resource)
-  if (location === undefined || backendOf(location.storage) !== 'filesystem') return undefined
+  if (location === undefined || backendOf(location.storage) !== 'filesystem') return
   const { storage, configName, fileName } = location
   const fileField = { path: ['spec', 'fileName'] }
   let path = join(storage.fileSystem?.directoryPath ?? '', configName, fileName)
@@ -52,21 +56,41 @@ export async function inArchive(
     path = join(mountPath, object(fileName))
     digest = await sha256Of((await driver.open(object(fileName))).body)
   } catch (error) {
-    return about(version, 'no-archive', problemOf(error, path), fileField)
+    yield about(version, 'no-archive', problemOf(error, path), fileField)
+    return
   }
   const wanted = checksumOf(version.resource)
   if (wanted !== undefined && sha256Hex(wanted) !== digest) {
-    return about(
+    yield about(
       version,
       'wrong-digest',
       `the archive ${path} has the SHA-256 ${digest}, not ${wanted}: put the right archive there, or publish it as a new version`,
       fileField,
     )
+    return
   }
   const problem = await unusable(version.resource, path, location, parent)
-  if (problem === undefined) return undefined
-  const { message, ...more } = problem
-  return about(version, 'bad-archive', `the archive ${path}: ${message}`, { ...fileField, ...more })
+  if (problem !== undefined) {
+    const { message, ...more } = problem
+    yield about(version, 'bad-archive', `the archive ${path}: ${message}`, {
+      ...fileField,
+      ...more,
+    })
+  }
+  if (version.resource.spec.type === 'Provider' || problem?.level === 'error') return
+  for (const text of await unparsed(path)) {
+    yield about(version, 'bad-module', `the archive ${path}: ${text}`, fileField)
+  }
+}
+
+/** Names what cannot be parsed, in the words of `depot docs`. The server serves such a module, too. */
+async function unparsed(path: string): Promise<string[]> {
+  try {
+    return docsProblems(await openModuleDocs(path)).map((each) => plainText(problemText(each)))
+  } catch (error) {
+    if (error instanceof ArchiveError) return []
+    throw error
+  }
 }
 
 /** Reads an archive as import and sync do before they store one. The server serves any bytes with the right digest. */

@@ -19,6 +19,7 @@ export const checks = {
   'no-file-name': 'A Version does not name the file of its archive.',
   'no-archive': 'The archive of a Version does not exist.',
   'bad-archive': 'CLIs cannot use an archive.',
+  'bad-module': 'A file of a module cannot be read as configuration.',
   'other-archive':
     'The name of an archive says that it is of another provider, version or platform.',
   'wrong-digest': 'An archive does not have the digest of its Version.',

@@ -80,8 +80,10 @@ export async function lint(options: LintOptions): Promise<LintResult> {
   const ofArchives: LintFinding[] = []
   for (const version of versions) {
     findings.push(...inVersion(version, surroundings))
-    const finding = mount && (await inArchive(version, parents, mount, options))
-    if (finding !== undefined) ofArchives.push(finding)
+    if (mount === undefined) continue
+    for await (const finding of inArchive(version, parents, mount, options)) {
+      ofArchives.push(finding)
+    }
   }
   // A folder that does not exist is one mistake, however many archives should be in it.
   findings.push(
