@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
@@ -91,6 +91,15 @@ it('adds the platforms that a version lacks, as after a kill', async () => {
   expect((await publish('--dry-run')).stdout).toMatch(/linux_amd64: .*, published\nit would be/)
   expect((await publish()).status).toBe(0)
   expect(written()).toHaveLength(2)
+})
+
+it('creates the Provider again that was removed, although its versions are there', async () => {
+  await publish()
+  const [provider = ''] = globSync(join(dir, 'registry/providers/platform/*'))
+  rmSync(provider)
+  expect((await publish('--dry-run')).stdout).toMatch(/it would be published\n$/)
+  expect((await publish()).stdout).toContain('published: servers of')
+  expect(existsSync(provider)).toBe(true)
 })
 
 it('refuses other bytes for a platform, and writes nothing', async () => {

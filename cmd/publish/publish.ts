@@ -114,7 +114,7 @@ async function publishModule(
     return finish(options, publication, {
       text: asText(publication),
       json: (outcome) => asJson(publication, outcome),
-      isThere: publication.isThere,
+      isThere: publication.isThere && !target.isMissing,
       run: () => publishIt(context, publication),
     })
   })
@@ -130,7 +130,7 @@ async function publishRelease(
   return finish(options, publication, {
     text: providerText(publication),
     json: (outcome) => providerJson(publication, outcome),
-    isThere: publication.archives.every(({ isThere }) => isThere),
+    isThere: !publication.target.isMissing && publication.archives.every(({ isThere }) => isThere),
     run: () => publishProvider(context, publication),
   })
 }

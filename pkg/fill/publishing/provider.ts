@@ -94,7 +94,7 @@ export async function planProvider(
  * Stores every zip, then creates the Provider if it is missing, then a Version for each platform. After a kill between two
  * of these the next run adds the platforms that are missing.
  *
- * @returns `exists` if all platforms were published with these files before
+ * @returns `exists` if all platforms were served with these files before
  * @throws FillError why it is refused; RegistryError, ApiError
  */
 export async function publishProvider(
@@ -104,13 +104,12 @@ export async function publishProvider(
   const [refusal] = refusals
   if (refusal !== undefined) throw refusal
   const missingOnes = archives.filter(({ isThere }) => !isThere)
-  if (missingOnes.length === 0) return 'exists'
   const { storageConfig, name } = target.config
   const place: ArchivePlace = context.archives.for(storageConfig, name)
   for (const archive of missingOnes) await storeArchive(context, place, archive)
-  await createParent(context, target)
+  const wasMissing = await createParent(context, target)
   for (const archive of missingOnes) await createVersion(context, target, archive)
-  return 'published'
+  return wasMissing || missingOnes.length > 0 ? 'published' : 'exists'
 }
 
 function missing(

@@ -7,9 +7,9 @@ import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import { hasReason } from '../../base/errors/errors.ts'
 import { readmeRefOf } from '../../records/store/store.ts'
 import type { Platform } from '../sources/sources.ts'
-import { nameFor, storeFile } from '../sync/sync.ts'
+import { freeName, nameFor, storeFile } from '../sync/sync.ts'
 import type { Publication, PublishContext } from './plan.ts'
-import { conflictOf, publishedAs, type Target } from './target.ts'
+import { conflictOf, parentAt, publishedAs, type Target } from './target.ts'
 
 /** An archive to publish, with the documentation that is stored next to it. */
 export interface PublishedArchive {
@@ -27,7 +27,7 @@ export interface PublishedArchive {
  * Stores the archive, then creates the Module if it is missing, then the Version. A kill leaves at most an archive that
  * nothing names, or a Module without this version; the next run goes on from there.
  *
- * @returns `exists` if the version was published with these files before
+ * @returns `exists` if the version was served with these files before
  * @throws FillError why it is refused; RegistryError, ApiError
  */
 export async function publish(
@@ -39,13 +39,11 @@ export async function publish(
   if (refusal !== undefined) throw refusal
   const { file: path, sha256, sizeBytes, contentDigest } = archive
   const published = { file: { path, sha256, sizeBytes }, fileName, contentDigest, docs }
-  if (!isThere) {
-    await storeArchive(context, place, published)
-    await createParent(context, target)
-  }
+  if (!isThere) await storeArchive(context, place, published)
+  const wasMissing = await createParent(context, target)
   const outcome = isThere ? 'exists' : await createVersion(context, target, published)
   await completeReadme(context, publication)
-  return outcome
+  return wasMissing ? 'published' : outcome
 }
 
 /** Stores an archive and its documentation, and reads them back. */
@@ -67,14 +65,29 @@ export async function storeArchive(
   }
 }
 
-/** Creates the Module or Provider, if it is missing. */
-export async function createParent({ objects }: PublishContext, target: Target): Promise<void> {
-  if (!target.isMissing) return
-  const { kind, metadata, spec } = target.parent
-  const { name, namespace } = metadata
-  await objects.create({ kind, metadata: { name, namespace }, spec }).catch((error: unknown) => {
-    if (!hasReason(error, 'AlreadyExists')) throw error
-  })
+/**
+ * Creates the Module or Provider if it is missing, under another name if something else took its name meanwhile.
+ *
+ * @returns whether this process created it
+ */
+export async function createParent({ objects }: PublishContext, target: Target): Promise<boolean> {
+  if (!target.isMissing) return false
+  const { kind, address, parent } = target
+  const { name: readable, namespace } = parent.metadata
+  const create = async (name: string): Promise<boolean> => {
+    try {
+      await objects.create({ kind, metadata: { name, namespace }, spec: parent.spec })
+      return true
+    } catch (error) {
+      if (!hasReason(error, 'AlreadyExists')) throw error
+      await objects.fresh(kind, namespace, name)
+      if (parentAt(objects, kind, address) !== undefined) return false
+      const distinct = freeName(readable, JSON.stringify(address), () => true)
+      if (name === distinct) throw error
+      return create(distinct)
+    }
+  }
+  return create(readable)
 }
 
 const attempts = 3

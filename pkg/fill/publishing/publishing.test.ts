@@ -5,7 +5,7 @@ import { afterAll, beforeEach, expect, it } from 'vitest'
 import { defaultLimits } from '../../archives/archive/archive.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
-import { folderObjects } from '../../records/store/store.ts'
+import { folderObjects, refOf } from '../../records/store/store.ts'
 import { type PublishContext, planPublication, publish } from './publishing.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-publishing-'))
@@ -32,10 +32,16 @@ beforeEach(async () => {
 })
 
 /** Plans a version, waits, and publishes it. */
-function publishAfter(waiting: Promise<unknown>, content: string, version = '1.0.0') {
+function publishAfter(
+  waiting: Promise<unknown>,
+  content: string,
+  version = '1.0.0',
+  more: Readonly<Record<string, string>> = {},
+) {
   const file = join(dir, content)
   mkdirSync(file, { recursive: true })
-  writeFileSync(join(file, 'main.tf'), `# ${content}\n`)
+  const files = { 'main.tf': `# ${content}\n`, ...more }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(file, name), text)
   const address = { namespace: 'team', name: 'vpc', system: 'aws' }
   const storage = { fileSystem: { directoryPath: 'modules' } }
   const asked = { file, address, version, storage, allowed: [] }
@@ -58,4 +64,49 @@ it('refuses a version that somebody else published while its archive was stored'
   await expect(slow.ended).rejects.toMatchObject({ reason: 'VersionExists' })
   expect(await same.ended).toBe('exists')
   expect(context.objects.list('Version')).toHaveLength(1)
+})
+
+const moduleObject = (name: string, provider: string) => ({
+  kind: 'Module' as const,
+  metadata: { name, namespace: 'team' },
+  spec: {
+    moduleConfig: {
+      name: 'vpc',
+      provider,
+      storageConfig: { fileSystem: { directoryPath: 'modules' } },
+    },
+    versions: [],
+  },
+})
+
+const modules = () =>
+  context.objects
+    .list('Module')
+    .map(({ metadata, spec }) => [
+      metadata.name,
+      (spec as { moduleConfig: { provider: string } }).moduleConfig.provider,
+    ])
+
+it('creates the Module again that was removed, although the version is there', async () => {
+  expect(await publishAfter(Promise.resolve(), 'same').ended).toBe('published')
+  const [module] = context.objects.list('Module')
+  if (module === undefined) throw new Error('no Module was created')
+  await context.objects.delete(refOf(module))
+  expect(await publishAfter(Promise.resolve(), 'same').ended).toBe('published')
+  expect(modules()).toEqual([['vpc-aws', 'aws']])
+  expect(context.objects.list('Version')).toHaveLength(1)
+})
+
+it.each([
+  ['gives the Module another name if somebody else took its name meanwhile', 'google', 2],
+  ['uses the Module that somebody else created meanwhile', 'aws', 1],
+])('%s', async (_, provider, expected) => {
+  const taken = Promise.withResolvers<void>()
+  const slow = publishAfter(taken.promise, 'slow')
+  await slow.planned
+  await context.objects.create(moduleObject('vpc-aws', provider))
+  taken.resolve()
+  expect(await slow.ended).toBe('published')
+  expect(modules()).toHaveLength(expected)
+  expect(modules().map(([, system]) => system)).toContain('aws')
 })

@@ -125,7 +125,7 @@ export function targetOf(
 }
 
 /** The one whose own name is in the address wins, then the oldest one. */
-function parentAt(
+export function parentAt(
   objects: Objects,
   kind: ParentKind,
   { namespace, name, system }: PublishAddress,
