@@ -148,7 +148,7 @@ function configRef({ config, kind }: Target): object {
   return { name, ...(kind === 'Module' && provider && { provider }), storageConfig }
 }
 
-/** A controller writes the README from the documentation; a folder may have none. */
+/** A controller writes the README from the documentation; a folder may have none. One that a person named stays. */
 async function completeReadme(
   { objects }: PublishContext,
   { target, archive, docs }: Publication,
@@ -158,8 +158,10 @@ async function completeReadme(
   const object = publishedAs(target, archive)?.object
   if (object === undefined) return
   const ref = readmeRefOf(object.metadata)
+  const status = object.status as { readonly readmeConfigMapRef?: typeof ref } | undefined
+  if ((status?.readmeConfigMapRef?.name ?? ref.name) !== ref.name) return
   if (await objects.hasReadme(object, [ref.key])) return
   await objects.writeReadme(object, { readme })
-  const status = { readmeConfigMapRef: ref, readmeDocs: docs.sha256 }
-  await objects.writeStatus(object, { ...(object.status as object | undefined), ...status })
+  const written = { readmeConfigMapRef: ref, readmeDocs: docs.sha256 }
+  await objects.writeStatus(object, { ...status, ...written })
 }

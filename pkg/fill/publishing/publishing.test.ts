@@ -110,3 +110,15 @@ it.each([
   expect(modules()).toHaveLength(expected)
   expect(modules().map(([, system]) => system)).toContain('aws')
 })
+
+it('keeps the README that a person named for a version', async () => {
+  const readme = { 'README.md': '# VPC\n' }
+  await publishAfter(Promise.resolve(), 'same', '1.0.0', readme).ended
+  const [version] = context.objects.list('Version')
+  if (version === undefined) throw new Error('no Version was created')
+  const readmeConfigMapRef = { name: 'by-hand', key: 'readme' }
+  await context.objects.writeStatus(version, { readmeConfigMapRef })
+  await context.objects.writeReadme(version, undefined)
+  expect(await publishAfter(Promise.resolve(), 'same', '1.0.0', readme).ended).toBe('exists')
+  expect(context.objects.list('Version')[0]?.status).toMatchObject({ readmeConfigMapRef })
+})
