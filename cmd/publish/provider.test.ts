@@ -114,6 +114,26 @@ it('refuses other bytes for a platform, and writes nothing', async () => {
   expect(written()).toHaveLength(2)
 })
 
+it('adds no platforms of another build to a version', async () => {
+  await publish()
+  rmSync(join(dir, 'dist'), { recursive: true })
+  await release('1.0.0', ['windows_amd64'], 'other')
+  const { status, stderr } = await publish()
+  expect(status).toBe(1)
+  expect(stderr).toContain(
+    '1.0.0 is published with darwin_arm64, linux_amd64, which this release lacks',
+  )
+  expect(written()).toHaveLength(2)
+})
+
+it('refuses a release whose checksums list a zip that is missing', async () => {
+  rmSync(`${stemOf('1.0.0')}_linux_amd64.zip`)
+  const { status, stderr } = await publish()
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/_SHA256SUMS lists zips for linux_amd64, which .*dist lacks: /)
+  expect(written()).toEqual([])
+})
+
 it('refuses zips that the checksums do not name', async () => {
   put(
     `${stemOf('1.0.0')}_SHA256SUMS`,

@@ -6,10 +6,17 @@ import { PageCollector } from '../../archives/docs/docs.ts'
 import type { ArchivePlace } from '../../archives/storage/storage.ts'
 import { codeOf } from '../../base/errors/errors.ts'
 import { protocolsIn } from '../importing/importing.ts'
-import { FillError, readShasums, verifySignature } from '../sources/sources.ts'
+import { archiveHashes, FillError, readShasums, verifySignature } from '../sources/sources.ts'
 import { backRefused, type PublishContext } from './plan.ts'
 import { createParent, createVersion, type PublishedArchive, storeArchive } from './publish.ts'
-import { conflictOf, type PublishAddress, publishedAs, type Target, targetOf } from './target.ts'
+import {
+  conflictOf,
+  otherBuildOf,
+  type PublishAddress,
+  publishedAs,
+  type Target,
+  targetOf,
+} from './target.ts'
 
 interface AskedRelease {
   /** Folder of the zips of a release, as GoReleaser writes it. */
@@ -55,9 +62,18 @@ export async function planProvider(
   const stem = `terraform-provider-${type}_${version}`
   const { sums, signer } = await readSums(join(folder, `${stem}_SHA256SUMS`), target)
   const protocols = protocolsIn(await textOf(join(folder, `${stem}_manifest.json`)))
+  const offered = names.filter((one) => one.version === version)
+  const platforms = new Set(offered.map(({ os, arch }) => `${os}_${arch}`))
+  const listed = [...archiveHashes(sums ?? new Map(), type, version).keys()]
+  const lacking = listed.filter((platform) => !platforms.has(platform))
+  if (lacking.length > 0) {
+    throw new FillError(
+      'NoProviderInArchive',
+      `${stem}_SHA256SUMS lists zips for ${lacking.join(', ')}, which ${folder} lacks: add them`,
+    )
+  }
   const archives: ProviderPublication['archives'][number][] = []
-  const refusals: FillError[] = []
-  for (const { file, os, arch } of names.filter((one) => one.version === version)) {
+  for (const { file, os, arch } of offered) {
     const path = join(folder, file)
     const pages = new PageCollector()
     const { sha256, sizeBytes } = await inspectProvider({
@@ -74,8 +90,6 @@ export async function planProvider(
       )
     }
     const platform = { os, arch }
-    const conflict = conflictOf(target, { sha256, platform })
-    if (conflict !== undefined) refusals.push(conflict)
     archives.push({
       file: { path, sha256, sizeBytes },
       fileName: storedName(`${stem}_${os}_${arch}`, `-${sha256.slice(0, 12)}.zip`),
@@ -87,8 +101,16 @@ export async function planProvider(
   }
   // The rest of a version may follow later ones: a run may have been killed.
   const back = archives.some(({ isThere }) => isThere) ? undefined : backRefused(target)
+  const refusals = refusalsOf(target, archives)
   return { target, archives, signer, refusals: back === undefined ? refusals : [back, ...refusals] }
 }
+
+/** All platforms of a version come from one build, whose archives are those of the release. */
+const refusalsOf = (target: Target, archives: readonly PublishedArchive[]): readonly FillError[] =>
+  [
+    otherBuildOf(target, archives),
+    ...archives.map(({ file: { sha256 }, platform }) => conflictOf(target, { sha256, platform })),
+  ].filter((refusal) => refusal !== undefined)
 
 /**
  * Stores every zip, then creates the Provider if it is missing, then a Version for each platform. After a kill between two
@@ -101,14 +123,21 @@ export async function publishProvider(
   context: PublishContext,
   { target, archives, refusals }: ProviderPublication,
 ): Promise<'published' | 'exists'> {
-  const [refusal] = refusals
-  if (refusal !== undefined) throw refusal
+  const refuse = ([refusal]: readonly FillError[]): void => {
+    if (refusal !== undefined) throw refusal
+  }
+  refuse(refusals)
   const missingOnes = archives.filter(({ isThere }) => !isThere)
   const { storageConfig, name } = target.config
   const place: ArchivePlace = context.archives.for(storageConfig, name)
   for (const archive of missingOnes) await storeArchive(context, place, archive)
   const wasMissing = await createParent(context, target)
-  for (const archive of missingOnes) await createVersion(context, target, archive)
+  // Another build may have been faster, or published a platform meanwhile.
+  refuse(refusalsOf(target, archives))
+  for (const archive of missingOnes) {
+    await createVersion(context, target, archive)
+    refuse(refusalsOf(target, archives))
+  }
   return wasMissing || missingOnes.length > 0 ? 'published' : 'exists'
 }
 

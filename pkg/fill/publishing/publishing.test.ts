@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { defaultLimits } from '../../archives/archive/archive.ts'
+import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { folderObjects, refOf } from '../../records/store/store.ts'
-import { type PublishContext, planPublication, publish } from './publishing.ts'
+import {
+  type PublishContext,
+  planProvider,
+  planPublication,
+  publish,
+  publishProvider,
+} from './publishing.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-publishing-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -121,4 +128,40 @@ it('keeps the README that a person named for a version', async () => {
   await context.objects.writeReadme(version, undefined)
   expect(await publishAfter(Promise.resolve(), 'same', '1.0.0', readme).ended).toBe('exists')
   expect(context.objects.list('Version')[0]?.status).toMatchObject({ readmeConfigMapRef })
+})
+
+/** Plans a release of zips that each have this content. */
+async function plannedRelease(content: string, platforms: readonly string[]) {
+  const folder = join(dir, content)
+  mkdirSync(folder)
+  for (const platform of platforms) {
+    const zip = await zipOf([{ path: 'terraform-provider-cmdb_v1.0.0', content }])
+    writeFileSync(join(folder, `terraform-provider-cmdb_1.0.0_${platform}.zip`), zip)
+  }
+  const address = { namespace: 'team', name: 'cmdb' }
+  const storage = { fileSystem: { directoryPath: 'providers' } }
+  return planProvider(
+    { ...context, limits: defaultLimits.provider },
+    { folder, address, version: undefined, storage },
+  )
+}
+
+it('refuses the rest of a release once another build has published a platform', async () => {
+  const first = await plannedRelease('first', ['linux_amd64', 'windows_amd64'])
+  const second = await plannedRelease('second', ['darwin_arm64', 'linux_amd64'])
+  const { objects } = context
+  const during: PublishContext['objects'] = {
+    ...objects,
+    create: async (object) => {
+      const created = await objects.create(object)
+      if (object.kind !== 'Version') return created
+      await expect(publishProvider(context, second)).rejects.toMatchObject(refused)
+      return created
+    },
+  }
+  const refused = { reason: 'VersionExists', message: expect.stringContaining('is published with') }
+  expect(await publishProvider({ ...context, objects: during }, first)).toBe('published')
+  const third = await plannedRelease('third', ['darwin_arm64'])
+  await expect(publishProvider(context, third)).rejects.toMatchObject(refused)
+  expect(objects.list('Version')).toHaveLength(2)
 })

@@ -224,6 +224,22 @@ export function conflictOf(target: Target, digests: Digests): FillError | undefi
   )
 }
 
+/** The refusal of a release that lacks a published platform: the archives of a version are from one build. */
+export function otherBuildOf(
+  { siblings, version }: Target,
+  release: readonly { readonly platform?: Platform }[],
+): FillError | undefined {
+  const identities = new Set(release.map(({ platform }) => identityOf({ version, ...platform })))
+  const others = siblings()
+    .filter((one) => one.version === version && !identities.has(one.identity))
+    .map(({ resource: { spec } }) => `${spec.operatingSystem}_${spec.architecture}`)
+  if (others.length === 0) return undefined
+  return new FillError(
+    'VersionExists',
+    `${version} is published with ${others.toSorted().join(', ')}, which this release lacks: publish all platforms of one build, or another version`,
+  )
+}
+
 /** An object as a person finds it, such as `Version team/vpc-1-0-0`. */
 function nameOf(object: StoredObject): string {
   const { kind, namespace, name } = refOf(object)

@@ -5,7 +5,7 @@
 export { FillError } from './errors.ts'
 export { openSources, type Sources, type SourcesOptions } from './open.ts'
 export { modulePlace, providerAddressOf } from './places.ts'
-export { readShasums } from './shasums.ts'
+export { archiveHashes, readShasums } from './shasums.ts'
 export { verifySignature } from './signatures.ts'
 export type {
   FetchedArchive,
