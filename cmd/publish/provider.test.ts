@@ -134,6 +134,12 @@ it('refuses a release whose checksums list a zip that is missing', async () => {
   expect(written()).toEqual([])
 })
 
+it.each(['--allow-file', '--tag-prefix'])('refuses %s, which is for modules', async (flag) => {
+  const { status, stderr } = await publish(flag, 'x')
+  expect(status).toBe(2)
+  expect(stderr).toBe(`depot: ${flag} is for modules only: leave it out\n`)
+})
+
 it('refuses zips that the checksums do not name', async () => {
   put(
     `${stemOf('1.0.0')}_SHA256SUMS`,

@@ -185,6 +185,10 @@ async function readInputs(options: PublishCommandOptions, operands: readonly str
       'write what to publish: depot publish module FOLDER|ARCHIVE, or depot publish provider FOLDER',
     )
   } else if (!existsSync(file)) problems.push(`${file} does not exist`)
+  const ofModules = { '--allow-file': options.allowFile, '--tag-prefix': options.tagPrefix }
+  for (const [flag, value] of isModule ? [] : Object.entries(ofModules)) {
+    if (value !== undefined) problems.push(`${flag} is for modules only: leave it out`)
+  }
   const address = (isModule ? parseModuleAddress : parseProviderAddress)(to)
   if (address === undefined) {
     problems.push(
