@@ -102,7 +102,7 @@ const options = flagged({
       .meta({ title: 'SEVERITY' }),
     otherwise: 'only what a scanPolicy blocks',
     meaning:
-      'Quarantine versions with findings of this severity, or a worse one, if the config of their module or provider has no `scanPolicy.block`. They are served until their first scan.',
+      'Quarantine versions with findings of this severity, or a worse one. A `scanPolicy` can only block more, and name findings to ignore. Without one, versions are served until their first scan.',
   },
   shutdownGracePeriodMs,
   output: { ...outputOption, meaning: 'Output format with `--manifests`: text or json.' },

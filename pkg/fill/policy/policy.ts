@@ -13,7 +13,7 @@ import { type AddressRule, ruleOf, withoutColon } from './rules.ts'
 
 export type { AddressRule } from './rules.ts'
 
-export { quarantinedAfter, type ScanFacts, scanVerdict } from './scan-policy.ts'
+export { quarantinedAfter, type ScanFacts, scanVerdict, stricter } from './scan-policy.ts'
 
 const msPerUnit: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 }
 const newestOfAll = 3

@@ -53,6 +53,17 @@ export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanV
   }
 }
 
+/** The policy of a config, where an installation has one too: the stricter of both. */
+export function stricter(
+  own: ScanPolicy | undefined,
+  installation: ScanPolicy | undefined,
+): ScanPolicy | undefined {
+  if (own === undefined || installation?.block === undefined) return own ?? installation
+  const blocks = [own.block, installation.block]
+  const { onMissing = own.block === undefined ? installation.onMissing : 'Hold' } = own
+  return { ...own, block: blocks.includes('HIGH') ? 'HIGH' : 'CRITICAL', onMissing }
+}
+
 function missing(status: Status | undefined): string {
   const failure = status?.conditions?.find(({ type }) => type === 'Scanned')
   const why = failure === undefined || failure.status === 'True' ? '' : ` (${failure.message})`

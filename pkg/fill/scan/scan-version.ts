@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   fileNameOf,
-  parentRefOf,
   type ScanPolicy,
   type ScanSummary,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
-import { quarantinedAfter, scanVerdict } from '../policy/policy.ts'
+import { quarantinedAfter, scanVerdict, stricter } from '../policy/policy.ts'
 import type { Reconciled } from '../queue/queue.ts'
 import {
   conditionFalse,
@@ -16,6 +15,7 @@ import {
   conditionUnknown,
   jittered,
   msOf,
+  parentOfVersion,
   resourceOf,
   type StatusChange,
   scanPolicyOf,
@@ -43,7 +43,7 @@ export interface ScanContext extends ArchiveScanning {
   readonly clock: Clock
   /** By uid of the Version. A scan that finds nothing new is not written down. */
   readonly lastScans: Map<string, LastScan>
-  /** The policy of Versions whose config has none. */
+  /** The policy of the installation, which others can only make stricter. */
   readonly defaultPolicy: ScanPolicy | undefined
   /** @throws ScanError */
   readonly identity: () => Promise<ScannerIdentity>
@@ -188,10 +188,8 @@ export async function enforcePolicy(
   const version = resourceOf('Version', object)
   const sha256 = digestOf(version) ?? version.status?.scan?.sha256
   if (sha256 === undefined) return {}
-  const ref = parentRefOf(version)
-  const parent = ref && objects.get(ref.kind, namespace, ref.name)
-  const own = scanPolicyOf(version, parent)
-  const policy = own?.block === undefined ? { ...defaultPolicy, ignore: own?.ignore } : own
+  const own = scanPolicyOf(version, parentOfVersion(context, version))
+  const policy = stricter(own, defaultPolicy)
   const nowMs = clock()
   const decide = (status: Status | undefined) => scanVerdict({ policy, status, sha256, nowMs })
   const entriesAfter = (status: Status | undefined) =>

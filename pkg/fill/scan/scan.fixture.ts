@@ -82,14 +82,19 @@ ${script}
     return sha256
   }
 
-  async write(name: string, spec: object): Promise<void> {
+  async write(
+    name: string,
+    spec: object,
+    kind: 'Version' | 'Module' = 'Version',
+  ): Promise<void> {
     const manifest = {
       apiVersion: 'depot.internal/v1alpha1',
-      kind: 'Version',
+      kind,
       metadata: { name, namespace: 'team' },
       spec,
     }
-    await writeFile(join(this.folder, `manifests/${name}.json`), JSON.stringify(manifest))
+    const file = kind === 'Version' ? name : `${kind}-${name}`
+    await writeFile(join(this.folder, `manifests/${file}.json`), JSON.stringify(manifest))
   }
 
   /** Scans what has to be scanned, as a process does that starts and ends. */

@@ -432,6 +432,33 @@ describe('a scan policy', () => {
     expect(await quarantine()).toEqual([other])
   })
 
+  it('is that of the module under which the version is served', async () => {
+    await scene.scanner(`print(${JSON.stringify(critical)})`)
+    // Whoever may only publish versions cannot lift the policy.
+    await store({})
+    const moduleConfig = { name: 'network', provider: 'aws', scanPolicy: { block: 'CRITICAL' } }
+    await scene.write('network-aws', { moduleConfig, versions: [] }, 'Module')
+    const other = { name: 'network', provider: 'google' }
+    await scene.write('network', { moduleConfig: other, versions: [] }, 'Module')
+    await scene.run()
+    expect(await quarantine()).toMatchObject([{ by: 'ScanPolicy' }])
+  })
+
+  it('cannot block less than that of the installation', async () => {
+    await scene.scanner(`print([${JSON.stringify(finding('CVE-3'))}])`)
+    const defaultPolicy = { block: 'HIGH', onMissing: 'Serve' } as const
+    await store({ block: 'CRITICAL' })
+    await scene.run({ defaultPolicy })
+    expect((await quarantine())?.[0]?.message).toContain('CRITICAL or HIGH: CVE-3;')
+    await scene.scanner('process.exit(1)')
+    await scene.store('network', [{ path: 'new.tf', content: '' }], {
+      type: 'Module',
+      scanPolicy: { onMissing: 'Hold' },
+    })
+    await scene.run({ defaultPolicy })
+    expect((await quarantine())?.[0]?.message).toMatch(/^no scan has looked at it yet/)
+  })
+
   it('may come from the scanner, for versions without one of their own', async () => {
     await scene.scanner(`print(${JSON.stringify(critical)})`)
     await store()

@@ -27,7 +27,7 @@ export interface ScanOptions extends ArchiveScanning {
   readonly slots: number
   /** Least time between two scans of the same archive. */
   readonly rescanMs: number
-  /** The policy of Versions whose config has none. Default: none. */
+  /** The policy of the installation, which others can only make stricter. Default: none. */
   readonly defaultPolicy?: ScanPolicy | undefined
   readonly log: Logger
   readonly metrics: Metrics

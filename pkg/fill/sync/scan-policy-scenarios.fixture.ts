@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
@@ -19,6 +22,24 @@ export function scanPolicyScenarios(scene: () => Scene): void {
     expect(artifact?.fileName).toMatch(/^vpc-1\.0\.0-/)
     expect(quarantinedBy).toMatchObject([
       { by: 'ScanPolicy', message: expect.stringMatching(/^no scan has looked at it yet; /) },
+    ])
+  })
+
+  it('a version that a person published has the policy of the module that it names', async () => {
+    const content = Buffer.from('published')
+    await mkdir(join(scene().storage, 'depot/net'), { recursive: true })
+    await writeFile(join(scene().storage, 'depot/net/1.tar.gz'), content)
+    const moduleConfig = { name: 'net', provider: 'aws', storageConfig }
+    const upload = { fileName: '1.tar.gz', sha256: hash('sha256', content) }
+    await scene().write('Module', 'net-aws', {
+      moduleConfig: { ...moduleConfig, scanPolicy: { block: 'CRITICAL' } },
+      versions: [],
+    })
+    const spec = { type: 'Module', version: '1.0.0', moduleConfigRef: moduleConfig, upload }
+    await scene().write('Version', 'published', spec)
+    await scene().run()
+    expect(scene().status('Version', 'published').quarantinedBy).toMatchObject([
+      { by: 'ScanPolicy' },
     ])
   })
 

@@ -4,7 +4,8 @@ import { type PackedDocs, PageCollector } from '../../../archives/docs/docs.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, latestOf } from '../context.ts'
 import { resourceOf } from '../resource.ts'
-import { configOf, placeOf } from './plan.ts'
+import { configOf } from './parent-of.ts'
+import { placeOf } from './plan.ts'
 
 /** Platforms of a version ask for the same pages at about the same time. */
 const sharedMs = 2 * 60_000

@@ -21,6 +21,7 @@ import { type FetchOptions, FillError, type UpstreamOptions } from '../../source
 import { type Context, keyOf, timeOf } from '../context.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
+import { configOf, parentOfVersion } from './parent-of.ts'
 import type { Candidate } from './work.ts'
 
 /** Whether upstream's current archive may replace the stored one. */
@@ -76,7 +77,7 @@ export function placeOf(context: PlaceContext, version: Version): PlacedVersion 
     throw new FillError('InvalidSpec', 'spec.version must be a semantic version such as 1.2.0')
   }
   const ref = parentRefOf(version)
-  const parent = ref && context.objects.get(ref.kind, version.metadata.namespace, ref.name)
+  const parent = parentOfVersion(context, version)
   const shared = configOf(parent)
   const own = configOfVersion(version)
   const configName = own?.name ?? shared?.name ?? ref?.name
@@ -236,12 +237,13 @@ function placeIdOf(
   return `${backend}:${s3?.bucket ?? gcs?.bucket ?? account ?? ''}/${prefix}`
 }
 
-/** The policy for findings of scans: that of the Version's own copy of the config, otherwise of its parent. */
+/** The policy for findings of scans: that of the parent. Its own copy counts only for a Version without one. */
 export function scanPolicyOf(
   { spec }: Version,
   parent: StoredObject | undefined,
 ): ScanPolicy | undefined {
-  return spec[configRefOf[spec.type]]?.scanPolicy ?? configOf(parent)?.scanPolicy
+  const config = parent === undefined ? spec[configRefOf[spec.type]] : configOf(parent)
+  return config?.scanPolicy
 }
 
 /** The quarantines of a Version with a new archive. A scanner lifts that for missing scans. */
@@ -252,18 +254,6 @@ export function heldForScan(
 ): NonNullable<Version['status']>['quarantinedBy'] {
   const verdict = scanVerdict({ ...facts, policy: scanPolicyOf(version, parent) })
   return quarantinedAfter(facts.status?.quarantinedBy, verdict, timeOf(facts.nowMs))
-}
-
-/** The config of a Module or Provider. */
-export function configOf(
-  parent: StoredObject | undefined,
-): ModuleConfig | ProviderConfig | undefined {
-  if (parent === undefined) return undefined
-  const { moduleConfig, providerConfig } = parent.spec as {
-    moduleConfig?: ModuleConfig
-    providerConfig?: ProviderConfig
-  }
-  return moduleConfig ?? providerConfig
 }
 
 /** The same archive in another place has another key. */
