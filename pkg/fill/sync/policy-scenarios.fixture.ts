@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { refOf } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
@@ -95,6 +96,25 @@ export function policyScenarios(scene: () => Scene): void {
       await write(undefined)
       await eventually(() => expect(withdrawn()).toEqual([scan]))
       expect(lifted).toHaveBeenCalledWith(expect.objectContaining({ reason: 'QuarantineLifted' }))
+    })
+
+    it('withdraws a version also while somebody else changes its spec', async () => {
+      await begin()
+      const { objects } = scene()
+      const writeStatus = objects.writeStatus.bind(objects)
+      let isFirst = true
+      vi.spyOn(objects, 'writeStatus').mockImplementation(async (object, status, options) => {
+        const { quarantinedBy } = status as { quarantinedBy?: unknown }
+        if (quarantinedBy !== undefined && isFirst) {
+          isFirst = false
+          const spec = { ...(object.spec as object), acceptBreaking: true }
+          await objects.patch(refOf(object), { spec })
+        }
+        return writeStatus(object, status, options)
+      })
+      await write({ deny: deny() })
+      await eventually(() => expect(withdrawn()).toHaveLength(1))
+      expect(isFirst).toBe(false)
     })
 
     it('gives back what it withdrew when a config or the Depot goes', async () => {

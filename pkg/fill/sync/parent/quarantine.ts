@@ -34,7 +34,7 @@ export async function quarantine(
         isObserved: false,
       }
     }
-    const written = await writeStatus<VersionStatus>(context, version, write)
+    const written = await writeAnyway(context, version, write)
     const isWritten = written && !isDeepStrictEqual(versionStatus(written).quarantinedBy, before)
     if (!isWritten) continue
     const note =
@@ -43,4 +43,20 @@ export async function quarantine(
     const type = message === undefined ? 'Normal' : 'Warning'
     objects.event({ object: version, type, reason, note: printable(note, 1024) })
   }
+}
+
+/** Nothing else would ask for this write again, and it does not depend on the spec. */
+async function writeAnyway(
+  context: Context,
+  version: StoredObject,
+  change: Parameters<typeof writeStatus<VersionStatus>>[2],
+): Promise<StoredObject | undefined> {
+  const { namespace, name, uid } = version.metadata
+  let current: StoredObject | undefined = version
+  while (current?.metadata.uid === uid) {
+    const written = await writeStatus<VersionStatus>(context, current, change)
+    if (written !== undefined) return written
+    current = await context.objects.fresh('Version', namespace, name)
+  }
+  return undefined
 }
