@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   checksumOf,
@@ -10,6 +10,7 @@ import {
 import { ArchiveError, type LimitsByKind, unpack } from '../../archives/archive/archive.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
+import { messageOf } from '../../base/errors/errors.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { readStored, storedPlaceOf } from '../sync/sync.ts'
 import type { ArchiveScanner, ScannerIdentity, ScanTarget } from './scanner.ts'
@@ -118,16 +119,39 @@ async function inFolder<T>(
     for (const path of Object.values(folders)) await mkdir(path, { recursive: true, mode: 0o700 })
     return await work(folders)
   } finally {
-    await remove(own)
+    // What cannot be removed is reported at the next start.
+    await remove(own).catch(() => undefined)
     const left = (running.get(workDir) ?? 1) - 1
     running.set(workDir, left)
     if (left === 0) await emptyFolder(workDir)
   }
 }
 
-/** Removes what is in a folder: also what a process that was killed left there. */
-export async function emptyFolder(path: string): Promise<void> {
-  for (const name of await readdir(path)) await remove(join(path, name))
+/**
+ * Removes what is in a folder: also what a process that was killed left there.
+ *
+ * @returns why something could not be removed
+ */
+export async function emptyFolder(path: string): Promise<readonly string[]> {
+  const problems: string[] = []
+  for (const name of await readdir(path)) {
+    await remove(join(path, name)).catch((error: unknown) => problems.push(messageOf(error)))
+  }
+  return problems
 }
 
-const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 3 })
+async function remove(path: string): Promise<void> {
+  const remover = () => rm(path, { recursive: true, force: true, maxRetries: 3 })
+  await remover().catch(async () => {
+    await openFolders(path)
+    await remover()
+  })
+}
+
+/** A scanner can leave folders that even their owner may not change. */
+async function openFolders(path: string): Promise<void> {
+  await chmod(path, 0o700)
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openFolders(join(path, entry.name))
+  }
+}

@@ -65,7 +65,8 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   const { objects, log, metrics, slots, rescanMs, workDir, scanner, clock = Date.now } = options
   await mkdir(workDir, { recursive: true, mode: 0o700 })
   endStrays(`${workDir}/`)
-  await emptyFolder(workDir)
+  const left = await emptyFolder(workDir)
+  if (left.length > 0) log.warn({ problems: left.slice(0, 5) }, 'files of earlier scans stay')
   await objects.ready
   const total = counter(metrics, {
     name: 'scans_total',
