@@ -72,6 +72,8 @@ export async function scanVersion(
   const isWanted = version.spec.type === 'Module' || context.scansProviders
   if (!isWanted || fileNameOf(version) === undefined || !isStored) return {}
   const last = lastScanOf(context, version)
+  /** The digest of the archive, as far as it is known. */
+  let read = expected
   try {
     const identity = await context.identity()
     const dueInMs = (sha256: string) =>
@@ -79,7 +81,10 @@ export async function scanVersion(
     const afterMs = expected === undefined ? 0 : dueInMs(expected)
     if (afterMs !== 0) return afterMs === undefined ? {} : { afterMs }
     if (!context.takeSlot()) return { waitsFor: 'scanner' }
-    const isKnown = (sha256: string) => dueInMs(sha256) !== 0
+    const isKnown = (sha256: string) => {
+      read = sha256
+      return dueInMs(sha256) !== 0
+    }
     const scanned = await scanArchive(context, version, identity, isKnown, signal)
     if (scanned === undefined) return {}
     const atMs = context.clock()
@@ -95,18 +100,19 @@ export async function scanVersion(
       ...(list.truncated && { truncated: true }),
     }
     const scan = { scannedAt: timeOf(atMs), findings: [...list.findings] }
-    await write(context, object, sha256, (status) => resultOf(status, version, { scan, summary }))
+    const change = (status: Status | undefined) => resultOf(status, version, { scan, summary })
+    // Its spec changed meanwhile: that asks for another look, which scans it again.
+    if (!(await write(context, object, sha256, change))) return {}
     remember(context, version, sha256, identity)
     return { isScanned: true, ...soonestRescan(context, version, database) }
   } catch (error) {
     if (!(error instanceof ScanError) || signal.aborted) throw error
-    if (error.reason === 'NothingRecognised' && expected !== undefined) {
-      remember(context, version, expected, await context.identity())
-    }
     // Without the program, findings that are there stay what is known.
-    const isKnown = last !== undefined && last.sha256 === expected
-    if (error.reason !== 'ScannerAbsent' || !isKnown) {
-      await write(context, object, expected, (status) => failureOf(status, expected, error))
+    const isKnown = last !== undefined && last.sha256 === read
+    if (error.reason === 'ScannerAbsent' && isKnown) throw error
+    const isWritten = await write(context, object, read, (status) => failureOf(status, read, error))
+    if (error.reason === 'NothingRecognised' && read !== undefined && isWritten) {
+      remember(context, version, read, await context.identity())
     }
     throw error
   }
@@ -154,23 +160,29 @@ function lastScanOf({ lastScans }: ScanContext, version: Version): LastScan | un
   return { sha256, scanner, database, atMs: msOf(scannedAt) ?? 0 }
 }
 
-/** Writes a status unless the Version has another archive by now, which is scanned next. */
+/**
+ * Writes a status unless the Version has another archive by now, which is scanned next.
+ *
+ * @returns whether it is written
+ */
 async function write(
   { objects, clock }: ScanContext,
   object: StoredObject,
   sha256: string | undefined,
   change: (status: Status | undefined) => StatusChange<Status>,
-): Promise<void> {
+): Promise<boolean> {
   const { namespace, name } = object.metadata
   const current = objects.get('Version', namespace, name)
-  if (current?.metadata.uid !== object.metadata.uid) return
+  if (current?.metadata.uid !== object.metadata.uid) return false
   const isSameArchive = (state: StoredObject) =>
     (digestOf(resourceOf('Version', state)) ?? sha256) === sha256
-  if (!isSameArchive(current)) return
-  await writeStatus<Status>({ objects, clock }, current, (status) => {
-    const state = { ...current, status }
-    return isSameArchive(state) ? change(status) : unchanged
+  let isSame = isSameArchive(current)
+  if (!isSame) return false
+  const written = await writeStatus<Status>({ objects, clock }, current, (status) => {
+    isSame = isSameArchive({ ...current, status })
+    return isSame ? change(status) : unchanged
   })
+  return isSame && written !== undefined
 }
 
 /**
@@ -233,7 +245,8 @@ function failureOf(
   sha256: string | undefined,
   { reason, message }: ScanError,
 ): StatusChange<Status> {
-  const isOfAnother = before?.scan !== undefined && before.scan.sha256 !== sha256
+  const known = before?.scan?.sha256
+  const isOfAnother = known !== undefined && sha256 !== undefined && known !== sha256
   const state = reason === 'ScanFailed' ? conditionFalse : conditionUnknown
   return {
     fields: isOfAnother ? { sourceScan: undefined, binaryScan: undefined, scan: undefined } : {},

@@ -82,11 +82,7 @@ ${script}
     return sha256
   }
 
-  async write(
-    name: string,
-    spec: object,
-    kind: 'Version' | 'Module' = 'Version',
-  ): Promise<void> {
+  async write(name: string, spec: object, kind: 'Version' | 'Module' = 'Version'): Promise<void> {
     const manifest = {
       apiVersion: 'depot.internal/v1alpha1',
       kind,

@@ -1,10 +1,13 @@
 import { readdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ScanPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { zipOf } from '../../archives/archive/packed.fixture.ts'
+import { type Objects, refOf } from '../../records/store/store.ts'
 import { ScanScene } from './scan.fixture.ts'
+import { emptyFolder } from './scan-archive.ts'
 
 let scene: ScanScene
 beforeEach(async () => {
@@ -139,6 +142,28 @@ describe('a scan', () => {
     expect((await scene.run()).done).toBe(0)
   })
 
+  it('is repeated if its result could not be written', async () => {
+    await scene.scanner(`print([${JSON.stringify(finding('CVE-1'))}])`)
+    await scene.store('network', [main])
+    let isFirst = true
+    const through = (objects: Objects): Objects => ({
+      ...objects,
+      async writeStatus(object, status, options) {
+        if (isFirst) {
+          isFirst = false
+          await objects.patch(refOf(object), {
+            spec: { ...(object.spec as object), acceptBreaking: true },
+          })
+        }
+        return objects.writeStatus(object, status, options)
+      },
+    })
+    const scans = await scene.begin({ through })
+    await scans.idle()
+    expect(isFirst).toBe(false)
+    expect((await scene.status('network')).sourceScan?.findings).toHaveLength(1)
+  })
+
   it('writes nothing into a Version that names another archive by now', async () => {
     await scene.store('network', [main])
     const manifest = join(scene.folder, 'manifests/network.json')
@@ -236,6 +261,24 @@ describe('a scan that fails', () => {
     expect((await scene.status('network')).sourceScan).toBeUndefined()
   })
 
+  it('keeps the findings of the same archive where its manifest has no digest', async () => {
+    await scene.scanner(`print([${JSON.stringify(finding('KEPT-1'))}])`)
+    await scene.store('network', [main])
+    const moduleConfigRef = {
+      name: 'network',
+      provider: 'aws',
+      storageConfig: { fileSystem: { directoryPath: 'stored' } },
+    }
+    const spec = { type: 'Module', version: '1.0.0', fileName: 'network.zip', moduleConfigRef }
+    await scene.write('network', spec)
+    await scene.run()
+    await scene.scanner(`process.exit(1)`)
+    scene.aheadMs = 30 * 3_600_000
+    await scene.run()
+    expect(await scene.scanned('network')).toMatchObject({ reason: 'ScanFailed' })
+    expect((await scene.status('network')).sourceScan?.findings).toHaveLength(1)
+  })
+
   it('drops the findings of another archive', async () => {
     await scene.scanner(`print([])`)
     await scene.store('network', [main])
@@ -291,6 +334,26 @@ describe('a hostile scanner', () => {
     await scene.store('network', [main])
     expect((await scene.run()).done).toBe(1)
     expect(readdirSync(scene.workDir)).toEqual([])
+  })
+
+  it('cannot leave folders that their owner may not change', async () => {
+    const outer = await mkdtemp(join(tmpdir(), 'depot-closed-'))
+    const inner = join(outer, 'left/inner')
+    await mkdir(inner, { recursive: true })
+    await writeFile(join(inner, 'file'), '')
+    // Root may change everything.
+    const nobody = process.geteuid?.() === 0 ? 65534 : undefined
+    if (nobody !== undefined) {
+      for (const path of [outer, dirname(inner), inner]) await chown(path, nobody, nobody)
+    }
+    for (const path of [inner, dirname(inner)]) await chmod(path, 0o555)
+    if (nobody !== undefined) process.seteuid?.(nobody)
+    const problems = await emptyFolder(outer).finally(() => {
+      if (nobody !== undefined) process.seteuid?.(0)
+    })
+    const left = readdirSync(outer)
+    await rm(outer, { recursive: true })
+    expect({ problems, left }).toEqual({ problems: [], left: [] })
   })
 
   it('cannot leave processes behind, also outside of its process group', async () => {
