@@ -347,6 +347,16 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V25 storage.filesystem.mountPath sets /tmp, which the chart sets from the read-only root file system',
   ],
   [
+    'V25 folder of the scanner',
+    { scanning: { enabled: true, cacheMountPath: '/tmp' } },
+    'V25 scanning.cacheMountPath sets /tmp, which the chart sets from the read-only root file system',
+  ],
+  [
+    'V25 variable of the scanner',
+    { scanning: { enabled: true, extraEnv: [{ name: 'DEPOT_BLOCK', value: 'HIGH' }] } },
+    'V25 scanning.extraEnv sets DEPOT_BLOCK, which the chart sets from scanning.blockOnCritical',
+  ],
+  [
     'V25 folder of a certificate',
     {
       server: {

@@ -384,6 +384,25 @@ describe('pods', () => {
     }
   })
 
+  it('scans read archives as large as the controller stores, and leave room to unpack them', () => {
+    const [pod] = podsOf(
+      render({
+        ...withoutDefinitions,
+        controller: { limits: { providerSize: '3Gi', moduleUnpacked: '2Gi' } },
+        scanning: { enabled: true, workSize: '50Gi' },
+      }),
+    ).filter(({ name }) => name === 'depot-scanning')
+    const gib = 2 ** 30
+    expect(pod?.spec.containers[0]?.args).toEqual(
+      expect.arrayContaining([
+        `--provider-size-limit=${3 * gib}`,
+        `--module-unpacked-limit=${2 * gib}`,
+        `--work-size=${10 * gib}`,
+      ]),
+    )
+    expect(JSON.stringify(pod?.spec)).toContain('"emptyDir":{"sizeLimit":"50Gi"}')
+  })
+
   it('the secret of the CLI client stays with the broker', () => {
     const objects = render({
       ...withoutDefinitions,

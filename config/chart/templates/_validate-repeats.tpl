@@ -1,7 +1,7 @@
 {{- /* Users must not repeat what the chart sets: the second one would win, or the pod would be refused. */ -}}
 {{- define "depot.validate.repeats" -}}
 {{- $in := . -}}
-{{- range $c := list "server" "ui" "controller" "broker" -}}
+{{- range $c := list "server" "ui" "controller" "scanning" "broker" -}}
 {{- $values := index $in.v $c -}}
 {{- if $values.enabled -}}
 {{- $env := dict -}}
@@ -60,6 +60,7 @@
 server: {http: {{ int .Values.server.service.targetPort }}, admin: {{ int .Values.server.adminPort }}}
 ui: {http: 3000, admin: 9091}
 controller: {admin: {{ int .Values.controller.adminPort }}}
+scanning: {admin: 9090}
 broker: {http: 5556, telemetry: 5558}
 {{- end }}
 
