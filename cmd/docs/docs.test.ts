@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -62,6 +62,26 @@ it('replaces what is between the markers of a README', () => {
   const refused = docs('.', '--inject', 'README.md')
   expect(refused.status).toBe(2)
   expect(refused.stderr).toContain('add <!-- BEGIN_TF_DOCS --> and <!-- END_TF_DOCS -->')
+})
+
+it('looks for the README in the folder of the module, unless its path is absolute', () => {
+  const markers = '<!-- BEGIN_TF_DOCS -->\n<!-- END_TF_DOCS -->\n'
+  const below = join(dir, 'vpc/README.md')
+  const beside = join(dir, 'README.md')
+  mkdirSync(join(dir, 'vpc'))
+  writeFileSync(join(dir, 'vpc/main.tf'), configuration)
+  for (const file of [below, beside]) writeFileSync(file, markers)
+  expect(docs('vpc', '--inject', 'README.md').status).toBe(0)
+  expect(readFileSync(below, 'utf8')).toContain('input_cidr')
+  expect(readFileSync(beside, 'utf8')).toBe(markers)
+  expect(docs('vpc', '--inject', beside).status).toBe(0)
+  expect(readFileSync(beside, 'utf8')).toContain('input_cidr')
+  writeFileSync(beside, markers)
+  expect(docs('vpc.zip', '--inject', 'README.md').status).toBe(0)
+  expect(readFileSync(beside, 'utf8')).toContain('input_cidr')
+  const refused = docs('vpc', '--inject', 'vpc/README.md')
+  expect(refused.status).toBe(2)
+  expect(refused.stderr).toContain("'vpc/vpc/README.md': name a file that exists")
 })
 
 it('exits with 1 and names file and line if a file cannot be parsed', () => {

@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { isAbsolute, join } from 'node:path'
 import type { ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import {
   docsMarkdown,
@@ -38,13 +39,17 @@ export async function docs(
   const problems = docsProblems(read)
   for (const problem of problems)
     process.stderr.write(`depot: ${plainText(problemText(problem))}\n`)
-  if (inject !== undefined) await writeInto(inject, read)
+  if (inject !== undefined) await writeInto(at ? inject : await belowModule(path, inject), read)
   else
     process.stdout.write(
       output === 'json' ? plainText(`${JSON.stringify(read, null, 2)}\n`) : docsMarkdown(read),
     )
   return problems.length > 0 ? 1 : 0
 }
+
+/** The file in the folder of the module, as terraform-docs takes it. An archive has no folder. */
+const belowModule = async (path: string, file: string): Promise<string> =>
+  !isAbsolute(file) && (await stat(path)).isDirectory() ? join(path, file) : file
 
 async function writeInto(file: string, read: ModuleDocs): Promise<void> {
   try {
@@ -58,6 +63,8 @@ async function writeInto(file: string, read: ModuleDocs): Promise<void> {
   } catch (error) {
     throw error instanceof OptionsError
       ? error
-      : new OptionsError([`--inject: ${messageOf(error)}`])
+      : new OptionsError([
+          `--inject: ${messageOf(error)}: name a file that exists and that you may write`,
+        ])
   }
 }

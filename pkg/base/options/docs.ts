@@ -13,7 +13,8 @@ const options = flagged({
   inject: {
     value: z.string().min(1, 'must not be empty').meta({ title: 'FILE' }),
     otherwise: 'the result is printed',
-    meaning: 'File to update: what is between BEGIN_TF_DOCS and END_TF_DOCS is replaced.',
+    meaning:
+      'File to update: what is between BEGIN_TF_DOCS and END_TF_DOCS is replaced. A relative path is below the folder of the module; for an archive or address, below the working folder.',
   },
   ...registryOptions,
 })
