@@ -77,7 +77,8 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
   it('prints three lines that install a module and a signed provider', {
     timeout: 600_000,
   }, async () => {
-    const run = makeRun(await freePort())
+    const port = await freePort()
+    const run = makeRun(port)
     try {
       await run.until('Ctrl-C')
       const lines = linesToType(run.printed())
@@ -88,6 +89,18 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
       })
       expect(typed).toMatch(/Installed depot\.test\/platform\/hello v1\.1\.0 \(self-signed, key ID/)
       expect(typed).toContain('Apply complete! Resources: 2 added')
+      // The samples have documentation: an input leads to its module.
+      const search = `http://127.0.0.1:${port}/depot/ui/v1/search?q=zones`
+      await expect
+        .poll(async () => (await fetch(search)).json())
+        .toMatchObject({
+          items: [
+            {
+              name: 'network',
+              matched: expect.arrayContaining([{ field: 'input', text: 'zones' }]),
+            },
+          ],
+        })
       // The usage block of the pages names their address.
       const pages = /Open (http:\S+) in a browser/.exec(run.printed())?.[1] ?? ''
       const page = await (await fetch(`${pages}/platform/module/network`)).text()

@@ -81,6 +81,11 @@ it.runIf(terraform)(
       readmeContent: expect.stringMatching(/^# network/),
     })
 
+    const docs = await fetch(`http://127.0.0.1:${port}/${path}/docs`)
+    expect(await docs.json()).toMatchObject({
+      root: { inputs: [{ name: 'cidr' }, { name: 'zones' }] },
+    })
+
     const filling = start('sh', ['-c', `exec ${controller}`])
     const versions = async () => {
       const answer = await fetch(

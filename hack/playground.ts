@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { generateSigningKey } from '../pkg/archives/signing/signing.ts'
+import { documentSamples } from './sample-docs.ts'
 import { buildSamples } from './samples.ts'
 
 const repository = dirname(import.meta.dirname)
@@ -8,6 +9,7 @@ const repository = dirname(import.meta.dirname)
 /** Files that `make run` and `make run-cluster` keep below a folder. */
 export interface Playground {
   readonly archives: string
+  readonly manifests: string
   readonly signingKey: string
   readonly cliConfig: string
   readonly statsPath: string
@@ -16,13 +18,14 @@ export interface Playground {
 }
 
 /**
- * Builds missing files: the archives of the samples, a signing key, an example that installs them, and a CLI config that
+ * Builds missing files: the archives of the samples and their documentation, a signing key, an example that installs them, and a CLI config that
  * names the server's address.
  *
  * @param port of the server on 127.0.0.1
  */
 export async function preparePlayground(dir: string, port: number): Promise<Playground> {
-  const [archives, signingKey] = [join(dir, 'archives'), join(dir, 'signing-key.asc')]
+  const [archives, manifests] = [join(dir, 'archives'), join(dir, 'manifests')]
+  const signingKey = join(dir, 'signing-key.asc')
   // Another port is another server, which may run at the same time.
   const suffix = port === 8080 ? '' : `-${port}`
   const [cliConfig, example] = [join(dir, `terraformrc${suffix}`), join(dir, `example${suffix}`)]
@@ -30,12 +33,14 @@ export async function preparePlayground(dir: string, port: number): Promise<Play
   await createSigningKey(signingKey)
   writeExample(example)
   if ((await buildSamples(archives)) > 0) forgetInstalled(dir)
+  await documentSamples(archives, manifests)
   writeCliConfig(cliConfig, port)
   const cli = ['terraform', 'tofu'].find(onPath)
   if (cli === undefined)
     console.log('\ndepot: neither terraform nor tofu is on PATH: install one of them first.')
   return {
     archives,
+    manifests,
     signingKey,
     cliConfig,
     statsPath: join(dir, `stats${suffix}.db`),

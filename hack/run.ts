@@ -52,10 +52,8 @@ if (error === 'EADDRINUSE')
 if (error !== undefined)
   fail(`cannot listen on port ${port} (${error}); choose another: make run PORT=9000`)
 
-const { archives, signingKey, cliConfig, statsPath, linesToType } = await preparePlayground(
-  resolve(values.dir),
-  port,
-)
+const { archives, manifests, signingKey, cliConfig, statsPath, linesToType } =
+  await preparePlayground(resolve(values.dir), port)
 
 const server = spawn(
   process.execPath,
@@ -64,7 +62,7 @@ const server = spawn(
     join(repository, 'cmd/server/main.ts'),
     '--anonymous-auth',
     '--manifests',
-    join(repository, 'config/samples'),
+    manifests,
     '--archives',
     archives,
     '--gpg-private-key-path',

@@ -7,7 +7,7 @@ import { normalizeVersion, parseResource, type Version } from '../pkg/api/v1alph
 import { type Entry, entriesIn, tarGzOf, zipOf } from './testbed/registry/archives.ts'
 
 const repository = dirname(import.meta.dirname)
-const samples = join(repository, 'config/samples')
+export const samples = join(repository, 'config/samples')
 
 /**
  * Builds the archive of every Version in config/samples: of a module from its folder in config/samples/sources, of the
@@ -18,7 +18,7 @@ const samples = join(repository, 'config/samples')
  */
 export async function buildSamples(archives: string): Promise<number> {
   const built = await Promise.all(sampleVersions().map((version) => archiveOf(version)))
-  return built.filter(({ path, content }) => write(join(archives, path), content)).length
+  return built.filter(({ path, content }) => replace(join(archives, path), content)).length
 }
 
 export function sampleVersions(): Version[] {
@@ -119,8 +119,8 @@ function bundleOf(version: string): Promise<Buffer> {
   return made
 }
 
-/** Writes a file and renames it, so that a running server never sees a partial archive. */
-function write(path: string, content: Buffer): boolean {
+/** Writes a file and renames it, so that a running server never sees a partial one. @returns whether it was another one */
+export function replace(path: string, content: Uint8Array): boolean {
   if (existsSync(path) && readFileSync(path).equals(content)) return false
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(`${path}.new`, content)

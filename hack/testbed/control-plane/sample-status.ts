@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Version } from '../../../pkg/api/v1alpha1/v1alpha1.ts'
+import { sampleDocs } from '../../sample-docs.ts'
 import { parentName, pathOf, sampleVersions, sourcesOf } from '../../samples.ts'
 import type { Manifest } from './manifests.ts'
 
@@ -20,10 +21,12 @@ export function sampleStatus(archives: string): Manifest[] {
     const { name, namespace } = version.metadata
     const readme = readmeOf(version)
     const content = readFileSync(join(archives, pathOf(version)))
+    const docs = sampleDocs(archives, version)
     const status = {
       ...done,
       checksum: hash('sha256', content, 'base64'),
       archiveSizeBytes: content.length,
+      ...(docs && { artifact: { docs } }),
       ...(readme && { readmeConfigMapRef: { name: readme.metadata.name, key: readmeKey } }),
     }
     const parent = { name: parentName(version), namespace }
