@@ -85,6 +85,15 @@ export function attempt<T>(read: () => T): T | undefined {
 /** The value of a JSON text; undefined for any other text. */
 export const jsonOf = (text: string): unknown => attempt(() => JSON.parse(text))
 
+const separators: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
+
+/** Whether JSON may have more values than `max`. It counts separators, also those in strings, so never too few. */
+export function hasMoreValues(json: Buffer, max: number): boolean {
+  let count = 1
+  for (const byte of json) if (separators.has(byte)) count += 1
+  return count > max
+}
+
 export function notFound(message: string, cause?: unknown): RegistryError {
   return new RegistryError('NotFound', message, { cause })
 }

@@ -2,10 +2,10 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import * as z from 'zod'
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
-import { codeOf, jsonOf } from '../../base/errors/errors.ts'
+import { codeOf } from '../../base/errors/errors.ts'
 import { ScanError } from './scan-error.ts'
 import type { ArchiveScanner } from './scanner.ts'
-import { failed } from './scanner-process.ts'
+import { failed, jsonIn } from './scanner-process.ts'
 
 const text = z.string()
 const Findings = z.array(
@@ -39,8 +39,7 @@ export function execScanner(command: string): ArchiveScanner {
 }
 
 function findingsIn(output: Buffer, name: string): SecurityFinding[] {
-  if (output.length === 0) throw failed(`${name} ended with status 0 and wrote nothing`)
-  const { data, error } = Findings.safeParse(jsonOf(output.toString()))
+  const { data, error } = Findings.safeParse(jsonIn(output, name))
   if (data !== undefined) return data
   const [issue] = error.issues
   const where = issue?.path.join('.')

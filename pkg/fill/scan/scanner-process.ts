@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { codeOf, printable } from '../../base/errors/errors.ts'
+import { codeOf, hasMoreValues, jsonOf, printable } from '../../base/errors/errors.ts'
 import { isTimeout } from '../../base/http/http.ts'
 import { endsWithin } from '../../base/pacing/pacing.ts'
 import { deadProxies, findIsolation } from './isolation.ts'
@@ -20,10 +20,12 @@ export interface ScannerRun {
 }
 
 const lastWordsBytes = 4096
+/** Reading them stops everything else for about two seconds. */
+const maxValues = 1_000_000
 
-/** Looked up once: a system does not change its mind. */
+/** How scanners get a network of their own. Looked up once: a system does not change its mind. */
 let lookedUp: { readonly isolation: ReturnType<typeof findIsolation> } | undefined
-const isolation = () => {
+export const isolation = (): ReturnType<typeof findIsolation> => {
   lookedUp ??= { isolation: findIsolation() }
   return lookedUp.isolation
 }
@@ -87,8 +89,17 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
   signal.throwIfAborted()
   const why = failureOf(child, { stop, limit: limit.signal, run })
   if (why === undefined) return Buffer.concat(chunks)
-  const words = printable(lastWords.slice(-600), 300)
+  const words = printable(lastWords.trim().slice(-300), 300)
   throw failed(`${basename(command)} ${why}${words === '' ? '' : `: ${words}`}`)
+}
+
+/** @throws ScanError if the output is empty, or larger than can be read @returns undefined if it is no JSON */
+export function jsonIn(output: Buffer, name: string): unknown {
+  if (output.length === 0) throw failed(`${name} ended with status 0 and wrote nothing`)
+  if (hasMoreValues(output, maxValues)) {
+    throw failed(`${name} wrote JSON of more than ${maxValues} values`)
+  }
+  return jsonOf(output.toString())
 }
 
 function failureOf(

@@ -6,7 +6,7 @@ import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf } from '../../base/errors/errors.ts'
 import { ScanError } from './scan-error.ts'
 import type { ArchiveScanner, ScanTarget } from './scanner.ts'
-import { failed, runScanner } from './scanner-process.ts'
+import { failed, jsonIn, runScanner } from './scanner-process.ts'
 
 export interface TrivyOptions {
   readonly command: string
@@ -51,9 +51,6 @@ const TrivyReport = z.object({
     )
     .nullish(),
 })
-
-/** The class of results that Trivy has if it recognised something. */
-const recognised = { source: 'config', binary: 'lang-pkgs' } as const
 
 /** Trivy: misconfigurations of modules by its embedded checks, and vulnerable packages of providers by its database. */
 export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): ArchiveScanner {
@@ -107,13 +104,12 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
 }
 
 function findingsIn(output: Buffer, target: ScanTarget, name: string): SecurityFinding[] {
-  if (output.length === 0) throw failed(`${name} ended with status 0 and wrote nothing`)
-  const { data } = TrivyReport.safeParse(jsonOf(output.toString()))
+  const { data } = TrivyReport.safeParse(jsonIn(output, name))
   if (data === undefined) throw failed(`${name} did not write a report of SchemaVersion 2`)
   const results = data.Results ?? []
-  if (!results.some((result) => result.Class === recognised[target])) {
-    const what = target === 'source' ? 'configuration' : 'packages'
-    throw new ScanError('NothingRecognised', `${name} recognised no ${what} in the archive`)
+  // A program without packages is one that Trivy cannot read. A module may well have nothing to check.
+  if (target === 'binary' && !results.some((result) => result.Class === 'lang-pkgs')) {
+    throw new ScanError('NothingRecognised', `${name} recognised no packages in the archive`)
   }
   return results.flatMap(({ Target, Vulnerabilities, Misconfigurations }) => [
     ...Vulnerabilities.map((found) => ({

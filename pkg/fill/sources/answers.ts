@@ -1,11 +1,10 @@
 import type * as z from 'zod'
-import { jsonOf, printable } from '../../base/errors/errors.ts'
+import { hasMoreValues, jsonOf, printable } from '../../base/errors/errors.ts'
 import { type EgressAnswer, refusalText, shownUrl } from '../egress/egress.ts'
 import { FillError } from './errors.ts'
 
 /** Parsing costs memory for each value, whatever its size. Lists of providers have 30,000 values. */
 const maxValues = 200_000
-const separators: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
 
 /** The ETag to send with the next request, if it can be sent unchanged. */
 export function etagOf({ header }: EgressAnswer): { readonly etag?: string } {
@@ -37,7 +36,7 @@ export function statusError(status: number, what: string, cause?: unknown): Fill
 /** @throws FillError FetchFailed */
 export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodType<T>): T {
   const at = shownUrl(url)
-  if (hasTooManyValues(body)) {
+  if (hasMoreValues(body, maxValues)) {
     const message = `${at} answered with JSON of more than ${maxValues} values`
     throw new FillError('FetchFailed', message)
   }
@@ -51,11 +50,4 @@ export function parseJson<T>({ body, url, header }: EgressAnswer, schema: z.ZodT
   if (error === undefined) return data
   const field = printable(error.issues[0]?.path.join('.') ?? '', 60)
   throw new FillError('FetchFailed', `${at} answered with unexpected JSON, at "${field}"`)
-}
-
-/** Counts separators, also those in strings, so it never counts too few values. */
-function hasTooManyValues(json: Buffer): boolean {
-  let count = 1
-  for (const byte of json) if (separators.has(byte)) count += 1
-  return count > maxValues
 }
