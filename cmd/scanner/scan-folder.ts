@@ -17,13 +17,16 @@ export async function scanFolder(
 ): Promise<number> {
   const problem = folderProblem('--manifests', dir)
   if (problem !== undefined) throw new OptionsError([problem])
-  const lost = Promise.withResolvers<void>()
-  await using _ = await onlyOne(dir, 'depot scanner', lost.resolve)
+  const lost = Promise.withResolvers<'lost'>()
+  await using _ = await onlyOne(dir, 'depot scanner', () => lost.resolve('lost'))
   const objects = await folderObjects({ dir, apiGroup, watch: false, log })
   const scans = await begin(objects)
-  await Promise.race([scans.idle(), lost.promise])
+  const end = await Promise.race([scans.idle(), lost.promise])
   const { done } = scans
   const failures = [...objects.mistakes(), ...scans.failures().map(textOf)]
+  if (end === 'lost') {
+    failures.push(`${dir}: another process writes to it, so the rest was not scanned: run it again`)
+  }
   await scans.stop()
   await objects.close()
   if (output === 'json') {

@@ -1,8 +1,17 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
+import { KernelLock } from '../../pkg/base/folderlock/folderlock.ts'
 import { depot, put } from '../import/import.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-scanner-'))
@@ -76,5 +85,39 @@ it('ends with 1 and the last words of a scanner that failed', async () => {
   ).toMatchObject({
     status: 1,
     stdout: 'team/vpc: broken ended with status 1: no database\n0 archives scanned, 1 failure\n',
+  })
+})
+
+it('leaves a work folder alone that another scanner uses', async () => {
+  mkdirSync(join(dir, 'taken'))
+  const lock = KernelLock.take(join(dir, 'taken'), '.depot-scanner.lock.db')
+  put(join(dir, 'taken/unpacked/scan/file'), '')
+  const { status, stderr } = await scanner(
+    '--work-dir',
+    'taken',
+    '--scanner-command',
+    join(dir, 'found'),
+  )
+  lock?.release()
+  expect({ status, stderr }).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('--work-dir: another scanner uses taken: give each a folder'),
+  })
+  expect(existsSync(join(dir, 'taken/unpacked/scan/file'))).toBe(true)
+})
+
+it('ends with 1 if another process took the folder from it', async () => {
+  const holder = JSON.stringify(join(dir, 'manifests/.depot.lock'))
+  program('slow', `require('node:fs').rmSync(${holder}); setInterval(() => {}, 1000)`)
+  const { status, stdout, stderr } = await scanner(
+    '--work-dir',
+    'work',
+    '--scanner-command',
+    join(dir, 'slow'),
+  )
+  expect(stderr).toContain('another process writes to manifests now')
+  expect({ status, stdout }).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('so the rest was not scanned: run it again\n'),
   })
 })

@@ -3,6 +3,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { openSpool } from '../../pkg/archives/spool/spool.ts'
 import { openArchiveStore, storageOfEnvironment } from '../../pkg/archives/storage/storage.ts'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
+import { KernelLock } from '../../pkg/base/folderlock/folderlock.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   OptionsError,
@@ -105,6 +106,11 @@ async function beginScans(
   const folder = madeFolderProblem('--work-dir', workDir, 0o700)
   const problems = [...proxies.problems, ...storage.problems, ...(folder ? [folder] : [])]
   if (problems.length > 0) throw new OptionsError(problems)
+  const lock = KernelLock.take(workDir, '.depot-scanner.lock.db')
+  if (lock === undefined) {
+    const problem = `--work-dir: another scanner uses ${workDir}: give each a folder of its own, or wait for its end`
+    throw new OptionsError([problem])
+  }
   const spool = await openSpool({
     dir: resolve(workDir, 'archives'),
     sizeBytes: options.workSizeBytes,
@@ -135,6 +141,7 @@ async function beginScans(
     stop: async () => {
       await scans.stop()
       await spool.close()
+      lock.release()
     },
   }
 }
