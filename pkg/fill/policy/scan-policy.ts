@@ -66,6 +66,9 @@ export function stricter(
 
 function missing(status: Status | undefined): string {
   const failure = status?.conditions?.find(({ type }) => type === 'Scanned')
+  if (failure?.reason === 'NothingRecognised') {
+    return `no scan can tell what is in it (${failure.message}); it is served with scanPolicy.onMissing: Serve`
+  }
   const why = failure === undefined || failure.status === 'True' ? '' : ` (${failure.message})`
   return `no scan has looked at it yet${why}; it is served after a scan, or with scanPolicy.onMissing: Serve`
 }

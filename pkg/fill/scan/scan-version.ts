@@ -9,6 +9,7 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { quarantinedAfter, scanVerdict, stricter } from '../policy/policy.ts'
 import type { Reconciled } from '../queue/queue.ts'
+import { FillError } from '../sources/sources.ts'
 import {
   conditionFalse,
   conditionTrue,
@@ -26,6 +27,7 @@ import { countsText, listed } from './findings.ts'
 import { type ArchiveScanning, digestOf, scanArchive, targetOf } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
 import type { ScannerIdentity } from './scanner.ts'
+import { failed } from './scanner-process.ts'
 
 type Status = NonNullable<Version['status']>
 
@@ -41,7 +43,7 @@ export interface ScanContext extends ArchiveScanning {
   /** Least time between two scans of the same archive. */
   readonly rescanMs: number
   readonly clock: Clock
-  /** By uid of the Version. A scan that finds nothing new is not written down. */
+  /** By uid of the Version. A scan that failed is not written down. */
   readonly lastScans: Map<string, LastScan>
   /** The policy of the installation, which others can only make stricter. */
   readonly defaultPolicy: ScanPolicy | undefined
@@ -58,7 +60,7 @@ export interface ScanOutcome extends Reconciled {
 /**
  * Scans the archive of a Version if that is due, and writes the result if it is new.
  *
- * @throws ScanError after it was written into the status; FillError or RegistryError
+ * @throws ScanError after it was written into the status; RegistryError
  */
 export async function scanVersion(
   context: ScanContext,
@@ -100,12 +102,13 @@ export async function scanVersion(
       ...(list.truncated && { truncated: true }),
     }
     const scan = { scannedAt: timeOf(atMs), findings: [...list.findings] }
-    const change = (status: Status | undefined) => resultOf(status, version, { scan, summary })
+    const result = resultOf(version, { scan, summary })
     // Its spec changed meanwhile: that asks for another look, which scans it again.
-    if (!(await write(context, object, sha256, change))) return {}
+    if (!(await write(context, object, sha256, () => result))) return {}
     remember(context, version, sha256, identity)
     return { isScanned: true, ...soonestRescan(context, version, database) }
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof FillError ? failed(thrown.message, thrown) : thrown
     if (!(error instanceof ScanError) || signal.aborted) throw error
     // Without the program, findings that are there stay what is known.
     const isKnown = last !== undefined && last.sha256 === read
@@ -220,7 +223,6 @@ export async function enforcePolicy(
 const unchanged = { fields: {}, conditions: {}, isObserved: false } as const
 
 function resultOf(
-  before: Status | undefined,
   version: Version,
   { scan, summary }: { scan: NonNullable<Status['sourceScan']>; summary: ScanSummary },
 ): StatusChange<Status> {
@@ -229,14 +231,7 @@ function resultOf(
   const by = database === undefined ? scanner : `${scanner} with the database of ${database}`
   const tail = truncated === true ? '; the list leaves out the mildest' : ''
   const Scanned = conditionTrue('Scanned', `${countsText(counts)}, by ${by}${tail}`)
-  const isSame =
-    isDeepStrictEqual(before?.scan, summary) &&
-    isDeepStrictEqual(before?.[field]?.findings, scan.findings)
-  return {
-    fields: isSame ? {} : { [field]: scan, scan: summary },
-    conditions: { Scanned },
-    isObserved: false,
-  }
+  return { fields: { [field]: scan, scan: summary }, conditions: { Scanned }, isObserved: false }
 }
 
 /** Earlier findings of the same archive stay. */

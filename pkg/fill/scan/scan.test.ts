@@ -1,13 +1,17 @@
 import { readdirSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ScanPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { zipOf } from '../../archives/archive/packed.fixture.ts'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { type Objects, refOf } from '../../records/store/store.ts'
+import { findIsolation } from './isolation.ts'
 import { ScanScene } from './scan.fixture.ts'
+import { execScanner } from './scan.ts'
 import { emptyFolder } from './scan-archive.ts'
+import { ScanError } from './scan-error.ts'
 
 let scene: ScanScene
 beforeEach(async () => {
@@ -94,7 +98,7 @@ describe('a scan', () => {
     expect((await scene.scanned('network')).message).toMatch(/^no findings, by /)
   })
 
-  it('runs once for an archive, and writes nothing the second time', async () => {
+  it('runs once for an archive in each interval, also if it finds the same again', async () => {
     await scene.scanner(
       `fs.appendFileSync(${JSON.stringify(join(scene.folder, 'runs'))}, 'x'); print([])`,
     )
@@ -103,11 +107,12 @@ describe('a scan', () => {
     const writtenAt = await scene.writtenAt('network')
     expect((await scene.run()).done).toBe(0)
     expect(await scene.text('runs')).toBe('x')
+    expect(await scene.writtenAt('network')).toBe(writtenAt)
     // A scanner that does not name its database may have a new one.
     scene.aheadMs = 30 * 3_600_000
     expect((await scene.run()).done).toBe(1)
+    expect((await scene.run()).done).toBe(0)
     expect(await scene.text('runs')).toBe('xx')
-    expect(await scene.writtenAt('network')).toBe(writtenAt)
   })
 
   it('runs again for another archive, and for another scanner once the interval is over', async () => {
@@ -206,6 +211,11 @@ describe('a scan that fails', () => {
       message: 'scanner ended with status 3: fatal: no database',
     },
     {
+      what: 'writes much before the cause',
+      script: `console.error('x'.repeat(500) + ' no database'); process.exit(3)`,
+      message: expect.stringMatching(/: x+ no database$/),
+    },
+    {
       what: 'writes nothing',
       script: '',
       message: 'scanner ended with status 0 and wrote nothing',
@@ -245,6 +255,27 @@ describe('a scan that fails', () => {
       `const chunk = Buffer.alloc(1 << 20, 'x'); for (;;) fs.writeSync(1, chunk)`,
     )
     expect(message).toBe('scanner wrote more than 67108864 bytes')
+  })
+
+  it('says why an archive could not be read', async () => {
+    await scene.scanner('print([])')
+    const moduleConfigRef = { name: 'network', provider: 'aws' }
+    const spec = { type: 'Module', version: '1.0.0', fileName: 'network.zip', moduleConfigRef }
+    await scene.write('network', spec)
+    await scene.run()
+    expect(await scene.scanned('network')).toMatchObject({
+      reason: 'ScanFailed',
+      message: expect.stringMatching(/^storageConfig is missing: /),
+    })
+  })
+
+  it('says once that the network of scanners is not isolated', async () => {
+    await scene.scanner('print([])')
+    const log = createLogger('silent')
+    const warn = vi.spyOn(log, 'warn')
+    await scene.run({ log })
+    const said = expect.stringContaining('scanners share the network of this process')
+    expect(warn.mock.calls).toEqual(findIsolation() === undefined ? [[said]] : [])
   })
 
   it('says that the scanner is missing, and calls nothing clean', async () => {
@@ -474,9 +505,51 @@ describe('a scan policy', () => {
     await scene.run()
     expect(await quarantine()).toBeUndefined()
     await store({ block: 'CRITICAL' })
+    const reading = execScanner(await scene.scanner('print([])'))
+    const recognisesNothing = (): never => {
+      throw new ScanError('NothingRecognised', 'it recognised no packages')
+    }
+    await scene.run({ scanner: { ...reading, findingsIn: recognisesNothing } })
+    expect((await quarantine())?.[0]?.message).toBe(
+      'no scan can tell what is in it (it recognised no packages); it is served with scanPolicy.onMissing: Serve',
+    )
+    scene.aheadMs = 30 * 3_600_000
     await scene.scanner('print([])')
     await scene.run()
     expect(await quarantine()).toBeUndefined()
+  })
+
+  it('is read again if a config changes, for the versions that may have it', async () => {
+    await scene.scanner('print([])')
+    await store()
+    const moduleConfig = { name: 'network', provider: 'aws' }
+    await scene.write('network-aws', { moduleConfig, versions: [] }, 'Module')
+    const path = join(scene.folder, 'manifests/Module-network-aws.json')
+    const text = await readFile(path, 'utf8')
+    await writeFile(join(scene.folder, 'manifests/other.json'), text.replace('"team"', '"other"'))
+    let objects: Objects | undefined
+    let looks = 0
+    const scans = await scene.begin({
+      through: (opened) => {
+        objects = opened
+        const get: Objects['get'] = (kind, namespace, name) => {
+          looks += Number(kind === 'Version')
+          return opened.get(kind, namespace, name)
+        }
+        return { ...opened, get }
+      },
+    })
+    await scans.idle()
+    const looksAfter = async (namespace: string) => {
+      looks = 0
+      const ref = { kind: 'Module', namespace, name: 'network-aws' } as const
+      const scanPolicy = { block: 'CRITICAL' }
+      await objects?.patch(ref, { spec: { moduleConfig: { ...moduleConfig, scanPolicy } } })
+      await scans.idle()
+      return looks
+    }
+    expect(await looksAfter('other')).toBe(0)
+    expect(await looksAfter('team')).toBeGreaterThan(0)
   })
 
   it('leaves entries of other policies as they are', async () => {

@@ -11,13 +11,12 @@ import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/
 import type { StoredObject } from '../../records/store/store.ts'
 import { explained } from '../egress/egress.ts'
 import { Queue, type Reconciled } from '../queue/queue.ts'
-import { FillError } from '../sources/sources.ts'
 import { keyOf, msOf } from '../sync/sync.ts'
 import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
 import { enforcePolicy, type ScanContext, scanVersion } from './scan-version.ts'
 import type { ScannerIdentity } from './scanner.ts'
-import { endStrays } from './scanner-process.ts'
+import { endStrays, isolation } from './scanner-process.ts'
 
 export { execScanner } from './exec-scanner.ts'
 export { trivyScanner } from './trivy-scanner.ts'
@@ -67,6 +66,11 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   endStrays(`${workDir}/`)
   const left = await emptyFolder(workDir)
   if (left.length > 0) log.warn({ problems: left.slice(0, 5) }, 'files of earlier scans stay')
+  if (options.isOffline && isolation() === undefined) {
+    const problem =
+      'scanners share the network of this process, because it may not make network namespaces with unshare; only proxy settings and a network policy keep them offline'
+    log.warn(problem)
+  }
   await objects.ready
   const total = counter(metrics, {
     name: 'scans_total',
@@ -138,9 +142,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
       return outcome
     } catch (error) {
       if (signal.aborted) throw error
-      if (error instanceof ScanError || error instanceof FillError) {
-        return failed(key, object, error, earlier)
-      }
+      if (error instanceof ScanError) return failed(key, object, error, earlier)
       // Such as a storage that is unreachable: it has the waits of the queue.
       failures.set(key, { message: explained(error), count: 0, againMs: 0, ...taskOf(object) })
       throw error
@@ -152,7 +154,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   function failed(
     key: string,
     object: StoredObject,
-    error: ScanError | FillError,
+    error: ScanError,
     earlier: Failure | undefined,
   ): Reconciled {
     const { reason, message } = error
@@ -193,8 +195,12 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   })
   const forget = objects.onChange(({ kind, namespace, name }, before, after) => {
     if (kind === 'Version') queue.add(keyOf({ namespace, name }), 'user')
-    // Its policy may be another one.
-    else if (before?.metadata.generation !== after?.metadata.generation) addAll('poll')
+    if (kind === 'Version' || before?.metadata.generation === after?.metadata.generation) return
+    // Its policy may be another one. Versions without an owner may have it too.
+    for (const ownerUid of [(after ?? before)?.metadata.uid ?? '', '']) {
+      const versions = objects.list('Version', { namespace, ownerUid })
+      for (const { metadata } of versions) queue.add(keyOf(metadata), 'poll')
+    }
   })
   await identity.catch(() => undefined)
   looking.schedule(identityMs)

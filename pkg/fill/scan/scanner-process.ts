@@ -93,7 +93,7 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
   throw failed(`${basename(command)} ${why}${words === '' ? '' : `: ${words}`}`)
 }
 
-/** @throws ScanError if the output is empty, or larger than can be read @returns undefined if it is no JSON */
+/** @throws ScanError if the output is empty, or larger than can be read @returns undefined if it is not JSON */
 export function jsonIn(output: Buffer, name: string): unknown {
   if (output.length === 0) throw failed(`${name} ended with status 0 and wrote nothing`)
   if (hasMoreValues(output, maxValues)) {
