@@ -111,6 +111,16 @@ describe('into a folder', () => {
     expect(stdout).toContain(`incomplete: ${said}\n`)
   })
 
+  it('says that it could not compare if the files of the earlier version are gone', async () => {
+    await publish('1.0.0')
+    rmSync(join(dir, 'archives'), { recursive: true })
+    const { status, stdout } = await publish('1.1.0', '--dry-run')
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^compared: with nothing, 1\.0\.0 cannot be read: .+$/m)
+    const { stdout: json } = await publish('1.1.0', '-o', 'json')
+    expect(JSON.parse(json)).toMatchObject({ uncompared: { from: '1.0.0' } })
+  })
+
   it('takes a patch of an earlier line', async () => {
     await publish('1.0.0')
     await publish('1.1.0')

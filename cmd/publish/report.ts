@@ -21,15 +21,19 @@ export function asText(publication: Publication): string {
     `sha256: ${archive.sha256}`,
     `content: ${archive.contentDigest}`,
     `interface: ${interfaceOf(publication)}`,
-    comparison === undefined
-      ? 'compared: with no earlier version'
-      : `compared: with ${comparison.from}, ${comparison.verdict}`,
+    comparedWith(publication),
     ...changeGroups(comparison?.changes ?? []).flatMap(([heading, group]) => [
       `${heading}:`,
       ...group.map((change) => `  ${subjectOf(change)}: ${oneLine(change.why)}`),
     ]),
   ]
   return plainText(`${lines.join('\n')}\n`)
+}
+
+function comparedWith({ comparison, uncompared }: Publication): string {
+  if (comparison !== undefined) return `compared: with ${comparison.from}, ${comparison.verdict}`
+  if (uncompared === undefined) return 'compared: with no earlier version'
+  return `compared: with nothing, ${uncompared.from} cannot be read: ${oneLine(uncompared.message)}`
 }
 
 /** Problems of the files are part of it: what cannot be parsed is missing in the documentation. */
@@ -48,7 +52,7 @@ function interfaceOf({ interface: docs }: Publication): string {
 
 /** The same for scripts. */
 export function asJson(publication: Publication, outcome: PublishOutcome): string {
-  const { target, archive, files, fileName, comparison, refusals, docs } = publication
+  const { target, archive, files, fileName, comparison, uncompared, refusals, docs } = publication
   const { sha256, sizeBytes, contentDigest, leftOut } = archive
   const result = {
     schema: 1,
@@ -60,6 +64,7 @@ export function asJson(publication: Publication, outcome: PublishOutcome): strin
     docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes },
     files,
     comparison,
+    uncompared,
     refusals: refusals.map(({ reason, message }) => ({ reason, message })),
   }
   return plainText(`${JSON.stringify(result, null, 2)}\n`)

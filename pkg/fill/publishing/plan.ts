@@ -53,8 +53,10 @@ export interface Publication {
   readonly interface: ModuleDocs
   /** Whether the version is published with these files already. */
   readonly isThere: boolean
-  /** Undefined if there is no earlier version. */
+  /** Undefined if there is no earlier version, or if it cannot be read. */
   readonly comparison: ModuleComparison | undefined
+  /** The earlier version that cannot be read, and why. */
+  readonly uncompared: { readonly from: string; readonly message: string } | undefined
   /** Whether callers break who rely on its number. */
   readonly isBroken: boolean
   /** Why it cannot be published. */
@@ -148,11 +150,11 @@ export function backRefused({ siblings, version }: Target): FillError | undefine
   )
 }
 
-interface Compared extends Pick<Publication, 'comparison' | 'isBroken'> {
+interface Compared extends Pick<Publication, 'comparison' | 'uncompared' | 'isBroken'> {
   readonly refusal?: FillError | undefined
 }
 
-const unlike: Compared = { comparison: undefined, isBroken: false }
+const unlike: Compared = { comparison: undefined, uncompared: undefined, isBroken: false }
 
 /** Compares with the newest stable version before this one. */
 async function compare(
@@ -177,17 +179,20 @@ async function compare(
     const before = await docsOf(context, target, sibling)
     const comparison = compareModules(before, after, { from: number.version, to: version })
     const isBroken = isPromised && comparison.verdict === 'breaking'
-    if (!isEnforced || !isBroken) return { comparison, isBroken }
+    if (!isEnforced || !isBroken) return { ...unlike, comparison, isBroken }
     const reasons = comparison.changes
       .filter(({ verdict }) => verdict === 'breaking')
       .slice(0, maxReasons)
       .map((change) => `${subjectOf(change)}: ${change.why}`)
     const message = `breaks callers of ${number.version}: ${reasons.join(' ')} Publish it as ${wanted.major + 1}.0.0`
-    return { comparison, isBroken, refusal: new FillError('BreakingChange', message) }
+    const refusal = new FillError('BreakingChange', message)
+    return { ...unlike, comparison, isBroken, refusal }
   } catch (error) {
     context.signal.throwIfAborted()
-    const message = `cannot be compared with ${number.version}, as versionPolicy Enforce requires: ${messageOf(error)}`
-    if (!isEnforced) return unlike
-    return { ...unlike, refusal: new FillError('BreakingChange', message, { cause: error }) }
+    const uncompared = { from: number.version, message: messageOf(error) }
+    if (!isEnforced) return { ...unlike, uncompared }
+    const message = `cannot be compared with ${number.version}, as versionPolicy Enforce requires: ${uncompared.message}`
+    const refusal = new FillError('BreakingChange', message, { cause: error })
+    return { ...unlike, uncompared, refusal }
   }
 }
