@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import packageJson from '../../package.json' with { type: 'json' }
 import { defaultLimits, type LimitsByKind } from '../../pkg/archives/archive/archive.ts'
 import {
@@ -16,9 +15,7 @@ import {
   messageOf,
   ReasonError,
   RegistryError,
-  unavailable,
 } from '../../pkg/base/errors/errors.ts'
-import type { FolderLock } from '../../pkg/base/folderlock/folderlock.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem } from '../../pkg/base/run/run.ts'
@@ -35,7 +32,7 @@ import {
 } from '../../pkg/fill/publishing/publishing.ts'
 import { storageIn } from '../import/import.ts'
 import { ClusterUnread, openRecords } from '../records/records.ts'
-import { onlyOne } from '../sync/sync.ts'
+import { folderLock } from './folder-lock.ts'
 import { headVersion } from './head-version.ts'
 import { asJson, asText, type PublishOutcome, providerJson, providerText } from './report.ts'
 
@@ -56,8 +53,9 @@ export async function publish(
   const stopped = new AbortController()
   const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))
   try {
-    const onLost = () => stopped.abort(new Error('another process has locked the folder'))
-    await using _ = await folderLock(options, onLost)
+    const { manifests, dryRun } = options
+    await using _ =
+      manifests === undefined || dryRun ? undefined : await folderLock(manifests, stopped)
     const metrics = createMetrics({ version: packageJson.version })
     await using records = await openRecords(options, [namespace], metrics)
     const { objects } = records
@@ -243,25 +241,5 @@ function archivesIn(
         `the module stores its archives in ${storage.fileSystem.directoryPath}, a directory of the server: mount the root of its archives, and name it with --archives`,
       )
     },
-  }
-}
-
-const lockMs = 30_000
-const lockAgainMs = 200
-
-/** Another program that writes to the folder may be done in a moment. @throws OptionsError */
-async function folderLock(
-  { manifests, dryRun }: PublishCommandOptions,
-  onLost: () => void,
-): Promise<FolderLock | undefined> {
-  if (manifests === undefined || dryRun) return undefined
-  const untilMs = Date.now() + lockMs
-  for (;;) {
-    try {
-      return await onlyOne(manifests, 'depot publish', onLost)
-    } catch (error) {
-      if (Date.now() > untilMs) throw unavailable(messageOf(error), error)
-      await sleep(lockAgainMs)
-    }
   }
 }

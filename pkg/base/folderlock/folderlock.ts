@@ -29,8 +29,15 @@ export interface FolderLockOptions {
 export type FolderLock = AsyncDisposable
 
 /** Another process has the lock, or this one cannot write to the folder. */
-class FolderLockError extends Error {
+export class FolderLockError extends Error {
   override readonly name = 'FolderLockError'
+  /** Whether another process has it, which may be done in a moment. */
+  readonly isHeld: boolean
+
+  constructor(message: string, { isHeld, cause }: { isHeld: boolean; cause?: unknown }) {
+    super(message, { cause })
+    this.isHeld = isHeld
+  }
 }
 
 /** @throws FolderLockError that names the holder, or the reason why this process cannot write */
@@ -91,7 +98,7 @@ function inodeOf(dir: string): number | undefined {
 
 function notWritable(dir: string, cause: unknown): FolderLockError {
   const message = `${dir} cannot be written to: ${messageOf(cause)}; let this user write there`
-  return new FolderLockError(message, { cause })
+  return new FolderLockError(message, { isHeld: false, cause })
 }
 
 async function refused(dir: string, path: string): Promise<FolderLockError> {
@@ -99,9 +106,11 @@ async function refused(dir: string, path: string): Promise<FolderLockError> {
   if (holder !== '') {
     return new FolderLockError(
       `${dir} is being written to by ${holder}: stop it, or wait for its end`,
+      { isHeld: true },
     )
   }
   return new FolderLockError(
     `${dir} is locked: another process just began to write to it, or its file server has no locks; try again, or mount it with locks`,
+    { isHeld: true },
   )
 }

@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { unavailable } from '../../pkg/base/errors/errors.ts'
+import {
+  type FolderLock,
+  FolderLockError,
+  lockFolder,
+} from '../../pkg/base/folderlock/folderlock.ts'
+import { OptionsError } from '../../pkg/base/options/options.ts'
+
+const lockMs = 30_000
+const lockAgainMs = 200
+
+/**
+ * Keeps other programs out of a folder. One that writes to it may be done in a moment.
+ *
+ * @param stopped is aborted if the lock is lost
+ * @throws RegistryError Unavailable if another process keeps it; OptionsError if this one cannot write there
+ */
+export async function folderLock(dir: string, stopped: AbortController): Promise<FolderLock> {
+  const onLost = () => stopped.abort(unavailable(`another process writes to ${dir} now`))
+  const untilMs = Date.now() + lockMs
+  for (;;) {
+    try {
+      return await lockFolder({ dir, program: 'depot publish', onLost })
+    } catch (error) {
+      if (!(error instanceof FolderLockError)) throw error
+      if (!error.isHeld) throw new OptionsError([`--manifests: ${error.message}`])
+      if (Date.now() > untilMs) throw unavailable(error.message, error)
+      await sleep(lockAgainMs)
+    }
+  }
+}
