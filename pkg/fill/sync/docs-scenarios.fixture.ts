@@ -178,7 +178,7 @@ export function docsScenarios(scene: () => Scene): void {
       expect([...(await texts('1-0-0')).keys()]).toEqual(['README.md'])
       const failure = {
         error:
-          'the interface has more than 256 KiB: read it with depot docs, or from the browse API',
+          'the interface has more than 255 KiB: read it with depot docs, or from the browse API',
       }
       expect(status().interfaceConfigMapRef).toEqual(scene().objects.isFolder ? undefined : failure)
       const revision = () => scene().object('Version', 'vpc-1-0-0').metadata.resourceVersion

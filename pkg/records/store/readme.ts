@@ -12,11 +12,13 @@ const key = 'README.md'
 const maxNameLength = 253
 /** Encoded as base64, this is less than the megabyte that a ConfigMap holds. */
 const maxBytes = 512 * 1024
+/** Encoded next to the longest README, this is still less. */
+export const maxInterfaceBytes = 255 * 1024
 
 /** Texts in the ConfigMap of a Version. */
 export interface ReadmeTexts {
   readonly readme?: string | undefined
-  /** JSON of at most 256 KiB, which fits next to a README. */
+  /** JSON of at most {@link maxInterfaceBytes}. */
   readonly interface?: string | undefined
 }
 

@@ -3,7 +3,12 @@ import type { FolderDocs, ModuleDocs } from '../../../api/docs/docs.ts'
 import { interfaceKey } from '../../../api/v1alpha1/v1alpha1.ts'
 import { unpackDocs } from '../../../archives/docs/docs.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
-import { ApiError, readmeRefOf, type StoredObject } from '../../../records/store/store.ts'
+import {
+  ApiError,
+  maxInterfaceBytes,
+  readmeRefOf,
+  type StoredObject,
+} from '../../../records/store/store.ts'
 import { type Context, keyOf } from '../context.ts'
 import { wantsInterface } from './interface.ts'
 import { readStored } from './stored-file.ts'
@@ -13,9 +18,6 @@ export type ReadmeFields = Pick<
   VersionStatus,
   'readmeConfigMapRef' | 'interfaceConfigMapRef' | 'readmeDocs'
 >
-
-/** With this and the largest README, a ConfigMap is still below its limit of a megabyte. */
-const maxInterfaceBytes = 256 * 1024
 
 /**
  * Keeps the README of a stored module, and the interface of a latest version, for those who read them from the records. A
