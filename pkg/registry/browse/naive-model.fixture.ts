@@ -72,7 +72,7 @@ export class NaiveModel {
   readonly #world: World
 
   constructor(world: World) {
-    this.#world = world
+    this.#world = { ...world, objects: world.objects.map(withServedScans) }
   }
 
   #all<K extends Resource['kind']>(kind: K): Extract<Resource, { kind: K }>[] {
@@ -376,6 +376,15 @@ export function health({ status }: Version): 'synced' | 'failed' | 'unsynced' {
 export function breaksOf({ spec, status }: Version) {
   const { verdict, from, reasons = [] } = status?.compared ?? {}
   return spec.type === 'Module' && verdict === 'breaking' ? { from, reasons } : undefined
+}
+
+/** Scans of another archive than the served one do not count. */
+function withServedScans<T extends Resource>(object: T): T {
+  if (object.kind !== 'Version') return object
+  const served = checksumOf(object)
+  const { scan } = object.status ?? {}
+  if (scan === undefined || served === undefined || scan.sha256 === served) return object
+  return { ...object, status: { ...object.status, sourceScan: undefined, binaryScan: undefined } }
 }
 
 /** Hexadecimal. */

@@ -164,6 +164,13 @@ const version = fc
         archiveSizeBytes: maybe(pick(0, 10, 5_000_000_000)),
         sourceScan: scan,
         binaryScan: scan,
+        scan: maybe(
+          fc.record({
+            sha256: pick('a'.repeat(64), 'b'.repeat(64), '01'.repeat(32)),
+            scanner: pick('trivy 0.70.0'),
+            counts: pick({ critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }),
+          }),
+        ),
         compared: maybe(
           fc.record({
             from: pick('1.0.0', '1.1.0'),

@@ -232,6 +232,26 @@ describe('findings', () => {
     expect(catalog.findings.size).toBe(0)
   })
 
+  it.each([
+    ['are ignored if another archive was scanned', 'b', undefined, 0],
+    ['count if the served archive was scanned', 'a', '2026-01-01T00:00:00Z', 1],
+  ])('%s', (_, digit, scannedAt, expected) => {
+    const scanOf = (findings: object[]) => ({ scannedAt: '2026-01-01T00:00:00Z', findings })
+    const status = {
+      checksum: 'a'.repeat(64),
+      sourceScan: scanOf([finding('1')]),
+      scan: {
+        sha256: digit.repeat(64),
+        scanner: 'trivy 0.70.0',
+        counts: { critical: 0, high: 0, medium: 0, low: 0, unknown: 1 },
+      },
+    }
+    const catalog = new Catalog()
+    upsert(catalog, module('vpc'), version('a', '1.0.0', { status }))
+    const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]
+    expect([row?.sourceScannedAt, catalog.findings.size]).toEqual([scannedAt, expected])
+  })
+
   it('are returned as they were, in their order', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), scanned('a', [finding('2'), finding('1'), finding('2')]))

@@ -113,11 +113,13 @@ export class VersionRow {
     // Seconds fit into the row, and milliseconds would not.
     const publishedMs = Date.parse(status?.artifact?.storedAt ?? metadata.creationTimestamp)
     this.publishedAt = Math.floor(publishedMs / 1000) || 0
-    this.sourceScannedAt = context.string(scannedAt(status?.sourceScan))
-    this.sourceFindings = context.findings.hold(status?.sourceScan?.findings ?? [])
+    const { sourceScan, binaryScan } = servedScans(version, this.digest)
+    this.sourceScannedAt = context.string(scannedAt(sourceScan))
+    this.sourceFindings = context.findings.hold(sourceScan?.findings ?? [])
     this.common = context.common(commonOf(version), old?.common)
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
-    this.#rare = rareOf(version, checksumMalformed, context)
+    const scan = spec.type === 'Provider' ? binaryScan : undefined
+    this.#rare = rareOf(version, scan, checksumMalformed, context)
   }
 
   get namespace(): string {
@@ -325,9 +327,22 @@ function tagPrefixOf({ spec, status }: Version): string | undefined {
   return tag?.endsWith(version) ? tag.slice(0, tag.length - version.length) : undefined
 }
 
-function rareOf(version: Version, checksumMalformed: boolean, context: RowContext): Rare {
+/** The scans of the archive that is served: those of one that was replaced say nothing about it. */
+function servedScans(
+  { status: { scan, sourceScan, binaryScan } = {} }: Version,
+  digest: string | undefined,
+): { readonly sourceScan?: Scan | undefined; readonly binaryScan?: Scan | undefined } {
+  const isOfAnother = scan !== undefined && digest !== undefined && digestOf(scan.sha256) !== digest
+  return isOfAnother ? {} : { sourceScan, binaryScan }
+}
+
+function rareOf(
+  version: Version,
+  scan: Scan | undefined,
+  checksumMalformed: boolean,
+  context: RowContext,
+): Rare {
   const { metadata, spec, status } = version
-  const scan = spec.type === 'Provider' ? status?.binaryScan : undefined
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const breaks = breaksOf(version)
