@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { expiryOf, refusalOf, strictest } from './policy.ts'
@@ -21,6 +22,32 @@ describe('a rule', () => {
     ['gitXtest/vpc', 'git.test/vpc', false],
   ])('%s names %s: %s', (address, source, expected) => {
     expect(ruleOf(rule(address), 'deny').matches(source, '1.0.0')).toBe(expected)
+  })
+
+  it('names what its pattern says, read letter by letter', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', '.', '/'), maxLength: 8 })
+    const glob = fc.string({ unit: fc.constantFrom('a', '.', '/', '*'), maxLength: 8 })
+    const names = (pattern: string, at: string): boolean => {
+      const [stars = ''] = /^\**/.exec(pattern) ?? []
+      const rest = pattern.slice(stars.length)
+      if (pattern === '') return at === ''
+      if (stars === '') return at[0] === pattern[0] && names(pattern.slice(1), at.slice(1))
+      const isWithin = (end: number) => stars.length > 1 || !at.slice(0, end).includes('/')
+      const ends = Array.from({ length: at.length + 1 }, (_, end) => end)
+      return ends.some((end) => isWithin(end) && names(rest, at.slice(end)))
+    }
+    fc.assert(
+      fc.property(glob, text, (address, at) => {
+        expect(ruleOf(rule(address), 'deny').matches(at, '1.0.0')).toBe(names(address, at))
+      }),
+    )
+  })
+
+  // A matcher that goes back would not end.
+  it.each(['**', '*'])('with very many %s ends', (stars) => {
+    const pattern = `x/${`${stars}a`.repeat(300)}b`
+    expect(ruleOf(rule(pattern), 'deny').matches(`x/${'a'.repeat(900)}`, '1.0.0')).toBe(false)
+    expect(ruleOf(rule(pattern), 'deny').matches(`x/${'a'.repeat(900)}b`, '1.0.0')).toBe(true)
   })
 
   it.each([
