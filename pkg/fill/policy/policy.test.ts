@@ -102,7 +102,9 @@ describe('a version with a date of its host', () => {
 
   it.each([
     ['a first list', dated(now - 3 * day), undefined, now - 3 * day],
-    ['a first list, in the future', dated(now + day), undefined, now + day],
+    ['a first list, in the future', dated(now + day), undefined, now],
+    ['a first list, unreadable', dated(Infinity), undefined, now],
+    ['a list after one with it, in the future', dated(now + day), seen(now - day), now - day],
     ['a list after one without it', dated(now - 3 * day), new Map(), now - day],
     ['a list after one without it, published since', dated(now - 60_000), new Map(), now - 60_000],
     ['a list after one with it', dated(now - 9 * day), seen(now - 2 * day), now - 2 * day],
@@ -110,6 +112,14 @@ describe('a version with a date of its host', () => {
     ['a list with another commit', dated(now - 9 * day, 'b'), seen(now - 9 * day, 'a'), now],
   ])('counts in %s', (_, listed, before, expected) => {
     expect(sinceOf(listed, before, now - day)).toBe(expected)
+  })
+
+  it('is older than all others of a first list whose dates are missing or not believable', () => {
+    const others = ['1.0.1', '1.0.2', '1.0.3', '1.0.4', '1.0.5'].map((version, n) =>
+      n === 0 ? { version } : { version, publishedMs: now + n * day },
+    )
+    expect(admitted([...dated(now - 9 * day), ...others], undefined)).toEqual(['1.0.0'])
+    expect(admitted(others, undefined)).toEqual([])
   })
 
   it('counts from now if nobody knows when the last list came', () => {

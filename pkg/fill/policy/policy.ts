@@ -44,7 +44,7 @@ export interface CandidateVersion {
   readonly version: string
   /** Changes with the content; undefined if the list does not say. */
   readonly mark?: string | undefined
-  /** When it was published, as the host attests. */
+  /** When it was published, as the host attests: in the future, or Infinity, if that cannot be true. */
   readonly publishedMs?: number | undefined
 }
 
@@ -82,7 +82,7 @@ function ageMs(age = '0d'): number {
  * Tells since when each version counts. A version that changed is young again.
  *
  * @param before what earlier lists said, by version without `v`; undefined: there were none. Then only the newest versions are
- *   young, unless the host says when they were published.
+ *   young, unless the host says when versions were published. Those without a believable date are young then.
  * @param lastMs when the last list came. An old release can be moved to a new tag, so nothing that is new in this list is older.
  */
 export function seenVersions(
@@ -92,15 +92,17 @@ export function seenVersions(
   nowMs: number,
   lastMs = nowMs,
 ): Map<string, SeenVersion> {
-  const isTrusted = before === undefined && trustFirstListing
+  const isDated = listed.some(({ publishedMs }) => publishedMs !== undefined)
+  const isTrusted = before === undefined && trustFirstListing && !isDated
   const young = isTrusted
     ? newestOf(listed.map(({ version }) => normalizeVersion(version)))
     : undefined
-  const sinceOf = (version: string, { mark, publishedMs }: CandidateVersion): number => {
+  const sinceOf = (version: string, { mark, publishedMs = nowMs }: CandidateVersion): number => {
+    const pastMs = publishedMs < nowMs ? publishedMs : undefined
     const known = before?.get(version)
     const isSame = known?.mark === undefined || mark === undefined || known.mark === mark
-    if (known !== undefined) return isSame ? Math.max(known.sinceMs, publishedMs ?? 0) : nowMs
-    if (publishedMs !== undefined) return before ? Math.max(publishedMs, lastMs) : publishedMs
+    if (known !== undefined) return isSame ? Math.max(known.sinceMs, pastMs ?? 0) : nowMs
+    if (pastMs !== undefined) return before ? Math.max(pastMs, lastMs) : pastMs
     return young?.has(version) === false ? nowMs - minimumAgeMs : nowMs
   }
   return new Map(

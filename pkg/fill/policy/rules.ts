@@ -51,6 +51,7 @@ export function endOf(until: string): number {
 
 /** `*` stands for anything within a part of a path, `**` for anything. Matched in linear time: tenants write the patterns. */
 function globOf(text: string): (address: string) => boolean {
+  if (!text.includes('*')) return (address) => withoutColon(address) === text
   const source = text
     .split(/(\*+)/)
     .map((part) => (part.startsWith('*') ? (part.length > 1 ? '.*' : '[^/]*') : RE2JS.quote(part)))

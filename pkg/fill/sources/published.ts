@@ -11,6 +11,8 @@ import { bareVersion } from './versions.ts'
 /** Dates are remembered while a long first list is asked for again because one request of many failed. */
 const rememberMs = 3_600_000
 const maxAtOnce = 4
+/** A registry has no dates if it has none of so many versions: for one, its answer may be a mistake. */
+const samples = 3
 
 const Detail = z.object({ published_at: z.string().max(64).nullish() })
 
@@ -58,21 +60,21 @@ export class PublishedDates {
     options: UpstreamOptions,
   ): Promise<ReadonlyMap<string, string>> {
     const dates = new Map<string, string>()
-    const ask = async ({ version, ref = version }: Listed): Promise<boolean> => {
+    let isDated = false
+    const ask = async ({ version, ref = version }: Listed): Promise<void> => {
       const key = `${identity} ${version}`
       const known = this.#known.get(key)
       const { detail } = known ?? {
-        detail: read(await registry.ask(encodeURIComponent(ref), options), Detail),
+        detail: detailIn(await registry.ask(encodeURIComponent(ref), options)),
       }
       this.#known.set(key, { detail }, this.#clock() + rememberMs)
       if (detail?.published_at) dates.set(version, detail.published_at)
-      return detail !== undefined
+      isDated ||= detail !== undefined
     }
-    const [first, ...others] = versions.filter(({ version }) => options.datesOf?.(version) === true)
+    const wanted = versions.filter(({ version }) => options.datesOf?.(version) === true)
     // Many registries have no such answers.
-    if (first !== undefined && (await ask(first))) {
-      await eachLimited(others, maxAtOnce, async (one) => void (await ask(one)))
-    }
+    await eachLimited(wanted.slice(0, samples), maxAtOnce, ask)
+    if (isDated) await eachLimited(wanted.slice(samples), maxAtOnce, ask)
     return dates
   }
 
@@ -97,6 +99,10 @@ export class PublishedDates {
     )
   }
 }
+
+/** @throws FillError also if the registry, which listed the version to us, asks who we are */
+const detailIn = (answer: EgressAnswer) =>
+  read(answer.status === 401 ? expectStatus(answer, 200) : answer, Detail)
 
 /** @returns undefined if the registry does not have such an answer @throws FillError if it failed */
 function read<T>(answer: EgressAnswer, schema: z.ZodType<T>): T | undefined {

@@ -108,7 +108,7 @@ describe('a module of a registry', () => {
       () => ({ body: Buffer.from('{"published_at":7}') }),
     ]
     it.each(faults)(
-      'are unknown, and asked for once, if the registry answers with %s',
+      'are unknown, after three requests, if the registry answers with %s',
       async (fault) => {
         const before = details()
         const end = registry.faults.on(/dated\/aws\/v?\d[^/]*$/, fault)
@@ -119,9 +119,33 @@ describe('a module of a registry', () => {
         const { versions } = await source.list({ signal, datesOf: () => true })
         end()
         expect(versions.filter(({ publishedAt }) => publishedAt !== undefined)).toEqual([])
-        expect(details() - before).toBe(1)
+        expect(details() - before).toBe(3)
       },
     )
+
+    const fresh = async () => {
+      const source = (await local.restart()).sources.module(
+        { source: { type: 'registry', url: `${registry.host}/acme/dated/aws` } },
+        'team',
+      )
+      return source.list({ signal, datesOf: () => true })
+    }
+
+    it.each([/dated\/aws\/1\.0\.0$/, /dated\/aws\/1\.4\.0$/])(
+      'of other versions are known if the registry lacks that of %s',
+      async (path) => {
+        const end = registry.faults.on(path, () => ({ status: 404 }))
+        const { versions } = await fresh()
+        end()
+        expect(versions.filter(({ publishedAt }) => publishedAt !== undefined)).toHaveLength(4)
+      },
+    )
+
+    it('fail the list if the registry refuses the caller', async () => {
+      const end = registry.faults.on(/dated\/aws\/1\.4\.0$/, () => ({ status: 401 }))
+      await expect(fresh()).rejects.toMatchObject({ reason: 'AccessDenied' })
+      end()
+    })
   })
 
   it('tells how far the clock of its host is ahead, also if a cache answers', async () => {
