@@ -15,8 +15,9 @@ export function heldBackText({ version, since, until, message, address, depot }:
   const of = depot === undefined ? 'of its Depot' : `of Depot ${depot}`
   const except = `name it in spec.policy.exceptions of the Depot: address ${address}, version ${version}`
   const from = since === undefined ? '' : ` since ${since}`
+  const age = since === undefined ? '' : `; its age counts from ${since}`
   if (message === undefined) {
-    return `held back until ${until}: it is too young for the policy ${of}; its age counts from ${since}; to take it earlier, ${except}`
+    return `held back until ${until}: it is too young for the policy ${of}${age}; to take it earlier, ${except}`
   }
   // An exception does not outweigh a list of what is allowed.
   const remedy = isDenied({ message }) ? except : 'add a rule to spec.policy.allow of the Depot'

@@ -29,6 +29,8 @@ const markLength = 24
 /** API servers refuse objects of more than about 1.5 MB. */
 const maxSeenBytes = 600_000
 const maxHeldBack = 1000
+/** Reasons are written by people, and can be long. */
+const maxHeldBytes = 200_000
 const maxSkewMs = 5 * 60_000
 const skewedWaitMs = 10 * 60_000
 
@@ -94,7 +96,7 @@ export function admission(
   const marked = versions.map(({ version, commit, publishedAt }) => ({
     version,
     mark: commit?.slice(0, markLength),
-    publishedMs: pastMs(publishedAt, nowMs),
+    ...(publishedAt !== undefined && { publishedMs: msOf(publishedAt) ?? Infinity }),
   }))
   const seen = seenVersions(marked, before && seenIn(before, nowMs), policy, nowMs, lastMs)
   const freeOf = (version: string) => freeMs(seen.get(normalizeVersion(version)), policy)
@@ -132,13 +134,22 @@ export function admission(
           // Nothing may count from a wrong clock.
           seen: isSkewed ? before?.seen : written(seen),
         }),
-        ...(heldBack.length > 0 && { heldBack: heldBack.slice(0, maxHeldBack) }),
+        ...(heldBack.length > 0 && { heldBack: fitting(heldBack) }),
       }
       const isEmpty = policy.minimumAgeMs === 0 && heldBack.length === 0
       await writeListing(context, object, isEmpty ? undefined : listing)
       return heldBack.map((one) => ({ ...one, address }))
     },
   }
+}
+
+/** As many as a status can hold. */
+function fitting<T>(held: readonly T[]): T[] {
+  let left = maxHeldBytes
+  return held.slice(0, maxHeldBack).filter((one) => {
+    left -= Buffer.byteLength(JSON.stringify(one))
+    return left >= 0
+  })
 }
 
 async function writeListing(
