@@ -44,6 +44,7 @@ export const Artifact = z.object({
     .optional()
     .describe('Time when the whole archive was last read and hashed, RFC 3339.'),
   sourceKey: z.string().optional().describe('Digest of the source that the archive was made from.'),
+  address: z.string().optional().describe('Host and path of that source, as policies name it.'),
   docs: ArchiveDocs.optional().describe(
     'Documentation of the module or provider, stored next to the archive.',
   ),

@@ -132,7 +132,7 @@ describe('a module of a registry', () => {
     }
 
     it.each([/dated\/aws\/1\.0\.0$/, /dated\/aws\/1\.4\.0$/])(
-      'of other versions are known if the registry lacks that of %s',
+      'are known of other versions if the registry lacks that of %s',
       async (path) => {
         const end = registry.faults.on(path, () => ({ status: 404 }))
         const { versions } = await fresh()

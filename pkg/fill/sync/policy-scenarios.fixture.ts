@@ -117,15 +117,135 @@ export function policyScenarios(scene: () => Scene): void {
       expect(isFirst).toBe(false)
     })
 
-    it('gives back what it withdrew when a config or the Depot goes', async () => {
-      await begin({ deny: deny() })
-      await write(undefined)
-      await eventually(() => expect(scene().names('Version')).toHaveLength(2))
+    const denyStored = async () => {
+      await begin()
       await write({ deny: deny() })
       await eventually(() => expect(withdrawn()).toHaveLength(1))
+    }
+    const labels = () => scene().object('Module', 'vpc').metadata.labels
+
+    it('keeps what it withdrew when its config or Depot goes, until a Depot decides', async () => {
+      await denyStored()
       await write({ deny: deny() }, { moduleConfigs: [] })
+      await eventually(() => expect(labels()['depot.internal/depot']).toBeUndefined())
+      await scene().run()
+      expect(withdrawn()).toHaveLength(1)
+      const { namespace } = scene()
+      const annotations = { 'depot.internal/adopt': 'main' }
+      await scene().objects.patch(
+        { kind: 'Module', namespace, name: 'vpc' },
+        { metadata: { annotations } },
+      )
+      await write(undefined)
       await eventually(() => expect(withdrawn()).toBeUndefined())
+      await write({ deny: deny() })
+      await eventually(() => expect(withdrawn()).toHaveLength(1))
+      await scene().remove('Depot', 'main')
+      await eventually(() => expect(labels()['depot.internal/depot']).toBeUndefined())
+      await scene().run()
+      expect(withdrawn()).toHaveLength(1)
       expect(await scene().stored()).toHaveLength(2)
+    })
+
+    it('judges what is stored by the source that it came from', async () => {
+      await denyStored()
+      const moved = 'https://git.test/fork.git'
+      const source = { type: 'git', url: moved }
+      const moduleConfigs = [{ name: 'vpc', source, immutable: true }]
+      const states = () => [withdrawn('vpc-1-0-0')?.length, withdrawn()?.length]
+      // A source that cannot be listed yet, and that is denied.
+      const fork = { address: 'git.test/fork', reason: 'a fork' }
+      scene().upstream.faults.set(moved, new FillError('FetchFailed', 'there is no such host'))
+      await write({ deny: [...deny(), fork] }, { moduleConfigs })
+      await eventually(() => expect(condition('Ready')).toMatchObject({ status: 'False' }))
+      await scene().idle()
+      expect(states()).toEqual([undefined, 1])
+      // And one that can.
+      scene().upstream.faults.clear()
+      scene().upstream.repository(moved, { 'v1.0.0': 'other', 'v1.1.0': 'other' })
+      await write({ deny: deny() }, { moduleConfigs })
+      const config = () =>
+        scene().object('Module', 'vpc').spec as { moduleConfig: { source: { url: string } } }
+      await eventually(() => expect(config().moduleConfig.source.url).toBe(moved))
+      await later(day)
+      expect(states()).toEqual([undefined, 1])
+      expect(scene().status('Version', 'vpc-1-1-0').artifact?.address).toBe(address)
+      await write({ deny: [...deny(), fork] }, { moduleConfigs })
+      await later(day)
+      expect(states()).toEqual([undefined, 1])
+    })
+
+    it('leaves what it withdrew while nobody knows its source', async () => {
+      await denyStored()
+      await scene().idle()
+      const version = scene().object('Version', 'vpc-1-1-0')
+      const { address: _, ...artifact } = scene().status('Version', 'vpc-1-1-0').artifact ?? {}
+      const status = { ...scene().status('Version', 'vpc-1-1-0'), artifact }
+      const module = vi.spyOn(scene().upstream, 'module').mockImplementation(() => {
+        throw new FillError('InvalidSpec', 'the host git.test is not in --upstream-hosts')
+      })
+      await scene().objects.writeStatus(version, status)
+      await later(day)
+      expect(scene().condition('Depot', 'main', 'Ready')).toMatchObject({ status: 'False' })
+      expect(withdrawn()).toHaveLength(1)
+      module.mockRestore()
+    })
+
+    it('withdraws a denied version again that a person deletes', async () => {
+      await denyStored()
+      await scene().idle()
+      const { uid, namespace, name } = scene().object('Version', 'vpc-1-1-0').metadata
+      const seen: (readonly boolean[])[] = []
+      const forget = scene().objects.onChange(() => {
+        const known = scene().objects.get('Version', namespace, name)
+        const { artifact, quarantinedBy } = (known?.status ?? {}) as ReturnType<Scene['status']>
+        seen.push([artifact !== undefined, quarantinedBy !== undefined])
+      })
+      await scene().objects.delete({ kind: 'Version', namespace, name }, { uid })
+      const isNew = ([isStored]: readonly boolean[]) => isStored === false
+      await eventually(() => {
+        expect(seen.findLastIndex(([isStored]) => isStored)).toBeGreaterThan(seen.findIndex(isNew))
+        expect(seen.some(isNew)).toBe(true)
+      })
+      forget()
+      expect(seen).not.toContainEqual([true, false])
+    })
+
+    it('withdraws a platform of a denied version that comes later', async () => {
+      const provider = (...platforms: readonly string[]) =>
+        scene().upstream.provider('acme/dns', { '1.0.0': { platforms } })
+      const providerConfigs = [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }]
+      const rule = { address: 'registry.test/acme/dns', reason: 'stolen' }
+      provider('linux/amd64')
+      await write(undefined, { providerConfigs })
+      await scene().run()
+      provider('linux/amd64', 'linux/arm64')
+      await write({ deny: [rule] }, { providerConfigs })
+      await later(day)
+      await eventually(() =>
+        expect(scene().status('Version', 'dns-1-0-0-linux-arm64').synced).toBe(true),
+      )
+      expect(withdrawn('dns-1-0-0-linux-arm64')).toHaveLength(1)
+      expect(withdrawn('dns-1-0-0-linux-amd64')).toHaveLength(1)
+    })
+
+    it('asks for no dates if no age counts', async () => {
+      upstream('v1.0.0')
+      const dates = vi.spyOn(scene().upstream.dates, 'get')
+      await write({ deny: deny() })
+      await scene().run()
+      expect(listed()).toEqual(['v1.0.0'])
+      expect(dates).not.toHaveBeenCalled()
+    })
+
+    it('remembers as many held versions as a status can hold', async () => {
+      const all = Array.from({ length: 400 }, (_, n) => `v1.${n}.0`)
+      await begin({ deny: [{ address, reason: 'ü'.repeat(1000) }] })
+      upstream(...all)
+      await later(day)
+      expect(heldBack()?.length).toBeGreaterThan(50)
+      expect(Buffer.byteLength(JSON.stringify(heldBack()))).toBeLessThan(210_000)
+      expect(condition('HeldBack')?.message).toContain('(400)')
     })
 
     it('ends a rule at its time without a poll, and says that it has ended', async () => {

@@ -3,9 +3,8 @@ import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1a
 import { attempt } from '../../../base/errors/errors.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
-import { type Policy, refusalOf } from '../../policy/policy.ts'
 import { FillError, type ModuleOrigin, type UpstreamOptions } from '../../sources/sources.ts'
-import { type Context, keyOf, msOf, refOf } from '../context.ts'
+import { type Context, msOf, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/gone.ts'
 import {
@@ -15,7 +14,7 @@ import {
   reportException,
   seenBefore,
 } from '../parent/held-back.ts'
-import { quarantine } from '../parent/quarantine.ts'
+import { denialsOf, quarantine } from '../parent/quarantine.ts'
 import { isStored } from '../parent/removal.ts'
 import { versionStatus } from '../version/work.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
@@ -112,8 +111,11 @@ async function bring(
   }
   const policy = policyOf(depot)
   const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
-  if (object !== undefined)
-    await quarantine(context, object, denialOf(context, depot, address, policy))
+  if (object !== undefined) {
+    // A source that the config names now has nothing to do with what is stored.
+    const from = identityOf(context, namespace, kind, configIn(object))
+    await quarantine(context, object, from && addressOf(from), denialsOf(context, depot))
+  }
   if (!asking.isPoll && object !== undefined && isApplied(context, depot, item, object)) {
     await writePolicy(context, depot, object)
     const before = itemBefore(depot, item)
@@ -126,7 +128,8 @@ async function bring(
   const moved = object !== undefined && isMoved(context, namespace, item, object)
   const before = moved ? undefined : object
   const isSeen = seenBefore(before)
-  const datesOf = policy && ((version: string) => !isSeen(version))
+  const isAgeNeeded = (policy?.minimumAgeMs ?? 0) > 0
+  const datesOf = isAgeNeeded ? (version: string) => !isSeen(version) : undefined
   const listed = await list(context, namespace, item, { ...asking, datesOf })
   const versions = listed.versions.map(({ version }) => version)
   const known = knownVersions(context, namespace, item, object)
@@ -180,23 +183,8 @@ async function bring(
     matched: selected.length,
     retained: selected.filter((version) => isMissing.has(version)).length,
     skipped: listed.skipped,
-    skewMs: (policy?.minimumAgeMs ?? 0) > 0 ? (listed.skewMs ?? 0) : 0,
+    skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
     heldBack: heldBack ?? (await remember(applied, young)),
-  }
-}
-
-/** Tells why the policy denies a stored version. It is decided also while upstream cannot be listed. */
-function denialOf(
-  { clock }: Context,
-  depot: StoredObject,
-  address: string,
-  policy: Policy | undefined,
-) {
-  return (version: string): string | undefined => {
-    const refusal = policy && refusalOf(address, version, policy, clock())
-    return refusal?.isDenied === true
-      ? `${refusal.message} (policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
-      : undefined
   }
 }
 
@@ -296,12 +284,17 @@ function isMoved(
   context: Context,
   namespace: string,
   { kind, config }: DepotItem,
-  { spec }: StoredObject,
+  object: StoredObject,
 ): boolean {
-  const { moduleConfig, providerConfig } = spec as RawChild
-  const before = identityOf(context, namespace, kind, moduleConfig ?? providerConfig)
+  const before = identityOf(context, namespace, kind, configIn(object))
   const now = identityOf(context, namespace, kind, config)
   return before === undefined || now === undefined || !isSameSource(before, now)
+}
+
+/** The config that a resource was made from. */
+function configIn({ spec }: StoredObject): unknown {
+  const { moduleConfig, providerConfig } = spec as RawChild
+  return moduleConfig ?? providerConfig
 }
 
 /** Names the place that a config takes versions from; undefined if the config cannot be read. */

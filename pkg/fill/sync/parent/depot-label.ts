@@ -5,7 +5,6 @@ import type { ModuleOrigin } from '../../sources/sources.ts'
 import { type Context, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { absenceMs, jittered } from '../timings.ts'
-import { quarantine } from './quarantine.ts'
 
 export function depotLabel(apiGroup: string): string {
   return `${apiGroup}/depot`
@@ -16,10 +15,9 @@ export function appliedAnnotation(apiGroup: string): string {
   return `${apiGroup}/applied`
 }
 
-/** Removes the mark of a Depot, so that the object belongs to none, and what its policy had withdrawn. */
+/** Removes the mark of a Depot, so that the object belongs to none. What its policy withdrew stays withdrawn. */
 export async function orphan(context: Context, object: StoredObject): Promise<void> {
   const { objects, apiGroup } = context
-  await quarantine(context, object, () => undefined)
   await objects.patch(refOf(object), {
     metadata: {
       labels: { [depotLabel(apiGroup)]: null },

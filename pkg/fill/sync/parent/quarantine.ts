@@ -1,48 +1,96 @@
 import { isDeepStrictEqual } from 'node:util'
-import { printable } from '../../../base/errors/errors.ts'
+import { attempt, printable } from '../../../base/errors/errors.ts'
+import { Turns } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, timeOf } from '../context.ts'
+import { refusalOf } from '../../policy/policy.ts'
+import { type Context, keyOf, timeOf } from '../context.ts'
+import { policyOf } from '../depot/configs.ts'
 import { writeStatus } from '../status.ts'
+import type { VersionPlan } from '../version/plan.ts'
 import { type VersionStatus, versionStatus } from '../version/work.ts'
 import { ownedBy } from './children.ts'
+import { depotLabel } from './depot-label.ts'
 
 const by = 'UpstreamPolicy'
 
+type Entries = VersionStatus['quarantinedBy']
+
+/** Tells why a policy denies a version of an address; undefined if it does not. */
+type Denies = (address: string, version: string) => string | undefined
+
+/** Reads what the policy of a Depot denies. @throws FillError InvalidSpec */
+export function denialsOf({ clock }: Pick<Context, 'clock'>, depot: StoredObject): Denies {
+  const policy = policyOf(depot)
+  return (address, version) => {
+    const refusal = policy && refusalOf(address, version, policy, clock())
+    return refusal?.isDenied === true
+      ? `${refusal.message} (policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
+      : undefined
+  }
+}
+
+/** The quarantines of a Version with an archive that was fetched now, by the policy of the Depot of its parent. */
+export function quarantinedByDepot(
+  context: Pick<Context, 'apiGroup' | 'clock' | 'objects'>,
+  { parent, address, version }: Pick<VersionPlan, 'parent' | 'address' | 'version'>,
+  before: Entries,
+): Entries {
+  const { labels = {}, namespace = '' } = parent?.metadata ?? {}
+  const name = labels[depotLabel(context.apiGroup)]
+  const depot = name === undefined ? undefined : context.objects.get('Depot', namespace, name)
+  const denies = depot && attempt(() => denialsOf(context, depot))
+  return denies ? entriesAfter(before, denies(address, version), timeOf(context.clock())) : before
+}
+
+function entriesAfter(before: Entries, message: string | undefined, since: string): Entries {
+  const others = (before ?? []).filter((entry) => entry.by !== by)
+  const known = before?.find((entry) => entry.by === by)
+  if (known?.message === message) return before
+  const after = message === undefined ? others : [...others, { by, message, since } as const]
+  return after.length > 0 ? after : undefined
+}
+
 /**
- * Withdraws the stored versions of a parent that the policy of its Depot denies, and gives back those that it no longer denies.
+ * Withdraws the versions of a parent that the policy of its Depot denies, and gives back those that it no longer denies.
  *
- * @param messageOf why a version is denied; undefined if it is not
+ * @param address of what is not stored yet, and of what older releases stored; undefined: nobody knows it, and such versions
+ *   stay as they are
  */
 export async function quarantine(
   context: Context,
   parent: StoredObject,
+  address: string | undefined,
+  denies: Denies,
+): Promise<void> {
+  const turns = new Turns()
+  for (const version of ownedBy(context, parent)) {
+    await turns.yieldIfDue()
+    const from = versionStatus(version).artifact?.address ?? address
+    if (from !== undefined) await decide(context, version, (text) => denies(from, text))
+  }
+}
+
+async function decide(
+  context: Context,
+  version: StoredObject,
   messageOf: (version: string) => string | undefined,
 ): Promise<void> {
   const { objects, clock } = context
-  for (const version of ownedBy(context, parent)) {
-    const message = messageOf((version.spec as { version: string }).version)
-    const before = versionStatus(version).quarantinedBy ?? []
-    const known = before.find((entry) => entry.by === by)
-    if (known?.message === message) continue
-    const since = timeOf(clock())
-    const write = ({ quarantinedBy = [] }: VersionStatus = {}) => {
-      const others = quarantinedBy.filter((entry) => entry.by !== by)
-      const all = message === undefined ? others : [...others, { by, message, since } as const]
-      return {
-        fields: { quarantinedBy: all.length > 0 ? all : undefined },
-        conditions: {},
-        isObserved: false,
-      }
-    }
-    const written = await writeAnyway(context, version, write)
-    const isWritten = written && !isDeepStrictEqual(versionStatus(written).quarantinedBy, before)
-    if (!isWritten) continue
-    const note =
-      message === undefined ? 'the policy no longer denies it: it is served again' : message
-    const reason = message === undefined ? 'QuarantineLifted' : 'Quarantined'
-    const type = message === undefined ? 'Normal' : 'Warning'
-    objects.event({ object: version, type, reason, note: printable(note, 1024) })
-  }
+  const message = messageOf((version.spec as { version: string }).version)
+  const before = versionStatus(version).quarantinedBy
+  const since = timeOf(clock())
+  const after = (entries: Entries) => entriesAfter(entries, message, since)
+  if (after(before) === before) return
+  const written = await writeAnyway(context, version, (status) => ({
+    fields: { quarantinedBy: after(status?.quarantinedBy) },
+    conditions: {},
+    isObserved: false,
+  }))
+  if (!written || isDeepStrictEqual(versionStatus(written).quarantinedBy, before)) return
+  const note = message ?? 'the policy no longer denies it: it is served again'
+  const reason = message === undefined ? 'QuarantineLifted' : 'Quarantined'
+  const type = message === undefined ? 'Normal' : 'Warning'
+  objects.event({ object: version, type, reason, note: printable(note, 1024) })
 }
 
 /** Nothing else would ask for this write again, and it does not depend on the spec. */

@@ -1,6 +1,7 @@
 import { printable } from '../../../base/errors/errors.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
+import { quarantinedByDepot } from '../parent/quarantine.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { compareCandidate } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
@@ -60,7 +61,7 @@ export async function obtain(
     }
     if (decision === 'drifted') return await reportDrift(context, work, candidate, offer.from)
     if (decision === 'keep') {
-      const seen = { revision, sourceKey, verifiedMs: context.clock() }
+      const seen = { revision, source: plan, verifiedMs: context.clock() }
       await write(context, work, (status) => keptStatus(status, seen))
       return undefined
     }
@@ -136,15 +137,12 @@ async function reportStored(
     plan.type === 'Module' ? await writeReadme(context, work.object, candidate.docs) : {}
   const replacing = { from, to: plan, nowMs: clock(), graceMs: timings.removalGraceMs, readme }
   const object = await write(context, work, (status) => {
-    const { fields, conditions } = storedStatus(status, candidate, plan.sourceKey, replacing)
+    const { fields, conditions } = storedStatus(status, candidate, plan, replacing)
+    const held = heldForScan(work.version, plan.parent, { ...candidate, status, nowMs: clock() })
     return {
       fields: {
         ...fields,
-        quarantinedBy: heldForScan(work.version, plan.parent, {
-          ...candidate,
-          status,
-          nowMs: clock(),
-        }),
+        quarantinedBy: quarantinedByDepot(context, plan, held),
         ...comparison?.fields,
       },
       conditions: { ...conditions, ...comparison?.conditions },

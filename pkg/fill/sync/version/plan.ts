@@ -19,6 +19,7 @@ import { shownUrl } from '../../egress/egress.ts'
 import { quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
 import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
+import { addressOf } from '../depot/listing.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
 import { configOf, parentOfVersion } from './parent-of.ts'
@@ -52,6 +53,8 @@ export interface VersionPlan extends PlacedVersion {
   readonly policy: ReplacePolicy
   /** Digest of everything that the archive is made from, except for upstream's current content. */
   readonly sourceKey: string
+  /** Host and path of the source, as policies name it. */
+  readonly address: string
   /** The same for an archive in another place. */
   keyIn(placed: StoragePlace): string
   /** The host that is asked first; upstream may name others. */
@@ -169,6 +172,7 @@ function modulePlan(
     type: 'Module',
     policy: immutable === true ? 'never' : immutable === false ? 'follow' : 'ask',
     sourceKey: sourceKeyOf(placed, placed, parts),
+    address: addressOf(source.identity),
     keyIn: (other) => sourceKeyOf(placed, other, parts),
     host,
     async ask(options) {
@@ -205,6 +209,7 @@ function providerPlan(
     type: 'Provider',
     policy: 'never',
     sourceKey: sourceKeyOf(placed, placed, parts),
+    address: addressOf(upstream.identity),
     keyIn: (other) => sourceKeyOf(placed, other, parts),
     host: upstream.host,
     async ask(options) {

@@ -4,7 +4,7 @@ import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '.
 import { timeOf } from '../context.ts'
 import { failureText } from '../failure.ts'
 import type { StatusChange } from '../status.ts'
-import type { StoragePlace } from './plan.ts'
+import type { StoragePlace, VersionPlan } from './plan.ts'
 import type { ReadmeFields } from './readme.ts'
 import type { Candidate, SyncAttempt, VersionStatus } from './work.ts'
 
@@ -40,6 +40,8 @@ const whole: ConditionChanges = {
   Drifted: conditionFalse('InStep', 'upstream has the content that is served'),
 }
 
+type Source = Pick<VersionPlan, 'sourceKey' | 'address'>
+
 /** An archive that takes the place of the one in a status. */
 interface Replacing {
   readonly from: StoragePlace
@@ -53,7 +55,7 @@ interface Replacing {
 export function storedStatus(
   before: VersionStatus | undefined,
   candidate: Candidate,
-  sourceKey: string,
+  { sourceKey, address }: Source,
   replacing: Replacing & { readonly readme: ReadmeFields },
 ): Change {
   const now = timeOf(replacing.nowMs)
@@ -70,6 +72,7 @@ export function storedStatus(
     verifiedAt: now,
     rehashedAt: now,
     sourceKey,
+    address,
     ...placeFields(replacing.to),
   }
   const documents = release && releaseFields(release)
@@ -192,13 +195,13 @@ function verifiedBy({ isSigned, keyFingerprint }: NonNullable<Candidate['release
 /** Reports that the stored archive has upstream's content. */
 export function keptStatus(
   before: VersionStatus | undefined,
-  seen: { readonly revision?: string; readonly sourceKey?: string; readonly verifiedMs?: number },
+  seen: { readonly revision?: string; readonly source?: Source; readonly verifiedMs?: number },
 ): Change {
-  const { revision, sourceKey, verifiedMs } = seen
+  const { revision, source, verifiedMs } = seen
   const artifact = before?.artifact && {
     ...before.artifact,
     ...(revision !== undefined && { revision }),
-    ...(sourceKey !== undefined && { sourceKey }),
+    ...(source && { sourceKey: source.sourceKey, address: source.address }),
     ...(verifiedMs !== undefined && { verifiedAt: timeOf(verifiedMs) }),
   }
   return { fields: { artifact, ...inSync }, conditions: whole }

@@ -152,7 +152,7 @@ async function keep(
   { seen }: StoredState,
 ): Promise<void> {
   await writeStatus<VersionStatus>(context, object, (status): StatusChange<VersionStatus> => {
-    const { fields, conditions } = keptStatus(status, { sourceKey: plan.sourceKey })
+    const { fields, conditions } = keptStatus(status, { source: plan })
     // Older releases did not write the place.
     const artifact = fields.artifact && { ...placeFields(plan), ...fields.artifact, ...seen }
     return { fields: { ...fields, artifact }, conditions }
