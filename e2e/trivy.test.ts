@@ -102,7 +102,9 @@ describe.skipIf(tools === undefined)('Trivy', () => {
 
   it('fails without a database, and says how to get one', async () => {
     await provider(readFileSync(database))
-    expect((await run()).done).toBe(0)
+    const metrics = createMetrics({ version: 'test' })
+    expect((await run(metrics)).done).toBe(0)
+    expect(await metrics.metrics()).not.toMatch(/^depot_scan_database_timestamp_seconds /m)
     expect(await scene.scanned('random')).toMatchObject({
       status: 'False',
       message: expect.stringMatching(

@@ -307,6 +307,27 @@ const cases: readonly Case[] = [
     every: '5m',
   },
   {
+    alert: 'DepotScannerDown',
+    fires: { [scanning('up')]: '0x60' },
+    quiet: { [scanning('up')]: '1x60' },
+  },
+  {
+    alert: 'DepotScanDatabaseMissing',
+    fires: { [scanning('up')]: '1x180' },
+    quiet: {
+      [scanning('up')]: '1x180',
+      [scanning('depot_scan_database_timestamp_seconds')]: '3600x180',
+    },
+    at: '170m',
+  },
+  {
+    alert: 'DepotScanDatabaseMissing',
+    fires: { [scanning('up')]: '1x180' },
+    // A scanner that is down says nothing about its database.
+    quiet: { [scanning('up')]: '0x180' },
+    at: '170m',
+  },
+  {
     alert: 'DepotScanDatabaseOld',
     fires: { [scanning('depot_scan_database_timestamp_seconds')]: '3600x5000' },
     // Of yesterday, and of two days before.
@@ -455,6 +476,16 @@ describe('alerts', () => {
       /depot_lease_held|DepotExplorer|DepotBackup|DepotScan|-(controller|ui|scanning)-metrics/,
     )
   })
+
+  it.each([{ providerScanning: false }, { offline: false }])(
+    'leave out the database of scans with %j',
+    (scanningValues) => {
+      const some = render({ ...values, scanning: { enabled: true, ...scanningValues } })
+      const text = stringify(find(some, 'PrometheusRule', 'depot').spec)
+      expect(text).toContain('DepotScannerDown')
+      expect(text).not.toContain('DepotScanDatabase')
+    },
+  )
 
   it('leave out the memory if it has no limit', () => {
     const some = render({ ...values, server: { resources: { limits: null } } })

@@ -161,7 +161,12 @@ const everything: Values = {
     enabled: true,
     image: { digest },
     blockOnCritical: true,
-    dbUpdater: { repository: 'registry.example.com/trivy-db:2' },
+    dbUpdater: {
+      repository: 'registry.example.com:5000/trivy-db:2',
+      extraEnv: [{ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' }],
+      extraEnvFrom: [{ secretRef: { name: 'registry' } }],
+      extraEgress: [{ ports: [{ port: 5000 }] }],
+    },
     extraEnv: [{ name: 'AWS_REGION', value: 'eu-central-1' }],
     extraEgress: [{ ports: [{ port: 9000 }] }],
   },

@@ -197,6 +197,7 @@ describe('pods', () => {
       'depot-controller',
       'depot-scanning',
       'depot-scanning-database',
+      expect.stringMatching(/^depot-scanning-database-[0-9a-f]{8}$/),
       'depot-selftest',
       'depot-server',
       'depot-ui',
@@ -401,6 +402,18 @@ describe('pods', () => {
       ]),
     )
     expect(JSON.stringify(pod?.spec)).toContain('"emptyDir":{"sizeLimit":"50Gi"}')
+  })
+
+  it('downloads the database with the release if providers are scanned', () => {
+    const downloads = (of: Values) =>
+      podsOf(render({ ...withoutDefinitions, scanning: { enabled: true, ...of } }))
+        .filter((pod) => pod.name.includes('database'))
+        .map((pod) => pod.name)
+    const [first] = downloads({})
+    expect(downloads({ slots: 2 })).toEqual([first, 'depot-scanning-database'])
+    expect(downloads({ image: { tag: '0.71.0' } })[0]).not.toBe(first)
+    expect(downloads({ providerScanning: false })).toEqual([])
+    expect(downloads({ dbUpdater: { enabled: false } })).toEqual([])
   })
 
   it('the secret of the CLI client stays with the broker', () => {

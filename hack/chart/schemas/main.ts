@@ -64,6 +64,7 @@ const kinds = [
   'Deployment',
   'HorizontalPodAutoscaler',
   'Ingress',
+  'Job',
   'Lease',
   'Namespace',
   'NetworkPolicy',

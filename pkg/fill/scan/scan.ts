@@ -77,10 +77,15 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     help: 'Scans of archives that ended.',
     labels: ['result'],
   })
-  const databaseTime = gauge(metrics, {
-    name: 'scan_database_timestamp_seconds',
-    help: 'When the vulnerability database of the scanner was made; 0 without one.',
-  })
+  let databaseMs: number | undefined
+  gauge(
+    metrics,
+    {
+      name: 'scan_database_timestamp_seconds',
+      help: 'When the vulnerability database of the scanner was made; none without one.',
+    },
+    (time) => (databaseMs === undefined ? time.remove() : time.set(databaseMs / 1000)),
+  )
   const failures = new Map<string, Failure>()
   const scanning = new Set<string>()
   const take = (key: string): boolean => {
@@ -96,7 +101,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   }
   const look = async (): Promise<ScannerIdentity> => {
     const found = await scanner.identity()
-    databaseTime.set((msOf(found.databases.binary) ?? 0) / 1000)
+    databaseMs = msOf(found.databases.binary)
     return found
   }
   let identity = look()

@@ -4,6 +4,9 @@
 {{- $rule := $v.monitoring.prometheusRule -}}
 {{- $namespace := include "depot.namespace" . -}}
 {{- $release := include "depot.fullname" . -}}
+{{- /* Without providers, the scanner needs no database. With a network, it gets its own. */ -}}
+{{- $needsDatabase := and $v.scanning.providerScanning $v.scanning.offline -}}
+{{- $omitted := concat $rule.disabledAlerts (ternary list (list "DepotScanDatabaseMissing" "DepotScanDatabaseOld") $needsDatabase) -}}
 {{- $of := dict -}}
 {{- range $c := list "server" "ui" "controller" "scanning" -}}
 {{- $_ := set $of $c (printf "namespace=\"%s\",job=\"%s-metrics\"" $namespace (include "depot.component" (dict "root" $ "component" $c))) -}}
@@ -34,7 +37,7 @@
 {{- if or (not (has .name (list "ui" "controller" "backup" "scanning"))) (get $v .name | default dict).enabled -}}
 {{- $rules := list -}}
 {{- range .rules -}}
-{{- if not (has (.alert | default "") $rule.disabledAlerts) -}}
+{{- if not (has (.alert | default "") $omitted) -}}
 {{- if and .alert (not (hasSuffix "(0.9 * 0)" .expr)) -}}
 {{- $link := ternary (dict "runbook_url" (printf "%s#%s" $rule.runbookBaseUrl (lower .alert))) dict (ne $rule.runbookBaseUrl "") -}}
 {{- $notes := merge $link .annotations -}}

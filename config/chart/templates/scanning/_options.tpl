@@ -39,13 +39,13 @@
   from: scanning.workSize
   emptyDir:
     sizeLimit: {{ $s.workSize }}
+{{- if .Values.storage.filesystem.enabled }}
+- {{ include "depot.archiveVolume" . | nindent 2 | trim }}
+{{- end }}
 - name: databases
   from: scanning.cacheMountPath
   persistentVolumeClaim:
     claimName: {{ $s.cache.existingClaim | default (include "depot.component" (dict "root" . "component" "scanning")) | quote }}
-{{- if .Values.storage.filesystem.enabled }}
-- {{ include "depot.archiveVolume" . | nindent 2 | trim }}
-{{- end }}
 {{- end }}
 
 {{- define "depot.scanning.mounts" -}}
