@@ -71,8 +71,7 @@ export async function scanVersion(
   const expected = digestOf(version)
   // In a folder, people need not write digests down.
   const isStored = expected !== undefined || context.objects.isFolder
-  const isWanted = version.spec.type === 'Module' || context.scansProviders
-  if (!isWanted || fileNameOf(version) === undefined || !isStored) return {}
+  if (!isWanted(context, version) || fileNameOf(version) === undefined || !isStored) return {}
   const last = lastScanOf(context, version)
   /** The digest of the archive, as far as it is known. */
   let read = expected
@@ -204,7 +203,7 @@ export async function enforcePolicy(
   const sha256 = digestOf(version) ?? version.status?.scan?.sha256
   if (sha256 === undefined) return {}
   const own = scanPolicyOf(version, parentOfVersion(context, version))
-  const policy = stricter(own, defaultPolicy)
+  const policy = isWanted(context, version) ? stricter(own, defaultPolicy) : undefined
   const nowMs = clock()
   const decide = (status: Status | undefined) => scanVerdict({ policy, status, sha256, nowMs })
   const entriesAfter = (status: Status | undefined) =>
@@ -219,6 +218,10 @@ export async function enforcePolicy(
   const { untilMs } = decide(version.status)
   return untilMs === undefined ? {} : { afterMs: untilMs - nowMs }
 }
+
+/** Whether scans look at a Version. Without them, it has no verdict: nothing would ever lift it. */
+const isWanted = ({ scansProviders }: ScanContext, { spec }: Version): boolean =>
+  spec.type === 'Module' || scansProviders
 
 const unchanged = { fields: {}, conditions: {}, isObserved: false } as const
 

@@ -478,6 +478,15 @@ describe('a scan policy', () => {
     expect(await quarantine()).toBeUndefined()
   })
 
+  it('releases a provider when providers are no longer scanned', async () => {
+    await scene.scanner(`console.error('no database'); process.exit(1)`)
+    await scene.store('random', [main], { type: 'Provider', scanPolicy: { block: 'CRITICAL' } })
+    await scene.run()
+    expect((await scene.status('random')).quarantinedBy).toHaveLength(1)
+    await scene.run({ scansProviders: false })
+    expect((await scene.status('random')).quarantinedBy).toBeUndefined()
+  })
+
   it('accepts findings until a day, and quarantines the version on the next one', async () => {
     await scene.scanner(`print(${JSON.stringify(critical)})`)
     const ignore = ['CVE-1', 'CVE-2'].map((id) => ({
