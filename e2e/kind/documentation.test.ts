@@ -109,10 +109,10 @@ it('every command of the runbooks works', async () => {
   ).toMatchObject({
     code: 0,
   })
-  // The cluster of the suite lacks these: cert-manager, a metrics server, `df` in its image of Valkey, backups.
+  // The cluster of the suite lacks these: cert-manager, a metrics server, `df` in its image of Valkey, backups, scans.
   // And definitions are applied to a cluster without them.
   const elsewhere =
-    /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd|depot-backup|snapshot/
+    /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd|depot-backup|depot-scanning|snapshot/
   const inline = inlineCommands('runbooks.md', ['kubectl', 'logs', 'metrics'])
   const commands = [...blocks.flatMap((block) => block.trim().split('\n')), ...inline]
     .filter((command) => !elsewhere.test(command))
