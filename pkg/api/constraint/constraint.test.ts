@@ -3,7 +3,9 @@ import { SemVer } from 'semver'
 import { expect, it } from 'vitest'
 import {
   ConstraintError,
+  constraintLengths,
   constraintSyntax,
+  maxConstraintLength,
   parseConstraints,
   selectVersions,
 } from './constraint.ts'
@@ -97,4 +99,39 @@ it('gives API servers a pattern that accepts what it parses, except an empty tex
     }),
     { numRuns: 5000 },
   )
+})
+
+it('parses every text of any length that API servers accept', () => {
+  const number = fc.stringMatching(/^[0-9]{1,15}$/)
+  const identifier = fc.oneof(
+    fc.nat({ max: 400 }).map((length) => `x${'9'.repeat(length)}`),
+    fc.nat({ max: 300 }).map((length) => `1${'0'.repeat(length)}`),
+  )
+  const tail = (sign: string) =>
+    fc
+      .array(identifier, { maxLength: 3 })
+      .map((all) => (all.length === 0 ? '' : sign + all.join('.')))
+  const clause = fc
+    .tuple(
+      fc.constantFrom('', ' >= ', '~>v', '!='),
+      fc.array(number, { minLength: 1, maxLength: 3 }),
+      tail('-'),
+      tail('+'),
+    )
+    .map(([operator, numbers, prerelease, build]) =>
+      [operator, numbers.join('.'), prerelease, build].join(''),
+    )
+  const text = fc.array(clause, { minLength: 1, maxLength: 6 }).map((all) => all.join(','))
+  let accepted = 0
+  const longest = [`1-${'x'.repeat(250)}`, `1-${'x'.repeat(251)}`, `1,${'1'.repeat(1024)}`]
+  fc.assert(
+    fc.property(text, (one) => {
+      if (!constraintSyntax.test(one) || !constraintLengths.test(one)) return
+      if (one.length > maxConstraintLength) return
+      accepted += 1
+      parseConstraints(one)
+    }),
+    { numRuns: 5000, examples: longest.map((one) => [one]) },
+  )
+  expect(accepted).toBeGreaterThan(100)
 })

@@ -33,7 +33,7 @@ export class ConstraintError extends Error {
   }
 }
 
-const maxLength = 1024
+export const maxConstraintLength = 1024
 
 /**
  * @param text clauses of an operator (`=`, `!=`, `>`, `>=`, `<`, `<=`, `~>`; none means `=`) and a version of one to three
@@ -41,8 +41,11 @@ const maxLength = 1024
  * @throws ConstraintError
  */
 export function parseConstraints(text: string): Constraints {
-  if (text.length > maxLength) {
-    throw new ConstraintError(`a constraint has at most ${maxLength} characters`, maxLength)
+  if (text.length > maxConstraintLength) {
+    throw new ConstraintError(
+      `a constraint has at most ${maxConstraintLength} characters`,
+      maxConstraintLength,
+    )
   }
   const clauses: Clause[] = []
   let position = 0
@@ -63,8 +66,14 @@ export function parseConstraints(text: string): Constraints {
 const identifier = '(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
 const clauseText = `\\s*((=|!=|>=|<=|>|<|~>)\\s*)?v?[0-9]{1,15}(\\.[0-9]{1,15}){0,2}(-${identifier}(\\.${identifier})*)?(\\+[0-9A-Za-z.~-]+)?\\s*`
 
-/** Constraints of at least one clause that `parseConstraints` accepts, for API servers to check. */
+/**
+ * Constraints of at least one clause that `parseConstraints` accepts, for API servers to check, together with
+ * `constraintLengths` and `maxConstraintLength`.
+ */
 export const constraintSyntax = new RegExp(`^${clauseText}(,${clauseText})*$`)
+
+/** A semantic version has at most 256 characters; `1` is short for `1.0.0`. */
+export const constraintLengths = /^[^,]{0,252}(,[^,]{0,252})*$/
 
 const clauseSyntax =
   /^\s*(=|!=|>=|<=|>|<|~>)?\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.~-]+))?(?:\+([0-9A-Za-z.~-]+))?\s*$/

@@ -1,5 +1,9 @@
 import * as z from 'zod'
-import { constraintSyntax } from '../constraint/constraint.ts'
+import {
+  constraintLengths,
+  constraintSyntax,
+  maxConstraintLength,
+} from '../constraint/constraint.ts'
 import * as rules from './rules.ts'
 
 const Note = {
@@ -40,9 +44,13 @@ const LifecycleRule = z.object({
       constraintSyntax,
       'must be a version constraint that is not empty, such as "< 2.0.0" or "1.4.2"',
     )
+    .refine((text) => constraintLengths.test(text) && text.length <= maxConstraintLength, {
+      message: `must have at most ${maxConstraintLength} characters, and at most 252 between commas`,
+    })
     .meta({
       description: 'Constraint on the versions, such as `>= 1.2.0, < 1.2.4`.',
-      maxLength: 1024,
+      allOf: [{ pattern: constraintLengths.source }],
+      maxLength: maxConstraintLength,
     }),
   state: z
     .enum(['Deprecated', 'Yanked', 'Quarantined'])
