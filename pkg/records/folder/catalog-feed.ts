@@ -58,8 +58,8 @@ export class CatalogFeed {
     const replacements = new Map(kindNames.map((kind) => [kind, this.#sink.beginReplace(kind)]))
     for (const { id, object } of all) {
       if (object === undefined) continue
-      this.#handed.set(id, object)
-      replacements.get(object.kind)?.add(object)
+      const isTaken = this.#try(object, () => replacements.get(object.kind)?.add(object))
+      if (isTaken) this.#handed.set(id, object)
       await turns.yieldIfDue()
     }
     for (const replacement of replacements.values()) await replacement.commit()
@@ -113,8 +113,19 @@ export class CatalogFeed {
       this.#handed.delete(id)
       return 'removed'
     }
-    this.#sink.apply({ type: 'upsert', resource: whole })
+    if (!this.#try(whole, () => this.#sink.apply({ type: 'upsert', resource: whole }))) return undefined
     this.#handed.set(id, whole)
     return handed === undefined ? 'added' : 'changed'
+  }
+
+  /** One object that the catalog cannot take must not keep the others from it. @returns whether it was taken */
+  #try({ kind, metadata: { namespace, name } }: Resource, use: () => void): boolean {
+    try {
+      use()
+      return true
+    } catch (err) {
+      this.#log.error({ kind, namespace, name, reason: 'Internal', err }, 'object rejected')
+      return false
+    }
   }
 }

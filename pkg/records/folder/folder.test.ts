@@ -2,7 +2,14 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
-import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { RecordingSink } from '../../../hack/testbed/recording-sink.ts'
+import type {
+  Change,
+  Kind,
+  Replacement,
+  Resource,
+  Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import { watchManifests } from './folder.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 
@@ -634,4 +641,38 @@ describe('READMEs', () => {
     await vi.waitFor(() => expect(get('labelled')).toBeUndefined(), wait)
     expect(await source.rejected()).toEqual([])
   })
+})
+
+/** Takes no Module that is called bad. */
+class ChoosySink extends RecordingSink {
+  override apply(change: Change): void {
+    if (change.type === 'upsert') refuseBad(change.resource)
+    super.apply(change)
+  }
+
+  override beginReplace(kind: Kind): Replacement {
+    const replacement = super.beginReplace(kind)
+    const add = (resource: Resource) => {
+      refuseBad(resource)
+      replacement.add(resource)
+    }
+    return { ...replacement, add }
+  }
+}
+
+const refuseBad = ({ metadata }: Resource): void => {
+  if (metadata.name === 'bad') throw new Error('cannot be taken')
+}
+
+it('serves the other objects if the catalog cannot take one', async () => {
+  const sink = new ChoosySink()
+  await using source = await startSource(
+    { 'a.yaml': `${moduleText('bad')}---\n${moduleText('a')}` },
+    { sink },
+  )
+  const names = () => Array.from(sink.resources, ({ metadata }) => metadata.name).toSorted()
+  expect(names()).toEqual(['a'])
+  const changed = moduleText('bad').replace('spec:', 'spec:\n  suspend: true')
+  await source.write('a.yaml', `${changed}---\n${moduleText('a')}---\n${moduleText('b')}`)
+  await vi.waitFor(() => expect(names()).toEqual(['a', 'b']), wait)
 })
