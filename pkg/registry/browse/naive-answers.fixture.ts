@@ -305,11 +305,12 @@ function askedVersion(query: URLSearchParams, name: string, all: readonly Versio
   return spelled.find((one) => all.some((version) => numberOf(version) === one)) ?? asked
 }
 
-/** The state that all archives of a version have at least. */
-function mildest(model: NaiveModel, versions: readonly Version[]) {
+/** The state that all archives of a version have at least. Duplicates are not served. */
+function mildest(model: NaiveModel, owner: Owner, versions: readonly Version[]) {
   const order = ['Deprecated', 'Yanked', 'Quarantined']
-  const all = versions.flatMap((version) => model.lifecycle(version) ?? [])
-  if (all.length < versions.length) return undefined
+  const first = versions.filter((version) => model.isFirst(version, owner))
+  const all = first.flatMap((version) => model.lifecycle(version) ?? [])
+  if (all.length < first.length) return undefined
   return all.toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))[0]
 }
 
@@ -331,7 +332,7 @@ function detail(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     scanCounts: counts(shown),
     downloadCount: downloads.count > 0 ? downloads.count : undefined,
     platforms: owner.kind === 'Provider' ? [...platforms] : undefined,
-    lifecycle: mildest(model, shown),
+    lifecycle: mildest(model, owner, shown),
     versions: numbers.map((number) => ({
       version: number,
       synced: all
@@ -339,6 +340,7 @@ function detail(model: NaiveModel, owner: Owner, query: URLSearchParams) {
         .every((version) => health(version) === 'synced'),
       state: mildest(
         model,
+        owner,
         all.filter((version) => numberOf(version) === number),
       )?.state,
     })),

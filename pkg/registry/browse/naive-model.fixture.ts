@@ -165,12 +165,18 @@ export class NaiveModel {
 
   latest(owner: Owner): string | undefined {
     const claimed = owner.status?.latestVersion?.trim().replace(/^v(?=\d)/i, '')
-    const versions = this.versions(owner).filter(
-      (version) =>
-        semver.test(numberOf(version)) &&
-        !['Yanked', 'Quarantined'].includes(this.#stateOf(version)),
+    const originals = this.versions(owner).filter(
+      (version) => semver.test(numberOf(version)) && this.isFirst(version, owner),
     )
-    if (claimed !== undefined && versions.some((version) => numberOf(version) === claimed)) {
+    const isWithdrawn = (version: Version) =>
+      ['Yanked', 'Quarantined'].includes(this.#stateOf(version))
+    const versions = originals.filter((version) => !isWithdrawn(version))
+    const ofClaim = (all: readonly Version[]) =>
+      all.filter((version) => numberOf(version) === claimed)
+    if (
+      ofClaim(versions).some((version) => this.#isInstallable(version, owner)) ||
+      (ofClaim(versions).length > 0 && !ofClaim(originals).some(isWithdrawn))
+    ) {
       return claimed
     }
     const installable = versions.filter((version) => this.#isInstallable(version, owner))
@@ -205,17 +211,21 @@ export class NaiveModel {
     return state === undefined || state === 'Active' ? undefined : { state, replacedBy }
   }
 
+  /** Whether no older Version is the same archive. */
+  isFirst(version: Version, owner: Owner): boolean {
+    return !this.versions(owner).some(
+      (other) => isSameArchive(other, version) && byAge(other, version) < 0,
+    )
+  }
+
   #isInstallable(version: Version, owner: Owner): boolean {
     const { spec, status } = version
     const config = spec.type === 'Module' ? spec.moduleConfigRef : spec.providerConfigRef
     const isPlaced = (config?.storageConfig ?? configOf(owner).storageConfig) !== undefined
     const isNamed = (status?.artifact?.fileName ?? spec.fileName) !== undefined
     const hasPlatform = spec.operatingSystem !== undefined && spec.architecture !== undefined
-    const isFirst = !this.versions(owner).some(
-      (other) => isSameArchive(other, version) && byAge(other, version) < 0,
-    )
     return (
-      isFirst &&
+      this.isFirst(version, owner) &&
       this.#stateOf(version) !== 'Quarantined' &&
       !this.#isDisplaced(owner) &&
       isPlaced &&

@@ -93,7 +93,7 @@ export const resource = endpoint({
       downloadCount: downloadsOf(catalog.downloads.of(kind, namespace, name), rows) || undefined,
       platforms: kind === 'Module' ? undefined : [...new Set(rows.map(platformOf))],
       versions: versionsOf(parent.versions),
-      lifecycle: mildest(rows),
+      lifecycle: mildestOf(rows),
       sourceScanFindings: asked.findings ? findingsOf(rows, 'sourceFindings') : [],
       binaryScanFindings:
         kind === 'Module' || !asked.findings
@@ -123,6 +123,9 @@ function downloadsOf(counted: ResourceDownloads | undefined, rows: readonly Vers
   return [...distinct].reduce((sum, { count }) => sum + count, 0)
 }
 
+/** The state of one version. Duplicates are not served. */
+const mildestOf = (rows: readonly VersionRow[]) => mildest(rows.filter((row) => !row.isDuplicate))
+
 /** One entry for each version, in sync if every platform is. */
 function versionsOf(rows: readonly VersionRow[]): ResourceDetail['versions'] {
   return Array.from(
@@ -130,7 +133,7 @@ function versionsOf(rows: readonly VersionRow[]): ResourceDetail['versions'] {
     ([version, own]) => ({
       version,
       synced: own.every(({ health }) => health === 'synced'),
-      state: mildest(own)?.state,
+      state: mildestOf(own)?.state,
     }),
   )
 }

@@ -90,24 +90,22 @@ function addressOf(
 }
 
 /**
- * The version in the resource's own status, if it exists; otherwise the highest one that a CLI would choose, that it can
- * install, or that it could request. Versions that were withdrawn do not count.
+ * The version in the resource's own status, if it exists and was not withdrawn in part or as a whole; otherwise the highest
+ * one that a CLI would choose, that it can install, or that it could request. What can be installed is not withdrawn.
  */
 function latestVersionOf(
   parent: Parent,
   { latestVersion }: ResourceRow,
   sum: VersionSum,
 ): string | undefined {
-  if (
-    latestVersion !== undefined &&
-    isSemver(latestVersion) &&
-    parent.rowsOf(latestVersion).some(isOffered)
-  ) {
-    return latestVersion
-  }
+  const claimed = parent.rowsOf(latestVersion ?? '').filter((row) => !row.isDuplicate)
+  const isWhole = claimed.every(isOffered)
+  if (claimed.some((row) => isOffered(row) && (isWhole || row.downloadable))) return latestVersion
   return sum.newestRelease ?? sum.newest ?? parent.versions.find(isOffered)?.version
 }
 
 /** Whether people may be pointed to it, although it may not be stored yet. */
-const isOffered = ({ version, lifecycle }: VersionRow): boolean =>
-  isSemver(version) && (lifecycle === undefined || lifecycle.state === 'Deprecated')
+const isOffered = ({ version, lifecycle, isDuplicate }: VersionRow): boolean =>
+  isSemver(version) &&
+  !isDuplicate &&
+  (lifecycle === undefined || lifecycle.state === 'Deprecated')

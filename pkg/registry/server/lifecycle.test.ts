@@ -119,6 +119,50 @@ it('tells browsers of a quarantined version why', async () => {
   expect(fixture.catalog.versionStates().Module.unservable).toBe(3)
 })
 
+const storageConfig = { fileSystem: { directoryPath: 'archives' } }
+
+it('names no latest version of which nothing is served because a part was withdrawn', async () => {
+  fixture.add('Provider', 'half', {
+    spec: { providerConfig: { storageConfig } },
+    status: { latestVersion: '2.0.0' },
+  })
+  fixture.version('Provider', 'half', '1.9.0', on('linux'))
+  fixture.version('Provider', 'half', '2.0.0', on('linux', withdrawn))
+  fixture.version('Provider', 'half', '2.0.0', on('darwin', { status: { checksum: '' } }))
+  const detail = await get('/depot/providers/v1/platform/half')
+  expect({ ...detail, text: JSON.parse(detail.text) }).toMatchObject({
+    status: 200,
+    text: { version: '1.9.0' },
+  })
+  fixture.version('Provider', 'half', '2.0.0', on('darwin'))
+  expect(JSON.parse((await get('/depot/providers/v1/platform/half')).text).version).toBe('2.0.0')
+})
+
+it('does not let a duplicate of a quarantined version hide what happened to it', async () => {
+  fixture.add('Module', 'twice', {
+    spec: { moduleConfig: { provider: 'aws', storageConfig } },
+    status: { latestVersion: '1.1.0' },
+  })
+  fixture.version('Module', 'twice', '1.0.0')
+  fixture.version('Module', 'twice', '1.1.0', withdrawn)
+  fixture.add(
+    'Version',
+    'twice-younger',
+    { spec: { type: 'Module', version: '1.1.0', fileName: 'twice_1.1.0.zip' } },
+    {
+      creationTimestamp: '2030-01-01T00:00:00Z',
+      ownerReferences: [{ apiVersion: 'depot.internal/v1alpha1', kind: 'Module', name: 'twice' }],
+    },
+  )
+  expect((await get('/depot/modules/v1/platform/twice/aws')).status).toBe(200)
+  const { text } = await get('/depot/ui/v1/resources/platform/module/twice?version=1.1.0')
+  expect(JSON.parse(text)).toMatchObject({
+    latestVersion: '1.0.0',
+    lifecycle: { state: 'Quarantined' },
+    versions: [{ version: '1.1.0', state: 'Quarantined' }, { version: '1.0.0' }],
+  })
+})
+
 /** The rules of a module with 1.0.0, 1.1.0, 1.1.1 and 2.0.0-rc.1. */
 function ruled() {
   const own = new Fixture()
