@@ -76,6 +76,15 @@ const malformed: readonly Mistake[] = [
     says: /s3\.region: Required value/,
   },
   {
+    name: 'a lifecycle rule for a version that is too long to be one',
+    kind: 'Module',
+    spec: {
+      moduleConfig: { storageConfig },
+      lifecycle: [{ versions: `1.0.0-${'a'.repeat(300)}`, state: 'Quarantined' }],
+    },
+    says: /spec\.lifecycle\[0\]\.versions: Invalid value/,
+  },
+  {
     name: 'a version as a number',
     ...moduleVersion({ version: 1 }),
     says: /spec\.version.*string/,

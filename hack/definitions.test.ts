@@ -18,6 +18,8 @@ const keywords = [
   'maximum',
   'minItems',
   'maxItems',
+  // Only with keywords for values in it.
+  'allOf',
   'x-kubernetes-validations',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
@@ -81,6 +83,10 @@ describe.each(customResourceKinds)('the definition of %s', (kind) => {
     const unknown = ({ schema }: Node) =>
       Object.keys(schema).some((keyword) => !keywords.includes(keyword))
     expect(offending(kind, unknown)).toEqual([])
+    const more = nodesOf({ path: kind, schema: schemaOf(kind) }).flatMap(
+      ({ schema }) => (schema['allOf'] ?? []) as StructuralSchema[],
+    )
+    expect(more.flatMap(Object.keys).filter((keyword) => keyword !== 'pattern')).toEqual([])
   })
 
   it('gives every node a type that agrees with its children', () => {
