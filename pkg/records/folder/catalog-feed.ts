@@ -113,7 +113,8 @@ export class CatalogFeed {
       this.#handed.delete(id)
       return 'removed'
     }
-    if (!this.#try(whole, () => this.#sink.apply({ type: 'upsert', resource: whole }))) return undefined
+    if (!this.#try(whole, () => this.#sink.apply({ type: 'upsert', resource: whole })))
+      return undefined
     this.#handed.set(id, whole)
     return handed === undefined ? 'added' : 'changed'
   }

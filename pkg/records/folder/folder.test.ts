@@ -3,13 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
 import { RecordingSink } from '../../../hack/testbed/recording-sink.ts'
-import type {
-  Change,
-  Kind,
-  Replacement,
-  Resource,
-  Version,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import type { Change, Kind, Replacement, Resource, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { watchManifests } from './folder.ts'
 import { moduleText, startSource, versionText } from './source.fixture.ts'
 

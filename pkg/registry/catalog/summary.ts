@@ -106,6 +106,4 @@ function latestVersionOf(
 
 /** Whether people may be pointed to it, although it may not be stored yet. */
 const isOffered = ({ version, lifecycle, isDuplicate }: VersionRow): boolean =>
-  isSemver(version) &&
-  !isDuplicate &&
-  (lifecycle === undefined || lifecycle.state === 'Deprecated')
+  isSemver(version) && !isDuplicate && (lifecycle === undefined || lifecycle.state === 'Deprecated')
