@@ -152,7 +152,7 @@ it('withdraws a version and takes that back, and the server follows', async () =
   expect(refused.stderr).toMatch(/Module team\/network: .*forbidden/i)
   expect(await lifecycle('author', ...quarantine)).toMatchObject({
     status: 0,
-    stdout: expect.stringContaining('Concerns 1.0.0.'),
+    stdout: expect.stringContaining('1.0.0: Active -> Quarantined'),
   })
   await expect.poll(download).toBe(410)
   expect(await versions()).not.toContain('"1.0.0"')

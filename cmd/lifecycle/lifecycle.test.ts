@@ -39,25 +39,63 @@ it('writes a rule into the file of a person, and takes it back without a trace',
     status: 0,
     stdout: `Module platform/net
 + <= 1.0.0 is Quarantined: leaks keys; use 1.0.1 instead
-Concerns 1.0.0.
+Affected versions:
+  1.0.0: Active -> Quarantined
 To undo it: depot activate platform/net/aws "<= 1.0.0" --manifests registry
 `,
   })
   expect(written()).toContain('# Owned by the network team.')
   expect(written()).toContain('# The storage of the team.')
   expect(written()).toMatch(/lifecycle:\s+- versions: "?<= 1.0.0"?\s+state: Quarantined\s+message/)
-  const changed = await run('deprecate', 'platform/net/aws', '<=1.0.0')
+  const changed = await run('quarantine', 'platform/net/aws', '<=v1.0.0')
   expect(changed.stdout).toContain('- <= 1.0.0 is Quarantined: leaks keys; use 1.0.1 instead\n')
-  expect(changed.stdout).toContain('+ <=1.0.0 is Deprecated\n')
+  expect(changed.stdout).toContain('+ <=v1.0.0 is Quarantined\n')
+  expect(changed.stdout).toContain('  1.0.0 stays Quarantined\n')
+  expect(changed.stdout).toContain(
+    'To undo it: depot activate platform/net/aws "<=v1.0.0" --manifests registry && depot quarantine platform/net/aws "<= 1.0.0" --message "leaks keys" --replaced-by 1.0.1 --manifests registry\n',
+  )
   expect((await run('activate', 'platform/net/aws', '<= 1.0.0')).stdout).toContain(
-    '- <=1.0.0 is Deprecated\nConcerns 1.0.0.\n',
+    '- <=v1.0.0 is Quarantined\nAffected versions:\n  1.0.0: Quarantined -> Active\n',
   )
   expect(written()).toBe(manifest)
 })
 
+it.each(['deprecate', 'yank'])('does not release a quarantined version by %s', async (verb) => {
+  await run('quarantine', 'platform/net/aws', '1.0.0')
+  const quarantined = written()
+  const { status, stderr } = await run(verb, 'platform/net/aws', '= v1.0.0')
+  expect({ status, stderr }).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('depot activate platform/net/aws "= v1.0.0" first'),
+  })
+  expect(written()).toBe(quarantined)
+})
+
+it('says what stays as it was, because another rule wins', async () => {
+  await run('quarantine', 'platform/net/aws', '< 2.0.0', '--message', 'leaks keys')
+  const { stdout } = await run('yank', 'platform/net/aws', '1.0.0')
+  expect(stdout).toContain('Affected versions:\n  1.0.0 stays Quarantined: leaks keys\n')
+})
+
+it('does not choose between two Modules with one address', async () => {
+  const named = (name: string) =>
+    manifest
+      .replace('name: net\n  namespace', `name: ${name}\n  namespace`)
+      .replace('moduleConfig:\n', 'moduleConfig:\n    name: shared\n')
+  const [a, b] = [named('a-net').split('---')[0], named('b-net').split('---')[0]]
+  const both = `${a}---\n${b}`
+  writeFileSync(file, both)
+  const { status, stderr } = await run('yank', 'platform/shared/aws', '1.0.0')
+  expect({ status, stderr }).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('several objects have this address: a-net, b-net'),
+  })
+  expect(written()).toBe(both)
+})
+
 it('writes nothing with --dry-run', async () => {
   const { stdout } = await run('yank', 'platform/net/aws', '9.9.9', '--dry-run')
-  expect(stdout).toContain('+ 9.9.9 is Yanked\nNo existing version is concerned.\nNothing was')
+  expect(stdout).toContain('+ 9.9.9 is Yanked\nNo existing version matches.\nNothing was')
   expect(written()).toBe(manifest)
 })
 
@@ -65,6 +103,7 @@ it.each([
   [['yank', 'platform/net/aws', '1.x'], 'versions must be a version constraint'],
   [['yank', 'platform/net/aws', '1.0.0', '--link', 'javascript:x'], 'link must be an https URL'],
   [['yank', 'platform/nothing/aws', '1.0.0'], 'there is no platform/nothing/aws'],
+  [['yank', 'platform/net/aws/x', '1.0.0'], 'there is no platform/net/aws/x'],
   [['yank', 'platform/net/gcp', '1.0.0'], 'there is no platform/net/gcp'],
   [['yank', 'platform/net/aws'], 'one constraint in quotes'],
   [['activate', 'platform/net/aws', '1.0.0'], 'there are no rules'],

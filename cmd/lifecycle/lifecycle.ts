@@ -1,5 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import {
+  effectiveLifecycle,
+  type LifecycleFacts,
   type LifecycleRule,
   LifecycleRules,
   lifecycleWords,
@@ -8,6 +10,7 @@ import { mistakesIn, normalizeVersion, parseResource } from '../../pkg/api/v1alp
 import { messageOf, ReasonError } from '../../pkg/base/errors/errors.ts'
 import {
   type ActivateCommandOptions,
+  activateCommand,
   type LifecycleCommandOptions,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
@@ -22,13 +25,23 @@ interface Spec {
 }
 
 /** Computes the rules of a parent from those that it has. */
-type Edit = (rules: readonly LifecycleRule[], versions: string) => readonly LifecycleRule[]
+type Edit = (
+  rules: readonly LifecycleRule[],
+  versions: string,
+  address: string,
+) => readonly LifecycleRule[]
 
 /** Writes a rule with a state into a Module or Provider. */
 export const withdraw =
   (state: LifecycleRule['state']) =>
   (options: LifecycleCommandOptions, operands: readonly string[]): Promise<string | number> =>
-    edit(options, operands, (rules, versions) => {
+    edit(options, operands, (rules, versions, address) => {
+      const isReleased = state !== 'Quarantined' && rules.some(isQuarantineOf(versions))
+      if (isReleased) {
+        throw new OptionsError([
+          `${versions} is quarantined: run depot activate ${address} ${quoted(versions)} first, if it may be served again`,
+        ])
+      }
       const { message, replacedBy, link } = options
       const rule = {
         versions,
@@ -54,7 +67,21 @@ export const activate = (
     ])
   })
 
-const spelled = (versions: string): string => versions.replaceAll(/\s/g, '')
+/** Clauses in an order, without what has no meaning: `1.0.0` for `= v1.0.0`. */
+const spelled = (versions: string): string =>
+  versions
+    .split(',')
+    .map((clause) =>
+      clause
+        .replaceAll(/\s/g, '')
+        .replace(/^(=|!=|>=|<=|>|<|~>)?v?/, (_, operator = '') =>
+          operator === '=' ? '' : operator,
+        ),
+    )
+    .toSorted()
+    .join()
+const isQuarantineOf = (versions: string) => (rule: LifecycleRule) =>
+  rule.state === 'Quarantined' && spelled(rule.versions) === spelled(versions)
 const without = (rules: readonly LifecycleRule[], versions: string): readonly LifecycleRule[] =>
   rules.filter((rule) => spelled(rule.versions) !== spelled(versions))
 
@@ -67,18 +94,18 @@ async function edit(
   if (versions === '' || others.length > 0) {
     throw new OptionsError(['write an address and one constraint in quotes, such as "< 1.0.0"'])
   }
-  const [namespace = '', name = '', system] = address.split('/')
+  const [namespace = '', name = '', system, ...more] = address.split('/')
   const metrics = createMetrics({ version: packageJson.version })
   await using records = await openRecords(options, [namespace], metrics)
   const { objects } = records
-  const parent = find(objects, namespace, name, system)
+  const parent = more.length === 0 ? find(objects, namespace, name, system) : undefined
   if (parent === undefined) {
     throw new OptionsError([
       `there is no ${address}: write NAMESPACE/NAME/SYSTEM of a module, or NAMESPACE/TYPE of a provider`,
     ])
   }
   const { lifecycle: before = [] } = parent.spec as Spec
-  const after = change(before, versions)
+  const after = change(before, versions, address)
   requireValid(parent, after)
   const text = textOf(objects, parent, before, after)
   const { kind, metadata } = parent
@@ -94,11 +121,50 @@ async function edit(
     process.stderr.write(`depot: ${kind} ${namespace}/${metadata.name}: ${messageOf(error)}\n`)
     return 1
   }
-  const isWithdrawn = after.some((rule) => spelled(rule.versions) === spelled(versions))
-  const flags = options.manifests === undefined ? '' : ` --manifests ${options.manifests}`
-  return isWithdrawn
-    ? `${text}To undo it: depot activate ${address} ${JSON.stringify(versions)}${flags}\n`
-    : text
+  const fresh = after.filter((rule) => !before.includes(rule))
+  if (fresh.length === 0) return text
+  const undo = ['activate', ...before.filter((rule) => !after.includes(rule))].map((rule) =>
+    commandOf(rule, address, versions, options),
+  )
+  return `${text}To undo it: ${undo.join(' && ')}\n`
+}
+
+const verbs = { Deprecated: 'deprecate', Yanked: 'yank', Quarantined: 'quarantine' } as const
+
+/** A command for the same place. @param rule that it writes */
+function commandOf(
+  rule: LifecycleRule | 'activate',
+  address: string,
+  versions: string,
+  { manifests, kubeconfig, apiGroup }: ActivateCommandOptions,
+): string {
+  const place = [
+    ['--manifests', manifests],
+    ['--kubeconfig', kubeconfig],
+    ['--api-group', apiGroup === activateCommand.options.apiGroup.default ? undefined : apiGroup],
+  ] as const
+  const [verb, of, note] =
+    rule === 'activate'
+      ? [rule, versions, []]
+      : [
+          verbs[rule.state],
+          rule.versions,
+          [
+            ['--message', rule.message],
+            ['--replaced-by', rule.replacedBy],
+            ['--link', rule.link],
+          ] as const,
+        ]
+  const flags = [...note, ...place].flatMap(([flag, value]) =>
+    value === undefined ? [] : [flag, quoted(value)],
+  )
+  return ['depot', verb, quoted(address), quoted(of), ...flags].join(' ')
+}
+
+/** A word of a shell. */
+function quoted(text: string): string {
+  if (/^[\w./:@%+=,-]+$/.test(text)) return text
+  return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`
 }
 
 function find(
@@ -112,13 +178,17 @@ function find(
     const { provider = system } = (spec as Spec).moduleConfig ?? {}
     return provider === system
   })
-  return (
-    fitting.find(({ metadata }) => metadata.name === name) ??
-    fitting.find(({ spec }) => {
-      const { moduleConfig, providerConfig } = spec as Spec
-      return (moduleConfig ?? providerConfig)?.name === name
-    })
-  )
+  const own = fitting.find(({ metadata }) => metadata.name === name)
+  if (own !== undefined) return own
+  const [claim, ...others] = fitting.filter(({ spec }) => {
+    const { moduleConfig, providerConfig } = spec as Spec
+    return (moduleConfig ?? providerConfig)?.name === name
+  })
+  if (claim === undefined || others.length === 0) return claim
+  const names = [claim, ...others].map(({ metadata }) => metadata.name).join(', ')
+  throw new OptionsError([
+    `several objects have this address: ${names}. Servers serve the oldest. Give the others another name in their config`,
+  ])
 }
 
 /** @throws OptionsError if the API server or a folder would refuse the rules */
@@ -153,16 +223,27 @@ function textOf(
       const isOwned = own.ownerReferences.some(({ uid }) => uid === ownerUid)
       return isOwned || names.includes((a ?? b)?.name)
     })
-    .map(({ spec }) => normalizeVersion((spec as { version: string }).version))
-  const other = [...new Set(stored)].filter(
-    (version) => JSON.stringify(old.matching(version)) !== JSON.stringify(now.matching(version)),
-  )
-  const some = other.slice(0, 10).join(', ')
-  const concerns =
-    other.length === 0
-      ? 'No existing version is concerned.'
-      : `Concerns ${some}${other.length > 10 ? ` and ${other.length - 10} more` : ''}.`
-  return [`${kind} ${namespace}/${metadata.name}`, ...lines, concerns, ''].join('\n')
+    .flatMap(({ spec, status }) => {
+      const { version, lifecycle: own } = spec as {
+        readonly version: string
+        readonly lifecycle?: LifecycleFacts['own']
+      }
+      const { quarantinedBy } = (status ?? {}) as Pick<LifecycleFacts, 'quarantinedBy'>
+      const number = normalizeVersion(version)
+      const [was, is] = [old.matching(number), now.matching(number)]
+      if (JSON.stringify(was) === JSON.stringify(is)) return []
+      const [from, to] = [was, is].map((rules) => effectiveLifecycle({ own, rules, quarantinedBy }))
+      if (from?.state !== to?.state) {
+        return `${number}: ${from?.state ?? 'Active'} -> ${to?.state ?? 'Active'}`
+      }
+      const words = to === undefined ? '' : lifecycleWords(to)
+      return `${number} stays ${to?.state ?? 'Active'}${words && `: ${words}`}`
+    })
+  const all = [...new Set(stored)]
+  const affected = all.slice(0, 10).map((line) => `  ${line}`)
+  if (all.length > 10) affected.push(`  and ${all.length - 10} more`)
+  const title = all.length === 0 ? 'No existing version matches.' : 'Affected versions:'
+  return [`${kind} ${namespace}/${metadata.name}`, ...lines, title, ...affected, ''].join('\n')
 }
 
 interface Named {

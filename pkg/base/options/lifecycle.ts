@@ -13,7 +13,7 @@ const place = {
   kubeconfig: {
     ...kubeconfig,
     meaning:
-      'Kubeconfig whose user may list the resources of Depot, and patch Modules and Providers.',
+      'Kubeconfig whose user may list and watch the resources of Depot, and patch Modules and Providers.',
   },
   apiGroup,
   dryRun: { value: onOff, default: 'false', meaning: 'Print the change, and write nothing.' },
@@ -34,7 +34,7 @@ const options = flagged({
 const operands = 'ADDRESS VERSIONS'
 const rules = [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')]
 const edits =
-  'It writes a rule into spec.lifecycle of the Module or Provider, before the others, in place of one for the same versions. VERSIONS is a constraint, such as 1.1.0 or "< 1.0.0".'
+  'It adds a rule at the top of spec.lifecycle of the Module or Provider. It replaces an existing rule with the same VERSIONS. VERSIONS is a constraint, such as 1.1.0 or "< 1.0.0".'
 
 /** Warns people of versions. */
 export const deprecateCommand = {
