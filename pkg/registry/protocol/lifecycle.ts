@@ -18,6 +18,10 @@ export function deprecationOf(lifecycle: Lifecycle | undefined): Deprecation | u
   }
 }
 
+/** The beginning of a line about those that have none. */
+export const moreVersions = (count: number): string =>
+  count === 1 ? '1 more version is' : `${count} more versions are`
+
 /** A line for each listed version that people should not take, newest first, then the number of further ones. */
 export function warningsOf(listed: readonly VersionRow[]): string[] | undefined {
   const noted = new Map<string, Lifecycle>()
@@ -31,5 +35,5 @@ export function warningsOf(listed: readonly VersionRow[]): string[] | undefined 
     return printable(text, maxBytes)
   })
   const more = noted.size - lines.length
-  return more === 0 ? lines : [...lines, `${more} more versions are deprecated or yanked`]
+  return more === 0 ? lines : [...lines, `${moreVersions(more)} deprecated or yanked`]
 }

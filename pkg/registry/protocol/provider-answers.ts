@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ProviderPackage, ProviderVersions, SigningKeys } from '../../api/registry/registry.ts'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Signer } from '../../archives/signing/signing.ts'
 import { printable } from '../../base/errors/errors.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
@@ -11,9 +12,9 @@ import {
   type VersionRow,
 } from '../catalog/catalog.ts'
 import { providerPrefix } from './discovery.ts'
-import { warningsOf } from './lifecycle.ts'
+import { moreVersions, warningsOf } from './lifecycle.ts'
 import type { RegistryOptions } from './options.ts'
-import { onePerPlatform, type Release } from './release.ts'
+import { onePerPlatform, type Release, releaseOf } from './release.ts'
 import { jsonHeadersOf, linkHeadersOf } from './respond.ts'
 
 /** Below the prefix of the protocol. */
@@ -153,13 +154,17 @@ function versionList(provider: Parent): string {
 }
 
 /** CLIs print each line, also when no version in the list is the wanted one. */
-function heldBackWarnings({ resource }: Parent): string[] {
-  const told = (resource?.heldBack ?? []).filter((one) => one.until !== undefined || isDenied(one))
+function heldBackWarnings(provider: Parent): string[] {
+  const told = (provider.resource?.heldBack ?? []).filter(
+    (one) =>
+      (one.until !== undefined || isDenied(one)) &&
+      releaseOf(provider, normalizeVersion(one.version)) === undefined,
+  )
   const lines = told
     .slice(0, maxWarnings)
     .map((one) => printable(`version ${one.version} is ${heldBackText(one)}`, maxWarningBytes))
   const more = told.length - lines.length
-  return more === 0 ? lines : [...lines, `${more} more versions are held back`]
+  return more === 0 ? lines : [...lines, `${moreVersions(more)} held back`]
 }
 
 function protocolsOf(provider: Parent, rows: readonly VersionRow[]): readonly string[] {

@@ -73,6 +73,12 @@ it('warns of versions of a provider that are too young or denied, not of those t
   hello({ listing: { ...listing, heldBack: many } })
   const { warnings } = (await get(`${providers}/versions`)).body
   expect([warnings.length, warnings.at(-1)]).toEqual([6, '3 more versions are held back'])
+  hello({ listing: { ...listing, heldBack: [{ ...young, version: 'v1.0.0' }, ...many.slice(2)] } })
+  const served = (await get(`${providers}/versions`)).body
+  expect([served.warnings.length, served.warnings.at(-1)]).toEqual([
+    6,
+    '1 more version is held back',
+  ])
   hello()
   expect((await get(`${providers}/versions`)).body).not.toHaveProperty('warnings')
   expect((await get(path)).status).toBe(404)
