@@ -119,7 +119,7 @@ it('tells browsers of a quarantined version why', async () => {
   expect(fixture.catalog.versionStates().Module.unservable).toBe(3)
 })
 
-const storageConfig = { fileSystem: { directoryPath: 'archives' } }
+const storageConfig = { fileSystem: { directoryPath: 'modules' } }
 
 it('names no latest version of which nothing is served because a part was withdrawn', async () => {
   fixture.add('Provider', 'half', {
@@ -167,7 +167,6 @@ it('does not let a duplicate of a quarantined version hide what happened to it',
 function ruled() {
   const own = new Fixture()
   const rules = (...lifecycle: object[]) => {
-    const storageConfig = { fileSystem: { directoryPath: 'modules' } }
     own.add('Module', 'net', {
       spec: { moduleConfig: { provider: 'aws', storageConfig }, lifecycle },
     })
