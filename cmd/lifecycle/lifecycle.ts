@@ -123,7 +123,7 @@ async function edit(
   }
   const fresh = after.filter((rule) => !before.includes(rule))
   if (fresh.length === 0) return text
-  const undo = ['activate', ...before.filter((rule) => !after.includes(rule))].map((rule) =>
+  const undo = [undefined, ...before.filter((rule) => !after.includes(rule))].map((rule) =>
     commandOf(rule, address, versions, options),
   )
   return `${text}To undo it: ${undo.join(' && ')}\n`
@@ -131,9 +131,9 @@ async function edit(
 
 const verbs = { Deprecated: 'deprecate', Yanked: 'yank', Quarantined: 'quarantine' } as const
 
-/** A command for the same place. @param rule that it writes */
+/** A command for the same place. @param rule that it writes; undefined: it takes back */
 function commandOf(
-  rule: LifecycleRule | 'activate',
+  rule: LifecycleRule | undefined,
   address: string,
   versions: string,
   { manifests, kubeconfig, apiGroup }: ActivateCommandOptions,
@@ -144,8 +144,8 @@ function commandOf(
     ['--api-group', apiGroup === activateCommand.options.apiGroup.default ? undefined : apiGroup],
   ] as const
   const [verb, of, note] =
-    rule === 'activate'
-      ? [rule, versions, []]
+    rule === undefined
+      ? ['activate', versions, []]
       : [
           verbs[rule.state],
           rule.versions,
