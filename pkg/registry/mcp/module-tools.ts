@@ -11,6 +11,7 @@ import {
   subjectOf,
   type ToolAsked,
   tool,
+  usageOf,
   version,
   word,
 } from './tool.ts'
@@ -54,7 +55,7 @@ export const getModule = tool({
         }),
       },
       parts: [
-        ...textOf('usage', usage),
+        ...usageOf(detail, usage),
         ...(shown ? interfaceOf(shown) : []),
         ...(shown?.path === '' && typeof docs !== 'string'
           ? [...foldersOf('submodules', docs), ...foldersOf('examples', docs)]

@@ -3,7 +3,7 @@ import { pageCategories } from '../../api/docs/docs.ts'
 import { usageBlock } from '../../api/usage/usage.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { itemsOf, textOf } from './page.ts'
-import { factsOf, subjectOf, tool, version, word } from './tool.ts'
+import { factsOf, subjectOf, tool, usageOf, version, word } from './tool.ts'
 
 const providerAddress = word(
   'Address of the provider: namespace/type, with or without the host before.',
@@ -30,7 +30,7 @@ const getProvider = tool({
             ? 'get_provider_docs has it'
             : (detail.upstreamDocsUrl ?? 'this version has none'),
       },
-      parts: textOf('usage', usageBlock(used, 'terraform', selectedVersion)),
+      parts: usageOf(detail, usageBlock(used, 'terraform', selectedVersion)),
     }
   },
 })

@@ -5,7 +5,7 @@ import { notFound } from '../../base/errors/errors.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { partsOf, type Questions, requireVersion } from '../browse/browse.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
-import type { ToolAnswer } from './page.ts'
+import { type Part, type ToolAnswer, textOf } from './page.ts'
 
 /** The sources of an answer, and the caller. */
 export interface ToolAsked {
@@ -89,6 +89,7 @@ export const factsOf = (detail: ResourceDetail, host: string) => ({
   address: `${detail.namespace}/${detail.address}`,
   source: `${host}/${detail.namespace}/${detail.address}`,
   version: detail.selectedVersion,
+  lifecycle: detail.lifecycle,
   latestVersion: detail.latestVersion,
   versionCount: detail.versions.length,
   synced: detail.synced,
@@ -98,3 +99,7 @@ export const factsOf = (detail: ResourceDetail, host: string) => ({
   scanCounts: detail.scanCounts,
   totalDownloads: detail.totalDownloads,
 })
+
+/** The block that uses a version, unless nobody may use it. */
+export const usageOf = ({ lifecycle }: ResourceDetail, block: string): Part[] =>
+  lifecycle?.state === 'Quarantined' ? [] : textOf('usage', block)

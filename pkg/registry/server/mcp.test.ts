@@ -214,6 +214,23 @@ it('lists the lifecycle of a version', async () => {
   expect(answer['versions']).toMatchObject([{ version: '1.0.0', lifecycle }])
 })
 
+it('tells the lifecycle of a version, and gives no block of one that is quarantined', async () => {
+  fixture.module('vpc')
+  const call = async (state: string) => {
+    const lifecycle = { state, message: 'leaks keys' }
+    fixture.version('Module', 'vpc', '1.0.0', { spec: { lifecycle } })
+    const wanted = { module: 'platform/vpc/aws', version: '1.0.0' }
+    return (await fixture.call('get_module', wanted)).answer
+  }
+  expect(await call('Deprecated')).toMatchObject({
+    lifecycle: { state: 'Deprecated', message: 'leaks keys' },
+    usage: { text: expect.stringContaining('version = "1.0.0"') },
+  })
+  const quarantined = await call('Quarantined')
+  expect(quarantined).toMatchObject({ lifecycle: { state: 'Quarantined' } })
+  expect(quarantined).not.toHaveProperty('usage')
+})
+
 it('lists findings that binaries of several platforms share once', async () => {
   fixture.provider('cmdb')
   const findings = [
