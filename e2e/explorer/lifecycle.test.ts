@@ -59,6 +59,7 @@ describe.skipIf(chromiumPath === undefined)('a version that is not active', () =
     const { page, problems, close } = await showcase.open('/network/module/vpc?version=2.0.0')
     const note = page.locator('.note.fail')
     await note.getByText('which is quarantined and cannot be downloaded').waitFor()
+    await page.getByText('2.0.0 is quarantined: choose another version.').waitFor()
     await note.getByText('It steals keys. Take 1.2.0 instead.').waitFor()
     expect(await problemsInEveryLook(page)).toEqual([])
     await note.getByRole('link', { name: 'Go to latest' }).click()

@@ -32,14 +32,14 @@ export function findModuleVersion(module: Parent, version: string): VersionRow {
   return row ?? noArchive(module, version, rows)
 }
 
-/** The latest version of a module or provider, or 404. */
-export function latestVersionOf(
-  { kind, namespace, name }: Parent,
-  { model }: Pick<Catalog, 'model'>,
-): string {
-  const version = model.find(model.views.all, kind, namespace, name)?.summary.latestVersion
-  if (version !== undefined) return version
-  throw notFound(`${kind.toLowerCase()} ${namespace}/${name} has no version: see its conditions`)
+/** The latest version of a module or provider, or 404; 410 if all were withdrawn. */
+export function latestVersionOf(parent: Parent, { model }: Pick<Catalog, 'model'>): string {
+  const { kind, namespace, name, versions } = parent
+  const latest = model.find(model.views.all, kind, namespace, name)?.summary.latestVersion
+  if (latest !== undefined) return latest
+  const address = `${kind.toLowerCase()} ${namespace}/${name}`
+  for (const row of versions) refuseWithdrawn(address, row.version, [row])
+  throw notFound(`${address} has no version: see its conditions`)
 }
 
 export function noProvider({ namespace, type }: Record<'namespace' | 'type', string>): never {

@@ -105,7 +105,7 @@ it('moves the latest version to the newest that is not withdrawn, whatever the s
   expect((await get('/depot/modules/v1/platform/claims/aws')).status).toBe(200)
   fixture.version('Module', 'claims', '1.0.0', withdrawn)
   expect((await detail()).latestVersion).toBeUndefined()
-  expect((await get('/depot/modules/v1/platform/claims/aws')).status).toBe(404)
+  expect((await get('/depot/modules/v1/platform/claims/aws')).status).toBe(410)
 })
 
 it('tells browsers of a quarantined version why', async () => {
@@ -253,6 +253,17 @@ it('has an empty list and no latest version if every version is yanked, until th
   at.rules()
   expect((await at.browse()).latestVersion).toBe('1.1.1')
   expect(await at.listed()).toHaveLength(4)
+})
+
+it('answers 410 and says why if every version is quarantined', async () => {
+  using at = ruled()
+  at.rules(
+    { versions: '>= 1.0.0', state: 'Quarantined', message: 'leaks' },
+    { versions: '2.0.0-rc.1', state: 'Quarantined', message: 'leaks' },
+  )
+  expect(await at.status(at.net)).toBe(410)
+  at.rules()
+  expect(await at.status(at.net)).toBe(200)
 })
 
 it('shows states to browsers and counts them', async () => {

@@ -16,6 +16,7 @@ export function Usage({ address, detail, docs, values, change, version }: Sectio
   const tool = chosenTool(values.tool, detail.kind)
   const used = usedOf(detail, address)
   const cli = tool === 'terragrunt' ? 'terraform' : tool
+  const isWithdrawn = detail.lifecycle?.state === 'Quarantined'
   const link = boot.baseUrl + resourceHref(address, { version: version.shown ?? '' })
   return (
     <section class="sec" aria-labelledby="usage">
@@ -31,8 +32,8 @@ export function Usage({ address, detail, docs, values, change, version }: Sectio
           <CopyButton text={link} what="link to this version" icon="link" />
         </span>
       </header>
-      {version.shown === undefined ? (
-        <p>There is nothing to install yet: {detail.name} has no version.</p>
+      {version.shown === undefined || isWithdrawn ? (
+        <p>{whyNone(detail, version.shown)}</p>
       ) : (
         <>
           <Tabs
@@ -80,6 +81,14 @@ export function Usage({ address, detail, docs, values, change, version }: Sectio
       )}
     </section>
   )
+}
+
+/** Why there is no block. */
+function whyNone({ name, versions }: SectionProps['detail'], shown: string | undefined): string {
+  if (shown !== undefined) return `${shown} is quarantined: choose another version.`
+  return versions.length === 0
+    ? `There is nothing to install yet: ${name} has no version.`
+    : `There is nothing to install: no version of ${name} is offered. The list of versions says why.`
 }
 
 const Step = (props: { readonly words: string; readonly what: string; readonly text: string }) => (
