@@ -37,9 +37,9 @@ export function latestVersionOf(parent: Parent, { model }: Pick<Catalog, 'model'
   const { kind, namespace, name, versions } = parent
   const latest = model.find(model.views.all, kind, namespace, name)?.summary.latestVersion
   if (latest !== undefined) return latest
-  const address = `${kind.toLowerCase()} ${namespace}/${name}`
-  for (const row of versions) refuseWithdrawn(address, row.version, [row])
-  throw notFound(`${address} has no version: see its conditions`)
+  const subject = `${kind.toLowerCase()} ${namespace}/${name}`
+  for (const row of versions) refuseWithdrawn(subject, row.version, [row])
+  throw notFound(`${subject} has no version: see its conditions`)
 }
 
 export function noProvider({ namespace, type }: Record<'namespace' | 'type', string>): never {
