@@ -110,3 +110,22 @@ it('reports a folder that is missing', async () => {
     /none cannot be written to: ENOENT/,
   )
 })
+
+it('tells processes that begin and end at the same moment only that another one holds it', async () => {
+  const script = `
+    const { lockFolder } = await import(${JSON.stringify(join(import.meta.dirname, 'folderlock.ts'))})
+    for (let taken = 0; taken < 50; ) {
+      try {
+        const lock = await lockFolder({ dir: ${JSON.stringify(dir)}, program: 'test', onLost() {} })
+        await lock[Symbol.asyncDispose]()
+        taken += 1
+      } catch (error) {
+        if (!error.isHeld) throw error
+      }
+    }`
+  const children = [1, 2, 3].map(() =>
+    spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' }),
+  )
+  const ends = await Promise.all(children.map((child) => once(child, 'exit')))
+  expect(ends.map(([code]) => code as number)).toEqual([0, 0, 0])
+})

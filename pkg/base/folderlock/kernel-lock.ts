@@ -18,7 +18,7 @@ export class KernelLock {
   /**
    * Takes the lock, without waiting for it.
    *
-   * @returns undefined if another process has it
+   * @returns undefined if another process has it, or had it until now
    * @throws Error if the folder cannot be written
    */
   static take(folder: string, fileName: string): KernelLock | undefined {
@@ -29,7 +29,7 @@ export class KernelLock {
       return new KernelLock(database, path)
     } catch (error) {
       database.close()
-      if (isBusy(error)) return undefined
+      if (isBusy(error) || isRemoved(error)) return undefined
       throw error
     }
   }
@@ -50,3 +50,6 @@ function isBusy(error: unknown): boolean {
   const { errcode = 0 } = error as { errcode?: number }
   return (errcode & 0xff) === 5
 }
+
+/** SQLITE_IOERR_FSTAT: the process that had the lock removed the file while this one opened it. */
+const isRemoved = (error: unknown): boolean => (error as { errcode?: number }).errcode === 1802
