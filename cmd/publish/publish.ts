@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
-import { defaultLimits, type LimitsByKind } from '../../pkg/archives/archive/archive.ts'
 import {
   type ArchiveStore,
   openArchiveStore,
@@ -20,6 +19,7 @@ import { proxyRules } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem } from '../../pkg/base/run/run.ts'
 import { createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
 import {
   type Publication,
   type PublishContext,
@@ -69,19 +69,6 @@ export async function publish(
     await rm(workDir, { recursive: true, force: true })
   }
 }
-
-const limitsOf = (options: PublishCommandOptions): LimitsByKind => ({
-  module: {
-    ...defaultLimits.module,
-    packedBytes: options.moduleSizeLimitBytes,
-    unpackedBytes: options.moduleUnpackedLimitBytes,
-  },
-  provider: {
-    ...defaultLimits.provider,
-    packedBytes: options.providerSizeLimitBytes,
-    unpackedBytes: options.providerUnpackedLimitBytes,
-  },
-})
 
 /** @throws mistakes of the command line, and errors of the program */
 function statusOf(error: unknown): number {

@@ -46,7 +46,7 @@ export interface ScanContext extends ArchiveScanning {
   /** By uid of the Version. A scan that failed is not written down. */
   readonly lastScans: Map<string, LastScan>
   /** The policy of the installation, which others can only make stricter. */
-  readonly defaultPolicy: ScanPolicy | undefined
+  readonly defaultPolicy?: ScanPolicy | undefined
   /** @throws ScanError */
   readonly identity: () => Promise<ScannerIdentity>
   /** Whether a scan may begin now. */

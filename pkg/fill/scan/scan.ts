@@ -93,11 +93,11 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     scanning.add(key)
     return true
   }
+  const lastScans: ScanContext['lastScans'] = new Map()
   const shared = {
     ...options,
     clock,
-    defaultPolicy: options.defaultPolicy,
-    lastScans: new Map(),
+    lastScans,
   }
   const look = async (): Promise<ScannerIdentity> => {
     const found = await scanner.identity()
@@ -200,6 +200,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   })
   const forget = objects.onChange(({ kind, namespace, name }, before, after) => {
     if (kind === 'Version') queue.add(keyOf({ namespace, name }), 'user')
+    if (after === undefined) lastScans.delete(before?.metadata.uid ?? '')
     if (kind === 'Version' || before?.metadata.generation === after?.metadata.generation) return
     // Its policy may be another one. Versions without an owner may have it too.
     for (const ownerUid of [(after ?? before)?.metadata.uid ?? '', '']) {
