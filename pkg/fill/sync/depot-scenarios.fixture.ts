@@ -24,10 +24,7 @@ export function depotScenarios(scene: () => Scene): void {
       scene().aheadMs += 10 * 60_000
       await scene().run({ timings: { removalGraceMs: 0 } })
     }
-    const listed = (name: string) =>
-      (scene().object('Module', name).spec as { versions: { version: string }[] }).versions.map(
-        ({ version }) => version,
-      )
+    const listed = (name: string) => scene().listed(name)
 
     it('selects versions by constraint and limit, and merges the global config', async () => {
       scene().upstream.repository(url, tags('v1.0.0', 'v1.1.0', 'v1.2.0', 'v2.0.0-rc.1', 'v2.0.0'))

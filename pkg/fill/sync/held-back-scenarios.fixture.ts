@@ -26,10 +26,7 @@ export function heldBackScenarios(scene: () => Scene): void {
       scene().aheadMs += ms
       await scene().run({ pollAtStart: true })
     }
-    const listed = () =>
-      (scene().object('Module', 'vpc').spec as { versions: { version: string }[] }).versions.map(
-        ({ version }) => version,
-      )
+    const listed = () => scene().listed()
     const heldBack = () => scene().status('Module', 'vpc').listing?.heldBack
     const condition = () => scene().condition('Depot', 'main', 'HeldBack')
     const now = () => Date.now() + scene().aheadMs

@@ -23,10 +23,7 @@ export function policyScenarios(scene: () => Scene): void {
       scene().aheadMs += ms
       await scene().run({ pollAtStart: true })
     }
-    const listed = () =>
-      (scene().object('Module', 'vpc').spec as { versions: { version: string }[] }).versions.map(
-        ({ version }) => version,
-      )
+    const listed = () => scene().listed()
     const heldBack = () => scene().status('Module', 'vpc').listing?.heldBack
     const condition = (type: string) => scene().condition('Depot', 'main', type)
     const withdrawn = (version = 'vpc-1-1-0') => scene().status('Version', version).quarantinedBy

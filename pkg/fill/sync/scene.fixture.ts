@@ -143,6 +143,12 @@ export class Scene {
     return this.status(kind, name).conditions?.find((condition) => condition.type === type)
   }
 
+  /** The versions in the spec of a Module. */
+  listed(module = 'vpc'): string[] {
+    const { versions } = this.object('Module', module).spec as { versions: { version: string }[] }
+    return versions.map(({ version }) => version)
+  }
+
   names(kind: ObjectKind): string[] {
     return this.objects
       .list(kind, { namespace: this.namespace })
