@@ -102,7 +102,9 @@ async function parseIn(
   const look = async () => {
     if ((await spentMs()) > budget.leftMs) late()
   }
-  parser.once('message', resolve).once('error', broken).once('exit', broken)
+  const tooDeep = fail('the file is nested too deeply')
+  parser.once('message', resolve).once('messageerror', tooDeep)
+  parser.once('error', broken).once('exit', broken)
   const looking = setInterval(() => void look(), lookMs)
   try {
     if (budget.leftMs <= 0) throw new HclError('the module takes too long to parse')
@@ -113,7 +115,8 @@ async function parseIn(
   } finally {
     clearInterval(looking)
     budget.leftMs -= await spentMs()
-    parser.off('message', resolve).off('error', broken).off('exit', broken)
+    parser.off('message', resolve).off('messageerror', tooDeep)
+    parser.off('error', broken).off('exit', broken)
     parser.unref()
   }
 }
@@ -137,6 +140,7 @@ const cpuMsOf = (parser: Worker): Promise<number> =>
 
 /** Reads the first problem of `parse config: [main.tf:2,9-3,1: Summary; Detail. main.tf:7,1-2: Summary; Detail.]`. */
 function problemIn(message: string): HclError {
+  if (message.startsWith('Maximum call stack')) return new HclError('the file is nested too deeply')
   const [, line, summary = '', detail = ''] =
     /\[.*?:(\d+),\d+[-\d,]*: ([^;]*); (.*?)\.?(?:\]$| and \d+ other|,? \S+:\d+,\d+)/su.exec(
       message,
