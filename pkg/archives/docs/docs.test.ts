@@ -260,6 +260,20 @@ describe('the documentation of a module', () => {
     expect((await rootOf('variable "a" {}\n')).inputs).toHaveLength(1)
   })
 
+  it.each(['1e999', '-1e999', `[{ a = 1${'0'.repeat(400)} }]`])(
+    'leaves out the number %s',
+    async (number) => {
+      const problem = { message: 'the default of variable "a" has a number that is too large' }
+      const inputs = [{ name: 'a', required: false }]
+      const native = await docsOf({ 'main.tf': `variable "a" {\n  default = ${number}\n}\n` })
+      expect(native.root).toMatchObject({ inputs, error: problem })
+      expect(native.root.inputs[0]).not.toHaveProperty('default')
+      const value = number.replace('a =', '"a":')
+      const json = await docsOf({ 'main.tf.json': `{"variable": {"a": {"default": ${value}}}}` })
+      expect(json.root).toEqual(native.root)
+    },
+  )
+
   it('keeps no process alive afterwards', { timeout: 20_000 }, async () => {
     const reader = JSON.stringify(join(import.meta.dirname, 'read-docs.ts'))
     const program = `import(${reader}).then(async ({ readModuleDocs }) => {

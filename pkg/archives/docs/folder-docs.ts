@@ -76,6 +76,12 @@ export function listsOf(
 
 const bodyOf = ({ body }: Block): Body => body
 
+/** Why JSON cannot hold a value that the parser returned. */
+function valueProblem(value: unknown): string | undefined {
+  if (isDeep(value)) return 'is nested too deeply'
+  return Json.safeParse(value).success ? undefined : 'has a number that is too large'
+}
+
 /** Leaves values that are nested too deeply, which are reported elsewhere, as they are. */
 const unescapedBlock = ({ labels, body }: Block): Block => ({
   labels,
@@ -118,13 +124,13 @@ function withOverrides(
 
 function inputOf({ name, body }: Named, report: (problem: string) => void): InputDocs {
   const hasDefault = Object.hasOwn(body, 'default')
-  const isKept = hasDefault && !isDeep(body['default'])
-  if (hasDefault && !isKept) report(`the default of variable "${name}" is nested too deeply`)
+  const problem = hasDefault ? valueProblem(body['default']) : undefined
+  if (problem !== undefined) report(`the default of variable "${name}" ${problem}`)
   return {
     name,
     ...optional('type', expressionText(body['type'])),
     ...described(body),
-    ...(isKept && { default: Json.parse(body['default']) }),
+    ...(hasDefault && problem === undefined && { default: Json.parse(body['default']) }),
     required: !hasDefault,
     sensitive: isTrue(body['sensitive']),
     nullable: !isFalse(body['nullable']),
