@@ -339,6 +339,56 @@ export const ScanFindings = z
   .register(components, { id: 'ScanFindings' })
 export type ScanFindings = z.infer<typeof ScanFindings>
 
+const PackageFindings = z
+  .strictObject({
+    pkgName: z.string().describe('Package, or resource of a module.'),
+    installedVersion: z.string().describe('Version in use; empty where there is none.'),
+    severity: z.string().describe('Of the worst finding.'),
+    findings: tally,
+    fixedIn: z
+      .string()
+      .optional()
+      .describe('The lowest version that closes as many findings as any other.'),
+    closes: tally.optional().describe('Number of findings that `fixedIn` closes.'),
+  })
+  .register(components, { id: 'PackageFindings' })
+
+export const VersionFindings = z
+  .strictObject({
+    address: z.string().describe('`namespace/name/system` or `namespace/type`.'),
+    version: z.string(),
+    scans: z
+      .array(
+        z.strictObject({
+          in: z.enum(['source', 'binary']),
+          platforms: z
+            .array(z.string())
+            .optional()
+            .describe('`os/arch` of the archives with these findings; binaries only.'),
+          scannedAt: z.string().optional().describe('When the first of them was scanned.'),
+          truncated: z
+            .literal(true)
+            .optional()
+            .describe('Present if the mildest findings are missing, because there were too many.'),
+          findings: z.array(SecurityFinding),
+        }),
+      )
+      .describe('Of the source, and of the binaries of providers: equal findings are one item.'),
+    unscanned: z
+      .array(z.string())
+      .describe('Archives that nobody scanned: `source` of a module, `os/arch` of a provider.'),
+    packages: z.array(PackageFindings).describe('All findings by package, the worst first.'),
+  })
+  .register(components, { id: 'VersionFindings' })
+export type VersionFindings = z.infer<typeof VersionFindings>
+
+const foreign = (what: string) =>
+  z.looseObject({ version: z.union([z.string(), z.int()]) }).describe(what)
+
+export const FindingsAnswer = z
+  .union([VersionFindings, foreign('A SARIF 2.1.0 log, or a CycloneDX 1.6 document.')])
+  .register(components, { id: 'FindingsAnswer' })
+
 const backend = z.enum(['s3', 'azure', 'gcs', 'filesystem'])
 const polling = z.int().min(0).describe('0: never.')
 const managed = z.array(z.string()).describe('Names; `namespace/name` where in another namespace.')

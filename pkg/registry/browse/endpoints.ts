@@ -13,6 +13,7 @@ import { resources } from './resources.ts'
 import { scanFindings } from './scan-findings.ts'
 import { search } from './search.ts'
 import { stats } from './stats.ts'
+import { versionFindings } from './version-findings.ts'
 import { versions } from './versions.ts'
 
 /** The path of the browse API. */
@@ -26,6 +27,7 @@ export const endpoints: readonly BrowseEndpoint[] = [
   resource,
   versions,
   scanFindings,
+  versionFindings,
   depots,
   depotGraph,
   stats,

@@ -1,3 +1,4 @@
+import { packagesOf } from '../../api/findings/findings.ts'
 import type { Depot, Module, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   allFindings,
@@ -7,6 +8,7 @@ import {
   counts,
   distinct,
   health,
+  isSameArchive,
   NaiveModel,
   nameOf,
   numberOf,
@@ -42,6 +44,7 @@ export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown
   if (owner === undefined || !model.sees(viewer, owner)) return undefined
   if (last === 'versions') return versionPage(model, owner, query)
   if (last === 'scan-findings') return findings(model, owner, query)
+  if (last === 'findings') return findingsOfVersion(model, owner, query)
   return detail(model, owner, query)
 }
 
@@ -449,6 +452,49 @@ function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     selectedVersion: scanned.length + binaries.length > 0 ? selected : undefined,
     scannedVersions: numbers(scanned),
     binaryVersions: numbers(binaries),
+  }
+}
+
+function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchParams) {
+  const all = model.versions(owner)
+  const version = askedVersion(query, 'version', all) ?? model.latest(owner)
+  const isOriginal = (one: Version) =>
+    all.find((other) => isSameArchive(other, one)) === one && numberOf(one) === version
+  const own = all.filter(isOriginal)
+  if (own.length === 0) return undefined
+  const isModule = owner.kind === 'Module'
+  const scanOf = (versions: readonly Version[], times: readonly (string | undefined)[]) => ({
+    scannedAt: times.map((at) => at ?? '').toSorted()[0] || undefined,
+    truncated: versions.some(({ status }) => status?.scan?.truncated) || undefined,
+  })
+  const sources = own.filter(({ status }) => status?.sourceScan !== undefined)
+  const binaries = isModule ? [] : own.filter(({ status }) => status?.binaryScan !== undefined)
+  const source = {
+    in: 'source',
+    ...scanOf(sources, [sources[0]?.status?.sourceScan?.scannedAt]),
+    findings: sourceFindings(sources),
+  }
+  const lists = Map.groupBy(binaries, ({ status }) =>
+    JSON.stringify(distinct(status?.binaryScan?.findings ?? [])),
+  )
+  const unscanned = own.filter((one) => !binaries.includes(one)).map(platformName)
+  return {
+    address: `${owner.metadata.namespace}/${model.address(owner)}`,
+    version,
+    scans: [
+      ...(sources.length > 0 ? [source] : []),
+      ...Array.from(lists, ([findingList, same]) => ({
+        in: 'binary',
+        platforms: same.map(platformName),
+        ...scanOf(
+          same,
+          same.map(({ status }) => status?.binaryScan?.scannedAt),
+        ),
+        findings: JSON.parse(findingList) as unknown,
+      })),
+    ],
+    unscanned: isModule ? (sources.length > 0 ? [] : ['source']) : unscanned,
+    packages: packagesOf(distinct(own.flatMap(allFindings))),
   }
 }
 

@@ -367,7 +367,8 @@ const byAge = (a: Owner | Version, b: Owner | Version): number =>
   Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
   text(a.metadata.name, b.metadata.name)
 
-const isSameArchive = (a: Version, b: Version): boolean =>
+/** True if both are the same version for the same platform. */
+export const isSameArchive = (a: Version, b: Version): boolean =>
   numberOf(a) === numberOf(b) &&
   a.spec.operatingSystem === b.spec.operatingSystem &&
   a.spec.architecture === b.spec.architecture

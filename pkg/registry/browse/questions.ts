@@ -3,9 +3,9 @@ import type {
   ProviderPages,
   ProviderPageText,
   ResourceDetail,
-  ScanFindings,
   SearchResults,
   VersionDocs,
+  VersionFindings,
   VersionList,
 } from '../../api/browse/browse.ts'
 import type { ModuleComparison } from '../../api/docs/docs.ts'
@@ -16,9 +16,9 @@ import { moduleDocs } from './module-docs.ts'
 import { parse } from './parameters.ts'
 import { providerPage, providerPages } from './provider-pages.ts'
 import { resource } from './resource.ts'
-import { scanFindings } from './scan-findings.ts'
 import { search } from './search.ts'
 import { type BrowseOptions, sourcesOf } from './sources.ts'
+import { versionFindings } from './version-findings.ts'
 import { versions } from './versions.ts'
 
 /** Parameters as texts, as in a URL. */
@@ -52,7 +52,7 @@ export function createQuestions(options: BrowseOptions) {
     search: ask<SearchResults>(search),
     resource: ask<ResourceDetail>(resource),
     versions: ask<z.output<typeof VersionList>>(versions),
-    findings: ask<ScanFindings>(scanFindings),
+    findings: ask<VersionFindings>(versionFindings),
     docs: ask<VersionDocs>(moduleDocs),
     comparison: ask<ModuleComparison>(moduleComparison),
     pages: ask<ProviderPages>(providerPages),

@@ -169,6 +169,7 @@ const version = fc
             sha256: pick('a'.repeat(64), 'b'.repeat(64), '01'.repeat(32)),
             scanner: pick('trivy 0.70.0'),
             counts: pick({ critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }),
+            truncated: maybe(pick(true)),
           }),
         ),
         compared: maybe(
@@ -431,6 +432,7 @@ export const question = fc.oneof(
   { weight: 2, arbitrary: together(address, detailQuery) },
   { weight: 3, arbitrary: together(address, pick('/versions'), versionsQuery) },
   { weight: 3, arbitrary: together(address, pick('/scan-findings'), findingsQuery) },
+  { weight: 2, arbitrary: together(address, pick('/findings'), detailQuery) },
   { weight: 1, arbitrary: pick('/namespaces') },
   { weight: 1, arbitrary: together(pick('/depots'), namespaceQuery) },
   { weight: 1, arbitrary: together(pick('/depots/graph'), namespaceQuery) },

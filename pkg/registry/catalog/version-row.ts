@@ -47,6 +47,7 @@ export interface ReadmeRef {
 /** Fields that few Versions have. */
 interface Rare {
   readonly checksumMalformed: boolean
+  readonly isTruncated: boolean
   readonly binaryScannedAt: string | undefined
   readonly binaryFindings: FindingList
   readonly readme: ReadmeRef | undefined
@@ -61,6 +62,7 @@ interface Rare {
 
 const nothingRare: Rare = {
   checksumMalformed: false,
+  isTruncated: false,
   binaryScannedAt: undefined,
   binaryFindings: 0,
   readme: undefined,
@@ -113,13 +115,13 @@ export class VersionRow {
     // Seconds fit into the row, and milliseconds would not.
     const publishedMs = Date.parse(status?.artifact?.storedAt ?? metadata.creationTimestamp)
     this.publishedAt = Math.floor(publishedMs / 1000) || 0
-    const { sourceScan, binaryScan } = servedScans(version, this.digest)
+    const { sourceScan, binaryScan, isTruncated = false } = servedScans(version, this.digest)
     this.sourceScannedAt = context.string(scannedAt(sourceScan))
     this.sourceFindings = context.findings.hold(sourceScan?.findings ?? [])
     this.common = context.common(commonOf(version), old?.common)
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
     const scan = spec.type === 'Provider' ? binaryScan : undefined
-    this.#rare = rareOf(version, scan, checksumMalformed, context)
+    this.#rare = rareOf(version, { scan, isTruncated, checksumMalformed }, context)
   }
 
   get namespace(): string {
@@ -171,6 +173,11 @@ export class VersionRow {
 
   get binaryScannedAt(): string | undefined {
     return this.#rare.binaryScannedAt
+  }
+
+  /** Whether findings are missing, because there were too many. */
+  get isTruncated(): boolean {
+    return this.#rare.isTruncated
   }
 
   get binaryFindings(): FindingList {
@@ -331,15 +338,22 @@ function tagPrefixOf({ spec, status }: Version): string | undefined {
 function servedScans(
   { status: { scan, sourceScan, binaryScan } = {} }: Version,
   digest: string | undefined,
-): { readonly sourceScan?: Scan | undefined; readonly binaryScan?: Scan | undefined } {
+): {
+  readonly sourceScan?: Scan | undefined
+  readonly binaryScan?: Scan | undefined
+  readonly isTruncated?: boolean | undefined
+} {
   const isOfAnother = scan !== undefined && digest !== undefined && digestOf(scan.sha256) !== digest
-  return isOfAnother ? {} : { sourceScan, binaryScan }
+  return isOfAnother ? {} : { sourceScan, binaryScan, isTruncated: scan?.truncated }
+}
+
+interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated'> {
+  readonly scan: Scan | undefined
 }
 
 function rareOf(
   version: Version,
-  scan: Scan | undefined,
-  checksumMalformed: boolean,
+  { scan, isTruncated, checksumMalformed }: RareFacts,
   context: RowContext,
 ): Rare {
   const { metadata, spec, status } = version
@@ -350,9 +364,11 @@ function rareOf(
   const isPlainRow = [scan, ref, digests, breaks, spec.lifecycle].every(
     (part) => part === undefined,
   )
-  if (isPlainRow && !checksumMalformed && quarantinedBy.length === 0) return nothingRare
+  const isMarked = checksumMalformed || isTruncated
+  if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
   return {
     checksumMalformed,
+    isTruncated,
     binaryScannedAt: context.string(scannedAt(scan)),
     binaryFindings: context.findings.hold(scan?.findings ?? []),
     readme: ref && { ...ref, version: metadata.name },

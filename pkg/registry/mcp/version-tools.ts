@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import type { BrowseVersion, ScanFindings } from '../../api/browse/browse.ts'
+import type { BrowseVersion } from '../../api/browse/browse.ts'
+import { rankOf } from '../../api/findings/findings.ts'
 import { mildest } from '../../api/lifecycle/lifecycle.ts'
 import { itemsOf } from './page.ts'
 import { moduleAddress, subjectOf, tool, version, word } from './tool.ts'
@@ -83,50 +84,37 @@ const compareVersions = tool({
   },
 })
 
-const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN']
-
 const getFindings = tool({
   name: 'get_findings',
   title: 'Get scan findings',
   description:
-    'Vulnerabilities and misconfigurations that scans found in a version of a module or provider, the worst first. A provider has findings of its source and of its binaries.',
+    'Vulnerabilities and misconfigurations that scans found in a version of a module or provider, the worst first; packages with the version that closes most of them; and the archives that nobody scanned, which are not known to be clean. A provider has findings of its source and of its binaries.',
   input: z.strictObject({ address: anyAddress, version }),
   async answer(input, asked) {
-    const subject = subjectOf(asked, kinds, input.address, input.version)
-    const { path, version: wanted = subject.latestVersion } = subject
-    const found = await asked.questions.findings(asked.view, path, {
-      version: wanted,
-      binaryVersion: path.kind === 'provider' ? wanted : undefined,
-      shared: 'true',
-    })
-    const { scannedVersions = [], binaryVersions = [] } = found
-    const findings = [
-      ...(found.sourceScanFindings ?? []).map((it) => ({ ...it, in: 'source' })),
-      ...binaryFindings(found),
-    ]
-    const rank = ({ severity }: { severity: string }) => severities.indexOf(severity) + 1 || 9
+    const { path, version: wanted } = subjectOf(asked, kinds, input.address, input.version)
+    const found = await asked.questions.findings(asked.view, path, { version: wanted })
+    const findings = found.scans
+      .flatMap(({ in: part, platforms, findings: own }) =>
+        own.map((it) => ({ ...it, in: part, platforms })),
+      )
+      .toSorted((a, b) => rankOf(a.severity) - rankOf(b.severity))
     return {
       head: {
         address: input.address,
-        version: wanted,
-        wasScanned: [...scannedVersions, ...binaryVersions].some((it) => it === wanted),
+        version: found.version,
+        wasScanned: found.scans.length > 0,
+        unscanned: found.unscanned,
         findingCount: findings.length,
       },
-      parts: itemsOf(
-        'findings',
-        findings.toSorted((a, b) => rank(a) - rank(b)),
-      ),
+      parts: [
+        ...itemsOf(
+          'packages',
+          found.packages.filter(({ fixedIn }) => fixedIn !== undefined),
+        ),
+        ...itemsOf('findings', findings),
+      ],
     }
   },
 })
-
-/** Findings of each list once, with the platforms that share the list. */
-function binaryFindings({ binaryScanFindings = {}, sameFindings = {} }: ScanFindings) {
-  return Object.entries(binaryScanFindings).flatMap(([platform, findings]) => {
-    const same = Object.keys(sameFindings).filter((other) => sameFindings[other] === platform)
-    const platforms = [platform, ...same]
-    return findings.map((it) => ({ ...it, in: 'binary', platforms }))
-  })
-}
 
 export const versionTools = [listVersions, compareVersions, getFindings]

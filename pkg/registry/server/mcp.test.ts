@@ -191,9 +191,34 @@ it('says of the latest version that it was not scanned, even if an older one was
   fixture.version('Module', 'vpc', '1.2.0')
   const address = 'platform/vpc/aws'
   const latest = await fixture.call('get_findings', { address })
-  expect(latest.answer).toMatchObject({ version: '1.2.0', wasScanned: false, findingCount: 0 })
+  expect(latest.answer).toMatchObject({
+    version: '1.2.0',
+    wasScanned: false,
+    unscanned: ['source'],
+    findingCount: 0,
+  })
   const older = await fixture.call('get_findings', { address, version: '1.1.0' })
   expect(older.answer).toMatchObject({ version: '1.1.0', wasScanned: true, findingCount: 0 })
+})
+
+it('names the upgrade that closes the findings of a package, and platforms that nobody scanned', async () => {
+  const finding = { vulnerabilityID: 'CVE-1', pkgName: 'net', installedVersion: '0.20.0' }
+  const fixed = { ...finding, fixedVersion: '0.23.0', severity: 'HIGH', title: '' }
+  fixture.provider('cmdb')
+  const archive = (operatingSystem: string, architecture: string, status = {}) =>
+    fixture.version('Provider', 'cmdb', '1.0.0', {
+      spec: { operatingSystem, architecture },
+      status,
+    })
+  archive('linux', 'amd64', { binaryScan: { findings: [fixed] } })
+  archive('darwin', 'arm64')
+  const { answer } = await fixture.call('get_findings', { address: 'platform/cmdb' })
+  expect(answer).toMatchObject({
+    wasScanned: true,
+    unscanned: ['darwin/arm64'],
+    packages: [{ pkgName: 'net', findings: 1, fixedIn: '0.23.0', closes: 1 }],
+    findings: [{ vulnerabilityID: 'CVE-1', in: 'binary', platforms: ['linux/amd64'] }],
+  })
 })
 
 it('lists a version as it is served, even if another Version duplicates it', async () => {

@@ -1,0 +1,28 @@
+import { noticesOf } from './sarif.ts'
+import { distinctFindings, type ScanReport } from './scan-report.ts'
+import { packagesOf } from './upgrades.ts'
+
+/** The findings for people: by package, the worst first. */
+export function findingsText(report: ScanReport): string {
+  const all = distinctFindings(report)
+  const packages = packagesOf(all.map(({ finding }) => finding))
+  const lines = packages.flatMap(({ pkgName, installedVersion, fixedIn, closes }) => {
+    const upgrade = fixedIn === undefined ? '' : `, upgrading to ${fixedIn} closes ${closes}`
+    const own = all.filter(
+      ({ finding }) => finding.pkgName === pkgName && finding.installedVersion === installedVersion,
+    )
+    return [
+      `${[pkgName, installedVersion].filter(Boolean).join(' ') || report.address}: ${plural(own.length, 'finding')}${upgrade}`,
+      ...own.map(
+        ({ finding: { severity, vulnerabilityID, title }, places }) =>
+          `  ${severity} ${vulnerabilityID} ${title} (${places.join('; ')})`,
+      ),
+    ]
+  })
+  const notices = noticesOf(report).map(([level, text]) => `${level}: ${text}`)
+  const sum = report.scans.length === 0 ? 'not scanned' : plural(all.length, 'finding')
+  const whole = `${report.address} ${report.version}: ${sum}`
+  return `${[...lines, ...notices, whole].join('\n')}\n`
+}
+
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

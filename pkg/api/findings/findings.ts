@@ -1,0 +1,7 @@
+/** Results of the scans of a version: by package with the upgrade that closes most findings, as text, SARIF and CycloneDX. */
+
+export { cycloneDxOf } from './cyclonedx.ts'
+export { findingsText } from './findings-text.ts'
+export { sarifOf } from './sarif.ts'
+export { isAtLeast, type ScanReport } from './scan-report.ts'
+export { packagesOf, rankOf } from './upgrades.ts'

@@ -1,0 +1,46 @@
+import type { SecurityFinding } from '../v1alpha1/v1alpha1.ts'
+import { rankOf, type Severity } from './upgrades.ts'
+
+/** Results of the scans of one version. */
+export interface ScanReport {
+  /** `namespace/name/system` or `namespace/type`. */
+  readonly address: string
+  readonly version: string
+  readonly scans: readonly {
+    readonly in: 'source' | 'binary'
+    /** With these findings; binaries only. */
+    readonly platforms?: readonly string[] | undefined
+    readonly scannedAt?: string | undefined
+    /** Whether the mildest findings are missing, because there were too many. */
+    readonly truncated?: true | undefined
+    readonly findings: readonly SecurityFinding[]
+  }[]
+  /** Archives that nobody scanned: `source` or platforms. */
+  readonly unscanned: readonly string[]
+}
+
+type ReportedScan = ScanReport['scans'][number]
+
+/** The scanned archives, as a part of a sentence. */
+const subjectOfScan = ({ in: part, platforms = [] }: ReportedScan): string =>
+  part === 'source' ? part : platforms.join(', ')
+
+/** Whether a finding is of this severity or a worse one. */
+export const isAtLeast = ({ severity }: SecurityFinding, least: Severity): boolean =>
+  rankOf(severity) <= rankOf(least)
+
+/** Each finding once, with the archives that have it. */
+export function distinctFindings({
+  scans,
+}: ScanReport): { readonly finding: SecurityFinding; readonly places: readonly string[] }[] {
+  const found = scans.flatMap((scan) =>
+    scan.findings.map((finding) => ({ finding, place: subjectOfScan(scan) })),
+  )
+  const groups = Map.groupBy(found, ({ finding }) =>
+    JSON.stringify([finding.vulnerabilityID, finding.pkgName, finding.installedVersion]),
+  )
+  return Array.from(groups.values(), (all) => {
+    const [worst] = all.toSorted((a, b) => rankOf(a.finding.severity) - rankOf(b.finding.severity))
+    return worst && { finding: worst.finding, places: all.map(({ place }) => place) }
+  }).filter((one) => one !== undefined)
+}

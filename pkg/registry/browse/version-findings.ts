@@ -1,0 +1,134 @@
+import * as z from 'zod'
+import { FindingsAnswer, type VersionFindings } from '../../api/browse/browse.ts'
+import { cycloneDxOf, packagesOf, sarifOf } from '../../api/findings/findings.ts'
+import { notFound } from '../../base/errors/errors.ts'
+import { type Catalog, distinctFindings, type VersionRow } from '../catalog/catalog.ts'
+import { endpoint } from './endpoint.ts'
+import { oneOf, resourcePath, word } from './parameters.ts'
+import { findResource, platformOf, requireVersion, revisionOf } from './resource-record.ts'
+
+const query = z.object({
+  version: word.optional().meta({
+    description: 'The version whose findings to show. Default: the latest.',
+    examples: ['2.0.0'],
+  }),
+  format: oneOf(['json', 'sarif', 'cyclonedx'])
+    .default('json')
+    .meta({
+      description: 'json, or a document for other tools: SARIF 2.1.0 or CycloneDX 1.6.',
+      examples: ['json'],
+    }),
+})
+
+const finding = {
+  vulnerabilityID: 'CVE-2026-0001',
+  pkgName: 'golang.org/x/net',
+  installedVersion: '0.20.0',
+  fixedVersion: '0.23.0',
+  severity: 'HIGH',
+  title: 'Endless headers',
+}
+
+export const versionFindings = endpoint({
+  route: '/resources/{namespace}/{kind}/{name}/findings',
+  operationId: 'getVersionFindings',
+  summary: 'Scan findings of a version',
+  description:
+    'What scans found in one version, by archive and by package, and which archives nobody scanned. The documents for other tools need at least one scan.',
+  path: resourcePath,
+  query,
+  response: FindingsAnswer,
+  example: {
+    address: 'platform/random',
+    version: '2.0.0',
+    scans: [
+      {
+        in: 'binary',
+        platforms: ['linux/amd64'],
+        scannedAt: '2026-11-26T08:00:00Z',
+        findings: [finding],
+      },
+    ],
+    unscanned: ['linux/arm64'],
+    packages: [
+      {
+        pkgName: 'golang.org/x/net',
+        installedVersion: '0.20.0',
+        severity: 'HIGH',
+        findings: 1,
+        fixedIn: '0.23.0',
+        closes: 1,
+      },
+    ],
+  } satisfies VersionFindings,
+  badRequest: 'format must be one of json, sarif, cyclonedx',
+  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
+  answer({ catalog, view, path, query: { version: wanted, format } }) {
+    const { parent, summary } = findResource(catalog, view, path)
+    const version = wanted ? requireVersion(parent, wanted) : summary.latestVersion
+    const address = `${path.namespace}/${summary.address}`
+    if (version === undefined) throw notFound(`${path.kind} ${address} has no versions`)
+    const rows = parent.rowsOf(version).filter((row) => !row.isDuplicate)
+    const found = findingsOf(catalog, rows, { address, version })
+    if (format !== 'json' && found.scans.length === 0) {
+      throw notFound(
+        `version ${version} of ${address} was not scanned, which is not the same as clean: scan it first, or ask for format=json`,
+      )
+    }
+    const body = {
+      json: () => found,
+      sarif: () => sarifOf(found),
+      cyclonedx: () => cycloneDxOf(found),
+    }
+    return {
+      body: JSON.stringify(body[format]()),
+      revision: () => revisionOf(catalog, view, path),
+    }
+  },
+})
+
+function findingsOf(
+  { findings: table }: Catalog,
+  rows: readonly VersionRow[],
+  of: Pick<VersionFindings, 'address' | 'version'>,
+): VersionFindings {
+  const isModule = rows.every(({ kind }) => kind === 'Module')
+  const withSource = rows.filter((row) => row.sourceScannedAt !== undefined)
+  const withBinary = rows.filter((row) => row.binaryScannedAt !== undefined)
+  const source = distinctFindings(
+    table,
+    withSource.map((row) => row.sourceFindings),
+  )
+  const scans: VersionFindings['scans'] = []
+  const [first] = withSource
+  if (first !== undefined) {
+    scans.push({ in: 'source', ...scanOf(withSource, first.sourceScannedAt), findings: source })
+  }
+  const platforms = Map.groupBy(withBinary, (row) => table.distinct([row.binaryFindings]).join())
+  for (const own of platforms.values()) {
+    const [earliest = ''] = own.map((row) => row.binaryScannedAt ?? '').toSorted()
+    scans.push({
+      in: 'binary',
+      platforms: own.map(platformOf),
+      ...scanOf(own, earliest),
+      findings: distinctFindings(
+        table,
+        own.map((row) => row.binaryFindings),
+      ),
+    })
+  }
+  const unscannedModule = withSource.length === 0 ? ['source'] : []
+  const unscanned = rows.filter((row) => row.binaryScannedAt === undefined).map(platformOf)
+  const lists = rows.flatMap((row) => [row.sourceFindings, row.binaryFindings])
+  return {
+    ...of,
+    scans,
+    unscanned: isModule ? unscannedModule : unscanned,
+    packages: packagesOf(distinctFindings(table, lists)),
+  }
+}
+
+const scanOf = (rows: readonly VersionRow[], scannedAt: string | undefined) => ({
+  ...(scannedAt && { scannedAt }),
+  ...(rows.some((row) => row.isTruncated) && { truncated: true as const }),
+})
