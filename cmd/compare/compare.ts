@@ -11,7 +11,8 @@ import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { openRegistry, registryVersion } from './registry.ts'
 
-export { openRegistry, registryVersion } from './registry.ts'
+export { tokenFor } from './credentials.ts'
+export { loginRemedy, openRegistry, registryVersion } from './registry.ts'
 
 const statuses = { compatible: 0, breaking: 1, unknown: 2 }
 

@@ -95,7 +95,7 @@ export async function openRegistry(
         return await openModuleDocs(fetched.file.path, fetched.path)
       } catch (error) {
         if (!hasReason(error, 'AccessDenied')) throw error
-        throw new Error(`${messageOf(error)}; ${remedy(host, hasToken)}`, { cause: error })
+        throw new Error(`${messageOf(error)}; ${loginRemedy(host, hasToken)}`, { cause: error })
       }
     },
     async [Symbol.asyncDispose]() {
@@ -113,7 +113,8 @@ function noVersion(versions: readonly string[]): string {
   return `the registry has no such version: it lists ${shown}${versions.length > shownVersions ? ', …' : ''}`
 }
 
-const remedy = (host: string, hasToken: boolean): string =>
+/** How a person gets a token that a registry takes. */
+export const loginRemedy = (host: string, hasToken: boolean): string =>
   hasToken
     ? `the token may have expired: run terraform login ${host} again`
     : `run terraform login ${host}, or set TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`

@@ -12,6 +12,7 @@ import {
   doctorCommand,
   explainCommand,
   explorerCommand,
+  findingsCommand,
   hashCommand,
   importCommand,
   keygenCommand,
@@ -109,6 +110,10 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
   },
   docs: printing(docsCommand, async () => (await import('../docs/docs.ts')).docs),
   compare: printing(compareCommand, async () => (await import('../compare/compare.ts')).compare),
+  findings: printing(
+    findingsCommand,
+    async () => (await import('../findings/findings.ts')).findings,
+  ),
   hash: printing(hashCommand, async () => (await import('../hash/hash.ts')).hash),
   plan: printing(planCommand, async () => (await import('../plan/plan.ts')).plan, {
     mistakeStatus: 1,

@@ -39,6 +39,7 @@ export {
   explorerCommand,
 } from './explorer.ts'
 export type { FetchingOptions } from './fetching.ts'
+export { type FindingsCommandOptions, findingsCommand } from './findings.ts'
 export { hashCommand } from './hash.ts'
 export { type ImportCommandOptions, importCommand } from './import.ts'
 export { type KeygenCommandOptions, keygenCommand } from './keygen.ts'

@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
+import { Fixture } from '../../pkg/registry/server/registry.fixture.ts'
+
+const home = mkdtempSync(join(tmpdir(), 'depot-findings-'))
+const fixture = new Fixture()
+let server: LoneServer
+
+const finding = (vulnerabilityID: string, severity: string) => ({
+  vulnerabilityID,
+  pkgName: 'golang.org/x/net',
+  installedVersion: '0.20.0',
+  fixedVersion: '0.23.0',
+  severity,
+  title: `Endless\u001b[31m headers`,
+})
+
+beforeAll(async () => {
+  const app = fixture.app()
+  server = await serveHttpsAlone('localhost', async (incoming, outgoing) => {
+    const { authorization = '' } = incoming.headers
+    const answer =
+      authorization === 'Bearer expired'
+        ? Response.json({ errors: ['the token has expired'] }, { status: 401 })
+        : await app.request(`https://localhost${incoming.url ?? ''}`)
+    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
+    outgoing.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  const scanned = (findings: readonly object[]) => ({ sourceScan: { findings } })
+  fixture.module('vpc')
+  const versions = {
+    '1.0.0': scanned([]),
+    '1.1.0': scanned([finding('CVE-1', 'MEDIUM'), finding('CVE-2', 'LOW')]),
+    '1.2.0': scanned([finding('CVE-1', 'HIGH')]),
+    '2.0.0': {},
+  }
+  for (const [number, status] of Object.entries(versions)) {
+    fixture.version('Module', 'vpc', number, { status })
+  }
+  fixture.provider('cmdb')
+  const platform = (operatingSystem: string, status: object) => {
+    const spec = { operatingSystem, architecture: 'arm64' }
+    fixture.version('Provider', 'cmdb', '1.0.0', { spec, status })
+  }
+  platform('linux', { binaryScan: { findings: [finding('CVE-3', 'CRITICAL')] } })
+  platform('darwin', {})
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(home, { recursive: true })
+})
+
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, '../depot/main.ts'),
+      'findings',
+      ...args,
+      '--egress-ca-path',
+      server.authority.caFile,
+    ],
+    { env: { ...bareEnvironment, HOME: home, ...env } },
+  )
+  const exit = once(child, 'exit')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  await exit
+  return { status: child.exitCode, stdout, stderr }
+}
+const vpc = () => `${server.host}/platform/vpc/aws`
+
+it('lists findings by package, with the upgrade that closes them, and exits with 1', async () => {
+  expect(await run([`${vpc()}@v1.1.0`, '--fail-on', 'MEDIUM'])).toEqual({
+    status: 1,
+    stderr: '',
+    stdout: `golang.org/x/net 0.20.0: 2 findings, upgrading to 0.23.0 closes 2
+  MEDIUM CVE-1 Endless\\u001b[31m headers (source)
+  LOW CVE-2 Endless\\u001b[31m headers (source)
+platform/vpc/aws 1.1.0: 2 findings
+`,
+  })
+})
+
+describe('the exit status', () => {
+  it.each([
+    ['0 if nothing was found', 'vpc/aws@1.0.0', 'UNKNOWN', 0],
+    ['0 if all findings are milder', 'vpc/aws@1.1.0', 'HIGH', 0],
+    ['1 for that severity', 'vpc/aws@1.2.0', 'HIGH', 1],
+    ['2 if the latest version was not scanned', 'vpc/aws', 'UNKNOWN', 2],
+    ['1 for a finding, although a platform was not scanned', 'cmdb', 'CRITICAL', 1],
+  ])('is %s', async (_, address, severity, status) => {
+    const ended = await run([`${server.host}/platform/${address}`, '--fail-on', severity])
+    expect(ended).toMatchObject({ status })
+    expect(ended.stderr.includes('is not known to be clean')).toBe(status === 2)
+  })
+
+  it('is 2 for what cannot be read, with the remedy', async () => {
+    const refused = async (address: string, env = {}) => {
+      const { status, stderr } = await run([address], env)
+      expect(status).toBe(2)
+      return stderr
+    }
+    expect(await refused(`${vpc()}@9.0.0`)).toContain('has no version 9.0.0')
+    expect(await refused(`${server.host}/platform/vpc`)).toContain('no provider has the address')
+    expect(await refused('platform/vpc/aws')).toContain('write one address')
+    expect(await refused('localhost:1/platform/vpc/aws')).toContain('ECONNREFUSED')
+    const variable = `TF_TOKEN_localhost:${server.port}`
+    expect(await refused(vpc(), { [variable]: 'expired' })).toMatch(
+      /the token has expired; .*terraform login/,
+    )
+  })
+})
+
+it('writes documents for other tools, which say what was not scanned', async () => {
+  const cmdb = `${server.host}/platform/cmdb@1.0.0`
+  const sarif = JSON.parse((await run([cmdb, '--format', 'sarif'])).stdout) as unknown
+  expect(sarif).toMatchObject({
+    version: '2.1.0',
+    runs: [{ invocations: [{ executionSuccessful: false }], results: [{ ruleId: 'CVE-3' }] }],
+  })
+  const inventory = JSON.parse((await run([cmdb, '-o', 'cyclonedx'])).stdout) as unknown
+  expect(inventory).toMatchObject({ specVersion: '1.6', vulnerabilities: [{ id: 'CVE-3' }] })
+  const json = JSON.parse((await run([cmdb, '-o', 'json'])).stdout) as unknown
+  expect(json).toMatchObject({ unscanned: ['darwin/arm64'], packages: [{ fixedIn: '0.23.0' }] })
+})

@@ -1,0 +1,80 @@
+import * as z from 'zod'
+import { cycloneDxOf, findingsText, isAtLeast, sarifOf } from '../../pkg/api/findings/findings.ts'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
+import { type FindingsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { openBrowseApi } from './browse-api.ts'
+
+const text = z.string()
+/** Later versions of Depot may write more fields, which JSON shows too. */
+const Report = z.looseObject({
+  address: text,
+  version: text,
+  scans: z.array(
+    z.looseObject({
+      in: z.enum(['source', 'binary']),
+      platforms: z.array(text).optional(),
+      scannedAt: text.optional(),
+      truncated: z.literal(true).optional(),
+      findings: z.array(
+        z.looseObject({
+          vulnerabilityID: text,
+          pkgName: text,
+          installedVersion: text,
+          fixedVersion: text.optional(),
+          severity: text,
+          title: text,
+        }),
+      ),
+    }),
+  ),
+  unscanned: z.array(text),
+})
+
+/**
+ * Prints what scans found in a version of a registry.
+ *
+ * @returns the exit status: 1 for a finding of the severity or a worse one, 2 if there is none but not everything was scanned
+ * @throws OptionsError if the findings cannot be read
+ */
+export async function findings(
+  options: FindingsCommandOptions,
+  operands: readonly string[],
+): Promise<number> {
+  const { host, path, version } = versionOf(operands)
+  await using api = await openBrowseApi(options, host)
+  const object = await api.objectAt(path)
+  const query = version === undefined ? '' : `?version=${encodeURIComponent(version)}`
+  const found = await api.ask(`${object}/findings${query}`, Report)
+  const print = {
+    text: findingsText,
+    json: () => asJson(found),
+    sarif: () => asJson(sarifOf(found)),
+    cyclonedx: () => asJson(cycloneDxOf(found)),
+  }
+  process.stdout.write(plainText(print[options.output](found)))
+  if (found.scans.some((scan) => scan.findings.some((one) => isAtLeast(one, options.failOn)))) {
+    return 1
+  }
+  const { unscanned, scans, address } = found
+  if (unscanned.length === 0 && scans.length > 0) return 0
+  const problem = `depot: ${address} ${found.version} is not known to be clean: ${unscanned.join(', ')} was not scanned\n`
+  process.stderr.write(plainText(problem))
+  return 2
+}
+
+const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`
+
+const part = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?'
+const address = new RegExp(
+  `^([A-Za-z0-9][A-Za-z0-9.-]*(?::\\d+)?)/(${part}/${part}(?:/${part})?)(?:@(.+))?$`,
+)
+
+function versionOf([operand = '', ...others]: readonly string[]) {
+  const [, host, path, version] = address.exec(operand) ?? []
+  if (host !== undefined && path !== undefined && /[.:]/.test(host) && others.length === 0) {
+    return { host, path, version }
+  }
+  throw new OptionsError([
+    'write one address: HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider, and perhaps @VERSION',
+  ])
+}
