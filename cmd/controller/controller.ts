@@ -12,6 +12,7 @@ import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/ru
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
+import { openPolicyFile } from '../../pkg/fill/policy/policy.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { elect } from '../../pkg/records/lease/lease.ts'
@@ -105,7 +106,10 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
         log,
         metrics,
       })
+      const { upstreamPolicy: path } = options
+      const installation = await openPolicyFile({ path, log, metrics })
       this.close = async () => {
+        await installation?.close()
         await known.close()
         await fetching.close()
       }
@@ -117,6 +121,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       const syncOptions: SyncOptions = {
         objects: known,
         ...fetching,
+        ...(installation && { installation }),
         apiGroup,
         log,
         metrics,

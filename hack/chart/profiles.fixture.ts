@@ -142,6 +142,10 @@ const everything: Values = {
       privateCidrs: ['10.1.0.0/16'],
       caSecretName: 'inside-ca',
     },
+    upstreamPolicy: {
+      minimumAge: '7d',
+      deny: [{ address: 'github.com/evil/**', reason: 'stolen tokens' }],
+    },
   },
   broker: {
     ...(broker['broker'] as object),

@@ -1,3 +1,4 @@
+import { structuralSchema, UpstreamPolicy } from '../../../pkg/api/v1alpha1/v1alpha1.ts'
 import { logLevels } from '../../../pkg/base/options/options.ts'
 import {
   bool,
@@ -81,6 +82,13 @@ export const controllerValues: readonly Value[] = [
     '',
     'Secret with additional certificate authorities for upstreams in `ca.crt`.',
   ),
+  {
+    name: 'controller.upstreamPolicy',
+    schema: { ...structuralSchema(UpstreamPolicy), additionalProperties: false },
+    default: {},
+    meaning:
+      'Policy for versions of upstreams, with the fields of `spec.policy` of a Depot. Depots can only tighten it. A change takes effect within two minutes, without a restart.',
+  },
   bool(
     'controller.egress.publicDownloads',
     true,

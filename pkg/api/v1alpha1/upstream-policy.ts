@@ -110,6 +110,12 @@ export const ListingMemory = z.object({
           .optional()
           .describe('Time when it is old enough, RFC 3339. Absent if it is refused.'),
         message: z.string().optional().describe('Why it is refused. Absent if it is too young.'),
+        by: z
+          .literal('Installation')
+          .optional()
+          .describe(
+            'Present if the policy of the whole installation holds it, which a Depot cannot except.',
+          ),
       }),
     )
     .optional()

@@ -64,7 +64,7 @@ export {
   ListingMemory,
   type PolicyException,
   type PolicyRule,
-  type UpstreamPolicy,
+  UpstreamPolicy,
 } from './upstream-policy.ts'
 export { interfaceKey } from './version.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }

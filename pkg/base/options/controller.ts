@@ -1,4 +1,4 @@
-import { fetchingGroups, fetchingOptions, upkeepOptions } from './fetching.ts'
+import { fetchingGroups, fetchingOptions, policyOptions, upkeepOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
@@ -55,6 +55,7 @@ const options = flagged({
     meaning: 'How many Modules, how many Providers and how many Versions to work on concurrently.',
   },
   ...fetchingOptions,
+  ...policyOptions,
   storageGrants: {
     value: storageGrants,
     otherwise: 'every location for every namespace',

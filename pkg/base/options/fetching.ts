@@ -88,6 +88,16 @@ export const fetchingOptions = flagged({
   },
 })
 
+/** Options for the versions that may come in from upstreams. */
+export const policyOptions = flagged({
+  upstreamPolicy: {
+    value: path,
+    otherwise: 'none',
+    meaning:
+      'YAML file with the policy for versions of upstreams of the whole installation, with the fields of `spec.policy` of a Depot. Depots can only tighten it. Depot takes changes of the file without a restart.',
+  },
+})
+
 /** Headings of these options in the usage. */
 export const fetchingGroups = {
   moduleSizeLimitBytes: 'Limits',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { fetchingGroups, fetchingOptions } from './fetching.ts'
+import { fetchingGroups, fetchingOptions, policyOptions } from './fetching.ts'
 import { logOptions, outputFormat, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
@@ -33,6 +33,7 @@ const options = flagged({
       'Root folder of archives on the file system, as the controller has it. Nothing is read in it.',
   },
   ...fetching,
+  ...policyOptions,
   spoolDir: {
     flag: spoolDir.flag,
     value: spoolDir.value,

@@ -1,4 +1,4 @@
-import { fetchingGroups, fetchingOptions, graceOptions } from './fetching.ts'
+import { fetchingGroups, fetchingOptions, graceOptions, policyOptions } from './fetching.ts'
 import { logOptions, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
@@ -48,6 +48,7 @@ const options = flagged({
   ...graceOptions,
   apiGroup,
   ...fetching,
+  ...policyOptions,
   spoolDir: {
     flag: spoolDir.flag,
     value: spoolDir.value,

@@ -1,10 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import {
+  agesFor,
   type CandidateVersion,
-  exceptionFor,
+  exceptionsFor,
   freeMs,
   type Policy,
+  refusalOf,
   type SeenVersion,
   seenVersions,
   strictest,
@@ -12,12 +15,12 @@ import {
 
 const day = 86_400_000
 const now = Date.parse('2026-11-26T08:00:00Z')
-const week: Policy = {
-  minimumAgeMs: 7 * day,
-  trustFirstListing: true,
-  exceptions: [],
-  deny: [],
-  allow: [],
+const week = { minimumAgeMs: 7 * day, trustFirstListing: true }
+/** The policy of a Depot under that of the installation. */
+function policyOf(ofDepot: UpstreamPolicy, installation?: UpstreamPolicy): Policy {
+  const policy = strictest([ofDepot], installation)
+  if (policy === undefined) throw new Error('lets everything in')
+  return policy
 }
 const plain = (...versions: readonly string[]) => versions.map((version) => ({ version }))
 
@@ -34,13 +37,14 @@ function admitted(
 
 it.each([
   [[], undefined],
-  [[undefined, {}], undefined],
+  [[{}], undefined],
   [[{ minimumAge: '7d' }], week],
   [[{ minimumAge: '90m' }], { ...week, minimumAgeMs: 5_400_000 }],
   [[{ minimumAge: '36h' }, { minimumAge: '7d' }], week],
   [[{ minimumAge: '7d' }, { trustFirstListing: false }], { ...week, trustFirstListing: false }],
 ])('takes the strictest of %j', (policies, expected) => {
-  expect(strictest(policies)).toEqual(expected)
+  const found = strictest(policies)
+  expect(found && { ...found, layers: undefined }).toEqual(expected)
 })
 
 it('lets exactly the version of an exception in', () => {
@@ -50,8 +54,8 @@ it('lets exactly the version of an exception in', () => {
   fc.assert(
     fc.property(word, number, (address, version) => {
       const isIt = /^git\.test\/vpc$/i.test(address) && /^v?1\.0\.0$/.test(version)
-      const policy = { ...week, exceptions: [exception] }
-      expect(exceptionFor(address, version, policy)).toBe(isIt ? exception : undefined)
+      const policy = policyOf({ minimumAge: '7d', exceptions: [exception] })
+      expect(exceptionsFor(address, version, policy)).toEqual(isIt ? [exception] : [])
     }),
   )
 })
@@ -60,10 +64,55 @@ it.each(['git.test:8443/vpc', 'git.test/8443/vpc'])(
   'an exception of %s names a port',
   (address) => {
     const exception = { address, version: '1.0.0', reason: 'a fix', by: 'Ann' }
-    const policy = { ...week, exceptions: [exception] }
-    expect(exceptionFor('git.test/8443/vpc', '1.0.0', policy)).toBe(exception)
+    const policy = policyOf({ minimumAge: '7d', exceptions: [exception] })
+    expect(exceptionsFor('git.test/8443/vpc', '1.0.0', policy)).toEqual([exception])
   },
 )
+
+describe('the policy of the installation', () => {
+  const [address, version] = ['git.test/vpc', '1.0.0']
+  const exceptions = [{ address, version, reason: 'CVE', by: 'ann' }]
+  const deny = [{ address, reason: 'stolen' }]
+  const agesIn = (policy: Policy) => Object.values(agesFor(address, version, policy))
+  const ownerIn = (policy: Policy) => refusalOf(address, version, policy, now)?.owner
+
+  it('is passed by its own exceptions alone', () => {
+    const [strict, open] = [{ minimumAge: '14d', deny }, { minimumAge: '7d' }]
+    expect(agesIn(policyOf({ ...open, exceptions }, strict))).toEqual([0, 14 * day])
+    expect(ownerIn(policyOf({ ...open, exceptions }, strict))).toBe('Installation')
+    const excepted = policyOf(open, { ...strict, exceptions })
+    expect(agesIn(excepted)).toEqual([7 * day, 0])
+    expect(ownerIn(excepted)).toBeUndefined()
+  })
+
+  it('lets a Depot be stricter, whatever it excepts', () => {
+    expect(ownerIn(policyOf({ deny }, { exceptions }))).toBe('Depot')
+    expect(ownerIn(policyOf({ allow: [] }, { exceptions }))).toBe('Depot')
+    expect(ownerIn(policyOf({ allow: deny }, { allow: [] }))).toBe('Installation')
+    expect(
+      policyOf({ minimumAge: '1d', trustFirstListing: true }, { trustFirstListing: false }),
+    ).toMatchObject({ minimumAgeMs: day, trustFirstListing: false })
+  })
+
+  it('is never weaker with a Depot than alone', () => {
+    const age = fc.option(fc.constantFrom('1d', '7d', '14d'), { nil: undefined })
+    const list = fc.option(fc.constantFrom([], deny), { nil: undefined })
+    const some = fc.constantFrom([], exceptions)
+    const any = fc.record({ minimumAge: age, allow: list, deny: list, exceptions: some })
+    const strictness = (policy: Policy | undefined) => ({
+      ms: policy ? Math.max(...agesIn(policy)) : 0,
+      isRefused: policy !== undefined && ownerIn(policy) !== undefined,
+    })
+    fc.assert(
+      fc.property(any, any, (ofDepot, installation) => {
+        const alone = strictness(strictest([], installation))
+        const both = strictness(strictest([ofDepot], installation))
+        expect(both.ms).toBeGreaterThanOrEqual(alone.ms)
+        expect(both.isRefused || !alone.isRefused).toBe(true)
+      }),
+    )
+  })
+})
 
 describe('a version', () => {
   const since = (sinceMs: number, mark?: string) => new Map([['1.0.0', { sinceMs, mark }]])

@@ -11,6 +11,7 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { type AddressRule, ruleOf, withoutColon } from './rules.ts'
 
+export { type InstallationPolicy, openPolicyFile } from './policy-file.ts'
 export type { AddressRule } from './rules.ts'
 
 export { quarantinedAfter, type ScanFacts, scanVerdict, stricter } from './scan-policy.ts'
@@ -24,16 +25,27 @@ export interface AgePolicy {
   readonly trustFirstListing: boolean
 }
 
-/** The policies of one Depot, taken together. */
-export interface Policy extends AgePolicy {
+/** The author of a policy, who can except versions from it. */
+export type PolicyOwner = 'Depot' | 'Installation'
+
+/** The policies of one owner. Its exceptions pass nothing that another owner holds. */
+interface PolicyLayer {
+  readonly owner: PolicyOwner
+  readonly minimumAgeMs: number
   readonly exceptions: readonly PolicyException[]
   readonly deny: readonly AddressRule[]
   /** A version has to match a rule of every list. */
   readonly allow: readonly (readonly AddressRule[])[]
 }
 
+/** All policies that a version has to meet. Its age is the longest of them. */
+export interface Policy extends AgePolicy {
+  readonly layers: readonly PolicyLayer[]
+}
+
 /** Why a policy does not let a version in, however old it is. */
 export interface PolicyRefusal {
+  readonly owner: PolicyOwner
   /** Whether the policy also takes back what is stored. */
   readonly isDenied: boolean
   readonly message: string
@@ -55,21 +67,38 @@ export interface SeenVersion {
   readonly mark?: string | undefined
 }
 
-/** The strictest of several policies; undefined if they let everything in. @throws Error if a rule cannot be read */
-export function strictest(policies: readonly (UpstreamPolicy | undefined)[]): Policy | undefined {
-  const given = policies.filter((policy) => policy !== undefined)
-  const minimumAgeMs = Math.max(0, ...given.map(({ minimumAge }) => ageMs(minimumAge)))
-  const deny = given.flatMap((policy) => (policy.deny ?? []).map((rule) => ruleOf(rule, 'deny')))
-  const allow = given.flatMap((policy) =>
-    policy.allow === undefined ? [] : [policy.allow.map((rule) => ruleOf(rule, 'allow'))],
-  )
-  if (minimumAgeMs === 0 && deny.length === 0 && allow.length === 0) return undefined
+/**
+ * The policies that a version has to meet; undefined if they let everything in.
+ *
+ * @param installation the policy of the whole installation, which a Depot can only tighten
+ * @throws Error if a rule cannot be read
+ */
+export function strictest(
+  ofDepot: readonly UpstreamPolicy[],
+  installation?: UpstreamPolicy,
+): Policy | undefined {
+  const ofInstallation = installation === undefined ? [] : [installation]
+  const layers = [layerOf('Installation', ofInstallation), layerOf('Depot', ofDepot)]
+  const minimumAgeMs = Math.max(...layers.map((layer) => layer.minimumAgeMs))
+  const isOpen = layers.every(({ deny, allow }) => deny.length === 0 && allow.length === 0)
+  if (minimumAgeMs === 0 && isOpen) return undefined
+  const all = [...ofInstallation, ...ofDepot]
   return {
-    deny,
-    allow,
+    layers,
     minimumAgeMs,
-    trustFirstListing: given.every(({ trustFirstListing }) => trustFirstListing !== false),
-    exceptions: given.flatMap(({ exceptions = [] }) => exceptions),
+    trustFirstListing: all.every(({ trustFirstListing }) => trustFirstListing !== false),
+  }
+}
+
+function layerOf(owner: PolicyOwner, policies: readonly UpstreamPolicy[]): PolicyLayer {
+  return {
+    owner,
+    minimumAgeMs: Math.max(0, ...policies.map(({ minimumAge }) => ageMs(minimumAge))),
+    exceptions: policies.flatMap(({ exceptions = [] }) => exceptions),
+    deny: policies.flatMap(({ deny = [] }) => deny.map((rule) => ruleOf(rule, 'deny'))),
+    allow: policies.flatMap(({ allow }) =>
+      allow === undefined ? [] : [allow.map((rule) => ruleOf(rule, 'allow'))],
+    ),
   }
 }
 
@@ -117,15 +146,26 @@ export function seenVersions(
 }
 
 /** When a version may come in, which may be in the past. A version that was never listed may not. */
-export function freeMs(seen: SeenVersion | undefined, { minimumAgeMs }: AgePolicy): number {
+export function freeMs(
+  seen: SeenVersion | undefined,
+  { minimumAgeMs }: Pick<AgePolicy, 'minimumAgeMs'>,
+): number {
   return seen === undefined ? Number.POSITIVE_INFINITY : seen.sinceMs + minimumAgeMs
 }
 
-/** The exception that lets a version in at once. @param address host and path of its source */
-export function exceptionFor(
+/** The exceptions that let a version in at once, as far as their owners can. @param address host and path of its source */
+export function exceptionsFor(
   address: string,
   version: string,
-  { exceptions }: Pick<Policy, 'exceptions'>,
+  { layers }: Pick<Policy, 'layers'>,
+): readonly PolicyException[] {
+  return layers.flatMap((layer) => exceptionIn(layer, address, version) ?? [])
+}
+
+function exceptionIn(
+  { exceptions }: PolicyLayer,
+  address: string,
+  version: string,
 ): PolicyException | undefined {
   const isSame = (one: PolicyException) =>
     withoutColon(one.address) === withoutColon(address) &&
@@ -133,26 +173,47 @@ export function exceptionFor(
   return exceptions.find(isSame)
 }
 
+/** The minimum ages that count for a version, of owners who made no exception for it. */
+export function agesFor(
+  address: string,
+  version: string,
+  { layers }: Pick<Policy, 'layers'>,
+): Readonly<Record<PolicyOwner, number>> {
+  const ageOf = (owner: PolicyOwner) => {
+    const layer = layers.find((one) => one.owner === owner)
+    const counts = layer !== undefined && exceptionIn(layer, address, version) === undefined
+    return counts ? layer.minimumAgeMs : 0
+  }
+  return { Depot: ageOf('Depot'), Installation: ageOf('Installation') }
+}
+
 /** Tells why a version may not come in at all. An exception outweighs `deny`, which outweighs `allow`. */
 export function refusalOf(
   address: string,
   version: string,
-  policy: Policy,
+  { layers }: Pick<Policy, 'layers'>,
   nowMs: number,
 ): PolicyRefusal | undefined {
   const holds = (rule: AddressRule) => rule.untilMs > nowMs && rule.matches(address, version)
-  const denied = policy.deny.find(holds)
-  if (denied !== undefined && exceptionFor(address, version, policy) === undefined) {
+  for (const layer of layers) {
+    const denied = layer.deny.find(holds)
+    if (denied === undefined || exceptionIn(layer, address, version) !== undefined) continue
     const until = denied.until === undefined ? '' : ` until ${denied.until}`
-    return { isDenied: true, message: `denied${until}: ${denied.reason}` }
+    return { owner: layer.owner, isDenied: true, message: `denied${until}: ${denied.reason}` }
   }
-  if (policy.allow.every((list) => list.some(holds))) return undefined
-  return { isDenied: false, message: 'not allowed: no rule of the allow list names it' }
+  const strict = layers.find(({ allow }) => !allow.every((list) => list.some(holds)))
+  const message = 'not allowed: no rule of the allow list names it'
+  return strict && { owner: strict.owner, isDenied: false, message }
+}
+
+/** The same policy without its exceptions. */
+export function withoutExceptions(policy: Policy): Policy {
+  return { ...policy, layers: policy.layers.map((layer) => ({ ...layer, exceptions: [] })) }
 }
 
 /** The rules that have ended, and the time when the next one does. */
-export function expiryOf({ deny, allow }: Pick<Policy, 'deny' | 'allow'>, nowMs: number) {
-  const rules = [...deny, ...allow.flat()]
+export function expiryOf({ layers }: Pick<Policy, 'layers'>, nowMs: number) {
+  const rules = layers.flatMap(({ deny, allow }) => [...deny, ...allow.flat()])
   const expired = rules.filter(({ untilMs }) => untilMs <= nowMs)
   const nextMs = Math.min(...rules.map(({ untilMs }) => untilMs).filter((ms) => ms > nowMs))
   return { expired, nextMs }

@@ -107,7 +107,7 @@ describe('a policy', () => {
     const ended = rule(vpc, { until: '2026-11-25' })
     const next = rule(vpc, { until: '2026-11-26T09:00:00Z' })
     const policy = strictest([{ deny: [ended, rule(vpc)], allow: [next] }])
-    const { expired, nextMs } = expiryOf(policy ?? { deny: [], allow: [] }, now)
+    const { expired, nextMs } = expiryOf(policy ?? { layers: [] }, now)
     expect(expired).toEqual([expect.objectContaining(ended)])
     expect(nextMs - now).toBe(3_600_000)
     expect(refusal([{ deny: [next], minimumAge: '7d' }], '1.0.0', nextMs)).toBeUndefined()

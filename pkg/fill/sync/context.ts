@@ -14,6 +14,7 @@ import {
   type StoredRef,
 } from '../../records/store/store.ts'
 import type { EgressPolicy } from '../egress/egress.ts'
+import type { InstallationPolicy } from '../policy/policy.ts'
 import type { Priority, Reconciled, Timers } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { SyncMetrics } from './metrics.ts'
@@ -41,6 +42,8 @@ export interface SyncOptions {
   readonly limits: LimitsByKind
   /** The destinations that sources may reach; a change makes refused archives worth another attempt. */
   readonly policy?: EgressPolicy
+  /** The policy of the whole installation, which Depots can only tighten. */
+  readonly installation?: InstallationPolicy
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: Metrics

@@ -11,6 +11,7 @@ import { docsScenarios } from './docs-scenarios.fixture.ts'
 import { heldBackScenarios } from './held-back-scenarios.fixture.ts'
 import { heldScenarios } from './held-scenarios.fixture.ts'
 import { hostScenarios } from './host-scenarios.fixture.ts'
+import { installationScenarios } from './installation-scenarios.fixture.ts'
 import { lifecycleScenarios } from './lifecycle-scenarios.fixture.ts'
 import { limitScenarios } from './limit-scenarios.fixture.ts'
 import { movedScenarios } from './moved-scenarios.fixture.ts'
@@ -318,6 +319,7 @@ export function syncScenarios(
     heldScenarios(() => scene)
     heldBackScenarios(() => scene)
     policyScenarios(() => scene)
+    installationScenarios(() => scene)
     movedScenarios(() => scene)
     lifecycleScenarios(() => scene)
     hostScenarios(() => scene)

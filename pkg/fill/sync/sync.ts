@@ -157,6 +157,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       if (isRefused(version)) wake(refOf(version), 'user')
     }
   })
+  const unpoliced = options.installation?.onChange(() => {
+    for (const depot of objects.list('Depot')) wake(refOf(depot), 'user')
+  })
   for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
   if (context.dryRun === undefined) {
     for (const { id } of removals.all) leaving.add(id, 'listing')
@@ -182,6 +185,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     stop: async () => {
       forget()
       ungrant?.()
+      unpoliced?.()
       await stopSweeping()
       await Promise.all([...queues.values(), leaving].map((queue) => queue.stop()))
       await noting.close()

@@ -11,16 +11,28 @@ export interface HeldBackVersion extends Entry {
 }
 
 /** Says what the policy says about a version, since when, and who may except it. */
-export function heldBackText({ version, since, until, message, address, depot }: HeldBackVersion) {
-  const of = depot === undefined ? 'of its Depot' : `of Depot ${depot}`
-  const except = `name it in spec.policy.exceptions of the Depot: address ${address}, version ${version}`
+export function heldBackText(held: HeldBackVersion): string {
+  const { version, since, until, message, address, depot, by } = held
+  const isHere = by === 'Installation'
+  const of = isHere
+    ? 'of the whole installation'
+    : depot === undefined
+      ? 'of its Depot'
+      : `of Depot ${depot}`
+  const place = isHere
+    ? 'ask who runs this registry for an exception in the file of --upstream-policy'
+    : 'name it in spec.policy.exceptions of the Depot'
+  const except = `${place}: address ${address}, version ${version}`
   const from = since === undefined ? '' : ` since ${since}`
   const age = since === undefined ? '' : `; its age counts from ${since}`
   if (message === undefined) {
     return `held back until ${until}: it is too young for the policy ${of}${age}; to take it earlier, ${except}`
   }
   // An exception does not outweigh a list of what is allowed.
-  const remedy = isDenied({ message }) ? except : 'add a rule to spec.policy.allow of the Depot'
+  const list = isHere
+    ? 'ask who runs this registry for a rule of allow in the file of --upstream-policy'
+    : 'add a rule to spec.policy.allow of the Depot'
+  const remedy = isDenied({ message }) ? except : list
   return `refused by the policy ${of}${from}: ${message}; to take it, ${remedy}`
 }
 

@@ -24,6 +24,7 @@
 - {flag: egress-private-cidrs, text: {{ join "," $c.egress.privateCidrs | quote }}, from: controller.egress.privateCidrs}
 - {flag: egress-public-downloads, text: {{ $c.egress.publicDownloads | quote }}, from: controller.egress.publicDownloads}
 - {flag: egress-ca-path, text: {{ ternary "/etc/depot/egress/ca.crt" "" (ne $c.egress.caSecretName "") | quote }}, from: controller.egress.caSecretName}
+- {flag: upstream-policy, text: {{ ternary "/etc/depot/upstream-policy/policy.yaml" "" (not (empty $c.upstreamPolicy)) | quote }}, from: controller.upstreamPolicy}
 - {flag: storage-grants, text: {{ join "," $c.storageGrants | quote }}, from: controller.storageGrants}
 - {flag: require-storage-grants, text: {{ ternary "true" "" $c.requireStorageGrants | quote }}, from: controller.requireStorageGrants}
 - {flag: sweep-delete, text: {{ $c.sweepDelete | quote }}, from: controller.sweepDelete}
@@ -32,6 +33,10 @@
 - {flag: removal-grace, text: {{ $c.removalGrace | quote }}, from: controller.removalGrace}
 - {flag: shutdown-grace-period, text: {{ $c.shutdownGracePeriod | quote }}, from: controller.shutdownGracePeriod}
 - {flag: log-level, text: {{ $c.logLevel | quote }}, from: controller.logLevel}
+{{- end }}
+
+{{- define "depot.controller.upstreamPolicy" -}}
+{{- printf "%s-upstream-policy" (include "depot.component" (dict "root" . "component" "controller")) -}}
 {{- end }}
 
 {{- define "depot.controller.env" -}}
@@ -72,6 +77,13 @@
 {{- if $v.storage.filesystem.enabled }}
 - {{ include "depot.archiveVolume" . | nindent 2 | trim }}
 {{- end }}
+{{- if $v.controller.upstreamPolicy }}
+- name: upstream-policy
+  from: controller.upstreamPolicy
+  configMap:
+    name: {{ include "depot.controller.upstreamPolicy" . | quote }}
+    defaultMode: 0444
+{{- end }}
 {{- with $v.controller.egress.caSecretName }}
 - name: egress
   from: controller.egress.caSecretName
@@ -90,6 +102,9 @@
 - {name: spool, mountPath: /var/lib/depot/spool, from: controller.spool.size}
 {{- if $v.storage.filesystem.enabled }}
 - {name: modules, mountPath: {{ $v.storage.filesystem.mountPath | quote }}, from: storage.filesystem.mountPath}
+{{- end }}
+{{- if $v.controller.upstreamPolicy }}
+- {name: upstream-policy, mountPath: /etc/depot/upstream-policy, readOnly: true, from: controller.upstreamPolicy}
 {{- end }}
 {{- if $v.controller.egress.caSecretName }}
 - {name: egress, mountPath: /etc/depot/egress, readOnly: true, from: controller.egress.caSecretName}

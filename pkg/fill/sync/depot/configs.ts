@@ -1,7 +1,7 @@
 import type { Depot, ParentKind, UpstreamPolicy } from '../../../api/v1alpha1/v1alpha1.ts'
 import { messageOf, printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Policy, strictest } from '../../policy/policy.ts'
+import { type InstallationPolicy, type Policy, strictest } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
 import { objectName } from '../names.ts'
 
@@ -36,15 +36,25 @@ interface RawSpec {
   readonly policy?: UpstreamPolicy
 }
 
+type Installation = Pick<InstallationPolicy, 'current'>
+
 function policiesOf(spec: unknown): UpstreamPolicy[] {
   const { policy, global } = spec as RawSpec
   return [policy, global?.policy].filter((one) => one !== undefined)
 }
 
+/** Also that of the installation, which says the same about keys and signatures. */
+function allPolicies(spec: unknown, installation: Installation | undefined): UpstreamPolicy[] {
+  return [...policiesOf(spec), ...(installation?.current ? [installation.current] : [])]
+}
+
 /** The policy for versions of upstreams; undefined if everything may come in. @throws FillError InvalidSpec */
-export function policyOf({ spec }: Pick<StoredObject, 'spec'>): Policy | undefined {
+export function policyOf(
+  { installation }: { readonly installation?: Installation | undefined },
+  { spec }: Pick<StoredObject, 'spec'>,
+): Policy | undefined {
   try {
-    return strictest(policiesOf(spec))
+    return strictest(policiesOf(spec), installation?.current)
   } catch (error) {
     throw new FillError('InvalidSpec', `a rule of the policy cannot be read: ${messageOf(error)}`)
   }
@@ -53,6 +63,7 @@ export function policyOf({ spec }: Pick<StoredObject, 'spec'>): Policy | undefin
 /** The configs of a Depot, each merged with the global config. */
 export function mergedConfigs(
   depot: Pick<StoredObject, 'spec'>,
+  installation?: Installation,
 ): { readonly kind: ParentKind; readonly config: RawConfig }[] {
   const { global = {}, moduleConfigs = [], providerConfigs = [] } = depot.spec as RawSpec
   const { githubClientConfig, storageConfig } = global
@@ -61,11 +72,12 @@ export function mergedConfigs(
     ...(storageConfig !== undefined && { storageConfig }),
   }
   const { name: _, ...ofModules } = global.moduleConfig ?? {}
+  const policies = allPolicies(depot.spec, installation)
   const merged = (kind: ParentKind, config: RawConfig) => ({ kind, config })
   return [
     ...moduleConfigs.map((config) => merged('Module', { ...shared, ...ofModules, ...config })),
     ...providerConfigs.map((config) =>
-      merged('Provider', { ...shared, ...config, ...signingOf(config, policiesOf(depot.spec)) }),
+      merged('Provider', { ...shared, ...config, ...signingOf(config, policies) }),
     ),
   ]
 }
@@ -109,8 +121,9 @@ function keyProblem(kind: ParentKind, config: RawConfig, policies: readonly Upst
 export function itemsOf(
   depot: Pick<StoredObject, 'spec'>,
   managed: readonly StoredObject[],
+  installation?: Installation,
 ): DepotItem[] {
-  const configs = mergedConfigs(depot).map(({ kind, config }) => {
+  const configs = mergedConfigs(depot, installation).map(({ kind, config }) => {
     const { name, provider } = config as { name?: string; provider?: string }
     return { kind, config, name: name ?? '', system: kind === 'Module' ? (provider ?? '') : '' }
   })
@@ -124,7 +137,7 @@ export function itemsOf(
     known.get(`${kind} ${name} ${system}`)
   const had = new Set(configs.map((each) => `${each.kind} ${knownOf(each) ?? ''}`))
   const taken = new Set<string>()
-  const policies = policiesOf(depot.spec)
+  const policies = allPolicies(depot.spec, installation)
   return configs.map((each) => {
     const { kind, config, name, system } = each
     const isShared = (counts.get(`${kind} ${objectName(name)}`) ?? 0) > 1

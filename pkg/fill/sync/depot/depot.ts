@@ -64,17 +64,19 @@ async function sync(
   const nowMs = context.clock()
   const { request, afterMs } = requestOf(context, depot)
   const status = (depot.status ?? {}) as DepotStatus
-  const policy = policyOf(depot)
+  const policy = policyOf(context, depot)
   const { expired, nextMs } = policy ? expiryOf(policy, nowMs) : { expired: [], nextMs: Infinity }
   const ended = expired.length > 0 ? `${expired.length} ended` : ''
   const specs =
-    JSON.stringify(mergedConfigs(depot)) + (policy ? JSON.stringify(policy) : '') + ended
+    JSON.stringify(mergedConfigs(depot, context.installation)) +
+    (policy ? JSON.stringify(policy) : '') +
+    ended
   const specDigest = hash('sha256', specs).slice(0, 16)
   const isPoll =
     request !== undefined || status.polledSpec !== specDigest || pollDueMs(context, depot) <= nowMs
 
   const managed = managedBy(context, depot)
-  const items = itemsOf(depot, managed)
+  const items = itemsOf(depot, managed, context.installation)
   const failing = new Set(
     (status.items ?? []).flatMap(({ kind, name, message }) =>
       message === undefined ? [] : [`${kind} ${name}`],

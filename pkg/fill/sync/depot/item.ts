@@ -109,7 +109,7 @@ async function bring(
       `${kind} ${objectName} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
     )
   }
-  const policy = policyOf(depot)
+  const policy = policyOf(context, depot)
   const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
   if (object !== undefined) {
     // A source that the config names now has nothing to do with what is stored.
@@ -149,7 +149,7 @@ async function bring(
     skewMs: listed.skewMs,
   }
   const admitted = admission(context, depot, before, from, policy)
-  const { admits, exceptionOf, remember } = admitted
+  const { admits, exceptionsOf, remember } = admitted
   const have = new Set(known.stored.map(normalizeVersion))
   const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
   const mayCome = (version: string) =>
@@ -164,8 +164,9 @@ async function bring(
   const applied = await apply(context, depot, item, selected)
   await writePolicy(context, depot, applied)
   for (const version of selected.filter((one) => !isOld(one) && !missing.includes(one))) {
-    const exception = exceptionOf(version)
-    if (exception) reportException(context, depot, `${kind} ${item.name}`, exception)
+    for (const exception of exceptionsOf(version)) {
+      reportException(context, depot, `${kind} ${item.name}`, exception)
+    }
   }
   // A tag that moved a moment ago replaces nothing yet.
   const isSettled = ({ version }: { version: string }) =>

@@ -10,12 +10,14 @@ import { printable } from '../../../base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import {
   type AddressRule,
-  exceptionFor,
+  agesFor,
+  exceptionsFor,
   freeMs,
   type Policy,
   refusalOf,
   type SeenVersion,
   seenVersions,
+  withoutExceptions,
 } from '../../policy/policy.ts'
 import type { UpstreamVersion } from '../../sources/sources.ts'
 import { conditionTrue } from '../conditions.ts'
@@ -42,6 +44,8 @@ export interface HeldVersion {
   readonly until?: string | undefined
   /** Why it is refused. */
   readonly message?: string | undefined
+  /** Absent if the Depot alone holds it. */
+  readonly by?: 'Installation' | undefined
   /** Host and path of its source. */
   readonly address: string
 }
@@ -66,8 +70,8 @@ export interface Admission {
   /** Whether a version, also a new commit of a known one, may come in without an exception. */
   readonly admits: (version: string) => boolean
   readonly mayCome: (version: string) => boolean
-  /** The decision of a person that lets a version in at once. */
-  readonly exceptionOf: (version: string) => PolicyException | undefined
+  /** The decisions of people that let a version in at once. */
+  readonly exceptionsOf: (version: string) => readonly PolicyException[]
   /** Remembers the list, and which of the wanted versions are held back. */
   readonly remember: (
     parent: StoredObject,
@@ -90,7 +94,7 @@ export function admission(
       return []
     }
     const admits = () => true
-    return { admits, mayCome: admits, exceptionOf: () => undefined, remember: forget }
+    return { admits, mayCome: admits, exceptionsOf: () => [], remember: forget }
   }
   const nowMs = context.clock()
   const marked = versions.map(({ version, commit, publishedAt }) => ({
@@ -99,31 +103,42 @@ export function admission(
     ...(publishedAt !== undefined && { publishedMs: msOf(publishedAt) ?? Infinity }),
   }))
   const seen = seenVersions(marked, before && seenIn(before, nowMs), policy, nowMs, lastMs)
-  const freeOf = (version: string) => freeMs(seen.get(normalizeVersion(version)), policy)
-  const isSkewed = policy.minimumAgeMs > 0 && isClockSkewed(skewMs)
-  const isFree = (version: string) => freeOf(version) <= nowMs && !isSkewed
-  const strictly = { ...policy, exceptions: [] }
-  const exceptionOf = (version: string) => exceptionFor(address, version, policy)
+  const freeOf = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
+    freeMs(seen.get(normalizeVersion(version)), { minimumAgeMs })
+  const isSkewed = isClockSkewed(skewMs)
+  const isFree = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
+    minimumAgeMs === 0 || (freeOf(version, minimumAgeMs) <= nowMs && !isSkewed)
+  const strictly = withoutExceptions(policy)
   const entryOf = (version: string) => {
-    const { message } = refusalOf(address, version, policy, nowMs) ?? {}
+    const refusal = refusalOf(address, version, policy, nowMs)
     const { sinceMs = nowMs } = seen.get(normalizeVersion(version)) ?? {}
-    if (message === undefined) {
+    const ages = agesFor(address, version, policy)
+    const isHere =
+      refusal === undefined ? !isFree(version, ages.Installation) : refusal.owner === 'Installation'
+    const by = isHere ? ({ by: 'Installation' } as const) : {}
+    if (refusal === undefined) {
+      const age = Math.max(ages.Depot, ages.Installation)
       // With skewed clocks, they are looked at again soon.
-      const freeAtMs = Math.max(freeOf(version), isSkewed ? nowMs + skewedWaitMs : 0)
-      return { version, since: timeOf(sinceMs), until: timeOf(freeAtMs) }
+      const freeAtMs = Math.max(freeOf(version, age), isSkewed ? nowMs + skewedWaitMs : 0)
+      return { version, since: timeOf(sinceMs), until: timeOf(freeAtMs), ...by }
     }
+    const { message } = refusal
     const known = before?.heldBack?.find(
       (one) => one.version === version && one.message === message,
     )
-    return { version, since: known?.since ?? timeOf(nowMs), message }
+    return { version, since: known?.since ?? timeOf(nowMs), message, ...by }
   }
   return {
-    exceptionOf,
+    exceptionsOf: (version) => exceptionsFor(address, version, policy),
     admits: (version) =>
       isFree(version) && refusalOf(address, version, strictly, nowMs) === undefined,
-    mayCome: (version) =>
-      (isFree(version) || exceptionOf(version) !== undefined) &&
-      refusalOf(address, version, policy, nowMs) === undefined,
+    mayCome(version) {
+      const { Depot, Installation } = agesFor(address, version, policy)
+      return (
+        isFree(version, Math.max(Depot, Installation)) &&
+        refusalOf(address, version, policy, nowMs) === undefined
+      )
+    },
     async remember(object, held) {
       const heldBack = held.map(entryOf)
       const listing = {
@@ -269,9 +284,17 @@ export function heldBackCondition(
   const parts = [
     listed('too young for the policy', young, '; each is stored by itself then'),
     listed('refused by the policy', refused, ''),
-    'to store a young or denied one at once, name it in spec.policy.exceptions with address, version, reason and by',
+    remedyFor(all),
   ]
   return conditionTrue('HeldBack', parts.filter((part) => part !== '').join('; '))
+}
+
+function remedyFor(all: readonly Pick<HeldVersion, 'by'>[]): string {
+  const isHere = all.some(({ by }) => by === 'Installation')
+  const also = isHere
+    ? ', and what the policy of the whole installation holds in the file of --upstream-policy'
+    : ''
+  return `to store a young or denied one at once, name it in spec.policy.exceptions with address, version, reason and by${also}`
 }
 
 const order = ({ until = '', name }: Pick<HeldVersion, 'until'> & { readonly name: string }) =>

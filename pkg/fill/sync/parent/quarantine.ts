@@ -19,19 +19,24 @@ type Entries = VersionStatus['quarantinedBy']
 type Denies = (address: string, version: string) => string | undefined
 
 /** Reads what the policy of a Depot denies. @throws FillError InvalidSpec */
-export function denialsOf({ clock }: Pick<Context, 'clock'>, depot: StoredObject): Denies {
-  const policy = policyOf(depot)
+export function denialsOf(
+  context: Pick<Context, 'clock' | 'installation'>,
+  depot: StoredObject,
+): Denies {
+  const policy = policyOf(context, depot)
+  const who = {
+    Depot: `policy of Depot ${keyOf(depot.metadata)}, whose editors can except it`,
+    Installation: 'policy of the whole installation; who runs it can except the version there',
+  }
   return (address, version) => {
-    const refusal = policy && refusalOf(address, version, policy, clock())
-    return refusal?.isDenied === true
-      ? `${refusal.message} (policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
-      : undefined
+    const refusal = policy && refusalOf(address, version, policy, context.clock())
+    return refusal?.isDenied === true ? `${refusal.message} (${who[refusal.owner]})` : undefined
   }
 }
 
 /** The quarantines of a Version with an archive that was fetched now, by the policy of the Depot of its parent. */
 export function quarantinedByDepot(
-  context: Pick<Context, 'apiGroup' | 'clock' | 'objects'>,
+  context: Pick<Context, 'apiGroup' | 'clock' | 'installation' | 'objects'>,
   { parent, address, version }: Pick<VersionPlan, 'parent' | 'address' | 'version'>,
   before: Entries,
 ): Entries {

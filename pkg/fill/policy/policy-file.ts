@@ -1,0 +1,127 @@
+import {
+  formatPath,
+  mistakesIn,
+  parseResource,
+  type UpstreamPolicy,
+  unknownFieldsIn,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import { OptionsError } from '../../base/options/options.ts'
+import { Loop } from '../../base/pacing/pacing.ts'
+import { readTextFile } from '../../base/run/run.ts'
+import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import { parseYaml } from '../../records/folder/folder.ts'
+import { strictest } from './policy.ts'
+
+/** The policy of the whole installation, which Depots can only tighten. */
+export interface InstallationPolicy {
+  readonly current: UpstreamPolicy
+  /** @returns removes the listener */
+  onChange(listener: () => void): () => void
+  /** Follows the file no longer. */
+  close(): Promise<void>
+}
+
+/**
+ * Reads the file of `--upstream-policy`, and follows its changes. A file that cannot be read keeps the policy that it had.
+ *
+ * @throws OptionsError if the file cannot be read at the start: without it, everything could come in
+ */
+export async function openPolicyFile({
+  path,
+  log,
+  metrics,
+  lookMs = 5000,
+}: {
+  /** Undefined: there is none. */
+  readonly path: string | undefined
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** How often to look for a change: the kubelet replaces files of ConfigMaps by links, which not every watch sees. */
+  readonly lookMs?: number
+}): Promise<InstallationPolicy | undefined> {
+  if (path === undefined) return undefined
+  let [text, current] = await read(path).catch((error: unknown) => {
+    throw new OptionsError([`--upstream-policy: ${messageOf(error)}`])
+  })
+  const valid = gauge(metrics, {
+    name: 'upstream_policy_file_valid',
+    help: 'Whether the file of --upstream-policy can be read: 1, or 0 if its last valid content counts.',
+  })
+  valid.set(1)
+  const listeners = new Set<() => void>()
+  let lastProblem: string | undefined
+  const look = async (): Promise<number> => {
+    try {
+      const [now, policy] = await read(path)
+      const isOther = now !== text
+      if (isOther || lastProblem !== undefined) log.info({ path }, 'upstream policy read')
+      ;[text, current, lastProblem] = [now, policy, undefined]
+      valid.set(1)
+      if (isOther) for (const listener of listeners) listener()
+    } catch (error) {
+      const problem = messageOf(error)
+      if (problem !== lastProblem) {
+        log.error({ problem }, 'upstream policy cannot be read: what it said before still counts')
+      }
+      lastProblem = problem
+      valid.set(0)
+    }
+    return lookMs
+  }
+  const looking = new Loop(look)
+  looking.schedule(lookMs)
+  return {
+    get current() {
+      return current
+    },
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    close: () => looking.close(),
+  }
+}
+
+/** @throws Error with file and line */
+async function read(path: string): Promise<[text: string, policy: UpstreamPolicy]> {
+  const text = await readTextFile(path)
+  return [text, policyIn(text, path)]
+}
+
+/**
+ * Reads a policy as `spec.policy` of a Depot has it.
+ *
+ * @param file for messages
+ * @throws Error with file and line
+ */
+export function policyIn(text: string, file: string): UpstreamPolicy {
+  const document = parseYaml(text)
+  const problem = (line: number | undefined, message: string) =>
+    new Error(`${file}:${(line ?? 0) + 1}: ${message}`)
+  if (!document.ok) throw problem(document.line, document.message)
+  // A file that is just being written is empty for a moment.
+  if (document.value === null) throw problem(0, 'is empty: write {} if everything may come in')
+  const raw = { metadata: { name: 'policy' }, spec: { policy: document.value } }
+  const parsed = parseResource('Depot', raw)
+  const issues = parsed.ok
+    ? [...unknownFieldsIn('Depot', raw), ...mistakesIn(parsed.resource)]
+    : parsed.issues
+  const [issue] = issues
+  if (issue !== undefined) {
+    const path = issue.path.slice(2)
+    const field = path.length > 0 ? `${formatPath(path)} ` : ''
+    throw problem(document.lineOf(path), field + issue.message)
+  }
+  const policy = (parsed.ok && parsed.resource.spec.policy) || {}
+  for (const list of ['deny', 'allow'] as const) {
+    for (const [index, rule] of (policy[list] ?? []).entries()) {
+      try {
+        strictest([{ [list]: [rule] }])
+      } catch (error) {
+        throw problem(document.lineOf([list, index]), messageOf(error))
+      }
+    }
+  }
+  return policy
+}
