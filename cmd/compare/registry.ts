@@ -39,11 +39,20 @@ export function registryVersion(operand: string): RegistryVersion | undefined {
   throw new OptionsError([`${operand}: write its version, such as ${operand}@1.0.0`])
 }
 
-/** Opens what reading modules of registries needs. @throws OptionsError for options that cannot be used */
+const ownToken = (host: string) => tokenFor(host, process.env, homedir())
+
+/**
+ * Opens what reading registries needs.
+ *
+ * @param tokenOf default: the tokens of the CLIs
+ * @throws OptionsError for options that cannot be used
+ */
 export async function openRegistry(
   { egressAllow, egressCaPath }: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
   hosts: readonly string[],
+  tokenOf: (host: string) => string | undefined = ownToken,
 ) {
+  const secretOf = (host: string) => (tokenOf(host) === undefined ? undefined : host)
   const dir = await mkdtemp(join(tmpdir(), 'depot-compare-'))
   const { packedBytes, unpackedBytes } = defaultLimits.module
   const fetching = await openFetching({
@@ -66,7 +75,7 @@ export async function openRegistry(
     mountPath: dir,
     env: process.env,
     secret: async (_namespace, host) => {
-      const token = tokenFor(host, process.env, homedir())
+      const token = tokenOf(host)
       return token === undefined ? undefined : { token: Buffer.from(token) }
     },
     log: createLogger('silent'),
@@ -77,8 +86,8 @@ export async function openRegistry(
   })
   return {
     async docsOf({ host, path, version }: RegistryVersion): Promise<ModuleDocs> {
-      const hasToken = tokenFor(host, process.env, homedir()) !== undefined
-      const secretRef = hasToken ? { secretRef: { name: host } } : {}
+      const secretName = secretOf(host)
+      const secretRef = secretName === undefined ? {} : { secretRef: { name: secretName } }
       const source = fetching.sources.module(
         { source: { type: 'registry', url: `${host}/${path}`, ...secretRef } },
         '',
@@ -95,9 +104,18 @@ export async function openRegistry(
         return await openModuleDocs(fetched.file.path, fetched.path)
       } catch (error) {
         if (!hasReason(error, 'AccessDenied')) throw error
-        throw new Error(`${messageOf(error)}; ${loginRemedy(host, hasToken)}`, { cause: error })
+        const message = `${messageOf(error)}; ${loginRemedy(host, secretName !== undefined)}`
+        throw new Error(message, { cause: error })
       }
     },
+    /** Asks a service of a registry; the answer may have any status. @throws FillError */
+    async ask(host: string, service: 'modules.v1' | 'providers.v1', path: string) {
+      const { signal } = new AbortController()
+      const secretName = secretOf(host)
+      return fetching.sources.ask({ host, service, path, secretName }, { signal, urgent: true })
+    },
+    /** How a person gets a token that the registry accepts. */
+    remedyFor: (host: string) => loginRemedy(host, secretOf(host) !== undefined),
     async [Symbol.asyncDispose]() {
       await fetching.close()
       await rm(dir, { recursive: true, force: true })

@@ -18,6 +18,7 @@ import {
   keygenCommand,
   lintCommand,
   type OptionTable,
+  outdatedCommand,
   type Parsed,
   planCommand,
   publishCommand,
@@ -113,6 +114,10 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
   findings: printing(
     findingsCommand,
     async () => (await import('../findings/findings.ts')).findings,
+  ),
+  outdated: printing(
+    outdatedCommand,
+    async () => (await import('../outdated/outdated.ts')).outdated,
   ),
   hash: printing(hashCommand, async () => (await import('../hash/hash.ts')).hash),
   plan: printing(planCommand, async () => (await import('../plan/plan.ts')).plan, {

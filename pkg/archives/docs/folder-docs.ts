@@ -7,6 +7,8 @@ import { expressionText, isDeep, isFalse, isTrue, textOrNothing, unescaped } fro
 
 /** A file that was parsed. */
 export interface ParsedSource {
+  /** Path below the root of the module. */
+  readonly path: string
   readonly parsed: ParsedFile
   /** Text of a file in the native syntax; undefined for JSON. */
   readonly text: string | undefined

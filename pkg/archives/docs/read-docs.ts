@@ -14,7 +14,7 @@ export interface DocsFile {
 
 const parserCpuMs = 5_000
 const maxFileBytes = 1024 * 1024
-const maxFiles = 500
+export const maxFiles = 500
 const maxFolders = 50
 const readmeBytes = 256 * 1024
 
@@ -82,7 +82,7 @@ interface Parsing<File> {
 }
 
 /** Parses the files of a folder. Those that cannot be parsed are problems. */
-async function parseFolder<File extends DocsFile & { readonly name: string }>(
+export async function parseFolder<File extends DocsFile & { readonly name: string }>(
   files: readonly File[],
   { read, parse, filesLeft }: Parsing<File>,
 ): Promise<{ sources: ParsedSource[]; problems: DocsProblem[] }> {
@@ -99,7 +99,7 @@ async function parseFolder<File extends DocsFile & { readonly name: string }>(
         .toString()
         .replace(/^\ufeff/, '')
       const parsed = isJson ? parseJson(text) : await parse(name, text)
-      sources.push({ parsed, text: isJson ? undefined : text, isOverride })
+      sources.push({ path: file.path, parsed, text: isJson ? undefined : text, isOverride })
     } catch (error) {
       if (!(error instanceof HclError)) throw error
       const { message, line } = error

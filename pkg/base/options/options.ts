@@ -53,6 +53,7 @@ export {
 } from './lifecycle.ts'
 export { type LintCommandOptions, lintCommand } from './lint.ts'
 export { OptionsError } from './options-error.ts'
+export { type OutdatedCommandOptions, outdatedCommand } from './outdated.ts'
 export { type PlanCommandOptions, planCommand } from './plan.ts'
 export { logLevels } from './printing.ts'
 export { type PublishCommandOptions, publishCommand } from './publish.ts'

@@ -17,7 +17,7 @@ import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { Egress, type EgressPolicy } from '../egress/egress.ts'
-import { openSources, type Sources } from '../sources/sources.ts'
+import { openSources, type RegistrySources } from '../sources/sources.ts'
 
 type SharedOptions = Omit<FetchingOptions, 'archives'>
 
@@ -43,7 +43,7 @@ interface OpenOptions {
 }
 
 export interface Fetching {
-  readonly sources: Sources
+  readonly sources: RegistrySources
   readonly archives: ArchiveStore
   readonly spool: Spool
   readonly limits: LimitsByKind

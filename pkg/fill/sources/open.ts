@@ -1,7 +1,7 @@
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import type { Egress } from '../egress/egress.ts'
+import type { Egress, EgressAnswer } from '../egress/egress.ts'
 import { archiveModule } from './archive.ts'
 import { Git } from './git.ts'
 import { gitModule } from './git-source.ts'
@@ -10,11 +10,17 @@ import { GithubApps } from './github-app.ts'
 import { ListingCache } from './listing-cache.ts'
 import { modulePlace, providerAddressOf } from './places.ts'
 import { PublishedDates } from './published.ts'
-import { ServiceDiscovery } from './registry.ts'
+import { type RegistryService, ServiceDiscovery } from './registry.ts'
 import { registryModule } from './registry-modules.ts'
 import { openDocuments, RegistryProvider } from './registry-providers.ts'
 import { accessOf, type ReadSecret, readSecret, type SourceAccess } from './secrets.ts'
-import type { ModuleOrigin, ModuleUpstream, ProviderOrigin, ProviderUpstream } from './types.ts'
+import type {
+  ModuleOrigin,
+  ModuleUpstream,
+  ProviderOrigin,
+  ProviderUpstream,
+  UpstreamOptions,
+} from './types.ts'
 import { UpstreamClient } from './upstream.ts'
 
 export interface SourcesOptions {
@@ -45,7 +51,22 @@ export interface Sources {
   provider(origin: ProviderOrigin, namespace: string): ProviderUpstream
 }
 
-export function openSources(options: SourcesOptions): Sources {
+/** Sources, and other questions to a registry. */
+export interface RegistrySources extends Sources {
+  /** Asks a registry. The credential goes to its own host only. @throws FillError */
+  ask(question: RegistryQuestion, options: UpstreamOptions): Promise<EgressAnswer>
+}
+
+interface RegistryQuestion {
+  readonly host: string
+  readonly service: RegistryService
+  /** Relative to the URL of the service. */
+  readonly path: string
+  /** Name of the Secret with the credential. */
+  readonly secretName: string | undefined
+}
+
+export function openSources(options: SourcesOptions): RegistrySources {
   const { egress, spool, secrets, upstreamHosts, metrics, clock = Date.now } = options
   const { githubSecretName = 'depot-github', githubApiUrl = 'https://api.github.com' } = options
   const { unsignedRemedy = 'set signature: IfPresent in its config to accept it nevertheless' } =
@@ -93,6 +114,11 @@ export function openSources(options: SourcesOptions): Sources {
       const access = accessFor(origin.secretRef?.name, namespace)
       const shared = { upstream, cache, discovery, published, documents, access, clock }
       return new RegistryProvider({ ...shared, ...address, signature, trustedKeys, unsignedRemedy })
+    },
+    async ask({ host, service, path, secretName }, asking) {
+      const { ca, credential } = await accessFor(secretName, '')()
+      const url = new URL(path, await discovery.find(host, service, ca, asking))
+      return upstream.ask(url.href, { ...asking, ca, ...(url.host === host && { credential }) })
     },
   }
 }

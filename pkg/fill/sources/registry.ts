@@ -11,7 +11,7 @@ import type { SourceAccess } from './secrets.ts'
 import type { UpstreamOptions } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'
 
-type Service = 'modules.v1' | 'providers.v1'
+export type RegistryService = 'modules.v1' | 'providers.v1'
 
 const Services = z.object({
   'modules.v1': z.string().max(2048).optional(),
@@ -52,7 +52,7 @@ export class ServiceDiscovery {
    */
   async find(
     host: string,
-    service: Service,
+    service: RegistryService,
     ca: string | undefined,
     options: UpstreamOptions,
   ): Promise<string> {
@@ -100,11 +100,11 @@ export interface UpstreamRegistryOptions {
 /** The part of a registry's protocol that modules and providers share. */
 export class RegistryClient {
   readonly #options: UpstreamRegistryOptions
-  readonly #service: Service
+  readonly #service: RegistryService
   /** `namespace/name/system` or `namespace/type`. */
   readonly #address: string
 
-  constructor(options: UpstreamRegistryOptions, service: Service, address: string) {
+  constructor(options: UpstreamRegistryOptions, service: RegistryService, address: string) {
     this.#options = options
     this.#service = service
     this.#address = address

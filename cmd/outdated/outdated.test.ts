@@ -1,0 +1,272 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
+import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
+import { put } from '../import/import.fixture.ts'
+
+/* A registry that is not a Depot: it tells versions alone. e2e/outdated.test.ts asks a server of Depot. */
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-outdated-'))
+const temporary = join(dir, 'tmp')
+const authority = createUpstreamAuthority()
+let registry: UpstreamRegistry
+let host: string
+let work: string
+let folders = 0
+
+beforeAll(async () => {
+  for (const folder of ['home', 'tmp']) mkdirSync(join(dir, folder))
+  registry = await UpstreamRegistry.start(authority)
+  host = registry.host
+  for (const version of ['1.0.0', '1.2.0', '2.0.0']) {
+    registry.addModule({ address: 'network/vpc/aws', version })
+    registry.addProvider({ address: 'acme/dns', version, platforms: {} })
+  }
+})
+afterAll(async () => {
+  await registry.close()
+  authority.remove()
+  rmSync(dir, { recursive: true })
+})
+afterEach(() => {
+  registry.token = undefined
+})
+
+function workspace(files: Readonly<Record<string, string>>): void {
+  folders += 1
+  work = join(dir, `work${folders}`)
+  mkdirSync(work)
+  for (const [path, content] of Object.entries(files)) put(join(work, path), content)
+}
+
+async function outdated(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const trust = ['--egress-ca-path', authority.caFile]
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, '../depot/main.ts'), 'outdated', ...args, ...trust],
+    { cwd: work, env: { ...bareEnvironment, HOME: join(dir, 'home'), TMPDIR: temporary, ...env } },
+  )
+  const exit = once(child, 'exit')
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  await exit
+  return { status: child.exitCode, stdout, stderr }
+}
+
+const call = (version: string, source = `${host}/network/vpc/aws`) =>
+  `module "vpc" {\n  source = "${source}"\n${version && `  version = "${version}"\n`}}\n`
+const lock = (version: string, constraints = '~> 1.0') => `# Made by init.
+provider "${host}/acme/dns" {
+  version     = "${version}"
+  constraints = "${constraints}"
+  hashes = [
+    "h1:aaaa",
+  ]
+}
+`
+const manifest = (modules: Readonly<Record<string, string>>) =>
+  JSON.stringify({
+    Modules: Object.entries(modules).map(([Key, Version]) => ({
+      Key,
+      Version,
+      Source: '',
+      Dir: '',
+    })),
+  })
+
+it('says what is behind within the constraint, and what the constraint excludes', async () => {
+  workspace({
+    'main.tf': call('~> 1.0'),
+    '.terraform.lock.hcl': lock('1.0.0'),
+    '.terraform/modules/modules.json': manifest({ vpc: '1.0.0' }),
+  })
+  const { status, stdout, stderr } = await outdated()
+  expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
+  expect(stdout).toBe(`.terraform.lock.hcl:2: dns ${host}/acme/dns 1.0.0
+  behind: 1.2.0 meets "~> 1.0": run init -upgrade
+  excluded: 2.0.0 is the latest, which "~> 1.0" excludes
+main.tf:1: module.vpc ${host}/network/vpc/aws 1.0.0
+  behind: 1.2.0 meets "~> 1.0": run init -upgrade
+  excluded: 2.0.0 is the latest, which "~> 1.0" excludes
+2 judged, 2 with findings, 0 undecided, 0 not judged, 2 without states and findings of their registry.
+`)
+  expect(readdirSync(temporary)).toEqual([])
+  const some = await outdated(['--ignore', 'behind,excluded'])
+  expect(some).toMatchObject({ status: 0, stdout: expect.stringContaining('2 judged, 0 with') })
+})
+
+it('judges what init would take where nothing is installed or locked', async () => {
+  workspace({
+    'versions.tofu': `terraform {
+  required_providers {
+    dns = {
+      source  = "${host}/acme/dns"
+      version = "1.0.0"
+    }
+  }
+}
+`,
+    'main.tf': call(''),
+  })
+  const { status, stdout } = await outdated(['-o', 'json'])
+  expect(status).toBe(1)
+  expect(JSON.parse(stdout).items).toEqual([
+    expect.objectContaining({ name: 'module.vpc', version: '2.0.0', findings: [] }),
+    expect.objectContaining({
+      file: 'versions.tofu',
+      line: 3,
+      version: '1.0.0',
+      findings: [{ check: 'excluded', message: '2.0.0 is the latest, which "1.0.0" excludes' }],
+    }),
+  ])
+})
+
+it('follows local modules, override files, JSON and links, and names the place of each call', async () => {
+  workspace({
+    'main.tf': `${call('1.0.0')}\nmodule "net" {\n  source = "./net"\n}\n`,
+    'main_override.tf': 'module "vpc" {\n  version = "2.0.0"\n}\n',
+    'more.tf.json': JSON.stringify({
+      module: { json: { source: `${host}/network/vpc/aws//sub`, version: '1.2.0' } },
+    }),
+    'net/main.tf': `# a comment\n${call('1.2.0')}module "up" {\n  source = "../"\n}\n`,
+    'shared.txt': call('1.0.0').replace('vpc', 'linked'),
+    '.terraform/modules/modules.json': manifest({ 'net.vpc': '1.0.0' }),
+  })
+  symlinkSync('shared.txt', join(work, 'linked.tf'))
+  const { stdout } = await outdated(['-o', 'json'])
+  const found = JSON.parse(stdout).items.map(
+    ({ name, file, line, version }: Record<string, unknown>) => ({ name, file, line, version }),
+  )
+  expect(found).toEqual([
+    { name: 'module.linked', file: 'linked.tf', line: 1, version: '1.0.0' },
+    { name: 'module.vpc', file: 'main.tf', line: 1, version: '2.0.0' },
+    { name: 'module.json', file: 'more.tf.json', version: '1.2.0' },
+    { name: 'module.net.vpc', file: 'net/main.tf', line: 2, version: '1.0.0' },
+  ])
+})
+
+it('lists what is not from a registry that it asks, and does not judge it', async () => {
+  workspace({
+    'main.tf': [
+      'hashicorp/consul/aws',
+      'git::https://example.com/vpc.git',
+      'github.com/acme/vpc/aws',
+    ]
+      .map((source, index) => call('', source).replace('vpc"', `m${index}"`))
+      .join(''),
+    'own.tf': call('2.0.0').replace('vpc"', 'own"'),
+  })
+  const { status, stdout } = await outdated()
+  expect(status).toBe(0)
+  expect(stdout).toContain(
+    'module.m0 hashicorp/consul/aws was not judged: it is from registry.terraform.io',
+  )
+  expect(stdout).toContain(
+    'module.m1 git::https://example.com/vpc.git was not judged: it is not from',
+  )
+  expect(stdout).toContain('1 judged, 0 with findings, 0 undecided, 3 not judged')
+  const other = await outdated(['--host', 'registry.example.com'])
+  expect(other).toMatchObject({ status: 0, stdout: expect.stringContaining(`it is from ${host}`) })
+})
+
+it('says what is gone: a module, a version, and a constraint that nothing meets', async () => {
+  workspace({
+    'a.tf': call('', `${host}/network/none/aws`),
+    'b.tf': call('>= 3.0').replace('vpc', 'b'),
+    '.terraform.lock.hcl': lock('1.1.0'),
+  })
+  const { status, stdout } = await outdated()
+  expect(status).toBe(1)
+  expect(stdout).toContain('gone: the registry has no module network/none/aws, or not for you')
+  expect(stdout).toContain('gone: no listed version meets ">= 3.0": the latest is 2.0.0')
+  expect(stdout).toContain('gone: the registry does not list 1.1.0')
+})
+
+it('takes the token of the CLIs or of a file, and says how to get one', async () => {
+  registry.token = 'a secret'
+  workspace({ 'main.tf': call('2.0.0'), token: 'a secret\n', stale: 'another' })
+  const refused = await outdated()
+  expect(refused).toMatchObject({ status: 2, stderr: '' })
+  expect(refused.stdout).toMatch(
+    /undecided: localhost:\d+ answered 401; run terraform login localhost/,
+  )
+  expect((await outdated(['--token-file', 'stale'])).stdout).toContain('token may have expired')
+  expect(await outdated(['--token-file', 'token'])).toMatchObject({ status: 0 })
+  expect(await outdated([], { [`TF_TOKEN_${host}`]: 'a secret' })).toMatchObject({ status: 0 })
+  expect(await outdated(['--token-file', 'none'])).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining('--token-file: the file none does not exist'),
+  })
+})
+
+it('is undecided about a registry that cannot be reached, and asks it once', async () => {
+  workspace({
+    'main.tf': call('1.0.0', 'localhost:1/network/vpc/aws'),
+    'more.tf': call('1.0.0', 'localhost:1/network/other/aws').replace('vpc"', 'other"'),
+    'own.tf': call('2.0.0').replace('vpc"', 'own"'),
+  })
+  const { status, stdout } = await outdated()
+  expect(status).toBe(2)
+  expect(
+    stdout.match(/undecided: .*localhost:1.* cannot be reached: .*ECONNREFUSED/g),
+  ).toHaveLength(2)
+  expect(stdout).toContain('1 judged, 0 with findings, 2 undecided')
+})
+
+it('is undecided about files that cannot be read, and judges the others', async () => {
+  workspace({
+    'main.tf': call('2.0.0'),
+    'broken.tf': 'module "x" {\n  source = \n}\n',
+    'bad.tf': call('about 1').replace('vpc"', 'bad"'),
+    '.terraform.lock.hcl': 'provider {',
+    '.terraform/modules/modules.json': '[]',
+    'gone.tf': 'module "gone" {\n  source = "./gone"\n}\n',
+  })
+  const { status, stdout, stderr } = await outdated()
+  expect(status).toBe(2)
+  expect(stderr).toContain('broken.tf:2: ')
+  expect(stderr).toContain('.terraform.lock.hcl')
+  expect(stderr).toContain('modules.json: it is not what init writes: run init again')
+  expect(stderr).toContain("gone'")
+  expect(stdout).toContain('undecided: "about 1" at character 1 is not a version constraint')
+  expect(stdout).toContain('1 judged, 0 with findings, 1 undecided')
+})
+
+it('writes Markdown and SARIF with the text of others harmless', async () => {
+  workspace({ 'a b.tf': call('~> 1.0, != 1.9') })
+  const { stdout } = await outdated(['-o', 'markdown'])
+  expect(stdout).toBe(`| place | source | version | finding |
+| --- | --- | --- | --- |
+| \`a b.tf:1\` | \`${host}/network/vpc/aws\` | 1.2.0 | excluded: 2.0.0 is the latest, which "~\\> 1.0, \\!= 1.9" excludes |
+
+1 judged, 1 with findings, 0 undecided, 0 not judged, 1 without states and findings of their registry.
+`)
+  const sarif = JSON.parse((await outdated(['-o', 'sarif'])).stdout)
+  expect(sarif.runs[0].results).toMatchObject([
+    {
+      ruleId: 'excluded',
+      level: 'note',
+      locations: [
+        { physicalLocation: { artifactLocation: { uri: 'a%20b.tf' }, region: { startLine: 1 } } },
+      ],
+    },
+  ])
+})
+
+it.each([
+  [['none'], /none.*ENOENT/],
+  [['.', '.'], /write one folder/],
+  [['--ignore', 'old'], /--ignore: old is not a finding: write behind, excluded/],
+  [[], /\. has no configuration: name the folder that init runs in/],
+])('refuses %j', async (args, message) => {
+  workspace({ 'README.md': '' })
+  const { status, stdout, stderr } = await outdated(args)
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toMatch(message)
+})

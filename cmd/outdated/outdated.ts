@@ -1,0 +1,121 @@
+import packageJson from '../../package.json' with { type: 'json' }
+import { plainText, problemText, readUses, type Use } from '../../pkg/archives/docs/docs.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { OptionsError, type OutdatedCommandOptions } from '../../pkg/base/options/options.ts'
+import { createLimiter } from '../../pkg/base/pacing/pacing.ts'
+import { readTextFile } from '../../pkg/base/run/run.ts'
+import { openRegistry } from '../compare/compare.ts'
+import { checks, type Item, type Registered } from './items.ts'
+import { judge } from './judge.ts'
+import { asJson, asMarkdown, asSarif, asText } from './report.ts'
+
+/** Requests at a time. */
+const atOnce = 8
+
+/**
+ * Prints what a working directory uses that needs attention.
+ *
+ * @returns the exit status: 1 for a finding, otherwise 2 if something could not be judged
+ * @throws OptionsError if there is nothing to read
+ */
+export async function outdated(
+  options: OutdatedCommandOptions,
+  [dir = '.', ...others]: readonly string[],
+): Promise<number> {
+  if (others.length > 0) throw new OptionsError(['write one folder'])
+  const ignored = new Set(options.ignore)
+  const unknown = [...ignored].find((check) => !(check in checks))
+  if (unknown !== undefined) {
+    throw new OptionsError([
+      `--ignore: ${unknown} is not a finding: write ${Object.keys(checks).join(', ')}`,
+    ])
+  }
+  const { uses, problems, isConfiguration } = await readUses(dir).catch((error: unknown) => {
+    throw new OptionsError([`${dir}: ${messageOf(error)}`])
+  })
+  if (!isConfiguration && uses.length === 0) {
+    throw new OptionsError([`${dir} has no configuration: name the folder that init runs in`])
+  }
+  const wanted = options.host?.map(plainHost)
+  const items = await itemsOf(
+    uses.map((use) => registeredIn(use, wanted)),
+    options,
+  )
+  const shown = items.map((item) => ({
+    ...item,
+    findings: item.findings.filter(({ check }) => !ignored.has(check)),
+  }))
+  for (const problem of problems)
+    process.stderr.write(`depot: ${plainText(problemText(problem))}\n`)
+  const print = { text: asText, json: asJson, sarif: asSarif, markdown: asMarkdown }[options.output]
+  process.stdout.write(plainText(print({ items: shown, problems, version: packageJson.version })))
+  if (shown.some(({ findings }) => findings.length > 0)) return 1
+  return problems.length > 0 || shown.some(({ undecided }) => undecided !== undefined) ? 2 : 0
+}
+
+async function itemsOf(
+  uses: readonly (Registered | Item)[],
+  options: OutdatedCommandOptions,
+): Promise<Item[]> {
+  const asked = uses.filter((use) => 'host' in use)
+  const others = uses.filter((use) => 'findings' in use)
+  const hosts = [...new Set(asked.map(({ host }) => host))]
+  const token = options.tokenFile && (await tokenIn(options.tokenFile, hosts))
+  if (hosts.length === 0) return others
+  await using registry = await openRegistry(options, hosts, token ? () => token : undefined)
+  const limited = createLimiter({ parallel: atOnce, waiting: Infinity, busy: '' })
+  const groups = [...Map.groupBy(asked, ({ host, kind }) => `${kind} ${host}`).values()]
+  const judged = await Promise.all(
+    groups.map(async ([first, ...rest]) => {
+      if (first === undefined) return []
+      const one = await judge(first, registry)
+      const { isUnreachable, undecided } = one
+      // One wait is enough for a registry that does not answer.
+      if (isUnreachable) return [one, ...rest.map((use) => ({ ...use, findings: [], undecided }))]
+      return [one, ...(await Promise.all(rest.map((use) => limited(() => judge(use, registry)))))]
+    }),
+  )
+  return [...others, ...judged.flat()].toSorted(byPlace)
+}
+
+const byPlace = (a: Item, b: Item): number =>
+  compareText(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0) || compareText(a.name, b.name)
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+
+async function tokenIn(file: string, hosts: readonly string[]): Promise<string> {
+  if (hosts.length > 1) {
+    const one = `name one with --host: ${hosts.join(' or ')}`
+    throw new OptionsError([
+      `--token-file is for one registry, and the configuration names more: ${one}`,
+    ])
+  }
+  const text = await readTextFile(file).catch((error: unknown) => {
+    throw new OptionsError([`--token-file: ${messageOf(error)}`])
+  })
+  if (text.trim() !== '') return text.trim()
+  throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
+}
+
+const publicHosts: ReadonlySet<string> = new Set(['registry.terraform.io', 'registry.opentofu.org'])
+/** The CLIs read these as repositories. */
+const gitHosts: ReadonlySet<string> = new Set(['github.com', 'bitbucket.org'])
+
+const part = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?'
+const host = '[A-Za-z0-9][A-Za-z0-9.-]*(?::\\d{1,5})?'
+const addresses = {
+  module: new RegExp(`^(?:(${host})/)?(${part}/${part}/${part})(?://.*)?$`),
+  provider: new RegExp(`^(?:(${host})/)?(${part}/${part})$`),
+}
+
+const plainHost = (name: string): string => name.toLowerCase().replace(/:443$/, '')
+
+/** @param wanted hosts to ask. Default: all but the public registries */
+function registeredIn(use: Use, wanted: readonly string[] | undefined): Registered | Item {
+  const notJudged = (why: string): Item => ({ ...use, findings: [], notJudged: why })
+  const [, named, path] = addresses[use.kind].exec(use.source) ?? []
+  const at = plainHost(named ?? 'registry.terraform.io')
+  if (path === undefined || gitHosts.has(at)) return notJudged('it is not from a registry')
+  if (wanted?.includes(at) ?? !publicHosts.has(at)) return { ...use, host: at, path }
+  return notJudged(`it is from ${at}`)
+}

@@ -1,0 +1,100 @@
+import type { DocsProblem } from '../../pkg/api/docs/docs.ts'
+import { checks, type Item } from './items.ts'
+
+interface Report {
+  readonly items: readonly Item[]
+  readonly problems: readonly DocsProblem[]
+  /** Version of this program. */
+  readonly version: string
+}
+
+const placeOf = ({ file, line }: Item): string => (line === undefined ? file : `${file}:${line}`)
+
+const linesOf = ({ findings, undecided }: Item): string[] => [
+  ...findings.map(({ check, message }) => `${check}: ${message}`),
+  ...(undecided === undefined ? [] : [`undecided: ${undecided}`]),
+]
+
+/** A block for each use that needs attention, what was not judged, and a summary. */
+export function asText({ items }: Report): string {
+  const blocks = items.flatMap((item) => {
+    const lines = linesOf(item)
+    if (lines.length === 0) return []
+    const head = [`${placeOf(item)}:`, item.name, item.source, item.version].filter(Boolean)
+    return [head.join(' '), ...lines.map((line) => `  ${line}`)]
+  })
+  const others = items.flatMap((item) =>
+    item.notJudged === undefined
+      ? []
+      : [`${placeOf(item)}: ${item.name} ${item.source} was not judged: ${item.notJudged}`],
+  )
+  return `${[...blocks, ...others, `${summaryOf(items)}.`].join('\n')}\n`
+}
+
+function summaryOf(items: readonly Item[]): string {
+  const count = (is: (item: Item) => boolean) => items.filter(is).length
+  const judged = count(
+    ({ undecided, notJudged }) => undecided === undefined && notJudged === undefined,
+  )
+  const parts = [
+    `${judged} judged`,
+    `${count(({ findings }) => findings.length > 0)} with findings`,
+    `${count(({ undecided }) => undecided !== undefined)} undecided`,
+    `${count(({ notJudged }) => notJudged !== undefined)} not judged`,
+  ]
+  const unknown = count(({ note }) => note !== undefined)
+  if (unknown > 0) parts.push(`${unknown} without states and findings of their registry`)
+  return parts.join(', ')
+}
+
+/** All items, for programs. */
+export const asJson = ({ items, problems }: Report): string =>
+  `${JSON.stringify({ schema: 1, items, problems }, null, 2)}\n`
+
+/** A table, for a comment on a pull request. */
+export function asMarkdown({ items }: Report): string {
+  const rows = items.flatMap((item) =>
+    linesOf(item).map((line) =>
+      [`\`${placeOf(item)}\``, `\`${item.source}\``, item.version ?? '', line]
+        .map(cell)
+        .join(' | '),
+    ),
+  )
+  const table = ['| place | source | version | finding |', '| --- | --- | --- | --- |']
+  const lines = rows.length === 0 ? [] : [...table, ...rows.map((row) => `| ${row} |`), '']
+  return `${[...lines, `${summaryOf(items)}.`].join('\n')}\n`
+}
+
+/** Text of others must neither end a cell nor begin a link, an image or HTML. */
+const cell = (text: string): string =>
+  text.startsWith('`') ? text.replaceAll('|', '\\|') : text.replaceAll(/[\\|[\]<>*_!`@]/g, '\\$&')
+
+/** SARIF 2.1.0, which code hosts show next to the lines of a change. */
+export function asSarif({ items, version }: Report): string {
+  const rules = Object.entries(checks).map(([id, { level, text }]) => ({
+    id,
+    shortDescription: { text },
+    defaultConfiguration: { level },
+  }))
+  const results = items.flatMap((item) =>
+    item.findings.map(({ check, message }) => ({
+      ruleId: check,
+      level: checks[check].level,
+      message: { text: `${item.name} ${item.source}: ${message}` },
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri: encodeURI(item.file.replaceAll('\\', '/')) },
+            ...(item.line === undefined ? {} : { region: { startLine: item.line } }),
+          },
+        },
+      ],
+    })),
+  )
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver: { name: 'depot outdated', version, rules } }, results }],
+  }
+  return `${JSON.stringify(log, undefined, 2)}\n`
+}

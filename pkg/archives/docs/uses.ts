@@ -1,0 +1,191 @@
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join, normalize, resolve } from 'node:path'
+import * as z from 'zod'
+import type { DocsProblem } from '../../api/docs/docs.ts'
+import { codeOf, messageOf } from '../../base/errors/errors.ts'
+import { blocksOf, headerOrder } from './blocks.ts'
+import { listsOf, type ParsedSource } from './folder-docs.ts'
+import { HclError, type ParseHcl, withHclParser } from './hcl-parser.ts'
+import { maxFiles, parseFolder } from './read-docs.ts'
+import { textOrNothing } from './values.ts'
+
+/** A module call or a required provider of a configuration. */
+export interface Use {
+  readonly kind: 'module' | 'provider'
+  /** `module.net.subnets`, or the local name of a provider. */
+  readonly name: string
+  /** As it is written. The lock file has the host of a provider, too. */
+  readonly source: string
+  readonly constraint: string | undefined
+  /** The version that `init` installed or locked. */
+  readonly installed: string | undefined
+  readonly file: string
+  readonly line: number | undefined
+}
+
+interface Uses {
+  readonly uses: readonly Use[]
+  readonly problems: readonly DocsProblem[]
+  /** Whether there is any file of a configuration. */
+  readonly isConfiguration: boolean
+}
+
+const parserCpuMs = 30_000
+const maxFolders = 200
+const lockFile = '.terraform.lock.hcl'
+
+/**
+ * Reads what a working directory uses: module calls, also of local modules, and providers of the lock file or, where there is
+ * none, of `required_providers`. Nothing is evaluated.
+ */
+export const readUses = (dir: string): Promise<Uses> =>
+  withHclParser(parserCpuMs, async (parse) => {
+    const problems: DocsProblem[] = []
+    const installed = await installedModules(dir, problems)
+    const locked = await lockedProviders(dir, parse, problems)
+    const uses = [...locked]
+    const known = new Set(locked.map(({ source }) => bareProvider(source)))
+    const folders = [{ path: normalize(dir), key: '' }]
+    const seen = new Set<string>()
+    let filesLeft = maxFiles
+    let isConfiguration = false
+    for (const { path, key } of folders) {
+      if (seen.has(resolve(path)) || seen.size === maxFolders) continue
+      seen.add(resolve(path))
+      const files = await filesIn(path).catch((error: unknown) => {
+        // Only the root has to be there: a call of a missing folder is a mistake of the configuration.
+        if (key === '') throw error
+        problems.push({ message: messageOf(error) })
+        return []
+      })
+      const read = await parseFolder(files, {
+        read: ({ path: at }) => createReadStream(at),
+        parse,
+        filesLeft,
+      })
+      filesLeft -= read.sources.length + read.problems.length
+      isConfiguration ||= read.sources.length + read.problems.length > 0
+      const { modules, providers } = listsOf(read.sources, (message) =>
+        problems.push({ message: `${path}: ${message}` }),
+      )
+      problems.push(...read.problems)
+      for (const { name, source = '', version } of modules) {
+        const at = key === '' ? name : `${key}.${name}`
+        if (/^\.\.?\//.test(source)) folders.push({ path: join(path, source), key: at })
+        else {
+          uses.push({
+            kind: 'module',
+            name: `module.${at}`,
+            source,
+            constraint: version,
+            installed: installed.get(at),
+            ...placeOf(read.sources, 'module', name, path),
+          })
+        }
+      }
+      for (const { name, source = `hashicorp/${name}`, version } of providers) {
+        if (known.has(bareProvider(source))) continue
+        known.add(bareProvider(source))
+        const place = placeOf(read.sources, '', name, path)
+        uses.push({
+          kind: 'provider',
+          name,
+          source,
+          constraint: version,
+          installed: undefined,
+          ...place,
+        })
+      }
+    }
+    return { uses, problems, isConfiguration }
+  })
+
+async function filesIn(folder: string) {
+  const names = await readdir(folder)
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name)
+      // Follows links, as the CLIs do.
+      const found = await stat(path).catch(() => undefined)
+      return found?.isFile() ? [{ name, path, sizeBytes: found.size }] : []
+    }),
+  )
+  return files.flat()
+}
+
+/** The file and line where a block or argument begins. */
+function placeOf(sources: readonly ParsedSource[], type: string, name: string, folder: string) {
+  const quoted = RegExp.escape(name)
+  const header =
+    type === '' ? `^[ \\t]*"?${quoted}"?\\s*[=:]` : `^[ \\t]*${type}\\s+"?${quoted}"?\\s*\\{`
+  for (const { path: file, text } of sources) {
+    const found = text === undefined ? -1 : text.search(new RegExp(header, 'm'))
+    if (found >= 0) return { file, line: text?.slice(0, found).split('\n').length }
+  }
+  const json = sources.find(({ text }) => text === undefined) ?? sources[0]
+  return { file: json?.path ?? folder, line: undefined }
+}
+
+/** The public registries of both CLIs have the same providers. */
+const bareProvider = (source: string): string =>
+  source.toLowerCase().replace(/^registry\.(terraform\.io|opentofu\.org)\//, '')
+
+const Manifest = z.object({
+  Modules: z.array(z.object({ Key: z.string(), Version: z.string().optional() })),
+})
+
+/** Versions of modules by their key, as `init` notes them. */
+async function installedModules(dir: string, problems: DocsProblem[]) {
+  const file = join(dir, '.terraform/modules/modules.json')
+  const text = await textOf(file)
+  if (text === undefined) return new Map<string, string>()
+  try {
+    const { Modules } = Manifest.parse(JSON.parse(text))
+    return new Map(Modules.flatMap(({ Key, Version }) => (Version ? [[Key, Version]] : [])))
+  } catch {
+    problems.push({ file, message: 'it is not what init writes: run init again' })
+    return new Map<string, string>()
+  }
+}
+
+async function lockedProviders(
+  dir: string,
+  parse: ParseHcl,
+  problems: DocsProblem[],
+): Promise<Use[]> {
+  const file = join(dir, lockFile)
+  const text = await textOf(file)
+  if (text === undefined) return []
+  try {
+    const parsed = await parse(lockFile, text)
+    const source = { path: file, parsed, text, isOverride: false }
+    return blocksOf(parsed, 'provider', headerOrder(text)).map(
+      ({ labels: [address = ''], body }) => ({
+        kind: 'provider',
+        name: address.split('/').at(-1) ?? '',
+        source: address,
+        constraint: textOrNothing(body['constraints']),
+        installed: textOrNothing(body['version']),
+        ...placeOf([source], 'provider', address, dir),
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof HclError)) throw error
+    problems.push({
+      file,
+      message: `${messageOf(error)}: run init again`,
+      ...(error.line && { line: error.line }),
+    })
+    return []
+  }
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,49 @@
+import { registryOptions } from './compare.ts'
+import { outputFormat, outputOption } from './printing.ts'
+import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { list, path } from './values.ts'
+
+const options = flagged({
+  host: {
+    value: list,
+    otherwise: 'every host that the configuration names, but the public registries',
+    meaning: 'Registries to ask. Modules and providers of others are listed, not judged.',
+  },
+  tokenFile: {
+    value: path,
+    otherwise: 'the tokens of Terraform and OpenTofu',
+    meaning: 'File with the token for the registry, if there is only one.',
+  },
+  ignore: {
+    value: list,
+    otherwise: 'none',
+    meaning:
+      'Findings to leave out: behind, excluded, deprecated, yanked, quarantined, vulnerable or gone.',
+  },
+  output: {
+    ...outputOption,
+    formerFlag: 'format',
+    value: outputFormat('text', 'json', 'sarif', 'markdown'),
+    meaning:
+      'Output format: text, json, sarif (for the code scanning of a Git host) or markdown (for a comment on a pull request).',
+  },
+  ...registryOptions,
+})
+
+/** Says which modules and providers of a working directory need attention. */
+export const outdatedCommand = {
+  program: 'depot outdated',
+  operands: '[DIR]',
+  operandsOptional: true,
+  summary:
+    'Reads module calls, required providers and the lock file of a working directory, asks their registries, and says what is behind, deprecated, yanked, quarantined, vulnerable or gone. Exit status: 0 nothing, 1 something, 2 nothing, but not everything could be judged.',
+  examples: [
+    'depot outdated',
+    'depot outdated infra/prod --ignore behind,excluded -o markdown',
+    'depot outdated . --host registry.example.com -o sarif',
+  ],
+  options,
+  groups: { host: 'Work', egressAllow: 'Registries' },
+} satisfies Command<typeof options, SecretTable>
+
+export type OutdatedCommandOptions = Options<typeof options>
