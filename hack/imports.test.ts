@@ -16,11 +16,11 @@ const planes: readonly Plane[] = [
   [
     'pkg/fill',
     'Fills a registry: sources, reconcilers, import, lint.',
-    ['pkg/records', 'pkg/archives', 'pkg/base', 'pkg/api'],
+    ['pkg/records', 'pkg/archives', 'pkg/expr', 'pkg/base', 'pkg/api'],
   ],
   ['pkg/records', 'Where records are read, watched and written.', ['pkg/base', 'pkg/api']],
   ['pkg/archives', 'Where the bytes of archives are, and signatures.', ['pkg/base', 'pkg/api']],
-  ['pkg/expr', 'The expression language of GroupBindings, a library of its own.', []],
+  ['pkg/expr', 'The expression language of GroupBindings and policies, a library of its own.', []],
   ['pkg/base', 'The parts that every process uses.', []],
   [
     'pkg/api',

@@ -20,9 +20,15 @@ interface Scope {
   readonly pointers: ReadonlyMap<string, StaticType>
 }
 
+/** The subject of an expression: its name, and the type of its value. */
+export interface Input {
+  readonly name: string
+  readonly type: StaticType
+}
+
 /** Checks that an expression has a meaning and can be true or false. @throws Fault TypeMismatch, UnknownName or Unsupported */
-export function check(root: Node): Hints {
-  const checker = new Checker()
+export function check(root: Node, input: Input): Hints {
+  const checker = new Checker(input)
   const type = checker.visit(root)
   if (type.kind !== 'bool' && !T.isUnknown(type)) {
     throw mismatch(root.at, `the expression must be true or false, but it is ${T.describe(type)}`)
@@ -34,6 +40,11 @@ class Checker {
   readonly hints: Hints = new Map()
   readonly #variables: { name: string; type: StaticType }[] = []
   #scopes: Scope[] = []
+  readonly #input: Input
+
+  constructor(input: Input) {
+    this.#input = input
+  }
 
   visit(node: Node): StaticType {
     switch (node.kind) {
@@ -84,8 +95,10 @@ class Checker {
   #name(name: string, at: number): StaticType {
     const variable = this.#variables.findLast((visible) => visible.name === name)
     if (variable !== undefined) return variable.type
-    if (name === 'groups') return T.stringArray
-    if (name === '$env') throw new Fault('Unsupported', at, '$env is not supported; write groups')
+    if (name === this.#input.name) return this.#input.type
+    if (name === '$env') {
+      throw new Fault('Unsupported', at, `$env is not supported; write ${this.#input.name}`)
+    }
     if (builtinNames.has(name) || refused.has(name)) {
       throw mismatch(at, `${name} is a function; write ${name}(…)`)
     }
@@ -162,7 +175,7 @@ class Checker {
 
   #let(name: string, value: Node, body: Node, at: number): StaticType {
     const taken =
-      name === 'groups' ||
+      name === this.#input.name ||
       name === '$env' ||
       builtinNames.has(name) ||
       refused.has(name) ||
@@ -188,6 +201,11 @@ class Checker {
     if (T.isUnknown(base)) return T.unknown
     if (base.kind === 'map') {
       if (base.grouped) return T.anyArray
+      if (property.kind === 'string' && base.fields?.includes(property.value) === false) {
+        const fields = base.fields.join(', ')
+        const message = `there is no field ${property.value}; the fields are ${fields}`
+        throw new Fault('UnknownName', property.at, message)
+      }
       if (T.isUnknown(key) || key.kind === 'string') return T.any
       throw mismatch(property.at, `the keys of a map are strings, not ${T.describe(key)}`)
     }

@@ -98,7 +98,7 @@ class Compiler {
 
   #name(name: string): Evaluate {
     const variable = this.#visible.findLast((visible) => visible.name === name)
-    if (variable === undefined) return (run) => run.groups
+    if (variable === undefined) return (run) => run.input
     const { slot } = variable
     return (run) => run.variables[slot] ?? null
   }

@@ -17,7 +17,7 @@ export interface LoopScope {
 
 /** One evaluation of an expression: its input, its variables, and the work so far. */
 export class Run {
-  readonly groups: readonly Value[]
+  readonly input: Value
   readonly variables: Value[] = []
   scope: LoopScope = { item: null, index: 0n, acc: null }
   /** Whether bytes were read from a string. Go has a type for them; here they are ints. */
@@ -25,8 +25,8 @@ export class Run {
   #memory = 0
   #steps = 0
 
-  constructor(groups: readonly Value[]) {
-    this.groups = groups
+  constructor(input: Value) {
+    this.input = input
   }
 
   get steps(): number {

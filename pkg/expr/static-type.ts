@@ -3,7 +3,7 @@ export type StaticType =
   | { readonly kind: Scalar }
   /** Only `groups` and results of `split` are lists of strings; every other list is a list of anything. */
   /** Results of `groupBy` have keys of any kind, and lists as values. */
-  | { readonly kind: 'map'; readonly grouped: boolean }
+  | { readonly kind: 'map'; readonly grouped: boolean; readonly fields?: readonly string[] }
   | { readonly kind: 'array'; readonly strings: boolean; readonly element: StaticType }
 
 /**
@@ -19,7 +19,7 @@ export const bool: StaticType = { kind: 'bool' }
 export const int: StaticType = { kind: 'int' }
 export const float: StaticType = { kind: 'float' }
 export const string: StaticType = { kind: 'string' }
-export const map: StaticType = { kind: 'map', grouped: false }
+export const map = { kind: 'map', grouped: false } as const satisfies StaticType
 export const grouped: StaticType = { kind: 'map', grouped: true }
 export const stringArray: StaticType = { kind: 'array', strings: true, element: string }
 export const anyArray: StaticType = { kind: 'array', strings: false, element: any }

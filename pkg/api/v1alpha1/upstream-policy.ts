@@ -66,6 +66,19 @@ export const UpstreamPolicy = z.object({
     description: 'Versions that may come in at once, despite minimumAge and deny.',
     maxItems: 200,
   }),
+  rule: z
+    .object({
+      expression: z.string().min(1).meta({
+        description:
+          'Expression over upstream: host, namespace, name of a module, type of a provider, system, version, publishedAt, ageHours. Example: upstream.host == "github.com".',
+        maxLength: 16_384,
+      }),
+      reason: z.string().min(1).meta({ description: 'Why. Callers read it.', maxLength: 1024 }),
+    })
+    .optional()
+    .describe(
+      'Versions for which the expression is not true do not come in. What is stored stays.',
+    ),
   requireSignature: z
     .boolean()
     .optional()

@@ -12,6 +12,8 @@ it.each([
   ['deny:\n- address: git.test/vpc\n  reason: x\n  version: 1.0.0\n', 'p.yaml:4: deny[0].version '],
   ['deny:\n- address: git.test/vpc\n', 'p.yaml:2: deny[0].reason '],
   ['allow:\n- address: a.test/b\n  reason: x\n  versions: "=> 1"\n', 'p.yaml:2: '],
+  ['{}\n---\n', 'p.yaml:'],
+  ['minimumAge: 7d\nrule:\n  reason: x\n  expression: upstream.a == 1\n', 'p.yaml:3: there is no'],
   ['minimumage: 7d\n', 'p.yaml:1: minimumage '],
   ['- deny\n', 'p.yaml:1: '],
 ])('says where %j is wrong', (text, expected) => {

@@ -32,6 +32,7 @@ export async function openPolicyFile({
   log,
   metrics,
   lookMs = 5000,
+  follow = true,
 }: {
   /** Undefined: there is none. */
   readonly path: string | undefined
@@ -39,6 +40,8 @@ export async function openPolicyFile({
   readonly metrics: Metrics
   /** How often to look for a change: the kubelet replaces files of ConfigMaps by links, which not every watch sees. */
   readonly lookMs?: number
+  /** Whether to follow changes. */
+  readonly follow?: boolean
 }): Promise<InstallationPolicy | undefined> {
   if (path === undefined) return undefined
   let [text, current] = await read(path).catch((error: unknown) => {
@@ -70,7 +73,7 @@ export async function openPolicyFile({
     return lookMs
   }
   const looking = new Loop(look)
-  looking.schedule(lookMs)
+  if (follow) looking.schedule(lookMs)
   return {
     get current() {
       return current
@@ -114,13 +117,17 @@ export function policyIn(text: string, file: string): UpstreamPolicy {
     throw problem(document.lineOf(path), field + issue.message)
   }
   const policy = (parsed.ok && parsed.resource.spec.policy) || {}
-  for (const list of ['deny', 'allow'] as const) {
-    for (const [index, rule] of (policy[list] ?? []).entries()) {
-      try {
-        strictest([{ [list]: [rule] }])
-      } catch (error) {
-        throw problem(document.lineOf([list, index]), messageOf(error))
-      }
+  const parts = [
+    ...(['deny', 'allow'] as const).flatMap((list) =>
+      (policy[list] ?? []).map((rule, index) => [[list, index], { [list]: [rule] }] as const),
+    ),
+    [['rule'], { rule: policy.rule }] as const,
+  ]
+  for (const [path, part] of parts) {
+    try {
+      strictest([part])
+    } catch (error) {
+      throw problem(document.lineOf(path), messageOf(error))
     }
   }
   return policy

@@ -9,8 +9,10 @@ import {
   type PolicyException,
   type UpstreamPolicy,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import { type ExpressionRule, expressionRule, type RuleFacts, upstreamOf } from './expression.ts'
 import { type AddressRule, ruleOf, withoutColon } from './rules.ts'
 
+export type { RuleFacts } from './expression.ts'
 export { type InstallationPolicy, openPolicyFile } from './policy-file.ts'
 export type { AddressRule } from './rules.ts'
 
@@ -36,10 +38,13 @@ interface PolicyLayer {
   readonly deny: readonly AddressRule[]
   /** A version has to match a rule of every list. */
   readonly allow: readonly (readonly AddressRule[])[]
+  readonly rules: readonly ExpressionRule[]
 }
 
 /** All policies that a version has to meet. Its age is the longest of them. */
 export interface Policy extends AgePolicy {
+  /** Whether anything depends on when versions were published. */
+  readonly needsAge: boolean
   readonly layers: readonly PolicyLayer[]
 }
 
@@ -80,12 +85,14 @@ export function strictest(
   const ofInstallation = installation === undefined ? [] : [installation]
   const layers = [layerOf('Installation', ofInstallation), layerOf('Depot', ofDepot)]
   const minimumAgeMs = Math.max(...layers.map((layer) => layer.minimumAgeMs))
-  const isOpen = layers.every(({ deny, allow }) => deny.length === 0 && allow.length === 0)
-  if (minimumAgeMs === 0 && isOpen) return undefined
+  const rules = layers.flatMap((layer) => layer.rules)
+  const lists = layers.flatMap(({ deny, allow }) => [...deny, ...allow])
+  if (minimumAgeMs === 0 && lists.length === 0 && rules.length === 0) return undefined
   const all = [...ofInstallation, ...ofDepot]
   return {
     layers,
     minimumAgeMs,
+    needsAge: minimumAgeMs > 0 || rules.some((rule) => rule.needsAge),
     trustFirstListing: all.every(({ trustFirstListing }) => trustFirstListing !== false),
   }
 }
@@ -99,6 +106,7 @@ function layerOf(owner: PolicyOwner, policies: readonly UpstreamPolicy[]): Polic
     allow: policies.flatMap(({ allow }) =>
       allow === undefined ? [] : [allow.map((rule) => ruleOf(rule, 'allow'))],
     ),
+    rules: policies.flatMap(({ rule }) => (rule === undefined ? [] : [expressionRule(rule)])),
   }
 }
 
@@ -187,12 +195,17 @@ export function agesFor(
   return { Depot: ageOf('Depot'), Installation: ageOf('Installation') }
 }
 
-/** Tells why a version may not come in at all. An exception outweighs `deny`, which outweighs `allow`. */
+/**
+ * Tells why a version may not come in at all. An exception outweighs `deny`, which outweighs `allow` and rules.
+ *
+ * @param facts undefined for a version that is stored: rules judge what comes in
+ */
 export function refusalOf(
   address: string,
   version: string,
   { layers }: Pick<Policy, 'layers'>,
   nowMs: number,
+  facts?: RuleFacts,
 ): PolicyRefusal | undefined {
   const holds = (rule: AddressRule) => rule.untilMs > nowMs && rule.matches(address, version)
   for (const layer of layers) {
@@ -203,7 +216,14 @@ export function refusalOf(
   }
   const strict = layers.find(({ allow }) => !allow.every((list) => list.some(holds)))
   const message = 'not allowed: no rule of the allow list names it'
-  return strict && { owner: strict.owner, isDenied: false, message }
+  if (strict !== undefined) return { owner: strict.owner, isDenied: false, message }
+  if (facts === undefined) return undefined
+  const input = upstreamOf(address, version, facts, nowMs)
+  for (const { owner, rules } of layers) {
+    const broken = rules.flatMap((rule) => rule.refusal(input) ?? [])[0]
+    if (broken !== undefined) return { owner, isDenied: false, message: broken }
+  }
+  return undefined
 }
 
 /** The same policy without its exceptions. */

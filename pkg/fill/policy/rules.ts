@@ -12,6 +12,7 @@ export interface AddressRule extends PolicyRule {
   /** When it ends; Infinity if it does not. */
   readonly untilMs: number
   readonly matches: (address: string, version: string) => boolean
+  readonly isAt: (address: string) => boolean
 }
 
 /** Sources are named `host:8443/path` and `host/8443/path`. */
@@ -30,6 +31,7 @@ export function ruleOf(rule: PolicyRule, list: 'allow' | 'deny'): AddressRule {
     (list === 'deny' && constraints.allows(new SemVer(numbersOf(version))))
   return {
     ...rule,
+    isAt,
     untilMs: until === undefined ? Number.POSITIVE_INFINITY : endOf(until),
     matches(at, text) {
       if (!isAt(at)) return false

@@ -272,6 +272,20 @@ export function policyScenarios(scene: () => Scene): void {
       expect(withdrawn('vpc-1-0-0')).toBeUndefined()
     })
 
+    it('lets in only what its rule is true for, and takes nothing back that is stored', async () => {
+      const rule = { expression: 'upstream.version != "1.1.0"', reason: 'not checked yet' }
+      await begin({ rule })
+      expect(listed()).toEqual(['v1.0.0'])
+      expect(heldBack()?.[0]?.message).toBe('refused by the rule: not checked yet')
+      await write({ rule: { ...rule, expression: 'upstream.name == "vpc"' } })
+      await eventually(() => expect(listed()).toEqual(['v1.1.0', 'v1.0.0']))
+      await eventually(() => expect(scene().status('Version', 'vpc-1-1-0').synced).toBe(true))
+      await write({ rule: { ...rule, expression: 'false' } })
+      await eventually(() => expect(condition('HeldBack')).toBeUndefined())
+      expect(listed()).toEqual(['v1.1.0', 'v1.0.0'])
+      expect(withdrawn()).toBeUndefined()
+    })
+
     it('is not followed in part if a rule cannot be read', async () => {
       await begin({ deny: deny({ versions: '=> 1' }) })
       expect(condition('Stalled')).toMatchObject({

@@ -32,7 +32,10 @@ export function heldBackText(held: HeldBackVersion): string {
   const list = isHere
     ? 'ask who runs this registry for a rule of allow in the file of --upstream-policy'
     : 'add a rule to spec.policy.allow of the Depot'
-  const remedy = isDenied({ message }) ? except : list
+  const change = isHere
+    ? 'ask who runs this registry to change it'
+    : 'change spec.policy.rule of the Depot'
+  const remedy = isDenied({ message }) ? except : message.startsWith('refused') ? change : list
   return `refused by the policy ${of}${from}: ${message}; to take it, ${remedy}`
 }
 

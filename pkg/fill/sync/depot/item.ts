@@ -128,7 +128,7 @@ async function bring(
   const moved = object !== undefined && isMoved(context, namespace, item, object)
   const before = moved ? undefined : object
   const isSeen = seenBefore(before)
-  const isAgeNeeded = (policy?.minimumAgeMs ?? 0) > 0
+  const isAgeNeeded = policy?.needsAge === true
   const datesOf = isAgeNeeded ? (version: string) => !isSeen(version) : undefined
   const listed = await list(context, namespace, item, { ...asking, datesOf })
   const versions = listed.versions.map(({ version }) => version)
@@ -144,6 +144,8 @@ async function bring(
   const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
   const from = {
     address,
+    kind,
+    system: typeof config['provider'] === 'string' ? config['provider'] : undefined,
     versions: listed.versions,
     lastMs: lastListedMs(depot, item),
     skewMs: listed.skewMs,

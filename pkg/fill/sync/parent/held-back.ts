@@ -14,6 +14,7 @@ import {
   exceptionsFor,
   freeMs,
   type Policy,
+  type RuleFacts,
   refusalOf,
   type SeenVersion,
   seenVersions,
@@ -50,7 +51,7 @@ export interface HeldVersion {
   readonly address: string
 }
 
-interface Listed {
+interface Listed extends Pick<RuleFacts, 'kind' | 'system'> {
   /** Host and path of the source. */
   readonly address: string
   readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit' | 'publishedAt'>[]
@@ -84,7 +85,7 @@ export function admission(
   context: Context,
   depot: StoredObject,
   parent: StoredObject | undefined,
-  { address, versions, lastMs, skewMs }: Listed,
+  { address, versions, lastMs, skewMs, kind, system }: Listed,
   policy: Policy | undefined,
 ): Admission {
   const before = listingOf(parent)
@@ -108,9 +109,13 @@ export function admission(
   const isSkewed = isClockSkewed(skewMs)
   const isFree = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
     minimumAgeMs === 0 || (freeOf(version, minimumAgeMs) <= nowMs && !isSkewed)
+  const refusalIn = (version: string, from: Policy) => {
+    const { sinceMs } = (policy.needsAge && seen.get(normalizeVersion(version))) || {}
+    return refusalOf(address, version, from, nowMs, { kind, system, sinceMs })
+  }
   const strictly = withoutExceptions(policy)
   const entryOf = (version: string) => {
-    const refusal = refusalOf(address, version, policy, nowMs)
+    const refusal = refusalIn(version, policy)
     const { sinceMs = nowMs } = seen.get(normalizeVersion(version)) ?? {}
     const ages = agesFor(address, version, policy)
     const isHere =
@@ -130,13 +135,11 @@ export function admission(
   }
   return {
     exceptionsOf: (version) => exceptionsFor(address, version, policy),
-    admits: (version) =>
-      isFree(version) && refusalOf(address, version, strictly, nowMs) === undefined,
+    admits: (version) => isFree(version) && refusalIn(version, strictly) === undefined,
     mayCome(version) {
       const { Depot, Installation } = agesFor(address, version, policy)
       return (
-        isFree(version, Math.max(Depot, Installation)) &&
-        refusalOf(address, version, policy, nowMs) === undefined
+        isFree(version, Math.max(Depot, Installation)) && refusalIn(version, policy) === undefined
       )
     },
     async remember(object, held) {
@@ -144,14 +147,14 @@ export function admission(
       const listing = {
         address,
         depot: keyOf(depot.metadata),
-        ...(policy.minimumAgeMs > 0 && {
+        ...(policy.needsAge && {
           firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
           // Nothing may count from a wrong clock.
           seen: isSkewed ? before?.seen : written(seen),
         }),
         ...(heldBack.length > 0 && { heldBack: fitting(heldBack) }),
       }
-      const isEmpty = policy.minimumAgeMs === 0 && heldBack.length === 0
+      const isEmpty = !policy.needsAge && heldBack.length === 0
       await writeListing(context, object, isEmpty ? undefined : listing)
       return heldBack.map((one) => ({ ...one, address }))
     },

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { type RuleFacts, refusalOf, strictest } from './policy.ts'
+
+const now = Date.parse('2026-11-26T08:00:00Z')
+const module = { kind: 'Module', system: 'aws', sinceMs: now - 36 * 3_600_000 } as const
+const vpc = 'github.com/acme/terraform-aws-vpc'
+
+function refusal(expression: string, address = vpc, facts: RuleFacts | undefined = module) {
+  const policy = strictest([{ rule: { expression, reason: 'not ours' } }])
+  return policy && refusalOf(address, 'v1.2.0', policy, now, facts)
+}
+
+describe('a rule', () => {
+  it.each([
+    ['upstream.host == "github.com" and upstream.namespace == "acme"', vpc, module],
+    ['upstream.name == "vpc" and upstream.system == "aws"', 'r.test/acme/vpc/aws', module],
+    ['upstream.type == "dns" and upstream.name == nil', 'r.test/acme/dns', { kind: 'Provider' }],
+    ['upstream.version startsWith "1."', vpc, module],
+    ['upstream.ageHours > 24', vpc, module],
+    ['upstream.publishedAt startsWith "2026-11-24T20"', vpc, module],
+    ['upstream.namespace == "group/team"', 'git.test/group/team/vpc', module],
+  ] as const)('lets in what %s is true for', (expression, address, facts) => {
+    expect(refusal(expression, address, facts)).toBeUndefined()
+    expect(refusal(`not (${expression})`, address, facts)).toEqual({
+      owner: 'Depot',
+      isDenied: false,
+      message: 'refused by the rule: not ours',
+    })
+  })
+
+  it('refuses what it cannot be evaluated for, and says why', () => {
+    const unknown = { kind: 'Module' } as const
+    expect(refusal('upstream.ageHours > 24', vpc, unknown)?.message).toMatch(
+      /^refused, because the rule cannot be evaluated: /,
+    )
+  })
+
+  it('takes back nothing that is stored', () => {
+    const policy = strictest([{ rule: { expression: 'false', reason: 'closed' } }])
+    expect(policy && refusalOf(vpc, '1.2.0', policy, now)).toBeUndefined()
+  })
+
+  it.each([
+    ['upstream.verison == "1"', 'there is no field verison; the fields are host, '],
+    ['"a" in groups', 'unknown name groups'],
+    ['upstream', 'must be true or false'],
+  ])('%s cannot be read', (expression, message) => {
+    expect(() => refusal(expression)).toThrow(message)
+  })
+
+  it('refuses if its result is neither true nor false', () => {
+    expect(refusal('upstream.version')?.message).toContain('true or false')
+  })
+
+  it('asks for dates only if it reads them', () => {
+    const needs = (expression: string) =>
+      strictest([{ rule: { expression, reason: 'x' } }])?.needsAge
+    expect(needs('upstream.host == "a"')).toBe(false)
+    expect(needs('upstream.ageHours > 1')).toBe(true)
+  })
+})

@@ -1,0 +1,77 @@
+/** The rule of a policy that is an expression over a version of an upstream. */
+
+import type { ParentKind, UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../base/errors/errors.ts'
+import { compileRule, ExpressionError, Run, recordInput, recordOf } from '../../expr/expr.ts'
+
+const hourMs = 3_600_000
+const fields = [
+  'host',
+  'namespace',
+  'name',
+  'type',
+  'system',
+  'version',
+  'publishedAt',
+  'ageHours',
+] as const
+const input = recordInput('upstream', fields)
+
+type Upstream = Readonly<Record<(typeof fields)[number], string | number | undefined>>
+
+/** Facts that a rule can read in addition to address and version. */
+export interface RuleFacts {
+  readonly kind: ParentKind
+  readonly system?: string | undefined
+  /** The moment from which its age counts; undefined if nobody knows it. */
+  readonly sinceMs?: number | undefined
+}
+
+export interface ExpressionRule {
+  readonly expression: string
+  readonly reason: string
+  readonly needsAge: boolean
+  /** Says why the rule refuses a version; undefined if it does not. */
+  readonly refusal: (upstream: Upstream) => string | undefined
+}
+
+/** @throws Error if the expression cannot be read */
+export function expressionRule(rule: NonNullable<UpstreamPolicy['rule']>): ExpressionRule {
+  const { expression, reason } = rule
+  const holds = compileRule(expression, input)
+  return {
+    expression,
+    reason,
+    needsAge: /publishedAt|ageHours/.test(expression),
+    refusal(upstream) {
+      try {
+        return holds(new Run(recordOf(upstream))) ? undefined : `refused by the rule: ${reason}`
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error
+        return `refused, because the rule cannot be evaluated: ${messageOf(error)}`
+      }
+    },
+  }
+}
+
+export function upstreamOf(
+  address: string,
+  version: string,
+  { kind, system, sinceMs }: RuleFacts,
+  nowMs: number,
+): Upstream {
+  const [host = '', ...path] = address.split('/')
+  // Modules of registries have their system at the end.
+  if (kind === 'Module' && path.length > 2 && path.at(-1) === system) path.pop()
+  const last = path.at(-1)
+  return {
+    host,
+    namespace: path.slice(0, -1).join('/'),
+    name: kind === 'Module' ? last : undefined,
+    type: kind === 'Provider' ? last : undefined,
+    system,
+    version: version.replace(/^v/, ''),
+    publishedAt: sinceMs === undefined ? undefined : new Date(sinceMs).toISOString(),
+    ageHours: sinceMs === undefined ? undefined : (nowMs - sinceMs) / hourMs,
+  }
+}
