@@ -21,6 +21,7 @@ import {
   outdatedCommand,
   type Parsed,
   planCommand,
+  policyCommand,
   publishCommand,
   quarantineCommand,
   restoreCommand,
@@ -124,6 +125,7 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
     mistakeStatus: 1,
   }),
   why: printing(whyCommand, async () => (await import('../why/why.ts')).why),
+  policy: printing(policyCommand, async () => (await import('../policy/policy.ts')).policy),
   explain: printing(explainCommand, async () => (await import('../explain/explain.ts')).explain),
   backup: {
     heading: 'Operate',

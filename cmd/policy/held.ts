@@ -1,0 +1,29 @@
+import { type HeldVersion, heldBackIn } from '../../pkg/fill/sync/sync.ts'
+import type { Objects } from '../../pkg/records/store/store.ts'
+
+/** A version that a policy holds back, and where. */
+export interface HeldRow extends HeldVersion {
+  readonly resource: string
+}
+
+/** Those that come in first, then those that are refused. */
+export function heldRows(objects: Objects): HeldRow[] {
+  return (['Module', 'Provider'] as const)
+    .flatMap((kind) => objects.list(kind))
+    .flatMap((parent) => {
+      const { namespace, name } = parent.metadata
+      const resource = `${parent.kind} ${namespace}/${name}`
+      return heldBackIn(parent).map((held) => ({ resource, ...held }))
+    })
+    .toSorted((a, b) => (a.until ?? '9999').localeCompare(b.until ?? '9999'))
+}
+
+export function heldText(rows: readonly HeldRow[]): string {
+  if (rows.length === 0) return 'Nothing is held back.\n'
+  const lines = rows.map(({ resource, version, address, until, message, by }) => {
+    const whose = by === 'Installation' ? ' (policy of the installation)' : ''
+    const why = message ?? `until ${until ?? 'nobody knows when'}`
+    return `${resource} ${version} (${address}): ${why}${whose}\n`
+  })
+  return `${lines.join('')}${rows.length} held back\n`
+}

@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { depot } from '../import/import.fixture.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'depot-policy-'))
+afterAll(() => rmSync(dir, { recursive: true }))
+const write = (file: string, content: string) => writeFileSync(join(dir, file), content)
+const vpc = 'github.com/acme/terraform-aws-vpc'
+
+mkdirSync(join(dir, 'registry'))
+write(
+  'registry/depot.yaml',
+  `apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata: { name: public, namespace: platform }
+spec:
+  policy:
+    minimumAge: 7d
+    deny:
+    - { address: ${vpc}, versions: 5.1.0, reason: published with a stolen token }
+    - { address: github.com/old/**, reason: abandoned, until: 2020-01-01 }
+    exceptions:
+    - { address: ${vpc}, version: 5.1.1, reason: fixes CVE-2026-0001, by: Ann Lee }
+    rule: { expression: upstream.namespace != "evil", reason: not theirs }
+---
+apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: { name: vpc, namespace: platform }
+spec:
+  moduleConfig: { provider: aws }
+  versions: []
+status:
+  listing:
+    address: ${vpc}
+    depot: platform/public
+    heldBack:
+    - { version: v5.1.0, since: 2026-11-26T10:00:00Z, message: 'denied: stolen', by: Installation }
+    - { version: v5.2.0, since: 2026-11-26T10:00:00Z, until: 2026-12-03T10:00:00Z }
+`,
+)
+write('strict.yaml', 'minimumAge: 14d\n')
+write('broken.yaml', '{}\n')
+write('wrong.yaml', 'minimumAge: 14d\ndeny: all\n')
+const file = ['--depot', 'registry/depot.yaml']
+const test = (address: string, ...more: readonly string[]) =>
+  depot(dir, ['policy', 'test', address, ...more])
+
+it.each([
+  [
+    `${vpc}@5.1.0`,
+    [],
+    1,
+    `is refused
+  by the policy of Depot platform/public: denied: published with a stolen token
+  an exception of the same policy lets it in
+`,
+  ],
+  [
+    `${vpc}@v5.1.1`,
+    [],
+    0,
+    `comes in at once
+  the exception of Ann Lee names it: fixes CVE-2026-0001
+`,
+  ],
+  [
+    `${vpc}@5.1.1`,
+    ['--upstream-policy', 'strict.yaml'],
+    1,
+    `is held back
+  until it is 14 days old, by the policy of the installation
+  the exception of Ann Lee names it: fixes CVE-2026-0001
+`,
+  ],
+  [
+    `${vpc}@5.2.0`,
+    [],
+    1,
+    `is held back
+  until it is 7 days old, by the policy of Depot platform/public
+`,
+  ],
+  [
+    'github.com/evil/vpc@1.0.0',
+    [],
+    1,
+    `is refused
+  by the policy of Depot platform/public: refused by the rule: not theirs
+`,
+  ],
+  [
+    vpc,
+    [],
+    1,
+    `has rules
+  minimum age: 7 days
+  deny: 5.1.0 of ${vpc}: published with a stolen token
+  rule: upstream.namespace != "evil": not theirs
+  exception: 5.1.1 of ${vpc}, by Ann Lee: fixes CVE-2026-0001
+`,
+  ],
+])('says what happens to %s with %j', async (address, more, status, text) => {
+  const result = await test(address, ...file, ...more)
+  const [what = '', version] = address.split('@')
+  const named = version === undefined ? what : `${what} ${version}`
+  expect(result).toEqual({
+    status,
+    stdout: `Depot platform/public: ${named} ${text}`,
+    stderr: '',
+  })
+})
+
+it('tests the policy of the installation alone', async () => {
+  const result = await test(`${vpc}@5.1.0`, '--upstream-policy', 'broken.yaml', '-o', 'json')
+  expect(result.status).toBe(0)
+  expect(JSON.parse(result.stdout)).toMatchObject({ verdicts: [{ state: 'ComesIn' }] })
+})
+
+it.each([
+  [['test', vpc], 'name a Depot with --depot FILE, or a policy with --upstream-policy'],
+  [['test', vpc, '--depot', 'none.yaml'], '--depot: none.yaml: does not exist'],
+  [['test', vpc, '--depot', 'strict.yaml'], '--depot: strict.yaml holds no Depot'],
+  [['test', vpc, '--upstream-policy', 'wrong.yaml'], '--upstream-policy: wrong.yaml:2: deny '],
+  [['show'], 'write test ADDRESS[@VERSION], or list'],
+])('says what is wrong with %j', async (args, message) => {
+  const { status, stderr } = await depot(dir, ['policy', ...args])
+  expect(status).toBe(2)
+  expect(stderr).toContain(message)
+})
+
+it('lists what is held back until when, and what is refused', async () => {
+  const held = (...more: readonly string[]) =>
+    depot(dir, ['policy', 'list', '--held', '--manifests', 'registry', ...more])
+  expect((await held()).stdout).toBe(
+    `Module platform/vpc v5.2.0 (${vpc}): until 2026-12-03T10:00:00Z
+Module platform/vpc v5.1.0 (${vpc}): denied: stolen (policy of the installation)
+2 held back
+`,
+  )
+  expect(JSON.parse((await held('-o', 'json')).stdout)).toMatchObject({
+    held: [{ version: 'v5.2.0' }, { version: 'v5.1.0', by: 'Installation' }],
+  })
+})
+
+it('lists the rules of all Depots', async () => {
+  const args = ['policy', 'list', '--manifests', 'registry', '--upstream-policy', 'strict.yaml']
+  const { stdout } = await depot(dir, args)
+  expect(stdout).toMatch(/^Depot platform\/public\n {2}installation: minimum age: 14 days\n/)
+  expect(stdout).toContain('  deny until 2020-01-01 (ended): every version of github.com/old/**: ')
+})
