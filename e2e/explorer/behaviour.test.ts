@@ -378,6 +378,18 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
+  it('11. names the upgrades that close findings', async () => {
+    const path = '/platform/provider/acme-cmdb?f_platform=linux/amd64'
+    const { page, problems, close } = await showcase.open(path)
+    const section = page.locator('section[aria-labelledby=findings]')
+    await section.getByText(/^\d+ upgrades can close \d+ of 16 findings$/).click()
+    const rows = section.getByRole('table', { name: 'Upgrades' }).locator('tbody tr')
+    await rows.first().waitFor()
+    expect(await rows.filter({ hasText: 'golang-jwt' }).innerText()).toMatch(/0\.35\.0\s+3 of 4$/)
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('12. counts the findings of the latest version on a card', async () => {
     const { page, close } = await showcase.open('/?q=vpc&view=cards')
     const card = page.locator('.card', {

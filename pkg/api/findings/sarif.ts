@@ -1,6 +1,5 @@
-import type { SecurityFinding } from '../v1alpha1/v1alpha1.ts'
 import { distinctFindings, type ScanReport } from './scan-report.ts'
-import { rankOf } from './upgrades.ts'
+import { rankOf, type ScanFinding } from './upgrades.ts'
 
 /** Levels by rank. */
 const levels = ['error', 'error', 'warning', 'note', 'none'] as const
@@ -64,7 +63,7 @@ export function sarifOf(report: ScanReport) {
   }
 }
 
-function ruleOf(id: string, findings: readonly SecurityFinding[]) {
+function ruleOf(id: string, findings: readonly ScanFinding[]) {
   const rank = Math.min(...findings.map(({ severity }) => rankOf(severity)))
   const text = findings.find(({ title }) => title !== '')?.title ?? id
   return {
@@ -75,13 +74,7 @@ function ruleOf(id: string, findings: readonly SecurityFinding[]) {
   }
 }
 
-function textOf({
-  vulnerabilityID,
-  pkgName,
-  installedVersion,
-  fixedVersion,
-  title,
-}: SecurityFinding) {
+function textOf({ vulnerabilityID, pkgName, installedVersion, fixedVersion, title }: ScanFinding) {
   const subject = [pkgName, installedVersion].filter(Boolean).join(' ')
   const what = [subject, title || vulnerabilityID].filter(Boolean).join(': ')
   return fixedVersion ? `${what}; fixed in ${fixedVersion}` : what

@@ -1,5 +1,4 @@
-import type { SecurityFinding } from '../v1alpha1/v1alpha1.ts'
-import { rankOf, type Severity } from './upgrades.ts'
+import { rankOf, type ScanFinding, type Severity } from './upgrades.ts'
 
 /** Results of the scans of one version. */
 export interface ScanReport {
@@ -13,7 +12,7 @@ export interface ScanReport {
     readonly scannedAt?: string | undefined
     /** Whether the mildest findings are missing, because there were too many. */
     readonly truncated?: true | undefined
-    readonly findings: readonly SecurityFinding[]
+    readonly findings: readonly ScanFinding[]
   }[]
   /** Archives that nobody scanned: `source` or platforms. */
   readonly unscanned: readonly string[]
@@ -26,13 +25,13 @@ const subjectOfScan = ({ in: part, platforms = [] }: ReportedScan): string =>
   part === 'source' ? part : platforms.join(', ')
 
 /** Whether a finding is of this severity or a worse one. */
-export const isAtLeast = ({ severity }: SecurityFinding, least: Severity): boolean =>
+export const isAtLeast = ({ severity }: ScanFinding, least: Severity): boolean =>
   rankOf(severity) <= rankOf(least)
 
 /** Each finding once, with the archives that have it. */
 export function distinctFindings({
   scans,
-}: ScanReport): { readonly finding: SecurityFinding; readonly places: readonly string[] }[] {
+}: ScanReport): { readonly finding: ScanFinding; readonly places: readonly string[] }[] {
   const found = scans.flatMap((scan) =>
     scan.findings.map((finding) => ({ finding, place: subjectOfScan(scan) })),
   )

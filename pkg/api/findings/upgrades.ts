@@ -1,4 +1,13 @@
-import type { SecurityFinding } from '../v1alpha1/v1alpha1.ts'
+/** A finding as the browse API has it. */
+export interface ScanFinding {
+  readonly vulnerabilityID: string
+  readonly pkgName: string
+  readonly installedVersion: string
+  /** One version, or those of several lines with commas between. */
+  readonly fixedVersion?: string | undefined
+  readonly severity: string
+  readonly title: string
+}
 
 /** The findings of one package, and the version that closes most of them. */
 export interface PackageFindings {
@@ -28,7 +37,7 @@ export function rankOf(severity: string): number {
 const maxCandidates = 32
 
 /** Groups findings by package and installed version: the worst first, then those with most findings. */
-export function packagesOf(findings: readonly SecurityFinding[]): PackageFindings[] {
+export function packagesOf(findings: readonly ScanFinding[]): PackageFindings[] {
   const groups = Map.groupBy(findings, ({ pkgName, installedVersion }) =>
     JSON.stringify([pkgName, installedVersion]),
   )
@@ -40,7 +49,7 @@ export function packagesOf(findings: readonly SecurityFinding[]): PackageFinding
   )
 }
 
-function packageOf(all: readonly SecurityFinding[]): PackageFindings {
+function packageOf(all: readonly ScanFinding[]): PackageFindings {
   const worst = Math.min(...all.map(({ severity }) => rankOf(severity)))
   const { pkgName = '', installedVersion = '' } = all[0] ?? {}
   return {
@@ -53,7 +62,7 @@ function packageOf(all: readonly SecurityFinding[]): PackageFindings {
 }
 
 function upgradeOf(
-  all: readonly SecurityFinding[],
+  all: readonly ScanFinding[],
   installedVersion: string,
 ): Pick<PackageFindings, 'fixedIn' | 'closes'> {
   const installed = numbered(installedVersion)

@@ -13,6 +13,7 @@ import type { SectionProps } from '../page.tsx'
 import { countOf, filterFindings } from './count.ts'
 import { Matrix } from './matrix.tsx'
 import { FindingsTable } from './table.tsx'
+import { Upgrades } from './upgrades.tsx'
 
 /** Name of the source scan, beside the names of platforms. */
 const source = 'source'
@@ -153,6 +154,7 @@ function List({ title, findings, values, change }: ListProps) {
           {title}, {plural(findings.length, 'finding')}
         </h3>
       )}
+      <Upgrades findings={findings} />
       <search class="filters" aria-label="Filter findings">
         <SearchField
           label="Search findings"
