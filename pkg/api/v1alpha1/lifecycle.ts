@@ -76,5 +76,6 @@ export const EffectiveLifecycle = z
     message: z.string().optional().describe('Why.'),
     replacedBy: z.string().optional().describe('Version or address to take instead.'),
     link: z.string().optional().describe('Page that explains it.'),
+    since: z.string().optional().describe('Time when it came into this state, RFC 3339.'),
   })
   .describe('State by its spec, the rules of its parent, and policies. Absent if it is active.')

@@ -109,6 +109,10 @@ export const ScanSummary = z.object({
       unknown: count('UNKNOWN'),
     })
     .describe('All findings by severity, also those that are left out of the list.'),
+  criticalSince: z
+    .string()
+    .optional()
+    .describe('Time when a scan last found a new finding of severity CRITICAL, RFC 3339.'),
   truncated: z
     .boolean()
     .optional()

@@ -30,6 +30,7 @@ import type { ScannerIdentity } from './scanner.ts'
 import { failed } from './scanner-process.ts'
 
 type Status = NonNullable<Version['status']>
+type Scan = NonNullable<Status['sourceScan']>
 
 /** The last scan of an archive, as this process knows it. */
 interface LastScan {
@@ -101,9 +102,9 @@ export async function scanVersion(
       ...(list.truncated && { truncated: true }),
     }
     const scan = { scannedAt: timeOf(atMs), findings: [...list.findings] }
-    const result = resultOf(version, { scan, summary })
+    const result = (status: Status | undefined) => resultOf(version, status, { scan, summary })
     // Its spec changed meanwhile: that asks for another look, which scans it again.
-    if (!(await write(context, object, sha256, () => result))) return {}
+    if (!(await write(context, object, sha256, result))) return {}
     remember(context, version, sha256, identity)
     return { isScanned: true, ...soonestRescan(context, version, database) }
   } catch (thrown) {
@@ -227,15 +228,37 @@ const unchanged = { fields: {}, conditions: {}, isObserved: false } as const
 
 function resultOf(
   version: Version,
-  { scan, summary }: { scan: NonNullable<Status['sourceScan']>; summary: ScanSummary },
+  before: Status | undefined,
+  { scan, summary }: { scan: Scan; summary: ScanSummary },
 ): StatusChange<Status> {
   const field = targetOf(version) === 'source' ? 'sourceScan' : 'binaryScan'
+  const known = before?.scan?.sha256 === summary.sha256 ? before[field] : undefined
+  const criticalSince = criticalSinceOf(scan, known, before?.scan?.criticalSince)
   const { database, scanner, counts, truncated } = summary
   const by = database === undefined ? scanner : `${scanner} with the database of ${database}`
   const tail = truncated === true ? '; the list leaves out the mildest' : ''
   const Scanned = conditionTrue('Scanned', `${countsText(counts)}, by ${by}${tail}`)
-  return { fields: { [field]: scan, scan: summary }, conditions: { Scanned }, isObserved: false }
+  const fields = { [field]: scan, scan: { ...summary, ...(criticalSince && { criticalSince }) } }
+  return { fields, conditions: { Scanned }, isObserved: false }
 }
+
+/** The time of the last scan with a CRITICAL finding that the scan before it did not have. */
+function criticalSinceOf(
+  scan: Scan,
+  before: Scan | undefined,
+  since: string | undefined,
+): string | undefined {
+  const found = criticalIn(scan)
+  if (found.size === 0) return undefined
+  return found.isSubsetOf(criticalIn(before)) ? (since ?? before?.scannedAt) : scan.scannedAt
+}
+
+const criticalIn = (scan: Scan | undefined): Set<string> =>
+  new Set(
+    scan?.findings
+      .filter(({ severity }) => severity === 'CRITICAL')
+      .map((one) => `${one.vulnerabilityID} ${one.pkgName} ${one.installedVersion}`),
+  )
 
 /** Earlier findings of the same archive stay. */
 function failureOf(

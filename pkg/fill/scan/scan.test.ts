@@ -115,6 +115,25 @@ describe('a scan', () => {
     expect(await scene.text('runs')).toBe('xx')
   })
 
+  it('says since when there are CRITICAL findings: since the last new one', async () => {
+    const critical = (id: string) => finding(id, { severity: 'CRITICAL' })
+    const scan = async (...findings: object[]) => {
+      scene.aheadMs += 30 * 3_600_000
+      await scene.scanner(`print(${JSON.stringify(findings)})`)
+      await scene.run()
+      const { scan: summary, sourceScan } = await scene.status('network')
+      return [summary?.criticalSince, sourceScan?.scannedAt]
+    }
+    await scene.store('network', [main])
+    expect(await scan(finding('a'))).toEqual([undefined, expect.any(String)])
+    const [first, firstAt] = await scan(critical('a'), critical('b'))
+    expect(first).toBe(firstAt)
+    expect((await scan(critical('b')))[0]).toBe(first)
+    const [second, secondAt] = await scan(critical('c'), critical('b'))
+    expect([second, second === first]).toEqual([secondAt, false])
+    expect((await scan(finding('c')))[0]).toBeUndefined()
+  })
+
   it('runs again for another archive, and for another scanner once the interval is over', async () => {
     await scene.scanner(`print([])`)
     await scene.store('network', [main])

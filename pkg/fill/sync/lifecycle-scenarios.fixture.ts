@@ -34,7 +34,13 @@ export function lifecycleScenarios(scene: () => Scene): void {
         expect(latest()).toBe('1.0.0')
       })
       const { lifecycle, synced } = scene().status('Version', 'vpc-1-1-0')
-      expect([lifecycle, synced]).toEqual([{ state: 'Quarantined', ...note }, true])
+      const since = expect.stringMatching(/^20.*Z$/)
+      expect([lifecycle, synced]).toEqual([{ state: 'Quarantined', ...note, since }, true])
+      await write({ versions: '1.1.0', state: 'Quarantined', message: 'leaks all keys' })
+      const sameState = { ...lifecycle, message: 'leaks all keys', replacedBy: undefined }
+      await eventually(() =>
+        expect(scene().status('Version', 'vpc-1-1-0').lifecycle).toEqual(sameState),
+      )
       await write({ versions: '< 1.1.0', state: 'Deprecated' })
       await eventually(() => {
         expect(states()).toEqual(['Deprecated', undefined])

@@ -18,11 +18,12 @@ const overheadBytes = 4096
 const bodyShare = 1.25
 
 /** Answers differ by caller, so shared caches must not keep them, and private ones ask each time. */
-const headers = {
-  'Content-Type': 'application/json',
+export const headersOf = (contentType = 'application/json') => ({
+  'Content-Type': contentType,
   'Cache-Control': 'private, no-cache',
   Vary: 'Authorization, Accept-Encoding',
-}
+})
+const jsonHeaders = headersOf()
 
 /**
  * Remembers answers until their data changes, or until they take too much memory: then those go that were not asked for
@@ -65,6 +66,7 @@ export class Answers {
     target: string,
     { body, revision, madeAt = revision?.() }: Composed,
     facts: ReadyAnswer['facts'],
+    headers: ReturnType<typeof headersOf> = jsonHeaders,
   ): ReadyAnswer {
     const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
     const answer = new ReadyAnswer(body, headers, facts, etag)

@@ -1,6 +1,7 @@
 import { notFound } from '../../base/errors/errors.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
 import { kindName, kindOf } from './parameters.ts'
+import { escaped } from './xml.ts'
 
 /** Below the prefix. The name ends in `.svg`. */
 export const badgePattern = '/badges/:namespace/:kind/:file'
@@ -48,12 +49,4 @@ function draw(name: string, version: string): string {
   const text = (content: string, x: number) =>
     `<text x="${x}" y="14" text-anchor="middle">${escaped(content)}</text>`
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${escaped(`${name} ${version}`)}"><title>${escaped(`${name} ${version}`)}</title><rect width="${width}" height="20" rx="3" fill="${grey}"/><path d="M${left} 0h${right - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-${right - 3}z" fill="${blue}"/><g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">${text(name, left / 2)}${text(`v${version}`, left + right / 2)}</g></svg>`
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

@@ -20,7 +20,7 @@ import {
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { type CallerView, requestOf } from '../auth/auth.ts'
 import type { Catalog, View } from '../catalog/catalog.ts'
-import { Answers } from './answers.ts'
+import { Answers, headersOf } from './answers.ts'
 import { badgeHeaders, badgeOf, badgePattern } from './badge.ts'
 import type { BrowseEndpoint } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
@@ -137,6 +137,7 @@ function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Ans
   const route = prefix + pattern
   const isAlone = !pattern.includes(':')
   const alone = { route }
+  const headers = headersOf(endpoint.contentType)
   return {
     pattern,
     waits: endpoint.waitsFor !== undefined,
@@ -149,7 +150,7 @@ function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Ans
         query: readQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
       })
       const facts = isAlone ? alone : { route, ...subjectOf(path) }
-      return after(composed, (made) => answers.put(view.key, target, made, facts))
+      return after(composed, (made) => answers.put(view.key, target, made, facts, headers))
     },
   }
 }

@@ -32,6 +32,8 @@ export interface BrowseEndpoint<
   readonly path: P
   readonly query: Q
   readonly response: z.ZodType
+  /** Default: JSON. */
+  readonly contentType?: string
   /** An answer. */
   readonly example: unknown
   /** Example of the message if a query is malformed; absent if no query can be. */

@@ -4,6 +4,7 @@ import { depots } from './depots.ts'
 import { downloadHistory } from './download-history.ts'
 import type { BrowseEndpoint } from './endpoint.ts'
 import { explain } from './explain.ts'
+import { feed } from './feed.ts'
 import { moduleComparison } from './module-comparison.ts'
 import { moduleDocs } from './module-docs.ts'
 import { namespaces } from './namespaces.ts'
@@ -38,4 +39,5 @@ export const endpoints: readonly BrowseEndpoint[] = [
   moduleComparison,
   providerPages,
   providerPage,
+  feed,
 ]

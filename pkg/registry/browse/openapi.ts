@@ -8,6 +8,8 @@ import { isRepeatable } from './parameters.ts'
 
 type Json = Record<string, unknown>
 
+const json = 'application/json'
+
 const header = (description: string, example: string) => ({
   description,
   schema: { type: 'string' },
@@ -75,7 +77,7 @@ export function openApiDocument(): Json {
 }
 
 function operation(endpoint: BrowseEndpoint): Json {
-  const { operationId, summary, description, path, query, response } = endpoint
+  const { operationId, summary, description, path, query, response, contentType = json } = endpoint
   return {
     operationId,
     summary,
@@ -86,7 +88,10 @@ function operation(endpoint: BrowseEndpoint): Json {
         description: 'The answer.',
         headers: { ETag: header('Changes with the body.', exampleTag), ...cacheHeaders },
         content: {
-          'application/json': { schema: reference(response), example: endpoint.example },
+          [contentType]: {
+            schema: contentType === json ? reference(response) : { type: 'string' },
+            example: endpoint.example,
+          },
         },
       },
       304: { description: 'The body has the tag that If-None-Match names.' },

@@ -39,6 +39,7 @@ export const sortKeys = {
   totalDownloads: amount((summary) => summary.downloads),
   lastDownloadedAt: amount((summary) => summary.lastDownloadedAt),
   lastScanned: amount((summary) => summary.lastScannedAt),
+  news: amount((summary) => summary.newsAt || undefined),
 } satisfies Record<string, SortKey>
 
 export type SortBy = keyof typeof sortKeys
@@ -112,15 +113,13 @@ export class SortOrder {
     return page
   }
 
-  /** The first entries of a set, largest first; only those with the key. */
-  largest(set: Bits, limit: number): Listed[] {
-    const largest: Listed[] = []
+  /** The entries of a set, largest first; only those with the key. */
+  *largest(set: Bits): Generator<Listed> {
     for (const index of this.#descending()) {
-      if (index >= this.#present) break
+      if (index >= this.#present) return
       const number = this.#numbers[index] as number
-      if (set.has(number) && largest.push(this.#entries[number] as Listed) >= limit) break
+      if (set.has(number)) yield this.#entries[number] as Listed
     }
-    return largest
   }
 
   *#ascending(): Generator<number> {

@@ -222,6 +222,11 @@ export class ReadModel {
     return this.#orders[sortBy].page(set, descending, offset, limit)
   }
 
+  /** The entries of a view that pass the filters, those with the latest news first. Read it in one go. */
+  newest(view: View, selection: Selection): Generator<Listed> {
+    return this.#orders.news.largest(this.chosen(view, selection))
+  }
+
   /** @param namespace of the Depots, default: all; their resources may be in others */
   depots(view: View, namespace?: string): ShownDepot[] {
     this.#backlog.advance()
@@ -244,7 +249,7 @@ export class ReadModel {
       namespace === undefined
         ? view.totals(this.#entries, this.#revision)
         : sumOf(set, this.#entries)
-    const best = this.#best.largest(set, mostDownloadedLimit)
+    const best = [...this.#best.largest(set).take(mostDownloadedLimit)]
     return {
       totals: namedTotals(totals),
       mostDownloaded: mostDownloaded(best, mostDownloadedLimit, this.#options.downloads),

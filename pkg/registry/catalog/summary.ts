@@ -33,6 +33,8 @@ export interface Summary {
   readonly bestDownloads: number
   /** End of the latest scan of any version, in milliseconds since 1970. */
   readonly lastScannedAt: number | undefined
+  /** Time of the last news about any version, or later, in seconds since 1970. */
+  readonly newsAt: number
   readonly totals: Totals
   /** The place of the latest version's README; modules only. */
   readonly readme: ReadmeRef | undefined
@@ -75,6 +77,7 @@ export function summaryOf(
     lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
     bestDownloads: bestDownloadsOf(parent, downloads),
     lastScannedAt: sum.lastScannedAt,
+    newsAt: sum.newsAt,
     totals: totalsOf({ kind, resource, sum, downloads: downloads?.count ?? 0 }),
     readme: latest.find((row) => row.readme !== undefined)?.readme,
   }

@@ -58,6 +58,9 @@ interface Rare {
   readonly isBreakRefused: boolean
   readonly ownLifecycle: LifecycleFacts['own']
   readonly quarantinedBy: readonly QuarantineEntry[]
+  /** Both in seconds since 1970; 0 if nobody wrote it down. */
+  readonly lifecycleSince: number
+  readonly criticalSince: number
 }
 
 const nothingRare: Rare = {
@@ -71,6 +74,8 @@ const nothingRare: Rare = {
   isBreakRefused: false,
   ownLifecycle: undefined,
   quarantinedBy: [],
+  lifecycleSince: 0,
+  criticalSince: 0,
 }
 
 /** A Version: one archive. It has few fields, because there may be 200,000 rows. */
@@ -113,15 +118,17 @@ export class VersionRow {
     this.docsDigest = digestOf(docsChecksumOf(version) ?? '')
     this.sizeBytes = archiveSizeOf(version)
     // Seconds fit into the row, and milliseconds would not.
-    const publishedMs = Date.parse(status?.artifact?.storedAt ?? metadata.creationTimestamp)
-    this.publishedAt = Math.floor(publishedMs / 1000) || 0
-    const { sourceScan, binaryScan, isTruncated = false } = servedScans(version, this.digest)
+    this.publishedAt = secondsOf(status?.artifact?.storedAt ?? metadata.creationTimestamp)
+    const scans = servedScans(version, this.digest)
+    const { sourceScan, binaryScan, isTruncated = false } = scans
     this.sourceScannedAt = context.string(scannedAt(sourceScan))
     this.sourceFindings = context.findings.hold(sourceScan?.findings ?? [])
     this.common = context.common(commonOf(version), old?.common)
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
     const scan = spec.type === 'Provider' ? binaryScan : undefined
-    this.#rare = rareOf(version, { scan, isTruncated, checksumMalformed }, context)
+    const criticalSince = criticalSinceOf(version, scans)
+    const facts = { scan, isTruncated, checksumMalformed, criticalSince }
+    this.#rare = rareOf(version, facts, context)
   }
 
   get namespace(): string {
@@ -205,6 +212,16 @@ export class VersionRow {
     const rules = this.parent?.resource?.lifecycle?.matching(this.version)
     const isActive = own === undefined && rules === undefined && quarantinedBy.length === 0
     return isActive ? undefined : effectiveLifecycle({ own, rules, quarantinedBy })
+  }
+
+  /** When it came into its lifecycle, or was published, in seconds since 1970. */
+  get lifecycleSince(): number {
+    return this.#rare.lifecycleSince || this.publishedAt
+  }
+
+  /** When its last CRITICAL finding was found, in seconds since 1970; 0 without one. */
+  get criticalSince(): number {
+    return this.#rare.criticalSince
   }
 
   /**
@@ -347,13 +364,13 @@ function servedScans(
   return isOfAnother ? {} : { sourceScan, binaryScan, isTruncated: scan?.truncated }
 }
 
-interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated'> {
+interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated' | 'criticalSince'> {
   readonly scan: Scan | undefined
 }
 
 function rareOf(
   version: Version,
-  { scan, isTruncated, checksumMalformed }: RareFacts,
+  { scan, isTruncated, checksumMalformed, criticalSince }: RareFacts,
   context: RowContext,
 ): Rare {
   const { metadata, spec, status } = version
@@ -361,10 +378,10 @@ function rareOf(
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const breaks = breaksOf(version)
   const { quarantinedBy = [] } = status ?? {}
-  const isPlainRow = [scan, ref, digests, breaks, spec.lifecycle].every(
+  const isPlainRow = [scan, ref, digests, breaks, spec.lifecycle, status?.lifecycle].every(
     (part) => part === undefined,
   )
-  const isMarked = checksumMalformed || isTruncated
+  const isMarked = checksumMalformed || isTruncated || criticalSince > 0
   if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
   return {
     checksumMalformed,
@@ -377,7 +394,26 @@ function rareOf(
     isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',
     ownLifecycle: spec.lifecycle,
     quarantinedBy,
+    lifecycleSince: secondsOf(status?.lifecycle?.since),
+    criticalSince,
   }
+}
+
+/** A time of RFC 3339 in seconds since 1970; 0 without one. */
+const secondsOf = (time: string | undefined): number =>
+  time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0
+
+/** Since its scans have a CRITICAL finding: since the last scan if no controller wrote down when it was found; otherwise 0. */
+function criticalSinceOf(
+  { status }: Version,
+  { sourceScan, binaryScan }: ReturnType<typeof servedScans>,
+): number {
+  const times = [sourceScan, binaryScan].flatMap((scan) =>
+    scan?.findings.some(({ severity }) => severity.toUpperCase() === 'CRITICAL') ? [scan] : [],
+  )
+  if (times.length === 0) return 0
+  const since = secondsOf(status?.scan?.criticalSince)
+  return since || Math.max(1, ...times.map(({ scannedAt: at }) => secondsOf(at)))
 }
 
 function breaksOf({ spec, status }: Version): Breaks | undefined {

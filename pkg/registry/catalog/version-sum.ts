@@ -39,6 +39,8 @@ export interface VersionSum {
   readonly findings: number[]
   /** In milliseconds since 1970. */
   lastScannedAt: number | undefined
+  /** Time of the last news about any version, or later, in seconds since 1970. */
+  newsAt: number
   /** `linux/amd64`, each once. */
   readonly platforms: Set<string>
   /** Storage of the first row that has one. */
@@ -55,6 +57,7 @@ const noSum = (): VersionSum => ({
   storageBytes: 0,
   findings: severities.map(() => 0),
   lastScannedAt: undefined,
+  newsAt: 0,
   platforms: new Set(),
   storage: undefined,
   newestRelease: undefined,
@@ -70,6 +73,7 @@ export function addUp(sums: readonly VersionSum[]): VersionSum {
     all.count += sum.count
     all.storageBytes += sum.storageBytes
     accumulate(all.findings, sum.findings)
+    all.newsAt = Math.max(all.newsAt, sum.newsAt)
     all.lastScannedAt = later(all.lastScannedAt, sum.lastScannedAt)
     for (const platform of sum.platforms) all.platforms.add(platform)
     all.storage ??= sum.storage
@@ -148,6 +152,7 @@ export class Summing {
     sum.storageBytes += sizeBytes
     sum.storage ??= common.storage
     sum.platforms.add(`${os}/${arch}`.toLowerCase())
+    sum.newsAt = Math.max(sum.newsAt, row.publishedAt, row.lifecycleSince, row.criticalSince)
     this.#scanned(sourceScannedAt)
     this.#scanned(row.binaryScannedAt)
     addLists(row, lists)

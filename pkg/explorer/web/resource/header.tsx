@@ -5,6 +5,7 @@ import { Icon, kindIcon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
+import { feedHref } from '../url/pages.ts'
 import type { ChosenVersion } from './chosen-version.ts'
 import { safeHref } from './safe-href.ts'
 
@@ -15,6 +16,7 @@ interface Props {
 
 /** Name and state of the resource, with findings and downloads of the version that is shown. */
 export function Header({ detail, version: { shown, synced, isLatest } }: Props) {
+  const { namespace, kind, name } = detail
   const repository = safeHref(detail.repoUrl ?? '')
   const upstreamDocs = safeHref(detail.upstreamDocsUrl ?? '')
   return (
@@ -58,6 +60,7 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
             <Icon name="out" />
           </a>
         )}
+        <a href={feedHref({ namespace, kind, name })}>Feed</a>
       </div>
       {detail.message !== undefined && (
         <div class="note warn older">

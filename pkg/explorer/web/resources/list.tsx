@@ -3,7 +3,7 @@ import { plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { Pagination } from '../parts/pagination.tsx'
 import { writeChoice } from '../shell/choices.ts'
-import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
+import { feedHref, type ResourcesValues, resourcesHref } from '../url/pages.ts'
 import { Cards } from './card.tsx'
 import { activeFilters } from './choices.ts'
 import { ResourceTable } from './table.tsx'
@@ -22,6 +22,7 @@ export const ListHead = ({ data, values }: HeadProps) => (
     <span class="quiet num" role="status">
       {data !== undefined && countOf(data, values)}
     </span>
+    <a href={feedHref()}>Feed</a>
     <span class="end">
       <ViewSwitch values={values} />
     </span>

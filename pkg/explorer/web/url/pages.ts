@@ -175,6 +175,9 @@ export const statsUrl = (namespace: string): string =>
 export const conflictsUrl = (values: Partial<ConflictsValues> = {}): string =>
   `${api}/conflicts${print(conflictsParams, values)}`
 export const searchUrl = (q: string): string => `${api}/search?q=${encodeURIComponent(q)}&limit=8`
+/** The feed of news, at the address that feed readers need. */
+export const feedHref = (of: Partial<Omit<PageAddress, 'folder'>> = {}): string =>
+  `/depot/ui/v1/feed.atom${print({ namespace: text, kind: text, name: text }, of)}`
 export const namespacesUrl = `${api}/namespaces`
 export const whoAmIUrl = `${api}/whoami`
 

@@ -8,7 +8,7 @@ import {
 } from '../../../api/lifecycle/lifecycle.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import type { Context } from '../context.ts'
+import { type Context, timeOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import { type VersionStatus, versionStatus } from '../version/work.ts'
 import { versionOfStored } from './desired.ts'
@@ -29,7 +29,7 @@ export async function reportLifecycles(
     if (isReported(version, rules)) continue
     const { lifecycle: before } = versionStatus(version)
     const written = await writeStatus<VersionStatus>(context, version, (status) => ({
-      fields: { lifecycle: stateOf(version, rules, status) },
+      fields: { lifecycle: dated(stateOf(version, rules, status), status, context.clock()) },
       conditions: {},
       isObserved: false,
     }))
@@ -43,7 +43,19 @@ export async function reportLifecycles(
 
 function isReported(version: StoredObject, rules: LifecycleRules): boolean {
   const status = versionStatus(version)
-  return isDeepStrictEqual(status.lifecycle, stateOf(version, rules, status))
+  const { since: _, ...reported } = status.lifecycle ?? {}
+  return isDeepStrictEqual(reported, { ...stateOf(version, rules, status) })
+}
+
+/** Keeps the time of a state whose words change. */
+function dated(
+  state: VersionStatus['lifecycle'],
+  status: VersionStatus | undefined,
+  nowMs: number,
+): VersionStatus['lifecycle'] {
+  if (state === undefined) return undefined
+  const { state: before, since } = status?.lifecycle ?? {}
+  return { ...state, since: before === state.state ? since : timeOf(nowMs) }
 }
 
 function stateOf(

@@ -1,0 +1,8 @@
+/** Text of an element or an attribute of XML. Its characters must be legal there. */
+export function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}
