@@ -8,6 +8,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
+import { settleShapes } from '../fast/fast.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { OnRequest } from './access-log.ts'
 import { createAdminApp } from './admin.ts'
@@ -92,6 +93,7 @@ const limits = {
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { log, metrics, tls } = options
+  settleShapes(tls !== undefined)
   let stopping = false
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())
