@@ -5,5 +5,5 @@
 
 export { allocatorEnvironment, giveMemoryBack, limitHeap, nodeOptions } from './memory.ts'
 export { isPlain } from './plain.ts'
-export { sendRaw } from './raw-answer.ts'
+export { SendableBody, sendRaw } from './raw-answer.ts'
 export { settleShapes } from './shapes.ts'

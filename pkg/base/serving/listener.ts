@@ -102,17 +102,15 @@ function createRawAnswers(keepAliveMs: number, { metrics, logRequest }: Shared) 
     const status = isKnown ? 304 : 200
     const { response, requestId, start } = running
     const head = `${statusLines[status]}${requestId}\r\nX-Content-Type-Options: nosniff\r\n${answer.headerLines(isKnown)}${endOfHead()}`
-    const body = isKnown ? nothing : answer.body
     response.statusCode = status
-    sendRaw(response, head, body)
+    sendRaw(response, head, isKnown ? undefined : answer.sendable)
     const durationMs = performance.now() - start
-    const bytes = head.length + body.length
+    const bytes = head.length + (isKnown ? 0 : answer.body.length)
     metrics.answered(answer.facts.route, status, durationMs, bytes)
     logRequest(loggedOf(running, { status, durationMs, bytes, isAborted: false }), answer)
   }
 }
 
-const nothing = Buffer.alloc(0)
 const statusLine = (status: 200 | 304): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nX-Request-Id: `
 const statusLines = { 200: statusLine(200), 304: statusLine(304) }

@@ -1,4 +1,4 @@
-import { keptBytes } from '../memory/memory.ts'
+import { SendableBody } from '../fast/fast.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import { matchesEtag } from './routes.ts'
 
@@ -7,6 +7,7 @@ import { matchesEtag } from './routes.ts'
  */
 export class ReadyAnswer {
   readonly body: Buffer<ArrayBuffer>
+  readonly sendable: SendableBody
   /** Includes its quotes. Without it, conditional requests get the whole answer. */
   readonly etag: string | undefined
   /** For the access log. */
@@ -17,26 +18,24 @@ export class ReadyAnswer {
   #lines: string | undefined
 
   /**
-   * @param content text is copied; bytes are not, and must stay as they are
+   * @param content text and bytes are copied
    * @param headers except `ETag` and `Content-Length`; answers may share one object
    */
   constructor(
-    content: string | Uint8Array<ArrayBuffer>,
+    content: string | Uint8Array | SendableBody,
     headers: Readonly<Record<string, string>>,
     facts: ReadyAnswer['facts'],
     etag?: string,
   ) {
-    this.body =
-      typeof content === 'string'
-        ? keptBytes(content)
-        : Buffer.from(content.buffer, content.byteOffset, content.length)
+    this.sendable = content instanceof SendableBody ? content : SendableBody.copyOf(content)
+    this.body = this.sendable.bytes
     this.etag = etag
     this.facts = facts
     this.#headers = headers
   }
 
   /** The same answer in another encoding, with an ETag of its own. */
-  encoded(encoding: string, body: Uint8Array<ArrayBuffer>): ReadyAnswer {
+  encoded(encoding: string, body: Uint8Array): ReadyAnswer {
     const headers = { ...this.#headers, 'Content-Encoding': encoding }
     const etag = this.etag?.replace(/"$/, `-${encoding}"`)
     return new ReadyAnswer(body, headers, this.facts, etag)

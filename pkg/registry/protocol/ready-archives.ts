@@ -1,4 +1,5 @@
 import { backendOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { SendableBody } from '../../base/fast/fast.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
 import { type PlainRequest, ReadyAnswer } from '../../base/serving/serving.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
@@ -54,7 +55,7 @@ export class ReadyArchives {
     const { namespace, name, version } = label
     const route = modulePrefix + archivePattern(backendOf(location.storage))
     const answer = new ReadyAnswer(
-      bytes,
+      SendableBody.sharing(bytes),
       archiveHeaders(location.fileName),
       { route, namespace, kind: 'Module', name, version },
       etagOf(sha256),
