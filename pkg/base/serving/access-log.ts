@@ -52,27 +52,38 @@ export function accessLog(log: Logger): AccessLog {
     // Its own serializer takes what is under `err` for a thrown error.
     const lines = log.child(bindings, { serializers: { err: (refusal: unknown) => refusal } })
     return (request, answer) =>
-      lines.info({ ...ownFields(request), ...askedFields(request, answer) }, 'request')
+      lines.info(
+        { ...plainFields(request), ...callerFields(request), ...askedFields(request, answer) },
+        'request',
+      )
   }
   const start = eachMillisecond((time) => `{"level":"info","time":"${time}",${fieldsOf(bindings)},`)
   return (request, answer) => {
     if (!log.isLevelEnabled('info')) return
     const asked =
       answer === undefined ? fieldsOf(askedFields(request)) : knownFields(request, answer)
-    output.write(`${start()}${fieldsOf(ownFields(request))},${asked},"msg":"request"}\n`)
+    const caller = fieldsOf(callerFields(request))
+    const { requestId, durationMs, bytes } = plainFields(request)
+    output.write(
+      `${start()}"requestId":"${requestId}","durationMs":${durationMs},"bytes":${bytes},${caller}${caller && ','}${asked},"msg":"request"}\n`,
+    )
   }
 }
 
 const fieldsOf = (fields: object): string => JSON.stringify(fields).slice(1, -1)
 
-/** The fields that differ between any two requests, and those of the caller. */
-function ownFields(request: LoggedRequest) {
-  const { requestId, durationMs, bytes, traceparent, facts } = request
+/** The fields that differ between any two requests; none has a character that JSON escapes. */
+const plainFields = ({ requestId, durationMs, bytes }: LoggedRequest) => ({
+  requestId,
+  durationMs: Math.round(durationMs * 1000) / 1000,
+  bytes,
+})
+
+/** The fields of the caller, and of a failure. */
+function callerFields(request: LoggedRequest) {
+  const { traceparent, facts } = request
   const { refusal } = facts
   return {
-    requestId,
-    durationMs: Math.round(durationMs * 1000) / 1000,
-    bytes,
     aborted: request.isAborted || undefined,
     traceparent:
       traceparent !== undefined && isTraceparent.test(traceparent) ? traceparent : undefined,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { CappedMap } from '../memory/memory.ts'
 import type { RequestFacts } from '../telemetry/telemetry.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
@@ -23,8 +23,13 @@ export interface PlainRequest {
 /** Finds a ready answer without waiting, or leaves the request to the app. */
 export type Hot = (request: PlainRequest) => ReadyAnswer | undefined
 
-/** Headers that only the app can handle. */
-const forApp = ['range', 'content-length', 'transfer-encoding', 'expect', 'upgrade'] as const
+/** True if a request has a header that only the app can handle. */
+const isForApp = (headers: IncomingHttpHeaders): boolean =>
+  headers.range !== undefined ||
+  headers['content-length'] !== undefined ||
+  headers['transfer-encoding'] !== undefined ||
+  headers.expect !== undefined ||
+  headers.upgrade !== undefined
 
 /** @returns a function that returns undefined for requests that only the app can judge */
 export function createPlainReader(scheme: 'http' | 'https') {
@@ -33,7 +38,7 @@ export function createPlainReader(scheme: 'http' | 'https') {
     if (method !== 'GET' || url[0] !== '/') return undefined
     // Otherwise a header was repeated, and Node has dropped or joined it.
     if (Object.keys(headers).length * 2 !== rawHeaders.length) return undefined
-    for (const name of forApp) if (headers[name] !== undefined) return undefined
+    if (isForApp(headers)) return undefined
     const origin = originOf(headers.host)
     if (origin === undefined) return undefined
     return {
