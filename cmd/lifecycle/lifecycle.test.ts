@@ -77,6 +77,17 @@ it('says what stays as it was, because another rule wins', async () => {
   expect(stdout).toContain('Affected versions:\n  1.0.0 stays Quarantined: leaks keys\n')
 })
 
+it('says which rules are left, with the command that removes them', async () => {
+  await run('deprecate', 'platform/net/aws', '< 2.0.0', '--message', 'old')
+  await run('yank', 'platform/net/aws', '1.0.0')
+  expect((await run('activate', 'platform/net/aws', '~> 1.0')).stderr).toContain(
+    'no rule has the versions "~> 1.0": remove a rule with depot activate platform/net/aws 1.0.0 --manifests registry, or depot activate platform/net/aws "< 2.0.0" --manifests registry\n',
+  )
+  expect((await run('activate', 'platform/net/aws', 'v1.0.0')).stdout).toContain(
+    '  1.0.0: Yanked -> Deprecated\nAnother rule stays; to remove it, too: depot activate platform/net/aws "< 2.0.0" --manifests registry\n',
+  )
+})
+
 it('does not choose between two Modules with one address', async () => {
   const named = (name: string) =>
     manifest

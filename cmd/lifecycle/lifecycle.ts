@@ -58,12 +58,12 @@ export const activate = (
   options: ActivateCommandOptions,
   operands: readonly string[],
 ): Promise<string | number> =>
-  edit(options, operands, (rules, versions) => {
+  edit(options, operands, (rules, versions, address) => {
     const left = without(rules, versions)
     if (left.length < rules.length) return left
-    const own = rules.map((rule) => JSON.stringify(rule.versions)).join(', ')
+    const own = rules.map((rule) => commandOf(undefined, address, rule.versions, options))
     throw new OptionsError([
-      `no rule has the versions ${JSON.stringify(versions)}: ${own === '' ? 'there are no rules' : `the rules have ${own}`}`,
+      `no rule has the versions ${JSON.stringify(versions)}: ${own.length === 0 ? 'there are no rules' : `remove a rule with ${own.join(', or ')}`}`,
     ])
   })
 
@@ -107,7 +107,8 @@ async function edit(
   const { lifecycle: before = [] } = parent.spec as Spec
   const after = change(before, versions, address)
   requireValid(parent, after)
-  const text = textOf(objects, parent, before, after)
+  const removal = (rule: LifecycleRule) => commandOf(undefined, address, rule.versions, options)
+  const text = textOf(objects, parent, { before, after, removal })
   const { kind, metadata } = parent
   if (options.dryRun) return `${text}Nothing was written.\n`
   try {
@@ -200,12 +201,18 @@ function requireValid(parent: StoredObject, lifecycle: readonly LifecycleRule[])
   if (issue !== undefined) throw new OptionsError([`${issue.path.at(-1)} ${issue.message}`])
 }
 
+interface Change {
+  readonly before: readonly LifecycleRule[]
+  readonly after: readonly LifecycleRule[]
+  /** The command that removes a rule. */
+  readonly removal: (rule: LifecycleRule) => string
+}
+
 /** The rules that come and go, and the Versions whose rules are others. */
 function textOf(
   objects: Objects,
   parent: StoredObject,
-  before: readonly LifecycleRule[],
-  after: readonly LifecycleRule[],
+  { before, after, removal }: Change,
 ): string {
   const { kind, metadata } = parent
   const { namespace, uid: ownerUid } = metadata
@@ -216,6 +223,7 @@ function textOf(
   const [old, now] = [new LifecycleRules(before), new LifecycleRules(after)]
   const { moduleConfig, providerConfig } = parent.spec as Spec
   const names = [metadata.name, (moduleConfig ?? providerConfig)?.name]
+  const others = new Set<LifecycleRule>()
   const stored = objects
     .list('Version', { namespace })
     .filter(({ metadata: own, spec }) => {
@@ -232,6 +240,7 @@ function textOf(
       const number = normalizeVersion(version)
       const [was, is] = [old.matching(number), now.matching(number)]
       if (JSON.stringify(was) === JSON.stringify(is)) return []
+      for (const rule of is) if (before.length > after.length) others.add(rule)
       const [from, to] = [was, is].map((rules) => effectiveLifecycle({ own, rules, quarantinedBy }))
       if (from?.state !== to?.state) {
         return `${number}: ${from?.state ?? 'Active'} -> ${to?.state ?? 'Active'}`
@@ -243,7 +252,10 @@ function textOf(
   const affected = all.slice(0, 10).map((line) => `  ${line}`)
   if (all.length > 10) affected.push(`  and ${all.length - 10} more`)
   const title = all.length === 0 ? 'No existing version matches.' : 'Affected versions:'
-  return [`${kind} ${namespace}/${metadata.name}`, ...lines, title, ...affected, ''].join('\n')
+  const left = [...others].map((rule) => `Another rule stays; to remove it, too: ${removal(rule)}`)
+  return [`${kind} ${namespace}/${metadata.name}`, ...lines, title, ...affected, ...left, ''].join(
+    '\n',
+  )
 }
 
 interface Named {
