@@ -1,3 +1,4 @@
+import { lifecycleWords } from '../../pkg/api/lifecycle/lifecycle.ts'
 import type { Condition, Depot, Module, Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../pkg/base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
@@ -116,7 +117,8 @@ function conditionsOf({ status }: StoredObject): readonly Condition[] {
 }
 
 function decidedFor(object: StoredObject): string {
-  const { versionCounts, skipped = [] } = (object.status ?? {}) as AnyStatus
+  const { versionCounts, skipped = [], lifecycle } = (object.status ?? {}) as AnyStatus
+  const words = lifecycle && lifecycleWords(lifecycle)
   const counts =
     versionCounts &&
     `${versionCounts.wanted} wanted, ${versionCounts.synced} stored, ${versionCounts.failed} failed`
@@ -129,7 +131,8 @@ function decidedFor(object: StoredObject): string {
         (type === 'SemVer' && status === 'False'),
     )
     .map(({ type, status, reason, message }) => `${type}=${status} ${reason}: ${message}`)
-  const all = [counts, ...told, ...skips].filter((text) => text !== undefined)
+  const state = lifecycle && `${lifecycle.state}${words && `: ${words}`}`
+  const all = [state, counts, ...told, ...skips].filter((text) => text !== undefined)
   return all.length === 0
     ? 'nothing yet: no reconciler has seen it'
     : printable(all.join('; '), 2000)

@@ -62,6 +62,19 @@ status:
     - ${condition('Stalled', 'True', 'BreakingChange', 'breaks callers of 1.0.0')}
 `,
 )
+writeFileSync(
+  join(dir, 'registry/withdrawn.yaml'),
+  `apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: {name: old-1-0-0, namespace: team}
+spec: {type: Module, version: 1.0.0, moduleConfigRef: {name: old, repoUrl: "https://github.com/acme/old"}}
+status:
+  synced: true
+  lifecycle: {state: Quarantined, message: leaks keys, replacedBy: 1.1.0}
+  conditions:
+    - ${condition('Ready', 'True', 'Synced', 'it is stored')}
+`,
+)
 const why = (...args: readonly string[]) => depot(dir, ['why', ...args, '--manifests', 'registry'])
 
 it('tells what was asked, answered and decided, and what mends it', async () => {
@@ -82,6 +95,11 @@ Version team/vpc-1-1-0
 Address team/vpc:
   module team/vpc has it
 `)
+})
+
+it('tells the state of a version, and why it is in it', async () => {
+  const { stdout } = await why('team/old-1-0-0')
+  expect(stdout).toContain('  decided:   Quarantined: leaks keys; use 1.1.0 instead; Ready=True')
 })
 
 it('names the field that accepts a version that breaks callers', async () => {
