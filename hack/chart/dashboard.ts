@@ -361,6 +361,28 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       queries: [[`max by (pod) (depot_lease_held{${release}})`, '{{pod}}']],
     },
   ],
+  Lifecycle: [
+    {
+      title: 'Deprecated, yanked and quarantined versions',
+      unit: 'short',
+      queries: [
+        [
+          `max by (kind, state) (depot_catalog_lifecycle_versions{${target}})`,
+          '{{kind}} {{state}}',
+        ],
+      ],
+    },
+    {
+      title: 'Removals that wait for a person',
+      unit: 'short',
+      queries: [[`max(depot_removals_held{${release}})`, 'Modules and Providers']],
+    },
+    {
+      title: 'Versions that policies hold back',
+      unit: 'short',
+      queries: [[`max(depot_versions_held_back{${release}})`, 'versions']],
+    },
+  ],
   Process: [
     {
       title: 'Memory',
