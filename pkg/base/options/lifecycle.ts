@@ -13,7 +13,7 @@ const place = {
   kubeconfig: {
     ...kubeconfig,
     meaning:
-      'Kubeconfig whose user may list and watch the resources of Depot, and patch Modules and Providers.',
+      'Kubeconfig whose user may list and watch Depots, Modules, Providers and Versions of the namespace, and patch Modules and Providers.',
   },
   apiGroup,
   dryRun: { value: onOff, default: 'false', meaning: 'Print the change, and write nothing.' },
