@@ -313,6 +313,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
       'linux/arm64',
       'windows/amd64',
     ])
+    await section.getByText(/^Scanned .+ by trivy 0\.70\.0, database of /).waitFor()
     await platforms.getByRole('link', { name: 'windows/amd64' }).click()
     await section.getByRole('heading', { name: 'windows/amd64, 16 findings' }).waitFor()
     const versions = section.getByLabel('Scanned version')
@@ -342,6 +343,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await page.goto(
       '/platform/module/observability-collector-daemonset-with-tail-sampling-and-egress',
     )
+    await section.getByText(/^Scanned .+ by trivy 0\.70\.0, embedded checks$/).waitFor()
     await section.getByRole('table', { name: 'Findings' }).waitFor()
     expect(await section.getByLabel('Scanned version').count()).toBe(0)
     expect(problems).toEqual([])

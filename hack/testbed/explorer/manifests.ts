@@ -108,6 +108,12 @@ function objectsOf(sample: Sample): object[] {
       const [os = '', arch = ''] = platform.split('/')
       const suffix = isModule ? '' : `-${os}-${arch}`
       const isFailed = failed.includes(version)
+      const digest = createHash('sha256').update(`${name}${version}${platform}`).digest('hex')
+      const scanner = {
+        scanner: 'trivy 0.70.0',
+        database: isModule ? 'embedded checks' : '2026-11-19T18:00:00Z',
+        counts: { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 },
+      }
       const scan = {
         scannedAt: '2026-11-20T10:00:00Z',
         findings: findingsOf(
@@ -131,11 +137,14 @@ function objectsOf(sample: Sample): object[] {
           synced: !isFailed,
           syncStatus: isFailed ? 'failed: the repository has no such tag' : 'synced',
           ...(!isFailed && {
-            checksum: createHash('sha256').update(`${name}${version}${platform}`).digest('hex'),
+            checksum: digest,
             archiveSizeBytes: 188_621 - (index % 180) * 997,
           }),
           ...(sample.findings !== undefined &&
-            index < 3 && { [isModule ? 'sourceScan' : 'binaryScan']: scan }),
+            index < 3 && {
+              [isModule ? 'sourceScan' : 'binaryScan']: scan,
+              ...(!isFailed && { scan: { ...scanner, sha256: digest } }),
+            }),
         },
       }
     }),

@@ -321,6 +321,12 @@ export const VersionList = z
   })
   .register(components, { id: 'VersionList' })
 
+const scannedBy = {
+  scannedAt: z.string().optional(),
+  scanner: z.string().optional().describe('Scanner and its version, if known.'),
+  database: z.string().optional().describe('When its database was made, or what it consists of.'),
+}
+
 export const ScanFindings = z
   .strictObject({
     sourceScanFindings: sourceScanFindings.optional(),
@@ -335,6 +341,10 @@ export const ScanFindings = z
       .array(z.string())
       .optional()
       .describe('With a binary scan, newest first; providers only.'),
+    oldestScan: z
+      .strictObject(scannedBy)
+      .optional()
+      .describe('The oldest of the scans that are shown.'),
   })
   .register(components, { id: 'ScanFindings' })
 export type ScanFindings = z.infer<typeof ScanFindings>
@@ -365,7 +375,7 @@ export const VersionFindings = z
             .array(z.string())
             .optional()
             .describe('`os/arch` of the archives with these findings; binaries only.'),
-          scannedAt: z.string().optional().describe('When the first of them was scanned.'),
+          ...scannedBy,
           truncated: z
             .literal(true)
             .optional()

@@ -452,7 +452,20 @@ function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     selectedVersion: scanned.length + binaries.length > 0 ? selected : undefined,
     scannedVersions: numbers(scanned),
     binaryVersions: numbers(binaries),
+    oldestScan: oldest([
+      ...scanned
+        .filter((one) => numberOf(one) === selected)
+        .map((one) => [one, one.status?.sourceScan?.scannedAt] as const),
+      ...shown.map((one) => [one, one.status?.binaryScan?.scannedAt] as const),
+    ]),
   }
+}
+
+function oldest(scans: readonly (readonly [Version, string | undefined])[]) {
+  let first = scans[0]
+  for (const one of scans) if ((one[1] ?? '') < (first?.[1] ?? '')) first = one
+  const { scanner, database } = first?.[0].status?.scan ?? {}
+  return first && { scannedAt: first[1], scanner, database }
 }
 
 function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchParams) {
@@ -464,14 +477,17 @@ function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchPara
   if (own.length === 0) return undefined
   const isModule = owner.kind === 'Module'
   const scanOf = (versions: readonly Version[], times: readonly (string | undefined)[]) => ({
-    scannedAt: times.map((at) => at ?? '').toSorted()[0] || undefined,
+    ...oldest(versions.map((one, index) => [one, times[index]])),
     truncated: versions.some(({ status }) => status?.scan?.truncated) || undefined,
   })
   const sources = own.filter(({ status }) => status?.sourceScan !== undefined)
   const binaries = isModule ? [] : own.filter(({ status }) => status?.binaryScan !== undefined)
   const source = {
     in: 'source',
-    ...scanOf(sources, [sources[0]?.status?.sourceScan?.scannedAt]),
+    ...scanOf(
+      sources,
+      sources.map(({ status }) => status?.sourceScan?.scannedAt),
+    ),
     findings: sourceFindings(sources),
   }
   const lists = Map.groupBy(binaries, ({ status }) =>

@@ -167,7 +167,8 @@ const version = fc
         scan: maybe(
           fc.record({
             sha256: pick('a'.repeat(64), 'b'.repeat(64), '01'.repeat(32)),
-            scanner: pick('trivy 0.70.0'),
+            scanner: pick('trivy 0.70.0', 'scan.sh'),
+            database: maybe(pick('2026-11-24T00:00:00Z')),
             counts: pick({ critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }),
             truncated: maybe(pick(true)),
           }),

@@ -4,6 +4,7 @@ import { type Catalog, distinctFindings, type Parent, type VersionRow } from '..
 import { endpoint } from './endpoint.ts'
 import { flag, resourcePath, word } from './parameters.ts'
 import { findResource, platformOf, requireVersion, revisionOf } from './resource-record.ts'
+import { oldestScan } from './version-findings.ts'
 
 const query = z.object({
   version: word.optional().meta({
@@ -43,6 +44,7 @@ export const scanFindings = endpoint({
     ],
     selectedVersion: '2.0.0',
     scannedVersions: ['2.0.0', '1.1.0'],
+    oldestScan: { scannedAt: '2026-11-26T08:00:00Z', scanner: 'trivy 0.70.0' },
   },
   badRequest: 'version must not be empty',
   notFound: 'module platform/network has no version 9.9.9: see its list of versions',
@@ -62,6 +64,10 @@ export const scanFindings = endpoint({
       selectedVersion: anyScan ? source.version : undefined,
       scannedVersions: someOf(source.versions),
       binaryVersions: someOf(binary.versions),
+      oldestScan: oldestScan([
+        ...source.rows.map((row) => [row, row.sourceScannedAt] as const),
+        ...binary.rows.map((row) => [row, row.binaryScannedAt] as const),
+      ]),
     }
     return { body: JSON.stringify(findings), revision: () => revisionOf(catalog, view, path) }
   },

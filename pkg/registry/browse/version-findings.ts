@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { FindingsAnswer, type VersionFindings } from '../../api/browse/browse.ts'
+import { FindingsAnswer, type ScanFindings, type VersionFindings } from '../../api/browse/browse.ts'
 import { cycloneDxOf, packagesOf, sarifOf } from '../../api/findings/findings.ts'
 import { notFound } from '../../base/errors/errors.ts'
-import { type Catalog, distinctFindings, type VersionRow } from '../catalog/catalog.ts'
+import { type Catalog, compareText, distinctFindings, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { oneOf, resourcePath, word } from './parameters.ts'
 import { findResource, platformOf, requireVersion, revisionOf } from './resource-record.ts'
@@ -100,17 +100,15 @@ function findingsOf(
     withSource.map((row) => row.sourceFindings),
   )
   const scans: VersionFindings['scans'] = []
-  const [first] = withSource
-  if (first !== undefined) {
-    scans.push({ in: 'source', ...scanOf(withSource, first.sourceScannedAt), findings: source })
+  if (withSource.length > 0) {
+    scans.push({ in: 'source', ...scanOf(withSource, 'sourceScannedAt'), findings: source })
   }
   const platforms = Map.groupBy(withBinary, (row) => table.distinct([row.binaryFindings]).join())
   for (const own of platforms.values()) {
-    const [earliest = ''] = own.map((row) => row.binaryScannedAt ?? '').toSorted()
     scans.push({
       in: 'binary',
       platforms: own.map(platformOf),
-      ...scanOf(own, earliest),
+      ...scanOf(own, 'binaryScannedAt'),
       findings: distinctFindings(
         table,
         own.map((row) => row.binaryFindings),
@@ -128,7 +126,23 @@ function findingsOf(
   }
 }
 
-const scanOf = (rows: readonly VersionRow[], scannedAt: string | undefined) => ({
-  ...(scannedAt && { scannedAt }),
+const scanOf = (rows: readonly VersionRow[], when: ScanTime) => ({
+  ...oldestScan(rows.map((row) => [row, row[when]])),
   ...(rows.some((row) => row.isTruncated) && { truncated: true as const }),
 })
+
+type ScanTime = 'sourceScannedAt' | 'binaryScannedAt'
+
+/** The scan that ended first: by what, when, and with which database. */
+export function oldestScan(
+  scans: readonly (readonly [VersionRow, scannedAt: string | undefined])[],
+): ScanFindings['oldestScan'] {
+  const [oldest] = scans.toSorted(([, a = ''], [, b = '']) => compareText(a, b))
+  if (oldest === undefined) return undefined
+  const [{ common }, scannedAt] = oldest
+  return {
+    scannedAt: scannedAt || undefined,
+    scanner: common.scanner,
+    database: common.scanDatabase,
+  }
+}

@@ -18,6 +18,9 @@ export interface Common {
   readonly protocols: readonly string[] | undefined
   readonly storage: StorageConfig | undefined
   readonly configName: string | undefined
+  /** Scanner of its archive, and the database that it used. */
+  readonly scanner: string | undefined
+  readonly scanDatabase: string | undefined
   readonly synced: boolean
   readonly syncStatus: string
 }

@@ -338,6 +338,8 @@ function commonOf(version: Version): Common {
     arch: isProvider ? spec.architecture : undefined,
     protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
     ...placeOfVersion(version),
+    scanner: status?.scan?.scanner,
+    scanDatabase: status?.scan?.database,
     // A Version that was published by its digest is in sync without a controller's status.
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,
     syncStatus: status?.syncStatus ?? '',

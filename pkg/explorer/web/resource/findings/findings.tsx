@@ -8,6 +8,7 @@ import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { severityOptions } from '../../parts/severity-options.ts'
 import { Lines } from '../../parts/skeleton.tsx'
+import { TimeAgo } from '../../parts/time-ago.tsx'
 import { findingsUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
 import type { SectionProps } from '../page.tsx'
 import { countOf, filterFindings } from './count.ts'
@@ -101,6 +102,7 @@ function Scans({ data, address, detail, version, values, change }: ScansProps) {
   const [name, findings] = chosen ?? [source, []]
   return (
     <>
+      <ScannedBy scan={data.oldestScan} />
       {isProvider && (
         <Matrix
           scans={scans}
@@ -116,6 +118,23 @@ function Scans({ data, address, detail, version, values, change }: ScansProps) {
         change={change}
       />
     </>
+  )
+}
+
+/** A date, unless it is a text such as `embedded checks`. */
+const isDate = (text: string): boolean => /^\d{4}-/.test(text)
+
+/** When the archive was scanned, and the age of the database: a fresh scan with an old one misses much. */
+function ScannedBy({ scan }: { readonly scan: ScanFindings['oldestScan'] }) {
+  if (scan === undefined) return null
+  const { scannedAt, scanner, database } = scan
+  return (
+    <p class="quiet">
+      Scanned {scannedAt ? <TimeAgo at={scannedAt} /> : 'at an unknown time'}
+      {scanner && ` by ${scanner}`}
+      {database && (isDate(database) ? ', database of ' : `, ${database}`)}
+      {database && isDate(database) && <TimeAgo at={database} />}
+    </p>
   )
 }
 
