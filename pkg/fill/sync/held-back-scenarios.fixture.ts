@@ -202,6 +202,38 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.2.0'])
     })
 
+    it.each([
+      ['of the module', ['Module']],
+      ['of all objects', ['Depot', 'Module', 'Version']],
+    ] as const)('takes nothing back after a restore without the statuses %s', async (_, kinds) => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      const { namespace } = scene()
+      const uids = () =>
+        scene()
+          .objects.list('Version', { namespace })
+          .map(({ metadata }) => metadata.uid)
+          .toSorted()
+      const before = uids()
+      for (const kind of kinds) {
+        for (const object of scene().objects.list(kind, { namespace })) {
+          await scene().objects.writeStatus(object, {})
+        }
+      }
+      await scene().stop()
+      await later(hour)
+      expect(listed().toSorted()).toEqual([...old])
+      expect(uids()).toEqual(before)
+      await eventually(() => {
+        for (const name of scene().names('Version'))
+          expect(scene().status('Version', name).synced).toBe(true)
+      })
+      expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.1.0'])
+      await later(7 * day)
+      expect(listed()[0]).toBe('v1.1.0')
+    })
+
     it('survives a status with malformed times', async () => {
       await begin()
       upstream(...old, 'v1.1.0')

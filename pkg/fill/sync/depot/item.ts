@@ -152,7 +152,9 @@ async function bring(
   }
   const admitted = admission(context, depot, before, from, policy)
   const { admits, exceptionsOf, remember } = admitted
-  const have = new Set(known.stored.map(normalizeVersion))
+  // After a restore without statuses, nobody knows what was stored. What the spec names was let in before.
+  const isLost = [depot, object].some(isBare)
+  const have = new Set((isLost ? known.all : known.stored).map(normalizeVersion))
   const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
   const mayCome = (version: string) =>
     have.has(normalizeVersion(version)) || admitted.mayCome(version)
@@ -189,6 +191,13 @@ async function bring(
     skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
     heldBack: heldBack ?? (await remember(applied, young)),
   }
+}
+
+/** Whether an object has no status, or lost it. The status of a Depot is written when it has polled. */
+function isBare(object: StoredObject | undefined): boolean {
+  const { lastPoll } = (object?.status ?? {}) as DepotStatus
+  if (object?.kind === 'Depot') return lastPoll === undefined
+  return object !== undefined && Object.keys(object.status ?? {}).length === 0
 }
 
 /**
