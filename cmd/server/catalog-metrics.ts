@@ -41,6 +41,14 @@ export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
   gauge(
     metrics,
     {
+      name: 'catalog_held_back_requests',
+      help: 'Refused requests, since the start, for versions that a policy holds back now.',
+    },
+    (requests) => requests.set(catalog.heldBackRequests()),
+  )
+  gauge(
+    metrics,
+    {
       name: 'catalog_lifecycle_versions',
       help: 'Versions that are deprecated, yanked or quarantined, by the kind of their parent.',
       labels: ['kind', 'state'],

@@ -73,8 +73,8 @@ const why = {
 /** Present where there is a reason. */
 const whyNot = z.object(why).partial().shape
 
-/** Reasons of a module or provider. A held removal is served, and waits for a person. */
-const resourceReasons = [...unservedReasons, 'RemovalHeld'] as const
+/** Reasons of a module or provider. With the last two, it is served, and something waits. */
+const resourceReasons = [...unservedReasons, 'RemovalHeld', 'HeldBack'] as const
 
 const card = {
   kind,
@@ -107,7 +107,7 @@ const card = {
     .enum(resourceReasons)
     .optional()
     .describe(
-      'Why it is not served under its address, or `RemovalHeld`: versions that are not wanted any more stay served until a person decides. docs/errors.md explains each.',
+      'Why it is not served under its address, or `RemovalHeld`: versions that are not wanted any more stay served until a person decides, or `HeldBack`: a policy holds back versions of its upstream. docs/errors.md explains each.',
     ),
 }
 
@@ -272,6 +272,44 @@ export const ConflictList = z
   })
   .register(components, { id: 'ConflictList' })
 export type ConflictList = z.infer<typeof ConflictList>
+
+export const heldWhys = ['TooYoung', 'Denied', 'NotAllowed', 'Refused'] as const
+
+export const HeldBackItem = z
+  .strictObject({
+    why: z
+      .enum(heldWhys)
+      .describe(
+        'TooYoung: it comes in by itself. Denied, NotAllowed, Refused: a rule of deny, the lack of one of allow, the expression.',
+      ),
+    message: z.string().describe('What the policy says and what to do, as the end of a sentence.'),
+    kind,
+    namespace: name,
+    name: name.describe('Of the module or provider.'),
+    version: z.string().describe('As its upstream spells it.'),
+    address: z.string().describe('Host and path of its source, as exceptions name it.'),
+    depot: z.string().optional().describe('The Depot with the policy, as `namespace/name`.'),
+    by: z
+      .literal('Installation')
+      .optional()
+      .describe('Present if the policy of the whole installation holds it.'),
+    since: moment.optional().describe('From when its age counts, or since when it is refused.'),
+    until: moment.optional().describe('When it is free; absent if it is refused.'),
+    askedFor: tally.describe('Refused requests for it since this server started.'),
+  })
+  .register(components, { id: 'HeldBackItem' })
+export type HeldBackItem = z.infer<typeof HeldBackItem>
+
+export const HeldBackList = z
+  .strictObject({
+    items: z.array(HeldBackItem),
+    ...page,
+    depots: z
+      .array(z.string())
+      .describe('The Depots whose policies hold something back, whatever the filters.'),
+  })
+  .register(components, { id: 'HeldBackList' })
+export type HeldBackList = z.infer<typeof HeldBackList>
 
 export const Explanation = z
   .strictObject({

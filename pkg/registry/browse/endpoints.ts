@@ -5,6 +5,7 @@ import { downloadHistory } from './download-history.ts'
 import type { BrowseEndpoint } from './endpoint.ts'
 import { explain } from './explain.ts'
 import { feed } from './feed.ts'
+import { heldBack } from './held-back.ts'
 import { moduleComparison } from './module-comparison.ts'
 import { moduleDocs } from './module-docs.ts'
 import { namespaces } from './namespaces.ts'
@@ -33,6 +34,7 @@ export const endpoints: readonly BrowseEndpoint[] = [
   depotGraph,
   stats,
   conflicts,
+  heldBack,
   explain,
   downloadHistory,
   moduleDocs,

@@ -36,6 +36,7 @@ export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown
     const depots = model.depots(viewer, query.get('namespace'))
     return namespace === 'graph' ? graph(model, viewer, depots) : list(model, viewer, depots)
   }
+  if (first === 'held-back') return heldBack(model, viewer, query)
   if (first === 'conflicts') return conflicts(model, viewer, query)
   if (first === 'explain') return explanation(model, viewer, query)
   if (first === 'search') return searched(model, viewer, query)
@@ -84,8 +85,14 @@ function card(model: NaiveModel, owner: Owner) {
       : undefined,
     totalDownloads: downloads.count,
     lastDownloadedAt: downloads.count > 0 ? time(downloads.lastAt) : undefined,
-    ...(model.whyNotOwner(owner) ?? (isHeld(owner) && { reason: 'RemovalHeld' })),
+    ...(model.whyNotOwner(owner) ?? waitingReason(owner)),
   }
+}
+
+function waitingReason(owner: Owner) {
+  if (isHeld(owner)) return { reason: 'RemovalHeld' }
+  const isWaiting = heldIn(owner).some(({ why }) => waiting.includes(why))
+  return isWaiting ? { reason: 'HeldBack' } : {}
 }
 
 const githubPage = ({ metadata, spec }: Module): string | undefined => {
@@ -526,6 +533,54 @@ const reasons = [
   'BreakingChange',
   'Quarantined',
 ]
+
+const waiting = ['TooYoung', 'Denied']
+
+function heldIn(owner: Owner) {
+  const { address, depot, heldBack: held = [] } = owner.status?.listing ?? {}
+  return held.map(({ version, since, until, message, by }) => {
+    const word = message?.split(' ')[0] ?? ''
+    const why =
+      message === undefined
+        ? 'TooYoung'
+        : ({ denied: 'Denied', 'denied:': 'Denied', not: 'NotAllowed' }[word] ?? 'Refused')
+    return { why, version, address, depot, by, since, until, askedFor: 0 }
+  })
+}
+
+function heldBack(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
+  const all = model.owners(viewer).flatMap((owner) => {
+    const { namespace, name } = owner.metadata
+    return heldIn(owner).map((held) => ({ ...held, kind: kindName(owner), namespace, name }))
+  })
+  const [why, depot, q, order] = ['why', 'depot', 'q', 'order'].map((key) => query.get(key))
+  const found = all.filter(
+    (one) =>
+      (why === null || one.why === why) &&
+      (depot === null || one.depot === depot) &&
+      (q == null ||
+        `${one.namespace}/${one.name} ${one.version} ${one.address}`
+          .toLowerCase()
+          .includes(q.toLowerCase())),
+  )
+  const sorted = found
+    .toSorted(
+      (a, b) =>
+        text(a.namespace, b.namespace) ||
+        text(a.name, b.name) ||
+        text(a.kind, b.kind) ||
+        text(a.version, b.version),
+    )
+    .toSorted((a, b) =>
+      order === 'free'
+        ? text(a.until ?? '9', b.until ?? '9')
+        : order === 'newest'
+          ? text(b.since ?? '', a.since ?? '')
+          : 0,
+    )
+  const depots = new Set(all.flatMap((one) => one.depot ?? []))
+  return { ...paged(sorted, query), depots: [...depots].toSorted(text) }
+}
 
 interface NaiveConflict extends Why {
   readonly kind: string

@@ -75,7 +75,35 @@ const conditionsOf = (type: string, ...reasons: string[]) =>
         { type, ...state, message: 'for operators', lastTransitionTime: '2026-01-01T00:00:00Z' },
       ]),
   )
-const parentState = { ...syncState, conditions: conditionsOf('RemovalHeld', 'RemovalHeld') }
+/** The memory of a policy that holds versions back. */
+const listing = maybe(
+  fc.record({
+    address: pick('git.test/vpc', 'GIT.test/db'),
+    depot: pick('platform/main', 'platform/other'),
+    heldBack: fc.uniqueArray(
+      fc.record({
+        version: pick('v1.0.0', '1.1.0', '9.0.0'),
+        since: pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'),
+        until: maybe(pick('2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z')),
+        message: maybe(
+          pick(
+            'denied: stolen',
+            'denied until 2027-01-01: x',
+            'not allowed: y',
+            'refused by the rule: z',
+          ),
+        ),
+        by: maybe(pick('Installation')),
+      }),
+      { selector: ({ version }) => version, maxLength: 3 },
+    ),
+  }),
+)
+const parentState = {
+  ...syncState,
+  listing,
+  conditions: conditionsOf('RemovalHeld', 'RemovalHeld'),
+}
 
 /** Few, so that some were created at the same time. */
 const created = pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z')
@@ -363,6 +391,14 @@ const findingsQuery = query({
   shared: pick('true', 'false'),
 })
 
+const heldBackQuery = query({
+  why: pick('TooYoung', 'Denied', 'NotAllowed', 'Refused'),
+  depot: pick('platform/main', 'nowhere'),
+  q: pick('vpc', 'git', '9.0', 'nothing'),
+  order: pick('asked', 'free', 'newest'),
+  ...paging,
+})
+
 const conflictsQuery = query({
   namespace: pick(...namespaces, 'nowhere'),
   reason: pick(
@@ -439,6 +475,7 @@ export const question = fc.oneof(
   { weight: 1, arbitrary: together(pick('/depots/graph'), namespaceQuery) },
   { weight: 2, arbitrary: together(pick('/stats'), namespaceQuery) },
   { weight: 2, arbitrary: together(pick('/conflicts'), conflictsQuery) },
+  { weight: 2, arbitrary: together(pick('/held-back'), heldBackQuery) },
   { weight: 2, arbitrary: explained },
   { weight: 3, arbitrary: together(pick('/search'), searchQuery) },
   { weight: 3, arbitrary: together(pick('/resources'), anyQuery) },

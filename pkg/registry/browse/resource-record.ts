@@ -1,7 +1,15 @@
 import type { BrowseResource } from '../../api/browse/browse.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { notFound, type RegistryError } from '../../base/errors/errors.ts'
-import type { Catalog, Listed, Parent, Unserved, VersionRow, View } from '../catalog/catalog.ts'
+import {
+  type Catalog,
+  isNews,
+  type Listed,
+  type Parent,
+  type Unserved,
+  type VersionRow,
+  type View,
+} from '../catalog/catalog.ts'
 import { kindOf, nameOfKind } from './parameters.ts'
 
 export interface ResourceAddress {
@@ -58,7 +66,7 @@ export function resourceRecord(entry: Listed, catalog: Catalog): BrowseResource 
     hasUnsyncedVersions: summary.hasUnsynced || undefined,
     totalDownloads: summary.downloads,
     lastDownloadedAt: rfc3339(summary.lastDownloadedAt),
-    ...(whyNot(catalog.conflictOf(entry.parent)) ?? heldRemoval(entry)),
+    ...(whyNot(catalog.conflictOf(entry.parent)) ?? heldRemoval(entry) ?? heldVersions(entry)),
   }
 }
 
@@ -67,6 +75,13 @@ function heldRemoval({ summary: { namespace, name, resource } }: Listed) {
   if (!resource.removalHeld) return undefined
   const message = `versions that are not wanted any more stay served until a person decides: depot why ${namespace}/${name} says how`
   return { reason: 'RemovalHeld' as const, message }
+}
+
+function heldVersions({ summary: { resource } }: Listed) {
+  const count = resource.heldBack.filter(isNews).length
+  if (count === 0) return undefined
+  const message = `${count === 1 ? 'a version' : `${count} versions`} of its upstream wait: GET /held-back says why`
+  return { reason: 'HeldBack' as const, message }
 }
 
 /** @param time in milliseconds since 1970 */

@@ -37,7 +37,7 @@ export { Bits } from './bits.ts'
 export type { ShownDepot } from './depots.ts'
 export type { ResourceDownloads } from './downloads.ts'
 export { distinctFindings, scanCounts } from './findings.ts'
-export { heldBackText, isDenied } from './held-back.ts'
+export { heldBackText, isNews, whyHeld } from './held-back.ts'
 export type { Listed } from './listed.ts'
 export { wordsOf as searchedWords } from './name-search.ts'
 export { lowerBound, type SortBy } from './orders.ts'
@@ -197,6 +197,15 @@ export class Catalog implements ComparableSink {
       Duplicate: ofModules.duplicate + ofProviders.duplicate,
       ParentMissing: modules.waitingCount + providers.waitingCount,
     }
+  }
+
+  /** How many requests were refused for versions that policies hold back now. */
+  heldBackRequests(): number {
+    let count = 0
+    for (const { parent, summary } of this.model.shown(this.model.views.all)) {
+      for (const { version } of summary.resource.heldBack) count += parent.refusalsOf(version)
+    }
+    return count
   }
 
   /** The reason why a Module or Provider lacks its address; undefined if it has it. */

@@ -39,4 +39,14 @@ export function heldBackText(held: HeldBackVersion): string {
   return `refused by the policy ${of}${from}: ${message}; to take it, ${remedy}`
 }
 
-export const isDenied = ({ message = '' }: Pick<Entry, 'message'>) => message.startsWith('denied')
+/** Why a version is held, in a word. */
+export function whyHeld({ message }: Pick<Entry, 'message'>) {
+  if (message === undefined) return 'TooYoung'
+  if (isDenied({ message })) return 'Denied'
+  return message.startsWith('not allowed') ? 'NotAllowed' : 'Refused'
+}
+
+/** Whether people should hear of it: what no rule allows may be hundreds of versions, for ever. */
+export const isNews = (one: Pick<Entry, 'message'>) => one.message === undefined || isDenied(one)
+
+const isDenied = ({ message = '' }: Pick<Entry, 'message'>) => message.startsWith('denied')

@@ -15,6 +15,7 @@ export class Parent extends VersionList {
   /** True if it answers to the name in its config, and not only to its `metadata.name`. */
   hasAddress = true
   #memo: Map<string, unknown> | undefined
+  #refusals: Map<string, number> | undefined
 
   constructor(kind: ParentKind, namespace: string, name: string) {
     super()
@@ -28,6 +29,17 @@ export class Parent extends VersionList {
     this.#memo ??= new Map()
     if (!this.#memo.has(key)) this.#memo.set(key, compute())
     return this.#memo.get(key) as T
+  }
+
+  /** Counts a request for a version that is held back. */
+  refuse(version: string): void {
+    this.#refusals ??= new Map()
+    this.#refusals.set(version, this.refusalsOf(version) + 1)
+  }
+
+  /** How many requests for a version were refused since the start. */
+  refusalsOf(version: string): number {
+    return this.#refusals?.get(version) ?? 0
   }
 
   /** Call it after each change. */

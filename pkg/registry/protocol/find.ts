@@ -93,9 +93,11 @@ function refuseWithdrawn(address: string, version: string, rows: readonly Versio
   )
 }
 
-function refuseHeldBack({ resource }: Parent, address: string, version: string): void {
-  const held = resource?.heldBack.find((one) => normalizeVersion(one.version) === version)
+function refuseHeldBack(parent: Parent, address: string, version: string): void {
+  const isIt = (one: { readonly version: string }) => normalizeVersion(one.version) === version
+  const held = parent.resource?.heldBack.find(isIt)
   if (held === undefined) return
+  parent.refuse(held.version)
   throw new RegistryError('Forbidden', `version ${version} of ${address} is ${heldBackText(held)}`)
 }
 

@@ -7,7 +7,7 @@ import { ReadyAnswer } from '../../base/serving/serving.ts'
 import {
   compareText,
   heldBackText,
-  isDenied,
+  isNews,
   type Parent,
   type VersionRow,
 } from '../catalog/catalog.ts'
@@ -156,9 +156,7 @@ function versionList(provider: Parent): string {
 /** CLIs print each line, also when no version in the list is the wanted one. */
 function heldBackWarnings(provider: Parent): string[] {
   const told = (provider.resource?.heldBack ?? []).filter(
-    (one) =>
-      (one.until !== undefined || isDenied(one)) &&
-      releaseOf(provider, normalizeVersion(one.version)) === undefined,
+    (one) => isNews(one) && releaseOf(provider, normalizeVersion(one.version)) === undefined,
   )
   const lines = told
     .slice(0, maxWarnings)

@@ -55,6 +55,42 @@ it.each([
   expect((await get(`${modules}/9.0.0/download`)).status).toBe(404)
 })
 
+it('counts the requests that it refuses, and lists what waits with them', async () => {
+  const message = { reason: 'HeldBack', message: expect.stringContaining('2 versions') as string }
+  fixture.add('Module', 'vpc', {
+    spec: { moduleConfig: { provider: 'aws' } },
+    status: { listing },
+  })
+  const browse = async (path: string) => {
+    const response = await app.request(`/depot/ui/v1${path}`)
+    return (await response.json()) as { items: { version: string; askedFor: number }[] }
+  }
+  const { items } = await browse('/held-back')
+  const before = items.find(({ version }) => version === 'v1.1.0')?.askedFor ?? 0
+  await get(`${modules}/1.1.0/download`)
+  await get(`${modules}/9.9.9/download`)
+  const after = await browse('/held-back?depot=platform/main&q=vpc')
+  expect(after).toMatchObject({
+    items: [
+      {
+        why: 'TooYoung',
+        version: 'v1.1.0',
+        until,
+        address: 'github.com/acme/vpc',
+        askedFor: before + 1,
+        message: youngText,
+      },
+      { why: 'Denied', version: '1.2.0' },
+      { why: 'NotAllowed', version: '2.0.0' },
+    ],
+    totalCount: 3,
+    depots: ['platform/main'],
+  })
+  expect((await browse('/held-back?why=Denied')).items).toHaveLength(1)
+  expect(await browse('/resources/platform/module/vpc')).toMatchObject(message)
+  expect(fixture.catalog.heldBackRequests()).toBeGreaterThan(before)
+})
+
 it('warns of versions of a provider that are too young or denied, not of those that no rule allows', async () => {
   hello({ listing })
   const path = `${providers}/1.1.0/download/linux/amd64`
