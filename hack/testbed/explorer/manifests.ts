@@ -26,6 +26,8 @@ export interface Sample {
   readonly synced?: boolean
   /** Versions that would be removed wait for a confirmation. */
   readonly removalHeld?: boolean
+  /** Versions of its upstream that a policy holds back, as in its status. */
+  readonly heldBack?: readonly object[]
   /** Versions that failed to synchronise. */
   readonly failed?: readonly string[]
   /** Versions that a second object has too. */
@@ -98,6 +100,13 @@ function objectsOf(sample: Sample): object[] {
     spec: { ...config, lifecycle: sample.lifecycle },
     status: {
       synced: sample.synced ?? true,
+      ...(sample.heldBack !== undefined && {
+        listing: {
+          address: `git.example.com/${namespace}/${name}`,
+          depot: 'platform/mirror',
+          heldBack: sample.heldBack,
+        },
+      }),
       ...(sample.removalHeld === true && {
         conditions: [condition('RemovalHeld', 'True', 'RemovalHeld')],
       }),

@@ -28,6 +28,7 @@ it.each([
   ['/stats/?namespace=a', 'stats', '/-/api/stats?namespace=a'],
   ['/depots/', 'depots', '/-/api/depots/graph'],
   ['/conflicts?reason=x&q=vpc', 'conflicts', '/-/api/conflicts?q=vpc'],
+  ['/held-back?order=free&why=x', 'held-back', '/-/api/held-back?order=free'],
   ['/access', 'access', '/-/api/whoami'],
 ])('%s is the page %s and starts from %s', (path, page, primeUrl) => {
   expect(matchRoute(new URL(path, 'http://localhost'))).toMatchObject({

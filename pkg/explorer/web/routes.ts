@@ -11,6 +11,8 @@ import {
   docsParams,
   folderTabs,
   graphUrl,
+  heldBackParams,
+  heldBackUrl,
   type PageAddress,
   resourceParams,
   resourcesParams,
@@ -30,6 +32,7 @@ export type ExplorerPage =
   | 'depots'
   | 'stats'
   | 'conflicts'
+  | 'held-back'
   | 'access'
   | 'not-found'
 
@@ -82,6 +85,8 @@ export function matchRoute(url: URL): Route {
       return route('stats', statsUrl(parse(statsParams, searchParams).namespace))
     case '/conflicts':
       return route('conflicts', conflictsUrl(parse(conflictsParams, searchParams)))
+    case '/held-back':
+      return route('held-back', heldBackUrl(parse(heldBackParams, searchParams)))
     case '/access':
       return route('access', whoAmIUrl)
     default:

@@ -15,6 +15,8 @@ export type {
   BrowseStats,
   ConflictList,
   DownloadHistory,
+  HeldBackItem,
+  HeldBackList,
   InterfaceChange,
   ModuleComparison,
   ProviderPage,

@@ -98,6 +98,14 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
       counts: listOf(has({ reason: isText, count: isNumber })),
     }),
   ],
+  [
+    /^\/-\/api\/held-back$/,
+    has({
+      ...page,
+      items: listOf(has({ why: isText, message: isText, version: isText, askedFor: isNumber })),
+      depots: listOf(isText),
+    }),
+  ],
   [/^\/-\/api\/whoami$/, has({ groups: listOf(isText), access: isText })],
 ]
 

@@ -1,5 +1,5 @@
 import type { ResourceReason } from '../api/records.ts'
-import { conflictsHref, type PageAddress } from '../url/pages.ts'
+import { conflictsHref, heldBackHref, type PageAddress } from '../url/pages.ts'
 import { reasonWords } from './reasons.ts'
 
 interface Props {
@@ -7,10 +7,14 @@ interface Props {
   readonly of: PageAddress
 }
 
-/** Why a resource, or a version of it, is not served; it leads to the page of conflicts. A held removal is served. */
+/** Why a resource, or a version of it, is not served; it leads to the page of conflicts. What is held is served. */
 export const ReasonMark = ({ reason, of: { namespace, name } }: Props) =>
   reason === undefined ? null : reason === 'RemovalHeld' ? (
     <span class="tag mark">Removal held</span>
+  ) : reason === 'HeldBack' ? (
+    <a class="tag mark" href={heldBackHref({ q: `${namespace}/${name}` })}>
+      Held back
+    </a>
   ) : (
     <a class="tag mark" href={conflictsHref({ q: `${namespace}/${name}`, reason })}>
       {reasonWords[reason].words}

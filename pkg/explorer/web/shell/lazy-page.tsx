@@ -21,6 +21,7 @@ const loaders = {
   depots: async () => (await import('../depots/page.tsx')).DepotsPage,
   stats: async () => (await import('../stats/page.tsx')).StatsPage,
   conflicts: async () => (await import('../conflicts/page.tsx')).ConflictsPage,
+  'held-back': async () => (await import('../held-back/page.tsx')).HeldBackPage,
   access: async () => (await import('../access/page.tsx')).AccessPage,
 } satisfies Partial<Record<ExplorerPage, () => Promise<ComponentType<PageProps>>>>
 

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
-import type { ConflictList } from '../api/records.ts'
+import type { ConflictList, HeldBackList } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { number } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
@@ -13,6 +13,8 @@ import {
   conflictsHref,
   conflictsUrl,
   depotsHref,
+  heldBackHref,
+  heldBackUrl,
   resourcesHref,
   statsHref,
 } from '../url/pages.ts'
@@ -91,25 +93,38 @@ export function Sidebar({ page, path, onFind }: Props) {
 
 /** Links to what is wrong with the registry, for those who may see it. Draws nothing while nothing is. */
 function NeedsALook({ page }: Pick<Props, 'page'>) {
-  const conflicts = useQuery<ConflictList>(conflictsUrl()).data?.totalCount ?? 0
-  if (conflicts === 0) return null
+  const links = [
+    {
+      words: 'Held back',
+      name: 'held-back',
+      icon: 'hold',
+      href: heldBackHref(),
+      count: useQuery<HeldBackList>(heldBackUrl()).data?.totalCount ?? 0,
+    },
+    {
+      words: 'Conflicts',
+      name: 'conflicts',
+      icon: 'clash',
+      href: conflictsHref(),
+      count: useQuery<ConflictList>(conflictsUrl()).data?.totalCount ?? 0,
+    },
+  ].filter(({ count }) => count > 0)
+  if (links.length === 0) return null
   return (
     <div class="look">
       <p class="txt" id="look">
         Needs a look
       </p>
       <ul class="nav" aria-labelledby="look">
-        <li>
-          <a
-            href={conflictsHref()}
-            title="Conflicts"
-            aria-current={page === 'conflicts' ? 'page' : undefined}
-          >
-            <Icon name="clash" />
-            <span class="txt">Conflicts</span>
-            <span class="count txt">{number(conflicts)}</span>
-          </a>
-        </li>
+        {links.map(({ words, name, icon, href, count }) => (
+          <li key={name}>
+            <a href={href} title={words} aria-current={page === name ? 'page' : undefined}>
+              <Icon name={icon} />
+              <span class="txt">{words}</span>
+              <span class="count txt">{number(count)}</span>
+            </a>
+          </li>
+        ))}
       </ul>
     </div>
   )

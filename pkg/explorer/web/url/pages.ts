@@ -86,6 +86,16 @@ export const conflictsParams = {
 }
 export type ConflictsValues = Values<typeof conflictsParams>
 
+export const heldBackParams = {
+  q: text,
+  why: oneOf(['', 'TooYoung', 'Denied', 'NotAllowed', 'Refused'], ''),
+  depot: text,
+  order: oneOf(['asked', 'free', 'newest'], 'asked'),
+  page: count(1),
+  page_size: rows(20),
+}
+export type HeldBackValues = Values<typeof heldBackParams>
+
 export const docsParams = {
   /** The version whose documentation to show; empty for the latest. */
   version: text,
@@ -217,6 +227,11 @@ export const resourcesHref = (values: Partial<ResourcesValues> = {}): string =>
   `/${print(resourcesParams, values)}`
 export const depotsHref = (values: Partial<DepotsValues> = {}): string =>
   `/depots${print(depotsParams, values)}`
+export const heldBackUrl = (values: Partial<HeldBackValues> = {}): string =>
+  `${api}/held-back${print(heldBackParams, values)}`
+export const heldBackHref = (values: Partial<HeldBackValues> = {}): string =>
+  `/held-back${print(heldBackParams, values)}`
+
 export const conflictsHref = (values: Partial<ConflictsValues> = {}): string =>
   `/conflicts${print(conflictsParams, values)}`
 export const statsHref = (namespace = ''): string => `/stats${print(statsParams, { namespace })}`

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Sample } from '../../hack/testbed/explorer/manifests.ts'
+import { chromiumPath, problemsInEveryLook } from './browser.fixture.ts'
+import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
+
+/* Versions that policies hold back: their page, their count in the sidebar, and the mark that leads there. */
+
+const since = '2026-11-26T10:00:00Z'
+const samples: readonly Sample[] = [
+  {
+    namespace: 'network',
+    name: 'vpc',
+    kind: 'module',
+    provider: 'aws',
+    versions: ['1.0.0'],
+    heldBack: [
+      { version: 'v1.1.0', since, until: '2999-01-01T00:00:00Z' },
+      { version: 'v1.2.0', since, message: 'denied: owner changed, under review' },
+    ],
+  },
+  { namespace: 'platform', name: 'cmdb', kind: 'provider', versions: ['2.0.0'] },
+]
+
+let showcase: Showcase
+beforeAll(async () => {
+  if (chromiumPath !== undefined) showcase = await startShowcase(samples, [])
+})
+afterAll(() => showcase?.stop())
+
+describe.skipIf(chromiumPath === undefined)('held versions', () => {
+  it('are counted in the sidebar, and explained on their own page', async () => {
+    const { page, problems, close } = await showcase.open('/')
+    const sidebar = page.getByRole('navigation', { name: 'Depot' })
+    const link = sidebar.getByRole('link', { name: /^Held back/ })
+    await expect.poll(() => link.innerText()).toMatch(/Held back\s*2/)
+    await link.click()
+    await page.waitForURL('**/held-back')
+    await page.getByRole('status').getByText('2 versions').waitFor()
+    const [young, denied] = await page.locator('main tbody tr').allInnerTexts()
+    expect(young).toMatch(/v1\.1\.0[\s\S]*Held back until 2999-01-01[\s\S]*in \d+ years/)
+    expect(denied).toMatch(/v1\.2\.0[\s\S]*owner changed, under review[\s\S]*when the policy/)
+    expect(await problemsInEveryLook(page)).toEqual([])
+    await page.getByLabel('Why').selectOption('Denied')
+    await page.getByRole('status').getByText('1 version', { exact: true }).waitFor()
+    expect(page.url()).toContain('why=Denied')
+    await page.getByLabel('Search address or version').fill('nothing')
+    await page.getByText('Nothing matches these filters.').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('mark their module in the registry', async () => {
+    const { page, problems, close } = await showcase.open('/')
+    await page.locator('main').getByRole('link', { name: 'Held back' }).click()
+    await page.waitForURL('**/held-back?q=network%2Fvpc')
+    await page.getByRole('status').getByText('2 versions').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+})

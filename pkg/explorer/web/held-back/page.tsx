@@ -1,0 +1,181 @@
+import type { HeldBackItem, HeldBackList } from '../api/records.ts'
+import { useQuery } from '../api/use-query.ts'
+import { number, plural, sentence } from '../parts/format.ts'
+import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
+import { Pagination, PastEnd } from '../parts/pagination.tsx'
+import { nameOptions, Pick } from '../parts/pick.tsx'
+import { Region } from '../parts/region.tsx'
+import { SearchField } from '../parts/search-field.tsx'
+import { Lines } from '../parts/skeleton.tsx'
+import { Cell, RowHead, Table } from '../parts/table.tsx'
+import { TimeAgo } from '../parts/time-ago.tsx'
+import { useTitle } from '../shell/title.ts'
+import { navigate } from '../url/navigate.ts'
+import {
+  type HeldBackValues,
+  heldBackHref,
+  heldBackParams,
+  heldBackUrl,
+  resourceHref,
+} from '../url/pages.ts'
+import { parse } from '../url/search-params.ts'
+
+type Change = (changed: Partial<HeldBackValues>, how?: 'push' | 'replace') => void
+
+interface Props {
+  readonly values: HeldBackValues
+  readonly change: Change
+}
+
+/** Versions of upstreams that policies hold back: why, until when, and how often they were asked for. */
+export function HeldBackPage({ search }: { readonly search: URLSearchParams }) {
+  const values = parse(heldBackParams, search)
+  const query = useQuery<HeldBackList>(heldBackUrl(values))
+  useTitle('Held back')
+  const change: Change = (changed, how) =>
+    navigate(heldBackHref({ ...values, page: 1, ...changed }), how)
+  return (
+    <>
+      <div class="page-head">
+        <h1 tabIndex={-1}>Held back</h1>
+        <span class="quiet num" role="status">
+          {query.data !== undefined && plural(query.data.totalCount, 'version')}
+        </span>
+      </div>
+      <p class="quiet intro">
+        New versions wait until they are old enough, so that a stolen release is found before it
+        reaches you. Until then <code>init</code> takes the newest one that is free.
+      </p>
+      <Filters depots={query.data?.depots ?? []} values={values} change={change} />
+      <Region
+        query={query}
+        what="The held versions"
+        skeleton={<Lines count={8} />}
+        resetHref={heldBackHref()}
+      >
+        {(data) => <Rows data={data} values={values} change={change} />}
+      </Region>
+    </>
+  )
+}
+
+const Filters = ({ depots, values, change }: Props & { readonly depots: readonly string[] }) => (
+  <search class="filters" aria-label="Filter held versions">
+    <SearchField
+      label="Search address or version"
+      value={values.q}
+      main
+      onSearch={(q) => change({ q }, 'replace')}
+    />
+    <Pick
+      label="Why"
+      value={values.why}
+      options={[
+        ['', 'Any reason'],
+        ['TooYoung', 'Too young'],
+        ['Denied', 'Denied'],
+        ['NotAllowed', 'Not allowed'],
+        ['Refused', 'Refused by a rule'],
+      ]}
+      onChoose={(why) => change({ why: why as HeldBackValues['why'] })}
+    />
+    <Pick
+      label="Depot"
+      value={values.depot}
+      options={nameOptions('All depots', depots)}
+      names
+      onChoose={(depot) => change({ depot })}
+    />
+    <Pick
+      label="Sort"
+      value={values.order}
+      tinted={false}
+      options={[
+        ['asked', 'Most asked for'],
+        ['free', 'Free soonest'],
+        ['newest', 'Newest'],
+      ]}
+      onChoose={(order) => change({ order: order as HeldBackValues['order'] })}
+    />
+  </search>
+)
+
+const heads = [
+  { words: 'Version' },
+  { words: 'Why, and what to do' },
+  { words: 'Free', class: 'nowrap' },
+  { words: 'Asked for', class: 'num' },
+]
+
+function Rows({ data, values, change }: Props & { readonly data: HeldBackList }) {
+  const hrefOf = (page: number): string => heldBackHref({ ...values, page })
+  if (data.totalCount === 0) return <Nothing values={values} />
+  if (data.items.length === 0) return <PastEnd of={data} hrefOf={hrefOf} />
+  return (
+    <>
+      <Table label="Held back" look="stack held-back" heads={heads}>
+        {data.items.map((item) => (
+          <Row key={`${item.namespace} ${item.kind} ${item.name} ${item.version}`} item={item} />
+        ))}
+      </Table>
+      <Pagination
+        what="versions"
+        of={data}
+        hrefOf={hrefOf}
+        onRows={(rows) => change({ page_size: rows })}
+      />
+    </>
+  )
+}
+
+function Nothing({ values: { q, why, depot } }: { readonly values: HeldBackValues }) {
+  return q === '' && why === '' && depot === '' ? (
+    <div class="void">
+      <h2 class="h3">Nothing is held back.</h2>
+      <p>Every version that your Depots want is here.</p>
+    </div>
+  ) : (
+    <div class="void">
+      <h2 class="h3">Nothing matches these filters.</h2>
+      <a class="btn" href={heldBackHref()}>
+        Clear
+      </a>
+    </div>
+  )
+}
+
+function Row({ item }: { readonly item: HeldBackItem }) {
+  const { kind, namespace, name, version, until, askedFor, message } = item
+  return (
+    <tr role="row">
+      <RowHead class="full">
+        <span class="held">
+          <span class="addr">
+            <Icon name={kindIcon(kind)} />
+            <span>
+              <Hidden>{kind === 'provider' ? 'Provider' : 'Module'} </Hidden>
+              <span class="ns">
+                {namespace}/<wbr />
+              </span>
+              <a href={resourceHref({ namespace, kind, name })}>
+                <b>{name}</b>
+              </a>
+            </span>
+          </span>
+          <code>{version}</code>
+        </span>
+      </RowHead>
+      <Cell class="full what">{sentence(message)}</Cell>
+      <Cell label="Free" class="nowrap">
+        {until === undefined ? (
+          <span class="quiet">when the policy changes</span>
+        ) : (
+          <TimeAgo at={until} />
+        )}
+      </Cell>
+      <Cell label="Asked for" class="num">
+        {number(askedFor)}
+      </Cell>
+    </tr>
+  )
+}
