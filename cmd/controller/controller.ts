@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
+import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   type ControllerCommandOptions,
   controllerCommand,
@@ -13,11 +14,15 @@ import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { openPolicyFile } from '../../pkg/fill/policy/policy.ts'
+import { publishRoutes } from '../../pkg/fill/publishing/publishing.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { elect } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/store/store.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
+import { requestOf } from '../../pkg/registry/auth/auth.ts'
+import { openCallers } from '../access/access.ts'
+import { ControllerHttp } from './http.ts'
 import { watchLastBackup } from './last-backup.ts'
 import { WorkWhileHeld } from './work.ts'
 
@@ -46,6 +51,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   const identity = `${hostname()}-${randomBytes(4).toString('hex')}`
 
+  const proxies = proxyRules(process.env)
   let isFilled = false
   const work = new WorkWhileHeld(log)
   const election = elect({
@@ -67,6 +73,17 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
           log,
           metrics,
         })
+  const waitingFor = () => (isFilled ? [] : ['resources are being read from the cluster'])
+  const { listen, adminListen } = options
+  const http =
+    listen &&
+    new ControllerHttp(options, {
+      listen,
+      log,
+      metrics,
+      waitingFor,
+      onListening: (ports) => log.info({ ...ports, identity, version }, 'listening'),
+    })
   const sync: Runnable & { close?: () => Promise<void> } = {
     name: 'sync',
     async start() {
@@ -74,12 +91,15 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       const known = clusterObjects({
         cluster,
         client,
+        // Every replica publishes. Of several that create an object, one succeeds.
+        creator: cluster.client,
         apiGroup,
         namespaces,
         notes: { namespace, name: `${leaseName}-removals` },
         instance: identity,
         log,
       })
+      const access = http && openCallers({ options, proxies, cluster, log, metrics })
       const bindings = watchBindings({
         compile: compileBinding,
         cluster,
@@ -110,11 +130,21 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       const installation = await openPolicyFile({ path, log, metrics })
       this.close = async () => {
         await installation?.close()
+        await access?.auth.close()
         await known.close()
         await fetching.close()
       }
-      await Promise.all([known.ready, annotations?.ready])
+      await Promise.all([known.ready, annotations?.ready, access?.ready])
       isFilled = true
+      if (http && access) {
+        const { auth } = access
+        const publishing = publishRoutes({
+          ...fetching,
+          objects: known,
+          mayPublish: (c, ...what) => auth.mayPublish(requestOf(c), ...what),
+        })
+        http.begin([publishing], log)
+      }
       election.start()
       log.info({ versions: known.list('Version').length }, 'ready')
       const { concurrency, verifyIntervalMs, rehashIntervalMs, removalGraceMs } = options
@@ -147,12 +177,14 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       await cluster.close()
     },
   }
-  const admin = adminPart({
-    adminListen: options.adminListen,
-    metrics,
-    waitingFor: () => (isFilled ? [] : ['resources are being read from the cluster']),
-    onListening: (adminUrl) => log.info({ adminUrl, identity, version }, 'listening'),
-  })
+  const admin = http
+    ? http.part
+    : adminPart({
+        adminListen,
+        metrics,
+        waitingFor,
+        onListening: (adminUrl) => log.info({ adminUrl, identity, version }, 'listening'),
+      })
   await run({ groups: [[admin], [sync]], log, graceMs: options.shutdownGracePeriodMs })
   return undefined
 }

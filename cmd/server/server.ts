@@ -22,11 +22,12 @@ import {
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { Catalog, type VersionRow } from '../../pkg/registry/catalog/catalog.ts'
 import { createDownloads } from '../../pkg/registry/downloads/downloads.ts'
+import { createForwarding } from '../../pkg/registry/forwarding/forwarding.ts'
 import { LatestReadmes } from '../../pkg/registry/readmes/readmes.ts'
 import { Search, SearchFeed } from '../../pkg/registry/search/search.ts'
 import { startServer } from '../../pkg/registry/server/server.ts'
+import { accessProblems, openAccess } from '../access/access.ts'
 import { auditOf } from './audit.ts'
-import { accessProblems, openAccess } from './auth.ts'
 import { observeCatalog } from './catalog-metrics.ts'
 import { conflictLog } from './conflict-log.ts'
 import { sourcePart } from './source.ts'
@@ -42,6 +43,8 @@ interface RunOptions {
   readonly version: string
 }
 
+/** How long a published archive may take to arrive. */
+const uploadMs = 1_800_000
 /** How long the last download events may take to reach the store; later ones wait on disk. */
 const downloadsCloseMs = 5_000
 
@@ -129,7 +132,11 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
     () => options.auditLog && openAudit(options.auditLog, { log, metrics }),
     (part) => (part ? part.close() : undefined),
   )
-  const { listen, adminListen } = options
+  const { listen, adminListen, syncUrl: url } = options
+  const mode = authModeOf(options)
+  const forwarding = url
+    ? createForwarding({ ...options, url, catalog, hasCallers: mode !== 'anonymous' })
+    : undefined
   const http = httpPart({
     listen,
     adminListen,
@@ -145,6 +152,8 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         mcp: options.mcp ? { metrics, version } : undefined,
         auth,
         broker,
+        forwarding,
+        requestMs: forwarding && uploadMs,
         readmes,
         onDownload: (download) => downloads.part.record(download),
         history: (resource, versions) => downloads.part.hourly(resource, versions),
@@ -155,11 +164,12 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         impaired: () => [...auth.impaired(), ...archives.impaired()],
       })
     },
-    onListening: (ports) => log.info({ ...ports, version, mode: authModeOf(options) }, 'listening'),
+    onListening: (ports) => log.info({ ...ports, version, mode }, 'listening'),
   })
   const parts: Runnable[][] = [
     [signing, audit, access, downloads],
     [http],
+    [{ name: 'forwarding', start() {}, stop: () => forwarding?.close() }],
     [source, { name: 'auth', start: () => access.part.auth.started.then(() => undefined) }],
     [{ name: 'search', start: () => searchFeed.start(), stop: () => searchFeed.close() }],
   ]

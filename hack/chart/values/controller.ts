@@ -34,6 +34,7 @@ export const controllerValues: readonly Value[] = [
     minimum: 1,
   }),
   choice('controller.logLevel', 'info', logLevels, 'Minimum log level.'),
+  port('controller.port', 8080, 'Port on which servers forward what callers publish.'),
   port('controller.adminPort', 9090, 'Port of metrics and probes.'),
   objectName(
     'controller.github.secretName',

@@ -32,6 +32,24 @@ export const GroupBinding = z.object({
           description: 'Provider types, or * for all. Empty: no provider.',
           maxItems: 1000,
         }),
+      publishNamespaces: z
+        .array(z.string().meta(rules.ruled([rules.exactNamespace], { maxLength: 63 })))
+        .optional()
+        .meta({
+          description:
+            'Namespaces that members may publish to, and see the consumers of. Empty: none.',
+          maxItems: 1000,
+        }),
+      publishModules: z.array(z.string()).optional().meta({
+        description:
+          'Globs over names of Modules, such as vpc-*, that members may publish in these namespaces. Empty: none.',
+        maxItems: 1000,
+      }),
+      publishProviders: z.array(z.string()).optional().meta({
+        description:
+          'Globs over names of Providers that members may publish in these namespaces. Empty: none.',
+        maxItems: 1000,
+      }),
     })
     .describe('Desired state.'),
   status: z

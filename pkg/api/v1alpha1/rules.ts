@@ -202,6 +202,12 @@ export const exactProvider: FieldRule<string> = {
   holds: (value) => value === '*' || !/[*?{}[\]]/.test(value),
 }
 
+export const exactNamespace: FieldRule<string> = {
+  rule: "self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",
+  message: 'must be the exact name of a namespace: publishNamespaces takes no patterns',
+  holds: (value) => /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(value),
+}
+
 function noneOf(names: readonly string[], message: string): FieldRule<string> {
   const list = names.map((name) => `'${name}'`).join(', ')
   return { rule: `!(self in [${list}])`, message, holds: (value) => !names.includes(value) }

@@ -5,7 +5,7 @@
  */
 type Row = readonly [reaction: Status | 'fix' | 'retry' | 'fine', text: string]
 type Rows = Readonly<Record<string, Row>>
-type Status = 400 | 401 | 403 | 404 | 405 | 410 | 413 | 416 | 500 | 501 | 502 | 503 | 504
+type Status = 400 | 401 | 403 | 404 | 405 | 410 | 413 | 415 | 416 | 500 | 501 | 502 | 503 | 504
 
 /** All reasons by topic, from which docs/errors.md is generated. A reason is in one topic, even if several packages use it. */
 export const reasonTopics = {
@@ -18,6 +18,7 @@ export const reasonTopics = {
     MethodNotAllowed: [405, 'The path does not take this method. Use one that Allow names.'],
     Gone: [410, 'The version was withdrawn. Take the one that the message names, or another one.'],
     TooLarge: [413, 'Something exceeds a limit. The message names the limit.'],
+    UnsupportedMediaType: [415, 'The body has another format. Send one that the message names.'],
     RangeNotSatisfiable: [416, 'The archive does not have the range. Ask for bytes that it has.'],
     Internal: [500, 'This is a bug in Depot. Report it, with the line of the log.'],
     NotConfigured: [501, 'A setting is missing or wrong. Correct what the message names.'],

@@ -1,5 +1,6 @@
 import { fetchingGroups, fetchingOptions, policyOptions, upkeepOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
+import { apart, distinctAddresses, needs, together } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import {
@@ -14,9 +15,27 @@ import {
 } from './values.ts'
 import { storageVariables } from './variables.ts'
 
-const { apiGroup, kubeconfig } = serverCommand.options
+const {
+  apiGroup,
+  kubeconfig,
+  useBearerToken,
+  oidcIssuerUrl,
+  oidcClientId,
+  oidcGroupsClaim,
+  oidcUiClientId,
+  oidcAllowSaFallback,
+  oidcAllowClientCredentials,
+  brokerProxyUrl,
+  passthroughCacheTtlMs,
+} = serverCommand.options
 
 const options = flagged({
+  listen: {
+    value: listenAddress,
+    otherwise: 'none: nobody publishes over HTTP',
+    meaning:
+      'Address on which servers reach the controller with what callers publish: the `--sync-url` of `depot server`.',
+  },
   adminListen: {
     value: listenAddress,
     default: ':9090',
@@ -38,6 +57,19 @@ const options = flagged({
     platformVariable: 'POD_NAMESPACE',
     meaning: 'Namespace of the Lease that elects the active controller.',
   },
+  useBearerToken,
+  oidcIssuerUrl,
+  oidcClientId,
+  oidcGroupsClaim,
+  oidcUiClientId,
+  oidcAllowSaFallback,
+  oidcAllowClientCredentials,
+  brokerProxyUrl: {
+    ...brokerProxyUrl,
+    meaning:
+      'Address of the OIDC broker inside the cluster, where Depot fetches its keys. HTTPS, or HTTP on this machine and inside the cluster.',
+  },
+  passthroughCacheTtlMs,
   leaseName: {
     value: name,
     default: 'depot-controller',
@@ -83,6 +115,14 @@ const options = flagged({
   ...logOptions,
 })
 
+const oidcOptions = [
+  'oidcGroupsClaim',
+  'oidcUiClientId',
+  'oidcAllowSaFallback',
+  'oidcAllowClientCredentials',
+  'brokerProxyUrl',
+] as const
+
 /** Fills the registry of a cluster. */
 export const controllerCommand = {
   program: 'depot controller',
@@ -94,8 +134,9 @@ export const controllerCommand = {
   ],
   options,
   groups: {
-    adminListen: 'Process',
+    listen: 'Process',
     apiGroup: 'Records',
+    useBearerToken: 'Callers who publish, as the server identifies them',
     leaseName: 'Work',
     archives: 'Archives',
     ...fetchingGroups,
@@ -105,6 +146,15 @@ export const controllerCommand = {
   },
   secrets: {},
   variables: storageVariables,
+  rules: [
+    distinctAddresses('listen', 'adminListen'),
+    together('oidcIssuerUrl', 'oidcClientId'),
+    apart('useBearerToken', 'oidcIssuerUrl', 'there is one authentication mode'),
+    ...(['useBearerToken', 'oidcIssuerUrl', 'passthroughCacheTtlMs'] as const).map((option) =>
+      needs(option, ['listen']),
+    ),
+    ...oidcOptions.map((option) => needs(option, ['oidcIssuerUrl'])),
+  ],
 } satisfies Command<typeof options, SecretTable>
 
 export type ControllerCommandOptions = Options<typeof options>

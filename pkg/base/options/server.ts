@@ -148,6 +148,12 @@ const options = flagged({
     meaning:
       'Address of the OIDC broker inside the cluster. Depot forwards `/broker/*` to it and fetches its keys there. HTTPS, or HTTP on this machine and inside the cluster.',
   },
+  syncUrl: {
+    value: brokerUrl,
+    otherwise: 'none: nobody publishes over HTTP',
+    meaning:
+      'Address of the controller inside the cluster. Depot forwards `/depot/publish/*` to it. HTTPS, or HTTP on this machine and inside the cluster.',
+  },
   passthroughCacheTtlMs: {
     value: durationMs({ least: '0', most: '24h' }),
     default: '10s',

@@ -53,6 +53,8 @@ export interface ServeOptions {
   readonly onRequest?: OnRequest | undefined
   /** Maximum pause of a connection with a running request, in milliseconds. Default: 120000. */
   readonly idleMs?: number
+  /** Maximum time in which a request arrives with its body, in milliseconds. Default: 30000. */
+  readonly requestMs?: number | undefined
   /** Maximum wait of a connection for its next request, in milliseconds. Default: 65000. */
   readonly keepAliveMs?: number
   /**
@@ -114,6 +116,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
   server.on('clientError', refuseMalformed(log))
   server.keepAliveTimeout = keepAliveMs
+  server.requestTimeout = options.requestMs ?? limits.requestTimeout
   server.timeout = idleMs
   const connections = connectionsOf(server)
   const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')

@@ -79,6 +79,13 @@ export async function planPublication<T>(
   const { objects, limits, signal, workDir } = context
   const target = targetOf(objects, address, spelled, storage)
   const place = context.archives.for(target.config.storageConfig, target.config.name)
+  const { namespace } = address
+  if (!place.isGrantedTo(namespace)) {
+    throw new FillError(
+      'StorageNotGranted',
+      `namespace ${namespace} may not store archives where its module says: have the place granted, or change storageConfig`,
+    )
+  }
   const refusals = secretsRefused(await secretFilesIn({ file, limits, signal }), allowed)
   const into = join(workDir, randomUUID())
   try {

@@ -2,6 +2,7 @@
  * Publishes versions that people or CI built: packs and checks them, compares them with what is there, stores the archive,
  * and creates its Version. Each step can be repeated after a kill; a version appears with its last step, or not at all.
  */
+export { publishRoutes } from './endpoint.ts'
 export { type Publication, type PublishContext, planPublication } from './plan.ts'
 export { type ProviderPublication, planProvider, publishProvider } from './provider.ts'
 export { publish } from './publish.ts'

@@ -24,6 +24,8 @@ export interface ClusterObjectsOptions {
   readonly cluster: Pick<Cluster, 'observe'>
   /** Client for writes; it may refuse while this replica must not write. */
   readonly client: KubeClient
+  /** Client for `create`. Default: `client`. */
+  readonly creator?: KubeClient
   readonly apiGroup: string
   /** Default: all kinds. */
   readonly kinds?: readonly ObjectKind[]
@@ -48,7 +50,15 @@ const fieldManagers: Readonly<Record<ObjectKind, string>> = {
 
 /** The objects of a cluster. Closing them leaves the cluster open. */
 export function clusterObjects(options: ClusterObjectsOptions): Objects {
-  const { cluster, client, apiGroup, namespaces, instance, clock = Date.now } = options
+  const {
+    cluster,
+    client,
+    creator = client,
+    apiGroup,
+    namespaces,
+    instance,
+    clock = Date.now,
+  } = options
   const log = options.log.child({ component: 'objects' })
   const memory = new ObjectMemory(log)
   const appliedFields = new AppliedFields()
@@ -113,7 +123,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
 
     async create({ kind, metadata, spec }) {
       const store = storeOf(kind, metadata.namespace)
-      return store.learn(await client.create({ kind, metadata: { ...metadata }, spec }))
+      return store.learn(await creator.create({ kind, metadata: { ...metadata }, spec }))
     },
 
     async patch(ref, patch, given) {

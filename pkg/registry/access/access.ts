@@ -1,5 +1,11 @@
 /** Decides what callers may see: GroupBindings, evaluated in the order of their names, and their globs. */
 
-export { type AccessDecision, allows, type Binding, compileBinding } from './binding.ts'
+export {
+  type AccessDecision,
+  allows,
+  allowsPublishing,
+  type Binding,
+  compileBinding,
+} from './binding.ts'
 export { compileGlob } from './glob.ts'
 export { GroupBindings } from './group-bindings.ts'

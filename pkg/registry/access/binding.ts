@@ -10,8 +10,12 @@ export interface Binding {
   /** Its mistakes, for its author: an expression that does not compile, malformed globs. */
   readonly problem: string | undefined
   readonly rule: Rule | ExpressionError
-  readonly modules: readonly ((name: string) => boolean)[]
+  readonly modules: readonly Glob[]
+  /** Modules and Providers that members may publish in its `publishNamespaces`. */
+  readonly published: Readonly<Record<ParentKind, readonly Glob[]>>
 }
+
+type Glob = (name: string) => boolean
 
 /** The decision of the bindings about a caller. */
 export type AccessDecision =
@@ -33,15 +37,18 @@ export const maxSteps = 10_000_000
 export function compileBinding({ metadata: { name }, spec }: GroupBinding): Binding {
   const rule = ruleOf(spec.expression)
   const problems = rule instanceof ExpressionError ? [`expression: ${rule.message}`] : []
-  const modules: ((name: string) => boolean)[] = []
-  for (const pattern of spec.moduleResources ?? []) {
-    try {
-      modules.push(compileGlob(pattern))
-    } catch (thrown) {
-      problems.push(`moduleResources ${JSON.stringify(pattern)}: ${messageOf(thrown)}`)
-    }
-  }
-  return { name, spec, rule, modules, problem: problems.join('\n') || undefined }
+  const globsIn = (field: 'moduleResources' | 'publishModules' | 'publishProviders'): Glob[] =>
+    (spec[field] ?? []).flatMap((pattern) => {
+      try {
+        return compileGlob(pattern)
+      } catch (thrown) {
+        problems.push(`${field} ${JSON.stringify(pattern)}: ${messageOf(thrown)}`)
+        return []
+      }
+    })
+  const modules = globsIn('moduleResources')
+  const published = { Module: globsIn('publishModules'), Provider: globsIn('publishProviders') }
+  return { name, spec, rule, modules, published, problem: problems.join('\n') || undefined }
 }
 
 function ruleOf(expression: string): Rule | ExpressionError {
@@ -62,6 +69,21 @@ export function allows(binding: Binding, kind: ParentKind, name: string): boolea
   if (kind === 'Module') return binding.modules.some((matches) => matches(name))
   const providers = binding.spec.providerResources ?? []
   return providers.includes('*') || providers.includes(name)
+}
+
+/**
+ * Whether members may write Versions of a module or provider. What a binding shows gives no right to publish.
+ *
+ * @param name metadata.name of the resource
+ */
+export function allowsPublishing(
+  { spec, published }: Binding,
+  kind: ParentKind,
+  namespace: string,
+  name: string,
+): boolean {
+  const isOfNamespace = spec.publishNamespaces?.includes(namespace) === true
+  return isOfNamespace && published[kind].some((matches) => matches(name))
 }
 
 /** Evaluates one binding with the remaining steps of all of them. */
@@ -86,7 +108,14 @@ export function ask(
 
 /** Whether two specs are equal for access. */
 export function sameSpec(left: GroupBinding['spec'], right: GroupBinding['spec']): boolean {
-  const fields = ({ expression, moduleResources, providerResources }: GroupBinding['spec']) =>
-    JSON.stringify([expression, moduleResources ?? [], providerResources ?? []])
+  const fields = (spec: GroupBinding['spec']) =>
+    JSON.stringify([
+      spec.expression,
+      spec.moduleResources ?? [],
+      spec.providerResources ?? [],
+      spec.publishNamespaces ?? [],
+      spec.publishModules ?? [],
+      spec.publishProviders ?? [],
+    ])
   return fields(left) === fields(right)
 }

@@ -9,7 +9,7 @@ import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics, RequestFacts } from '../../base/telemetry/telemetry.ts'
-import type { GroupBindings } from '../access/access.ts'
+import { allowsPublishing, type GroupBindings } from '../access/access.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
 import type { AuthMode, Caller, CallerView } from './caller.ts'
 import { ClusterCallers } from './cluster-callers.ts'
@@ -213,6 +213,28 @@ export class Auth {
       const view = this.#viewOf(session)
       note(request, nameOf(view))
       return view
+    })
+  }
+
+  /**
+   * Whether the caller may write Versions of a module or provider: by its GroupBinding, or by the cluster's RBAC rules.
+   * Callers who are not identified may not.
+   *
+   * @param name metadata.name of the Module or Provider
+   * @throws RegistryError as `mayRead`
+   */
+  mayPublish(
+    request: AuthRequest,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): boolean | Promise<boolean> {
+    return this.#answer(request, (session) => {
+      if (session.presented !== undefined) {
+        return this.#cluster().mayPublish(session.presented, namespace)
+      }
+      const view = this.#viewOf(session)
+      return typeof view !== 'string' && allowsPublishing(view, kind, namespace, name)
     })
   }
 

@@ -22,7 +22,19 @@ export interface ClusterAnswer {
   readonly status: number
   /** Its message if it refused. */
   readonly message: string
+  /** Answer of a review: whether the cluster allows it. */
+  readonly isAllowed?: boolean
 }
+
+/** An action that the cluster is asked about, without doing it. */
+export interface ReviewedAction {
+  readonly namespace: string
+  readonly verb: string
+  readonly group: string
+  readonly resource: string
+}
+
+const reviewPath = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 
 /** From sending a request to the end of its answer. */
 const timeoutMs = 5000
@@ -54,22 +66,25 @@ export class CallerReads {
   }
 
   /**
-   * Requests a path.
+   * Requests a path, or a review of what the caller may do.
    *
    * @throws Refusal ClusterUnavailable where the API server is unreachable, Busy where too many wait, KubeconfigRefused where a
    *   certificate is unusable
    */
-  async read(credentials: ClusterCredentials, path: string): Promise<ClusterAnswer> {
+  async read(
+    credentials: ClusterCredentials,
+    asked: string | ReviewedAction,
+  ): Promise<ClusterAnswer> {
     const address = await this.#address()
     const { cert, key } = credentials
     if (cert === undefined || key === undefined) {
-      return send(this.#pool, address, {}, credentials, path)
+      return send(this.#pool, address, {}, credentials, asked)
     }
     checkKey(key)
     // A connection belongs to the caller whose certificate opened it, so it is closed after the request.
     const pool = createPool(bounds)
     try {
-      return await send(pool, address, { cert, key }, credentials, path)
+      return await send(pool, address, { cert, key }, credentials, asked)
     } finally {
       await pool.close()
     }
@@ -105,8 +120,9 @@ async function send(
   { server, ca, servername, rejectUnauthorized, proxyUrl }: ClusterAddress,
   own: Pick<Trust, 'cert' | 'key'>,
   { token }: ClusterCredentials,
-  path: string,
+  asked: string | ReviewedAction,
 ): Promise<ClusterAnswer> {
+  const path = typeof asked === 'string' ? asked : reviewPath
   const { origin, pathname } = new URL(server)
   const trust = { ...(ca !== undefined && { ca }), ...own, servername, rejectUnauthorized }
   try {
@@ -115,15 +131,22 @@ async function send(
       {
         method: 'GET',
         path: `${pathname === '/' ? '' : pathname}${path}`,
+        ...(typeof asked !== 'string' && { method: 'POST', body: reviewOf(asked) }),
         headers: {
-          accept: acceptOf(path),
+          accept: typeof asked === 'string' ? acceptOf(path) : 'application/json',
           'user-agent': 'depot',
+          ...(typeof asked !== 'string' && { 'content-type': 'application/json' }),
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
       },
     )
     if (status >= 400)
       return { status, message: messageIn(await readBounded(body, maxStatusBytes)) }
+    if (typeof asked !== 'string') {
+      const answer = jsonOf((await readBounded(body, maxStatusBytes)).toString())
+      const decided = isRecord(answer) ? answer['status'] : undefined
+      return { status, message: '', isAllowed: isRecord(decided) && decided['allowed'] === true }
+    }
     // Read to its end, so that the connection can be reused, unless it is long.
     await readBounded(body, maxStatusBytes).catch(() => discard(body))
     return { status, message: '' }
@@ -151,6 +174,13 @@ export function unreachable(cause: unknown): Refusal {
     { cause },
   )
 }
+
+const reviewOf = (resourceAttributes: ReviewedAction): string =>
+  JSON.stringify({
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes },
+  })
 
 /** The message of a metav1.Status. */
 function messageIn(bytes: Buffer): string {

@@ -8,6 +8,7 @@ import {
   CallerReads,
   type ClusterAddress,
   type ClusterAnswer,
+  type ReviewedAction,
   unreachable,
 } from './caller-reads.ts'
 import { Refusal } from './refusal.ts'
@@ -96,6 +97,14 @@ export class Passthrough {
     )
   }
 
+  /** Whether the caller may create Versions in a namespace. @throws Refusal where the cluster does not know the caller */
+  async mayPublish(presented: Presented, namespace: string): Promise<boolean> {
+    if (!isName(namespace)) return this.authenticate(presented).then(() => false)
+    const { plural: resource } = kinds.Version
+    const action = { namespace, verb: 'create', group: this.#options.apiGroup, resource }
+    return allowed([await this.#verdict(presented, action)])
+  }
+
   /** Checks that the cluster knows the caller. @throws Refusal */
   async authenticate(presented: Presented): Promise<void> {
     allowed([await this.#verdict(presented, anyPath)])
@@ -110,14 +119,14 @@ export class Passthrough {
     return `${root}/namespaces/${namespace}/${kinds[kind].plural}${rest}`
   }
 
-  #verdict(presented: Presented, path: string): Verdict | Promise<Verdict> {
+  #verdict(presented: Presented, asked: string | ReviewedAction): Verdict | Promise<Verdict> {
     const { ttlMs, clock } = this.#options
-    const key = `${presented.hash} ${path}`
+    const key = `${presented.hash} ${typeof asked === 'string' ? asked : JSON.stringify(asked)}`
     const known = this.#verdicts.get(key)
     if (known !== undefined) return known
     return this.#running.run(key, async () => {
       const credentials = await this.#credentialsOf(presented)
-      const verdict = verdictOf(await this.#timed(credentials, path), path === anyPath)
+      const verdict = verdictOf(await this.#timed(credentials, asked), asked === anyPath)
       if (ttlMs > 0) this.#verdicts.set(key, verdict, clock() + ttlMs)
       return verdict
     })
@@ -138,11 +147,14 @@ export class Passthrough {
     return format === 'token' ? { token } : credentialsOfKubeconfig(token, await this.#address())
   }
 
-  async #timed(credentials: ClusterCredentials, path: string): Promise<ClusterAnswer> {
+  async #timed(
+    credentials: ClusterCredentials,
+    asked: string | ReviewedAction,
+  ): Promise<ClusterAnswer> {
     const start = performance.now()
     let result = 'unreachable'
     try {
-      const reading = await this.#reads.read(credentials, path)
+      const reading = await this.#reads.read(credentials, asked)
       result = reading.status < 400 ? 'allowed' : 'refused'
       return reading
     } finally {
@@ -157,13 +169,14 @@ function isName(text: string): boolean {
 }
 
 /** @param anything whether it is enough that the cluster knows the caller @throws Refusal where the answer decides nothing */
-function verdictOf({ status, message }: ClusterAnswer, anything: boolean): Verdict {
+function verdictOf({ status, message, isAllowed }: ClusterAnswer, anything: boolean): Verdict {
   if (status === 401) {
     return new Refusal(
       'ClusterUnauthenticated',
       `the cluster does not accept these credentials: ${message || 'Unauthorized'}`,
     )
   }
+  if (isAllowed !== undefined) return isAllowed ? 'allowed' : 'absent'
   if (status === 200 || (anything && status === 403)) return 'allowed'
   if (status === 404) return 'absent'
   if (status === 403) {

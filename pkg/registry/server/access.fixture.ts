@@ -34,7 +34,9 @@ export class TestCluster {
       const status = this.tokens.get(token)?.(url) ?? 401
       const message = status === 401 ? 'Unauthorized' : `answer ${status}`
       response.writeHead(status, { 'content-type': 'application/json' })
-      const body = JSON.stringify({ kind: 'Status', code: status, message })
+      // The status of a review, which is created.
+      const review = status === 201 && { status: { allowed: true } }
+      const body = JSON.stringify({ kind: 'Status', code: status, message, ...review })
       if (this.delayMs === 0) response.end(body)
       else setTimeout(() => response.end(body), this.delayMs)
     })

@@ -11,6 +11,7 @@ import {
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { Broker } from '../broker/broker.ts'
 import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
+import type { ControllerRoutes } from '../forwarding/forwarding.ts'
 import { type McpOptions, mcpRoutes } from '../mcp/mcp.ts'
 import { createRegistry, discoveryPaths, type RegistryOptions } from '../protocol/protocol.ts'
 import { Search } from '../search/search.ts'
@@ -21,6 +22,8 @@ export interface AppOptions extends RegistryOptions, Omit<BrowseOptions, 'archiv
   readonly auth?: RegistryOptions['auth']
   /** Passes logins on. Default: none. */
   readonly broker?: Broker | undefined
+  /** Passes on what the controller answers. Default: such paths do not exist. */
+  readonly forwarding?: Pick<ControllerRoutes, 'routes'> | undefined
   /** Serves coding agents. Default: not. */
   readonly mcp?: Pick<McpOptions, 'metrics' | 'version'> | undefined
   readonly log: Logger
@@ -37,13 +40,14 @@ export function createApp(given: AppOptions): App {
   const options = { ...given, search: given.search ?? new Search(given.catalog) }
   // The fastest router for paths where a name and a word compete; the default would fall back to a slower one.
   const routes = new Hono<ServingEnv>({ router: new PatternRouter() })
-  const { auth, broker, mcp } = options
+  const { auth, broker, forwarding, mcp } = options
   const registry = createRegistry(options)
   const browse = createBrowse(options)
   routes.route('/', registry.routes)
   routes.route('/', browse.routes)
   if (auth !== undefined) routes.route('/', whoAmIRoutes(auth))
   if (broker !== undefined) routes.route('/', broker.routes)
+  if (forwarding !== undefined) routes.route('/', forwarding.routes)
   if (mcp !== undefined) routes.route('/', mcpRoutes({ ...options, ...mcp }))
   answerErrors(routes, options.log, 'see /.well-known/terraform.json')
   return {

@@ -2,10 +2,22 @@
 {{- define "depot.controller.options" -}}
 {{- $v := .Values -}}
 {{- $c := $v.controller -}}
+{{- $f := include "depot.facts" . | fromYaml -}}
+{{- $oidc := $v.server.oidc -}}
+- {flag: listen, text: {{ printf ":%d" (int $c.port) | quote }}, from: controller.port}
 - {flag: admin-listen, text: {{ printf ":%d" (int $c.adminPort) | quote }}, from: controller.adminPort}
 - {flag: api-group, text: {{ $v.apiGroup | quote }}, from: apiGroup}
 - {flag: watch-namespaces, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
 - {flag: namespace, text: {{ include "depot.namespace" . | quote }}, from: global.namespace}
+- {flag: use-bearer-token, switch: true, text: {{ $f.bearer | quote }}, from: server.useBearerToken}
+- {flag: oidc-issuer-url, text: {{ ternary $f.issuerUrl "" $oidc.enabled | quote }}, from: server.oidc.issuerUrl}
+- {flag: oidc-client-id, text: {{ ternary $oidc.clientId "" $oidc.enabled | quote }}, from: server.oidc.clientId}
+- {flag: oidc-groups-claim, text: {{ ternary $oidc.groupsClaim "" $oidc.enabled | quote }}, from: server.oidc.groupsClaim}
+- {flag: oidc-ui-client-id, text: {{ ternary $v.ui.oidc.clientId "" (and $oidc.enabled $v.ui.enabled $v.ui.oidc.enabled) | quote }}, from: ui.oidc.clientId}
+- {flag: oidc-allow-sa-fallback, switch: true, text: {{ and $oidc.enabled $oidc.allowServiceAccountFallback | quote }}, from: server.oidc.allowServiceAccountFallback}
+- {flag: oidc-allow-client-credentials, switch: true, text: {{ and $oidc.enabled $oidc.allowClientCredentials | quote }}, from: server.oidc.allowClientCredentials}
+- {flag: broker-proxy-url, text: {{ ternary $f.brokerUrl "" $oidc.brokerProxy.enabled | quote }}, from: server.oidc.brokerProxy.enabled}
+- {flag: passthrough-cache-ttl, text: {{ $v.server.apiAccess.passthroughCacheTtl | quote }}, from: server.apiAccess.passthroughCacheTtl}
 - {flag: lease-name, text: {{ include "depot.component" (dict "root" . "component" "controller") | quote }}, from: fullnameOverride}
 - {flag: backup-lease, text: {{ ternary (include "depot.component" (dict "root" . "component" "backup")) "" $v.backup.enabled | quote }}, from: backup.enabled}
 - {flag: concurrency, text: {{ $c.concurrency | quote }}, from: controller.concurrency}

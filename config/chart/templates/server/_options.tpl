@@ -25,6 +25,7 @@
 - {flag: oidc-allow-sa-fallback, switch: true, text: {{ and $oidc.enabled $oidc.allowServiceAccountFallback | quote }}, from: server.oidc.allowServiceAccountFallback}
 - {flag: oidc-allow-client-credentials, switch: true, text: {{ and $oidc.enabled $oidc.allowClientCredentials | quote }}, from: server.oidc.allowClientCredentials}
 - {flag: broker-proxy-url, text: {{ ternary $f.brokerUrl "" $oidc.brokerProxy.enabled | quote }}, from: server.oidc.brokerProxy.enabled}
+- {flag: sync-url, text: {{ ternary (printf "http://%s:%d" (include "depot.host" (dict "root" . "component" "controller")) (int $v.controller.port)) "" $v.controller.enabled | quote }}, from: controller.enabled}
 - {flag: passthrough-cache-ttl, text: {{ $v.server.apiAccess.passthroughCacheTtl | quote }}, from: server.apiAccess.passthroughCacheTtl}
 - {flag: archives, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
 - {flag: archive-cache-dir, text: {{ ternary "/var/lib/depot/archives" "" $v.server.archiveCache.enabled | quote }}, from: server.archiveCache.enabled}

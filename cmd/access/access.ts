@@ -1,13 +1,19 @@
+/** Wires who callers are and what they may do, from the options that the server and the controller share. */
+
 import { type ComparableSink, fanOut } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../pkg/base/errors/errors.ts'
 import type { ProxyRules } from '../../pkg/base/http/http.ts'
-import { authModeOf, type ServerCommandOptions } from '../../pkg/base/options/options.ts'
+import {
+  authModeOf,
+  type ControllerCommandOptions,
+  type ServerCommandOptions,
+} from '../../pkg/base/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
-import { loadConnection } from '../../pkg/records/kube/kube.ts'
+import { type Cluster, loadConnection } from '../../pkg/records/kube/kube.ts'
 import { GroupBindings } from '../../pkg/registry/access/access.ts'
-import { Auth, type ClusterAddress } from '../../pkg/registry/auth/auth.ts'
+import { Auth, type AuthOptions, type ClusterAddress } from '../../pkg/registry/auth/auth.ts'
 import { type Broker, createBroker } from '../../pkg/registry/broker/broker.ts'
-import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
 /** Authentication, access rules and the broker. */
 export interface Access {
@@ -17,6 +23,50 @@ export interface Access {
   /** Sink for resources: feeds the catalog and the GroupBindings. */
   readonly sink: ComparableSink
   close(): Promise<void>
+}
+
+/** How callers are identified, and where. */
+interface CallerOptions
+  extends Pick<
+    ServerCommandOptions,
+    | 'anonymousAuth'
+    | 'useBearerToken'
+    | 'oidcIssuerUrl'
+    | 'oidcClientId'
+    | 'oidcUiClientId'
+    | 'oidcGroupsClaim'
+    | 'oidcAllowSaFallback'
+    | 'oidcAllowClientCredentials'
+    | 'brokerProxyUrl'
+    | 'passthroughCacheTtlMs'
+    | 'apiGroup'
+    | 'kubeconfig'
+  > {
+  /** For `terraform login`, which controllers do not serve. */
+  readonly oidcScopes?: readonly string[]
+  readonly oidcAuthzUrl?: string | undefined
+  readonly oidcTokenUrl?: string | undefined
+}
+
+interface AuthParts extends Pick<AuthOptions, 'bindings' | 'isPublic' | 'log' | 'metrics'> {
+  readonly options: CallerOptions
+  readonly proxies: ProxyRules
+}
+
+/** Identifies the callers of one listener. */
+function openAuth({ options, proxies, ...parts }: AuthParts): Auth {
+  return new Auth({
+    ...parts,
+    mode: authModeOf(options),
+    oidc: oidcOf(options, proxies),
+    cluster: needsCluster(options)
+      ? {
+          apiGroup: options.apiGroup,
+          address: clusterAddress(options),
+          ttlMs: options.passthroughCacheTtlMs,
+        }
+      : undefined,
+  })
 }
 
 export function openAccess({
@@ -35,16 +85,9 @@ export function openAccess({
 }): Access {
   const bindings = new GroupBindings({ namespace: options.namespace, log, metrics })
   const { model } = catalog
-  const auth = new Auth({
-    mode: authModeOf(options),
-    oidc: oidcOf(options, proxies),
-    cluster: needsCluster(options)
-      ? {
-          apiGroup: options.apiGroup,
-          address: clusterAddress(options),
-          ttlMs: options.passthroughCacheTtlMs,
-        }
-      : undefined,
+  const auth = openAuth({
+    options,
+    proxies,
     bindings,
     isPublic: (kind, namespace, name) =>
       model.find(model.views.public, kind, namespace, name) !== undefined,
@@ -62,6 +105,40 @@ export function openAccess({
     sink: fanOut(catalog, bindings),
     close: async () => void (await Promise.all([auth.close(), broker?.close()])),
   }
+}
+
+/** Identifies those who publish through the controller, by its GroupBindings. `ready` resolves when these are known. */
+export function openCallers({
+  options,
+  proxies,
+  cluster,
+  log,
+  metrics,
+}: {
+  readonly options: ControllerCommandOptions
+  readonly proxies: ProxyRules
+  readonly cluster: Cluster
+  readonly log: Logger
+  readonly metrics: Metrics
+}): { readonly auth: Auth; readonly ready: Promise<void> } {
+  const { namespace } = options
+  const bindings = new GroupBindings({ namespace, log, metrics })
+  const scope = { watchNamespace: namespace, bindingsNamespace: namespace }
+  // The catalog knows the state of each binding, with which the watch compares lists.
+  const sink = fanOut(new Catalog(), bindings)
+  const { ready } = cluster.watch({ kinds: ['GroupBinding'], scope, sink })
+  const callers = { ...options, anonymousAuth: false }
+  const auth = openAuth({
+    options: callers,
+    proxies,
+    bindings,
+    isPublic: () => false,
+    log,
+    metrics,
+  })
+  // It is in the log. Nobody publishes with its tokens until the issuer calls itself as it is configured.
+  auth.started.catch(() => undefined)
+  return { auth, ready }
 }
 
 /** Conflicts between options that the option table cannot express. */
@@ -89,7 +166,7 @@ export function accessProblems(options: ServerCommandOptions): string[] {
   return problems
 }
 
-function oidcOf(options: ServerCommandOptions, proxies: ProxyRules) {
+function oidcOf(options: CallerOptions, proxies: ProxyRules) {
   const { oidcIssuerUrl: issuerUrl, oidcClientId: clientId } = options
   if (issuerUrl === undefined || clientId === undefined) return undefined
   return {
@@ -99,7 +176,7 @@ function oidcOf(options: ServerCommandOptions, proxies: ProxyRules) {
     reachedAt: options.brokerProxyUrl,
     uiClientId: options.oidcUiClientId,
     groupsClaim: options.oidcGroupsClaim,
-    scopes: options.oidcScopes,
+    scopes: options.oidcScopes ?? [],
     authzUrl: options.oidcAuthzUrl,
     tokenUrl: options.oidcTokenUrl,
     allowGuests: options.anonymousAuth,
@@ -108,13 +185,15 @@ function oidcOf(options: ServerCommandOptions, proxies: ProxyRules) {
   }
 }
 
-function needsCluster(options: ServerCommandOptions): boolean {
+function needsCluster(options: CallerOptions): boolean {
   const mode = authModeOf(options)
   return mode === 'kubeconfig' || mode === 'bearer' || options.oidcAllowSaFallback
 }
 
 /** Address of the server's cluster without the server's credentials: callers bring their own. */
-function clusterAddress({ kubeconfig }: ServerCommandOptions): () => Promise<ClusterAddress> {
+function clusterAddress({
+  kubeconfig,
+}: Pick<CallerOptions, 'kubeconfig'>): () => Promise<ClusterAddress> {
   const connection = loadConnection({ kubeconfig, env: process.env })
   return async () => {
     const { server, tls, proxyUrl } = await connection.credentials()

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startAs } from '../hack/testbed/server/server.ts'
+import { tarGzOf } from '../pkg/archives/archive/packed.fixture.ts'
+import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
+import { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
+
+/* Publishing over HTTP: a server forwards to a controller with the rights of the chart, which asks an issuer or the cluster. */
+
+const registry = new Registry()
+let cluster: ControlledCluster
+let issuer: TestIssuer
+let controller: Server
+let server: Server
+
+beforeAll(async () => {
+  cluster = await ControlledCluster.start('team')
+  cluster.archives = registry.archives
+  issuer = await TestIssuer.start()
+  const callers = ['--oidc-issuer-url', issuer.url, '--oidc-client-id', 'depot']
+  const fallback = '--oidc-allow-sa-fallback'
+  controller = await cluster.startController('--listen', '127.0.0.1:0', ...callers, fallback)
+  const { admin } = cluster.plane
+  await cluster.apply('GroupBinding', 'depot-system', 'network', {
+    spec: {
+      expression: '"network" in groups',
+      moduleResources: ['*'],
+      publishNamespaces: ['team'],
+      publishModules: ['vpc*'],
+    },
+  })
+  for (const name of ['vpc', 'dns']) {
+    const storageConfig = { fileSystem: { directoryPath: 'team' } }
+    await cluster.apply('Module', 'team', name, {
+      spec: { moduleConfig: { name, provider: 'aws', storageConfig, versionPolicy: 'Enforce' } },
+    })
+  }
+  await admin.request('POST', '/api/v1/namespaces/team/serviceaccounts', {
+    metadata: { name: 'ci' },
+  })
+  const role = '/apis/rbac.authorization.k8s.io/v1/namespaces/team'
+  const rules = [{ apiGroups: ['depot.internal'], resources: ['versions'], verbs: ['create'] }]
+  await admin.request('POST', `${role}/roles`, { metadata: { name: 'ci' }, rules })
+  await admin.request('POST', `${role}/rolebindings`, {
+    metadata: { name: 'ci' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'ci' },
+    subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: 'team' }],
+  })
+  server = await startAs(
+    registry,
+    '--kubeconfig',
+    cluster.plane.kubeconfigFile,
+    ...callers,
+    fallback,
+    '--sync-url',
+    controller.url,
+  )
+})
+afterAll(async () => {
+  await server?.stop()
+  await controller?.stop()
+  await cluster?.stop()
+  issuer?.stop()
+  registry.remove()
+})
+
+const archiveOf = (text: string, more: Readonly<Record<string, string>> = {}) =>
+  tarGzOf(
+    Object.entries({ 'main.tf': `output "a" {\n  value = "${text}"\n}\n`, ...more }).map(
+      ([path, content]) => ({ path, content }),
+    ),
+  )
+const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const token = (groups = ['network']) => issuer.sign({ groups })
+
+interface Answer {
+  readonly sha256: string
+  readonly errors: readonly string[]
+}
+
+async function put(
+  path: string,
+  body: Buffer,
+  { headers = {}, as }: { headers?: Record<string, string>; as?: string } = {},
+) {
+  const authorization = `Bearer ${as ?? (await token())}`
+  const sent = { 'x-depot-sha256': digestOf(body), 'content-type': 'application/gzip' }
+  const answer = await fetch(`${server.url}/depot/publish/v1/modules/${path}`, {
+    method: 'PUT',
+    body,
+    headers: { ...sent, authorization, ...headers },
+  })
+  return { status: answer.status, body: (await answer.json()) as Answer }
+}
+
+it('publishes an archive, which the server that answered serves', async () => {
+  const archive = await archiveOf('1')
+  expect(await put('team/vpc/aws/1.0.0', archive)).toMatchObject({
+    status: 201,
+    body: { outcome: 'published', version: '1.0.0' },
+  })
+  const authorization = `Bearer ${await token()}`
+  const versions = `${server.url}/depot/modules/v1/team/vpc/aws/versions`
+  expect(await (await fetch(versions, { headers: { authorization } })).text()).toContain('"1.0.0"')
+  expect(await put('team/vpc/aws/1.0.0', archive)).toMatchObject({ status: 200 })
+})
+
+it('lets one of two who publish a version at once win, and tells the other both digests', async () => {
+  const archives = [await archiveOf('one'), await archiveOf('other')]
+  const answers = await Promise.all(archives.map((archive) => put('team/vpc/aws/1.1.0', archive)))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
+  const [won, lost] = answers.toSorted((a, b) => a.status - b.status)
+  const [message] = lost?.body.errors ?? []
+  expect(message).toContain(won?.body.sha256)
+  expect(new Set(message?.match(/[0-9a-f]{64}/g)).size).toBe(2)
+})
+
+it.each([
+  ['a stranger', 401, async () => 'stranger', 'vpc'],
+  ['a reader', 403, () => token(['readers']), 'vpc'],
+  ['somebody of another module', 403, () => token(), 'dns'],
+])('refuses %s with %i', async (_, status, as, name) => {
+  const answer = await put(`team/${name}/aws/2.0.0`, await archiveOf('2'), { as: await as() })
+  expect(answer.status).toBe(status)
+})
+
+it('asks the cluster about its own service accounts', async () => {
+  const { plane } = cluster
+  const as = await plane.serviceAccountToken('team', 'ci')
+  const archive = await archiveOf('dns')
+  expect(await put('team/dns/aws/1.0.0', archive, { as })).toMatchObject({ status: 201 })
+  const other = await plane.serviceAccountToken('depot-system', 'depot-controller')
+  const listed = await put('other/dns/aws/1.0.0', archive, { as: other })
+  expect(listed).toMatchObject({ status: 404, body: { refusals: [{ reason: 'NoParent' }] } })
+})
+
+const secret = { 'prod.tfstate': '{}', 'id.pem': 'x' }
+it.each([
+  [415, 'application/zip', { 'content-type': 'application/json' }],
+  [422, 'X-Depot-Sha256 says', { 'x-depot-sha256': 'a'.repeat(64) }],
+  [400, 'X-Depot-Sha256 must be', { 'x-depot-sha256': 'none' }],
+])('answers %i with the words %j', async (status, words, headers) => {
+  const answer = await put('team/vpc/aws/2.0.0', await archiveOf('2'), { headers })
+  expect(answer.status).toBe(status)
+  expect(answer.body.errors[0]).toContain(words)
+})
+
+it('answers 413 before it reads an archive that is too large', async () => {
+  const asked = request(`${server.url}/depot/publish/v1/modules/team/vpc/aws/2.0.0`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${await token()}`,
+      'x-depot-sha256': 'a'.repeat(64),
+      'content-length': 2 ** 40,
+    },
+  })
+  asked.write('archive')
+  const [{ statusCode }] = (await once(asked, 'response')) as [{ statusCode: number }]
+  expect(statusCode).toBe(413)
+  asked.on('error', () => undefined).destroy()
+})
+
+it.each([
+  ['not-a-version', {}, 'NotSemver'],
+  ['1.0.5', {}, undefined],
+  ['1.0.4', {}, 'OlderVersion'],
+  ['2.0.0', secret, 'SecretFile'],
+])('refuses version %s with files %j by 422: %s', async (version, more, reason) => {
+  const answer = await put(`team/vpc/aws/${version}`, await archiveOf('3', more))
+  const expected = { status: 422, body: { refusals: [{ reason }] } }
+  expect(answer).toMatchObject(reason === undefined ? { status: 201 } : expected)
+})
+
+it('takes files that look like secrets if they are named', async () => {
+  const archive = await archiveOf('3', secret)
+  const path = 'team/vpc/aws/2.0.0?allow-file=prod.tfstate,id.pem'
+  expect(await put(path, archive)).toMatchObject({ status: 201 })
+})
+
+it('refuses what breaks callers where the module enforces versions', async () => {
+  const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
+  const answer = await put('team/vpc/aws/2.1.0', archive)
+  expect(answer).toMatchObject({ status: 422, body: { refusals: [{ reason: 'BreakingChange' }] } })
+})

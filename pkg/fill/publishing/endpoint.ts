@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { type Context, Hono } from 'hono'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { ArchiveError, type LimitsByKind } from '../../archives/archive/archive.ts'
+import type { Spool } from '../../archives/spool/spool.ts'
+import type { ArchiveStore } from '../../archives/storage/storage.ts'
+import { type Reason, type ReasonError, RegistryError } from '../../base/errors/errors.ts'
+import { note, type ServingEnv } from '../../base/serving/serving.ts'
+import type { Objects } from '../../records/store/store.ts'
+import { parentNames } from '../importing/importing.ts'
+import { FillError } from '../sources/sources.ts'
+import { planPublication } from './plan.ts'
+import { publish } from './publish.ts'
+import { type PublishAddress, parentAt, parseModuleAddress } from './target.ts'
+
+export interface PublishRoutesOptions {
+  readonly objects: Objects
+  readonly archives: ArchiveStore
+  readonly spool: Spool
+  readonly limits: LimitsByKind
+  /**
+   * Whether the caller may write Versions of a module or provider.
+   *
+   * @param name metadata.name
+   * @throws RegistryError where the caller is unknown
+   */
+  readonly mayPublish: (
+    c: Context<ServingEnv>,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ) => boolean | Promise<boolean>
+}
+
+const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
+const types = ['zip', 'gzip', 'x-gzip', 'x-tar', 'octet-stream']
+/** The status of a refusal; the others are 422, because the archive has to change. */
+const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
+  NoParent: 404,
+  VersionExists: 409,
+  ArchiveTooLarge: 413,
+}
+
+/** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
+export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
+  const { objects, archives, spool, limits } = options
+  const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
+    const { namespace, name, system, version } = c.req.param()
+    note(c, { route: path, namespace, kind: 'Module', name, version })
+    const address = parseModuleAddress(`${namespace}/${name}/${system}`)
+    if (address === undefined) {
+      throw new RegistryError(
+        'BadRequest',
+        'the path has no address of a module: write NAMESPACE/NAME/SYSTEM/VERSION',
+      )
+    }
+    await requireRight(options, c, address)
+    const { signal } = c.req.raw
+    const limit = limits.module
+    const expected = bodyOf(c, limit.packedBytes)
+    // The archive as it came, and as it is packed again.
+    await using space = await reserved(spool, 2 * expected.sizeBytes, signal)
+    await receive(c.req.raw, space.file.path, { ...expected, limit: limit.packedBytes })
+    const context = { objects, archives, limits: limit, signal, workDir: dirname(space.file.path) }
+    const allowed = c.req.query('allow-file')?.split(',') ?? []
+    const asked = { file: space.file.path, address, version, storage: undefined, allowed }
+    return await planPublication(context, asked, async (publication) => {
+      const { refusals, target, archive, comparison, isBroken } = publication
+      if (refusals.length > 0) return refusal(refusals)
+      const outcome = await publish(context, publication)
+      const { sha256, sizeBytes, contentDigest } = archive
+      const facts = { sha256, sizeBytes, contentDigest, verdict: comparison?.verdict, isBroken }
+      const body = { outcome, address, version: target.version, ...facts }
+      return Response.json(body, {
+        status: outcome === 'published' ? 201 : 200,
+        headers: { 'Cache-Control': 'no-store' },
+      })
+    })
+  }
+  return new Hono<ServingEnv>().put(path, async (c) => {
+    try {
+      return await put(c)
+    } catch (error) {
+      if (error instanceof FillError || error instanceof ArchiveError) return refusal([error])
+      throw error
+    }
+  })
+}
+
+/** The answer says nothing about modules to callers who may not publish them. */
+async function requireRight(
+  { objects, mayPublish }: PublishRoutesOptions,
+  c: Context<ServingEnv>,
+  address: PublishAddress,
+): Promise<void> {
+  const { namespace, name, system } = address
+  const found = parentAt(objects, 'Module', address)?.metadata.name
+  const wouldBe = parentNames({ kind: 'Module', ...address }).name
+  if (await mayPublish(c, 'Module', namespace, found ?? wouldBe)) return
+  throw new RegistryError(
+    'Forbidden',
+    `you may not publish ${namespace}/${name}/${system}: have a GroupBinding name the namespace in publishNamespaces and the Module in publishModules, or, for credentials of the cluster, have RBAC allow you to create versions there`,
+  )
+}
+
+/** Reads what the headers say about the body. @throws RegistryError */
+function bodyOf(c: Context<ServingEnv>, maxBytes: number) {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== undefined && !types.some((one) => type === `application/${one}`)) {
+    throw new RegistryError(
+      'UnsupportedMediaType',
+      `the body has Content-Type ${type}: send a zip or tar.gz as application/zip or application/gzip`,
+    )
+  }
+  const sha256 = c.req.header('x-depot-sha256')?.toLowerCase() ?? ''
+  if (!/^[0-9a-f]{64}$/.test(sha256)) {
+    throw new RegistryError(
+      'BadRequest',
+      'X-Depot-Sha256 must be the SHA-256 of the body in hexadecimal: send sha256sum of the file',
+    )
+  }
+  const length = Number(c.req.header('content-length') ?? maxBytes)
+  if (!(length <= maxBytes)) throw tooLarge(maxBytes)
+  return { sha256, sizeBytes: length }
+}
+
+const tooLarge = (maxBytes: number) =>
+  new RegistryError('TooLarge', `the archive is larger than ${maxBytes} bytes: leave files out`)
+
+async function reserved(spool: Spool, bytes: number, signal: AbortSignal) {
+  const file = await spool.reserve(bytes, { signal })
+  return { file, [Symbol.asyncDispose]: () => file.remove() }
+}
+
+/** @throws RegistryError, or FillError ChecksumMismatch */
+async function receive(
+  request: Request,
+  into: string,
+  { sha256, limit }: { readonly sha256: string; readonly limit: number },
+): Promise<void> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  await using file = await open(into, 'wx', 0o600)
+  try {
+    for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength
+      if (bytes > limit) throw tooLarge(limit)
+      hash.update(chunk)
+      await file.writeFile(chunk)
+    }
+  } catch (cause) {
+    if (cause instanceof RegistryError) throw cause
+    throw new RegistryError('BadRequest', 'the body ended early: send it again', { cause })
+  }
+  const actual = hash.digest('hex')
+  if (actual === sha256) return
+  throw new FillError(
+    'ChecksumMismatch',
+    `the body has SHA-256 ${actual}, and X-Depot-Sha256 says ${sha256}: send the same file again`,
+  )
+}
+
+/** All that is in the way, in the shape of every error of the registry. */
+function refusal(errors: readonly ReasonError[]): Response {
+  const [first] = errors
+  const status = (first && statusOfReason[first.reason]) ?? 422
+  const refusals = errors.map(({ reason, message }) => ({ reason, message }))
+  const body = { errors: refusals.map(({ message }) => message), refusals }
+  return Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })
+}

@@ -1,0 +1,74 @@
+/** Requests that the controller answers: passes them on under the registry's own host name, and streams bodies. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import { ReverseProxy } from '../../base/proxy/proxy.ts'
+import { note, type ServingEnv } from '../../base/serving/serving.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+
+interface ForwardingOptions {
+  /** The controller's address: scheme, host and port. */
+  readonly url: string
+  /** Keeps `X-Forwarded-*` of a proxy in front, and appends to them. */
+  readonly trustProxy: boolean
+  readonly baseUrl?: string | undefined
+  readonly catalog: Pick<Catalog, 'parentAt'>
+  /** Whether callers are identified. Nobody publishes otherwise. */
+  readonly hasCallers: boolean
+  /** How long a published version may take until this server serves it. Default: 10 s. */
+  readonly servedMs?: number
+}
+
+export interface ControllerRoutes {
+  readonly routes: Hono<ServingEnv>
+  close(): Promise<void>
+}
+
+const prefix = '/depot/publish/v1'
+/** The controller reads a body before it answers, and stores it. */
+const answerMs = 300_000
+const lookAgainMs = 20
+
+/** The controller authenticates callers and limits bodies. */
+export function createForwarding(options: ForwardingOptions): ControllerRoutes {
+  const { url: to, trustProxy, baseUrl, catalog, hasCallers, servedMs = 10_000 } = options
+  const proxy = new ReverseProxy({
+    to,
+    name: 'the controller',
+    trustProxy,
+    baseUrl,
+    maxRequestBytes: Number.POSITIVE_INFINITY,
+    timeoutMs: answerMs,
+  })
+
+  const isRead = (namespace: string, name: string, system: string, version: string) =>
+    (catalog.parentAt('Module', namespace, name, system)?.rowsOf(normalizeVersion(version)) ?? [])
+      .length > 0
+
+  const route = `${prefix}/modules/:namespace/:name/:system/:version` as const
+  const routes = new Hono<ServingEnv>().put(route, async (c) => {
+    const { namespace, name, system, version } = c.req.param()
+    note(c, { route, namespace, kind: 'Module', name, version })
+    if (!hasCallers) {
+      throw new RegistryError(
+        'Forbidden',
+        'nobody publishes here, because this server does not identify callers: start it with OIDC or bearer tokens, or use depot publish --direct',
+      )
+    }
+    const answer = await proxy.forward(c)
+    if (!answer.ok) return answer
+    const untilMs = performance.now() + servedMs
+    while (!isRead(namespace, name, system, version)) {
+      if (performance.now() > untilMs) return withStatus(answer, 202)
+      await sleep(lookAgainMs)
+    }
+    return answer
+  })
+  return { routes, close: () => proxy.close() }
+}
+
+/** Stored, and not served yet. */
+const withStatus = ({ body, headers }: Response, status: number): Response =>
+  new Response(body, { status, headers })

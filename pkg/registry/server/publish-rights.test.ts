@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Auth } from '../auth/auth.ts'
+import { oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
+import { AccessFixture, TestCluster } from './access.fixture.ts'
+
+const fixture = new AccessFixture()
+const issuer = await TestIssuer.start()
+const cluster = await TestCluster.start()
+const auths: Auth[] = []
+afterAll(async () => {
+  for (const auth of auths) await auth.close()
+  fixture[Symbol.dispose]()
+  issuer.stop()
+  cluster.stop()
+})
+
+const open = (options: Parameters<AccessFixture['auth']>[0]): Auth => {
+  const auth = fixture.auth({
+    cluster: {
+      apiGroup: 'depot.internal',
+      ttlMs: 60_000,
+      address: async () => ({ server: cluster.url, ca: cluster.ca }),
+    },
+    ...options,
+  })
+  auths.push(auth)
+  return auth
+}
+
+fixture.bind('platform', {
+  expression: '"platform" in groups',
+  moduleResources: ['*'],
+  providerResources: ['*'],
+  publishNamespaces: ['network'],
+  publishModules: ['vpc-*', '[z'],
+  publishProviders: ['cmdb'],
+})
+fixture.bind('readers', { expression: '"readers" in groups', moduleResources: ['*'] })
+
+describe('a caller of the issuer', async () => {
+  const auth = open({ mode: 'oidc', oidc: oidcOptions(issuer.url, { allowGuests: true }) })
+  await auth.started
+
+  it.each([
+    ['platform', 'Module', 'network', 'vpc-core', true],
+    ['platform', 'Module', 'network', 'dns', false],
+    ['platform', 'Module', 'other', 'vpc-core', false],
+    ['platform', 'Module', 'network-2', 'vpc-core', false],
+    ['platform', 'Provider', 'network', 'cmdb', true],
+    ['platform', 'Provider', 'network', 'vpc-core', false],
+    ['readers', 'Module', 'network', 'vpc-core', false],
+    ['none', 'Module', 'network', 'vpc-core', false],
+  ] as const)('lets group %s publish %s %s/%s: %s', async (group, kind, namespace, name, may) => {
+    const authorization = `Bearer ${await issuer.sign({ groups: [group] })}`
+    expect(await auth.mayPublish({ authorization }, kind, namespace, name)).toBe(may)
+  })
+
+  it('publishes nothing as a guest', async () => {
+    const guest = { authorization: undefined }
+    expect(await auth.mayPublish(guest, 'Module', 'network', 'vpc-core')).toBe(false)
+  })
+})
+
+it('publishes nothing where callers are not identified', async () => {
+  const auth = open({ mode: 'anonymous' })
+  const anybody = { authorization: undefined }
+  expect(await auth.mayPublish(anybody, 'Module', 'network', 'vpc-core')).toBe(false)
+})
+
+it('leaves callers of the cluster to its RBAC rules, and remembers what they said', async () => {
+  const auth = open({ mode: 'bearer' })
+  const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+  cluster.tokens.set('writer', (path) => (path === reviews ? 201 : 403))
+  const ask = (token: string, namespace: string) =>
+    auth.mayPublish({ authorization: `Bearer ${token}` }, 'Module', namespace, 'vpc')
+  expect(await ask('writer', 'network')).toBe(true)
+  expect(await ask('writer', 'network')).toBe(true)
+  expect(cluster.requests.map(({ path }) => path)).toEqual([reviews])
+  expect(await ask('writer', '../x')).toBe(false)
+  await expect(ask('stranger', 'network')).rejects.toMatchObject({ reason: 'Unauthenticated' })
+})
