@@ -47,6 +47,7 @@ export function HeldBackPage({ search }: { readonly search: URLSearchParams }) {
         reaches you. Until then <code>init</code> takes the newest one that is free.
       </p>
       <Filters depots={query.data?.depots ?? []} values={values} change={change} />
+      <div class="gap" />
       <Region
         query={query}
         what="The held versions"
