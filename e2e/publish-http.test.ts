@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { request } from 'node:http'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { depot, put as write } from '../cmd/import/import.fixture.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
 import { tarGzOf } from '../pkg/archives/archive/packed.fixture.ts'
@@ -184,4 +187,58 @@ it('refuses what breaks callers where the module enforces versions', async () =>
   const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
   const answer = await put('team/vpc/aws/2.1.0', archive)
   expect(answer).toMatchObject({ status: 422, body: { refusals: [{ reason: 'BreakingChange' }] } })
+})
+
+describe('depot publish', () => {
+  const cwd = registry.dir
+  const to = () => `${new URL(server.url).host}/team/vpc/aws`
+  const run = (version: string, ...more: readonly string[]) =>
+    depot(cwd, ['publish', 'module', 'source', '--to', to(), '--version', version, ...more])
+
+  beforeAll(async () => {
+    mkdirSync(join(cwd, 'tmp'))
+    write(join(cwd, 'source/main.tf'), 'variable "cidr" {\n  type = string\n}\n')
+    write(join(cwd, 'token'), `${await token()}\n`)
+    write(join(cwd, 'reader'), await token(['readers']))
+  })
+
+  it('sends a folder, ends when the version is served, and prints how to use it', async () => {
+    const { status, stdout, stderr } = await run('v3.0.0', '--token-file', 'token')
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain(`source  = "${to()}"`)
+    expect(stdout).toContain('cidr = string')
+    const again = await run('3.0.0', '--token-file', 'token')
+    expect(again).toMatchObject({ status: 0 })
+    expect(again.stdout).toContain('it was published already')
+  })
+
+  it('ends with 1 for a refusal, 2 for a missing token and 3 without a server', async () => {
+    const refused = await run('3.0.1', '--token-file', 'reader')
+    expect(refused).toMatchObject({ status: 1 })
+    expect(refused.stderr).toContain('publishNamespaces')
+    const missing = await run('3.0.1')
+    expect(missing).toMatchObject({ status: 2 })
+    expect(missing.stderr).toContain('there is no token')
+    const nowhere = [
+      '--to',
+      '127.0.0.1:1/team/vpc/aws',
+      '--version',
+      '1.0.0',
+      '--token-file',
+      'token',
+    ]
+    const absent = await depot(cwd, ['publish', 'module', 'source', ...nowhere])
+    expect(absent).toMatchObject({ status: 3 })
+    expect(absent.stderr).toContain('http://127.0.0.1:1 cannot be reached')
+  })
+
+  it('sends no secret, and nothing in a dry run', async () => {
+    write(join(cwd, 'source/.env'), 'KEY=1')
+    const refused = await run('3.0.1', '--token-file', 'token')
+    expect(refused.stderr).toContain('--allow-file=.env')
+    expect(refused.status).toBe(1)
+    const allowed = await run('3.0.1', '--dry-run', '--allow-file', '.env')
+    expect(allowed).toMatchObject({ status: 0, stderr: '' })
+    expect(allowed.stdout).toContain('it would be sent to')
+  })
 })

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
+import { normalizeVersion } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveStore,
   openArchiveStore,
@@ -34,6 +35,7 @@ import { storageIn } from '../import/import.ts'
 import { ClusterUnread, openRecords } from '../records/records.ts'
 import { folderLock } from './folder-lock.ts'
 import { headVersion } from './head-version.ts'
+import { publishOverHttp } from './over-http.ts'
 import { asJson, asText, type PublishOutcome, providerJson, providerText } from './report.ts'
 
 const statuses = { published: 0, refused: 1, unreachable: 3 } as const
@@ -48,6 +50,7 @@ export async function publish(
   options: PublishCommandOptions,
   operands: readonly string[],
 ): Promise<number> {
+  if (!options.direct) return sendTo(options, operands).catch(statusOf)
   const asked = await readInputs(options, operands)
   const { namespace } = asked.address
   const stopped = new AbortController()
@@ -68,6 +71,36 @@ export async function publish(
   } finally {
     await rm(workDir, { recursive: true, force: true })
   }
+}
+
+/** @throws OptionsError */
+async function sendTo(
+  options: PublishCommandOptions,
+  operands: readonly string[],
+): Promise<number> {
+  const { to = '', allowFile: allowed = [], tagPrefix } = options
+  const [what, file, ...others] = operands
+  const [, host = '', path = ''] = /^([^/]+)\/(.*)$/.exec(to) ?? []
+  const address = parseModuleAddress(path)
+  const proxies = proxyRules(process.env)
+  const problems = [...proxies.problems]
+  if (what !== 'module' || file === undefined || others.length > 0) {
+    problems.push(
+      'write what to publish: depot publish module FOLDER|ARCHIVE; providers need --direct',
+    )
+  } else if (!existsSync(file)) problems.push(`${file} does not exist`)
+  if (address === undefined) {
+    problems.push(
+      `--to: ${JSON.stringify(to)} is not the address of a module in a registry: write HOST/NAMESPACE/NAME/SYSTEM, or add --direct to write to storage and records yourself`,
+    )
+  }
+  if (problems.length > 0 || address === undefined || file === undefined) {
+    throw new OptionsError(problems)
+  }
+  const spelled = options.version ?? (await headVersion(file, tagPrefix))
+  const version = normalizeVersion(spelled)
+  const limits = limitsOf(options).module
+  return publishOverHttp(options, { file, host, address, version, allowed, limits, proxies })
 }
 
 /** @throws mistakes of the command line, and errors of the program */

@@ -2,10 +2,10 @@ import * as z from 'zod'
 import { limitOptions } from './fetching.ts'
 import { importCommand } from './import.ts'
 import { outputOption } from './printing.ts'
-import { apart } from './rules.ts'
+import { apart, needs } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, list, name, onOff } from './values.ts'
+import { archivesOption, list, name, onOff, path } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
@@ -14,11 +14,13 @@ const options = flagged({
   to: {
     value: z
       .string()
-      .regex(/^[^/]+(?:\/[^/]+){1,2}$/, {
-        error: 'is not an address: write NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE for a provider',
+      .regex(/^[^/]+(?:\/[^/]+){1,3}$/, {
+        error:
+          'is not an address: write HOST/NAMESPACE/NAME/SYSTEM; with --direct, NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE for a provider',
       })
       .meta({ title: 'ADDRESS' }),
-    meaning: 'Address: NAMESPACE/NAME/SYSTEM of a module, or NAMESPACE/TYPE of a provider.',
+    meaning:
+      'Address: HOST/NAMESPACE/NAME/SYSTEM of a module; with `--direct`, NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE of a provider.',
   },
   version: {
     value: name,
@@ -39,11 +41,16 @@ const options = flagged({
     default: 'false',
     meaning: 'Print what would be published and what is in its way, and write nothing.',
   },
+  tokenFile: {
+    value: path,
+    otherwise: 'the tokens of Terraform and OpenTofu',
+    meaning: 'File with the token for the registry.',
+  },
   direct: {
     value: onOff,
     default: 'false',
     meaning:
-      'Write to storage and records with your own credentials: those of the kubeconfig and of the storage, or the files of a folder. Required.',
+      'Write to storage and records with your own credentials: those of the kubeconfig and of the storage, or the files of a folder. Required for providers.',
   },
   manifests: {
     ...manifests,
@@ -77,6 +84,7 @@ export const publishCommand = {
   summary:
     'Publishes a version. Packs a module, compares it with the version before it, and says what breaks callers; checks the zips of a provider. Exit status: 0 published or there already, 1 refused, 2 wrong usage, 3 something did not answer, and the same command can be run again.',
   examples: [
+    'depot publish module . --to depot.example.com/network/vpc/aws',
     'depot publish module . --to network/vpc/aws --version 1.4.0 --direct --manifests registry',
     'depot publish module . --to network/vpc/aws --direct --dry-run',
     'depot publish provider dist --to platform/cmdb --direct --manifests registry',
@@ -92,13 +100,11 @@ export const publishCommand = {
   rules: [
     apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
     ({ given, name: flag }) =>
-      given('to')
-        ? undefined
-        : `${flag('to')} is missing: write --to NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE`,
-    ({ given }) =>
-      given('direct')
-        ? undefined
-        : '--direct is required, because a registry cannot be published to over HTTP yet: set it',
+      given('to') ? undefined : `${flag('to')} is missing: write --to HOST/NAMESPACE/NAME/SYSTEM`,
+    apart('direct', 'tokenFile', 'no registry is asked'),
+    ...(['manifests', 'kubeconfig', 'archives', 'storageConfig'] as const).map((option) =>
+      needs(option, ['direct']),
+    ),
   ],
 } satisfies Command<typeof options, SecretTable>
 

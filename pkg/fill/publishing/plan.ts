@@ -128,6 +128,15 @@ export async function planPublication<T>(
   }
 }
 
+/** @throws FillError SecretFile */
+export async function requireNoSecrets(
+  archive: Parameters<typeof secretFilesIn>[0],
+  allowed: readonly string[],
+): Promise<void> {
+  const [refusal] = secretsRefused(await secretFilesIn(archive), allowed)
+  if (refusal !== undefined) throw refusal
+}
+
 function secretsRefused(found: readonly string[], allowed: readonly string[]): FillError[] {
   const accepted = new Set(allowed.map((path) => path.replace(/^\.\//, '').replace(/\/$/, '')))
   const secrets = found.filter((path) => !accepted.has(path.replace(/\/$/, '')))
