@@ -52,7 +52,7 @@ export function lifecycleScenarios(scene: () => Scene): void {
 
     it('follows what a policy wrote, whose entries it leaves alone', async () => {
       await fill()
-      const entry = { by: 'ScanPolicy', message: 'CVE-2026-1', since: '2026-11-26T10:00:00Z' }
+      const entry = { by: 'UpstreamPolicy', message: 'CVE-2026-1', since: '2026-11-26T10:00:00Z' }
       const version = scene().object('Version', 'vpc-1-1-0')
       const status = { ...scene().status('Version', 'vpc-1-1-0'), quarantinedBy: [entry] }
       await scene().objects.writeStatus(version, status)

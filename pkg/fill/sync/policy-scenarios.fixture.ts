@@ -56,10 +56,11 @@ export function policyScenarios(scene: () => Scene): void {
     it('withdraws stored versions that it denies, also while upstream cannot be listed, and gives them back', async () => {
       await begin()
       const version = scene().object('Version', 'vpc-1-1-0')
-      await scene().objects.writeStatus(version, {
-        ...(version.status as object),
-        quarantinedBy: [scan],
-      })
+      const { artifact, ...status } = scene().status('Version', 'vpc-1-1-0')
+      const counts = { critical: 1, high: 0, medium: 0, low: 0, unknown: 0 }
+      const found = { sha256: artifact?.sha256, scanner: 'trivy 0.70.0', counts }
+      const scanned = { ...status, artifact, scan: found, quarantinedBy: [scan] }
+      await scene().objects.writeStatus(version, scanned)
       scene().upstream.faults.set(url, new FillError('FetchFailed', 'there is no such host'))
       const event = vi.spyOn(scene().objects, 'event')
       await write({ deny: deny() })

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
+import { sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt, printable } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { refusalOf } from '../../policy/policy.ts'
+import { quarantinedAfter, refusalOf } from '../../policy/policy.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
 import { policyOf } from '../depot/configs.ts'
 import { writeStatus } from '../status.ts'
+import { configOf } from '../version/parent-of.ts'
 import type { VersionPlan } from '../version/plan.ts'
 import { type VersionStatus, versionStatus } from '../version/work.ts'
 import { ownedBy } from './children.ts'
@@ -80,22 +82,59 @@ async function decide(
   version: StoredObject,
   messageOf: (version: string) => string | undefined,
 ): Promise<void> {
-  const { objects, clock } = context
   const message = messageOf((version.spec as { version: string }).version)
-  const before = versionStatus(version).quarantinedBy
-  const since = timeOf(clock())
+  const since = timeOf(context.clock())
   const after = (entries: Entries) => entriesAfter(entries, message, since)
-  if (after(before) === before) return
-  const written = await writeAnyway(context, version, (status) => ({
-    fields: { quarantinedBy: after(status?.quarantinedBy) },
+  const isChanged = await writeEntries(context, version, (status) => after(status?.quarantinedBy))
+  if (!isChanged) return
+  if (message === undefined) return lifted(context, version, 'the policy no longer denies it')
+  const note = printable(message, 1024)
+  context.objects.event({ object: version, type: 'Warning', reason: 'Quarantined', note })
+}
+
+/**
+ * Releases versions that wait for a scan, if the config of their parent no longer demands one. This needs no scanner. Those
+ * with findings wait for one, because the policy of its installation decides too.
+ */
+export async function releaseUnscanned(
+  context: Context,
+  parent: StoredObject,
+  versions: readonly StoredObject[],
+): Promise<void> {
+  const { block, onMissing = block && 'Hold' } = configOf(parent)?.scanPolicy ?? {}
+  if (onMissing === 'Hold') return
+  const after = (status: VersionStatus | undefined) => {
+    const isScanned = status?.scan?.sha256 === sha256Hex(status?.checksum ?? '')
+    return isScanned ? status?.quarantinedBy : quarantinedAfter(status?.quarantinedBy, {}, '')
+  }
+  const turns = new Turns()
+  for (const version of versions) {
+    await turns.yieldIfDue()
+    const isChanged = await writeEntries(context, version, after)
+    if (isChanged) lifted(context, version, 'scanPolicy no longer demands a scan')
+  }
+}
+
+/** @returns whether the entries are others now */
+async function writeEntries(
+  context: Context,
+  version: StoredObject,
+  after: (status: VersionStatus | undefined) => Entries,
+): Promise<boolean> {
+  const status = versionStatus(version)
+  const before = status.quarantinedBy
+  if (isDeepStrictEqual(after(status), before)) return false
+  const written = await writeAnyway(context, version, (current) => ({
+    fields: { quarantinedBy: after(current) },
     conditions: {},
     isObserved: false,
   }))
-  if (!written || isDeepStrictEqual(versionStatus(written).quarantinedBy, before)) return
-  const note = message ?? 'the policy no longer denies it: it is served again'
-  const reason = message === undefined ? 'QuarantineLifted' : 'Quarantined'
-  const type = message === undefined ? 'Normal' : 'Warning'
-  objects.event({ object: version, type, reason, note: printable(note, 1024) })
+  return written !== undefined && !isDeepStrictEqual(versionStatus(written).quarantinedBy, before)
+}
+
+function lifted({ objects }: Context, object: StoredObject, why: string): void {
+  const note = `${why}: it is served again`
+  objects.event({ object, type: 'Normal', reason: 'QuarantineLifted', note })
 }
 
 /** Nothing else would ask for this write again, and it does not depend on the spec. */

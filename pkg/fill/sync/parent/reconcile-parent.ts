@@ -12,6 +12,7 @@ import { depotLabel, leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
 import { reportLifecycles } from './lifecycle.ts'
 import { publishedFor } from './published.ts'
+import { releaseUnscanned } from './quarantine.ts'
 import { heldCondition, useUpConfirmation } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
 
@@ -64,7 +65,12 @@ async function sync(
   const { wanted, retained, held } = await syncChildren(context, object, config, desired)
   await useUpConfirmation(context, object)
   const all = [...ownedBy(context, object), ...publishedFor(context, object)]
-  await reportLifecycles(context, object, all)
+  await releaseUnscanned(context, object, all)
+  await reportLifecycles(
+    context,
+    object,
+    all.map((version) => latestOf(context, version)),
+  )
   const children = desired.flatMap((one) => {
     const child = wanted.get(identityOf(one))
     return child === undefined ? [] : [{ version: one.version, child: latestOf(context, child) }]
