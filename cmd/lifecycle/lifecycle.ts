@@ -15,12 +15,11 @@ import {
   OptionsError,
 } from '../../pkg/base/options/options.ts'
 import { createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { claimsOf, type PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 import { openRecords } from '../records/records.ts'
 
 interface Spec {
-  readonly moduleConfig?: { readonly name?: string; readonly provider?: string }
-  readonly providerConfig?: { readonly name?: string }
   readonly lifecycle?: readonly LifecycleRule[]
 }
 
@@ -98,7 +97,8 @@ async function edit(
   const metrics = createMetrics({ version: packageJson.version })
   await using records = await openRecords(options, [namespace], metrics)
   const { objects } = records
-  const parent = more.length === 0 ? find(objects, namespace, name, system) : undefined
+  const parent =
+    more.length === 0 ? find(objects, { namespace, name, ...(system && { system }) }) : undefined
   if (parent === undefined) {
     throw new OptionsError([
       `there is no ${address}: write NAMESPACE/NAME/SYSTEM of a module, or NAMESPACE/TYPE of a provider`,
@@ -168,25 +168,11 @@ function quoted(text: string): string {
   return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`
 }
 
-function find(
-  objects: Objects,
-  namespace: string,
-  name: string,
-  system: string | undefined,
-): StoredObject | undefined {
-  const all = objects.list(system === undefined ? 'Provider' : 'Module', { namespace })
-  const fitting = all.filter(({ spec }) => {
-    const { provider = system } = (spec as Spec).moduleConfig ?? {}
-    return provider === system
-  })
-  const own = fitting.find(({ metadata }) => metadata.name === name)
-  if (own !== undefined) return own
-  const [claim, ...others] = fitting.filter(({ spec }) => {
-    const { moduleConfig, providerConfig } = spec as Spec
-    return (moduleConfig ?? providerConfig)?.name === name
-  })
-  if (claim === undefined || others.length === 0) return claim
-  const names = [claim, ...others].map(({ metadata }) => metadata.name).join(', ')
+function find(objects: Objects, address: PublishAddress): StoredObject | undefined {
+  const claims = claimsOf(objects, address)
+  const [first, other] = claims
+  if (other === undefined || first?.metadata.name === address.name) return first
+  const names = claims.map(({ metadata }) => metadata.name).join(', ')
   throw new OptionsError([
     `several objects have this address: ${names}. Servers serve the oldest. Give the others another name in their config`,
   ])
@@ -221,7 +207,7 @@ function textOf(
     ...after.filter((rule) => !before.includes(rule)).map((rule) => `+ ${ruleText(rule)}`),
   ]
   const [old, now] = [new LifecycleRules(before), new LifecycleRules(after)]
-  const { moduleConfig, providerConfig } = parent.spec as Spec
+  const { moduleConfig, providerConfig } = parent.spec as Record<string, Named | undefined>
   const names = [metadata.name, (moduleConfig ?? providerConfig)?.name]
   const others = new Set<LifecycleRule>()
   const stored = objects

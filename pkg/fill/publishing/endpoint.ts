@@ -13,7 +13,7 @@ import { parentNames } from '../importing/importing.ts'
 import { FillError } from '../sources/sources.ts'
 import { planPublication } from './plan.ts'
 import { publish } from './publish.ts'
-import { type PublishAddress, parentAt, parseModuleAddress } from './target.ts'
+import { claimsOf, type PublishAddress, parseModuleAddress } from './target.ts'
 
 export interface PublishRoutesOptions {
   readonly objects: Objects
@@ -96,7 +96,7 @@ async function requireRight(
   address: PublishAddress,
 ): Promise<void> {
   const { namespace, name, system } = address
-  const found = parentAt(objects, 'Module', address)?.metadata.name
+  const found = claimsOf(objects, address)[0]?.metadata.name
   const wouldBe = parentNames({ kind: 'Module', ...address }).name
   if (await mayPublish(c, 'Module', namespace, found ?? wouldBe)) return
   throw new RegistryError(

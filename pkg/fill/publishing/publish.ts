@@ -9,7 +9,7 @@ import { readmeRefOf } from '../../records/store/store.ts'
 import type { Platform } from '../sources/sources.ts'
 import { freeName, nameFor, storeFile } from '../sync/sync.ts'
 import type { Publication, PublishContext } from './plan.ts'
-import { conflictOf, parentAt, publishedAs, type Target } from './target.ts'
+import { claimsOf, conflictOf, publishedAs, type Target } from './target.ts'
 
 /** An archive to publish, with the documentation that is stored next to it. */
 export interface PublishedArchive {
@@ -81,7 +81,7 @@ export async function createParent({ objects }: PublishContext, target: Target):
     } catch (error) {
       if (!hasReason(error, 'AlreadyExists')) throw error
       await objects.fresh(kind, namespace, name)
-      if (parentAt(objects, kind, address) !== undefined) return false
+      if (claimsOf(objects, address).length > 0) return false
       const distinct = freeName(readable, JSON.stringify(address), () => true)
       if (name === distinct) throw error
       return create(distinct)

@@ -6,4 +6,9 @@ export { publishRoutes } from './endpoint.ts'
 export { type Publication, type PublishContext, planPublication, requireNoSecrets } from './plan.ts'
 export { type ProviderPublication, planProvider, publishProvider } from './provider.ts'
 export { publish } from './publish.ts'
-export { type PublishAddress, parseModuleAddress, parseProviderAddress } from './target.ts'
+export {
+  claimsOf,
+  type PublishAddress,
+  parseModuleAddress,
+  parseProviderAddress,
+} from './target.ts'

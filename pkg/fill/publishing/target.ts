@@ -106,7 +106,7 @@ export function targetOf(
     throw new FillError('NotSemver', message)
   }
   const kind = address.system === undefined ? 'Provider' : 'Module'
-  const found = parentAt(objects, kind, address)
+  const [found] = claimsOf(objects, address)
   const parent = found ?? newParent(objects, kind, address, storage)
   const shared = configIn(kind, parent)
   const { name = parent.metadata.name, storageConfig } = shared
@@ -124,12 +124,12 @@ export function targetOf(
   return { kind, address, version, parent, isMissing: found === undefined, config, siblings }
 }
 
-/** The one whose own name is in the address wins, then the oldest one. */
-export function parentAt(
+/** The Modules or Providers with an address. The first one wins: by its own name, otherwise by its age. */
+export function claimsOf(
   objects: Objects,
-  kind: ParentKind,
   { namespace, name, system }: PublishAddress,
-): StoredObject | undefined {
+): readonly StoredObject[] {
+  const kind = system === undefined ? 'Provider' : 'Module'
   const rank = ({ metadata }: StoredObject) =>
     `${metadata.name === name ? 0 : 1} ${metadata.creationTimestamp} ${metadata.name}`
   return objects
@@ -139,7 +139,7 @@ export function parentAt(
       const isOfSystem = kind === 'Provider' || provider === system
       return isOfSystem && (configured === name || object.metadata.name === name)
     })
-    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0]
+    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
 }
 
 /** @throws FillError NoParent */
