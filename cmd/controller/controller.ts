@@ -13,7 +13,6 @@ import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/ru
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
-import { openPolicyFile } from '../../pkg/fill/policy/policy.ts'
 import { publishRoutes } from '../../pkg/fill/publishing/publishing.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
@@ -126,10 +125,7 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
         log,
         metrics,
       })
-      const { upstreamPolicy: path } = options
-      const installation = await openPolicyFile({ path, log, metrics })
       this.close = async () => {
-        await installation?.close()
         await access?.auth.close()
         await known.close()
         await fetching.close()
@@ -151,7 +147,6 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       const syncOptions: SyncOptions = {
         objects: known,
         ...fetching,
-        ...(installation && { installation }),
         apiGroup,
         log,
         metrics,

@@ -14,7 +14,6 @@ import {
   type PlannedChange,
   plan as planOf,
 } from '../../pkg/fill/planning/planning.ts'
-import { openPolicyFile } from '../../pkg/fill/policy/policy.ts'
 import {
   type ProposedObjects,
   proposedObjects,
@@ -51,7 +50,6 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
   await using records = await openRecords(options, namespaces, metrics)
   const { objects, folder } = records
   if (depot !== undefined) requireDepot(depot, [...objects.list('Depot'), ...files])
-  const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
   const fetching = await openFetching({
     options: {
       ...options,
@@ -72,7 +70,6 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
       orphans: folder?.orphans(),
       asked,
       ...fetching,
-      ...(installation && { installation }),
       apiGroup,
       ...(folder && { confirmRemovals: false }),
       timings: { verifyMs: Number.POSITIVE_INFINITY, rehashMs: Number.POSITIVE_INFINITY },
@@ -82,7 +79,6 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
     const mistakes = [...proposed.flatMap((one) => one.mistakes), ...(folder?.mistakes() ?? [])]
     return print(options, changes, mistakes)
   } finally {
-    await installation?.close()
     await fetching.close()
   }
 }

@@ -2,7 +2,6 @@ import type { SyncCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLogger, type Logger, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { asJson, asText, plan } from '../../pkg/fill/planning/planning.ts'
-import { openPolicyFile } from '../../pkg/fill/policy/policy.ts'
 import { folderObjects } from '../../pkg/records/store/store.ts'
 
 /**
@@ -17,7 +16,6 @@ export async function checkFolder(
   const { apiGroup, manifests: dir, archives: mountPath, confirmRemovals, verify } = options
   const silent = createLogger('silent')
   const objects = await folderObjects({ dir, apiGroup, watch: false, log: silent })
-  const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
   const fetching = await openFetching({
     options: { ...options, spoolDir },
     mountPath,
@@ -31,7 +29,6 @@ export async function checkFolder(
       objects,
       orphans: objects.orphans(),
       ...fetching,
-      ...(installation && { installation }),
       apiGroup,
       confirmRemovals,
       verifyAtStart: verify ? 'read' : 'look',
@@ -43,7 +40,6 @@ export async function checkFolder(
     process.stdout.write(options.output === 'json' ? asJson(changes) : asText(changes))
     return mistakes.length > 0 || changes.some(({ action }) => action !== 'skip') ? 1 : 0
   } finally {
-    await installation?.close()
     await fetching.close()
     await objects.close()
   }

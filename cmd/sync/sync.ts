@@ -25,7 +25,6 @@ import {
   type Metrics,
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
-import { openPolicyFile } from '../../pkg/fill/policy/policy.ts'
 import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
 import { type FolderObjects, folderObjects } from '../../pkg/records/store/store.ts'
 import { checkFolder } from './check.ts'
@@ -87,7 +86,6 @@ async function fill(
 ): Promise<number> {
   const { apiGroup, manifests: dir, archives: mountPath } = options
   const objects = await folderObjects({ dir, apiGroup, watch: options.watch, log })
-  const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
   const fetching = await openFetching({
     options: { ...options, spoolDir },
     mountPath,
@@ -103,7 +101,6 @@ async function fill(
     startSync({
       objects,
       ...fetching,
-      ...(installation && { installation }),
       apiGroup,
       confirmRemovals: options.confirmRemovals,
       log,
@@ -122,7 +119,6 @@ async function fill(
   // The folder may be another process's since it was read.
   const status = lost.aborted ? 1 : await work()
   forget()
-  await installation?.close()
   await objects.close()
   await fetching.close()
   return status

@@ -17,9 +17,12 @@ import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { Egress, type EgressPolicy } from '../egress/egress.ts'
+import { type InstallationPolicy, openPolicyFile } from '../policy/policy.ts'
 import { openSources, type RegistrySources } from '../sources/sources.ts'
 
-type SharedOptions = Omit<FetchingOptions, 'archives'>
+type SharedOptions = Omit<FetchingOptions, 'archives'> & {
+  readonly upstreamPolicy?: string | undefined
+}
 
 type LimitOptions = Pick<
   FetchingOptions,
@@ -48,6 +51,7 @@ export interface Fetching {
   readonly spool: Spool
   readonly limits: LimitsByKind
   readonly policy: EgressPolicy
+  readonly installation?: InstallationPolicy
   close(): Promise<void>
 }
 
@@ -55,6 +59,7 @@ export interface Fetching {
 export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   const { options, mountPath, env, secret, grants, log, metrics, unsignedRemedy } = fetching
   const { spoolDir, spoolSizeBytes, upstreamHosts } = options
+  const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
   const proxies = proxyRules(env)
   const storage = storageOfEnvironment(env)
   const problems = [
@@ -83,7 +88,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
       ? await attempt('--spool-dir', () => openSpool({ dir: spoolDir, sizeBytes: spoolSizeBytes }))
       : undefined
   const close = async () => {
-    await Promise.all([egress?.close(), spool?.close()])
+    await Promise.all([installation?.close(), egress?.close(), spool?.close()])
   }
   if (problems.length > 0 || egress === undefined || spool === undefined) {
     await close()
@@ -94,6 +99,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     spool,
     limits: limitsOf(options),
     policy,
+    ...(installation && { installation }),
     archives: openArchiveStore(
       { filesystemMountPath: mountPath, proxies, ...storage.settings },
       grants,
