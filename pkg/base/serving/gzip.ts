@@ -22,7 +22,7 @@ export class GzipAnswers {
 
   /** The compressed form; undefined until it has been made. */
   now(answer: ReadyAnswer): ReadyAnswer | undefined {
-    return answer.body.length < leastBytes ? answer : this.#made.get(answer)
+    return answer.sendable.length < leastBytes ? answer : this.#made.get(answer)
   }
 
   async make(answer: ReadyAnswer): Promise<ReadyAnswer> {

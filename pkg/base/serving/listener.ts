@@ -105,7 +105,7 @@ function createRawAnswers(keepAliveMs: number, { metrics, logRequest }: Shared) 
     response.statusCode = status
     sendRaw(response, head, isKnown ? undefined : answer.sendable)
     const durationMs = performance.now() - start
-    const bytes = head.length + (isKnown ? 0 : answer.body.length)
+    const bytes = head.length + (isKnown ? 0 : answer.sendable.length)
     metrics.answered(answer.facts.route, status, durationMs, bytes)
     logRequest(loggedOf(running, { status, durationMs, bytes, isAborted: false }), answer)
   }

@@ -6,7 +6,6 @@ import { matchesEtag } from './routes.ts'
  * A complete answer with status 200, which is sent until its records change. Its owner knows when it is out of date.
  */
 export class ReadyAnswer {
-  readonly body: Buffer<ArrayBuffer>
   readonly sendable: SendableBody
   /** Includes its quotes. Without it, conditional requests get the whole answer. */
   readonly etag: string | undefined
@@ -28,10 +27,13 @@ export class ReadyAnswer {
     etag?: string,
   ) {
     this.sendable = content instanceof SendableBody ? content : SendableBody.copyOf(content)
-    this.body = this.sendable.bytes
     this.etag = etag
     this.facts = facts
     this.#headers = headers
+  }
+
+  get body(): Buffer<ArrayBuffer> {
+    return this.sendable.bytes ?? this.sendable.copied()
   }
 
   /** The same answer in another encoding, with an ETag of its own. */
@@ -51,7 +53,7 @@ export class ReadyAnswer {
     return {
       ...this.#headers,
       ...(this.etag !== undefined && { ETag: this.etag }),
-      ...(!isKnown && { 'Content-Length': String(this.body.length) }),
+      ...(!isKnown && { 'Content-Length': String(this.sendable.length) }),
     }
   }
 

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { SendableBody } from '../../base/fast/fast.ts'
 import { Bounded, keptText } from '../../base/memory/memory.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
 import type { Composed } from './endpoint.ts'
@@ -69,7 +70,7 @@ export class Answers {
     headers: ReturnType<typeof headersOf> = jsonHeaders,
   ): ReadyAnswer {
     const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-    const answer = new ReadyAnswer(body, headers, facts, etag)
+    const answer = new ReadyAnswer(SendableBody.ofText(body), headers, facts, etag)
     if (revision === undefined) return answer
     const key = keyOf(view, target)
     if (this.#wasAsked(key) && bytesOf(answer, key) <= this.#largestBytes) {
