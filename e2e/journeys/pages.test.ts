@@ -82,7 +82,7 @@ describe('docs/publish.md and docs/withdraw.md', () => {
   })
 
   it('publish a folder with depot publish, as printed', async () => {
-    const printed = await typed(shellBlock('publish.md', 'depot publish module'))
+    const printed = await typed(shellBlock('publish.md', 'depot publish module source'))
     expect(printed).toContain('compared: with 1.0.0, compatible')
     cpSync(join(work, 'archives'), registry.archives, { recursive: true })
     cpSync(join(work, 'registry/versions'), join(registry.manifests, 'versions'), {
