@@ -1,16 +1,17 @@
 /** Wires who callers are and what they may do, from the options that the server and the controller share. */
 
 import { type ComparableSink, fanOut } from '../../pkg/api/v1alpha1/v1alpha1.ts'
-import { RegistryError } from '../../pkg/base/errors/errors.ts'
+import { messageOf, RegistryError } from '../../pkg/base/errors/errors.ts'
 import type { ProxyRules } from '../../pkg/base/http/http.ts'
 import {
   authModeOf,
   type ControllerCommandOptions,
+  OptionsError,
   type ServerCommandOptions,
 } from '../../pkg/base/options/options.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { type Cluster, loadConnection } from '../../pkg/records/kube/kube.ts'
-import { GroupBindings } from '../../pkg/registry/access/access.ts'
+import { compileGlob, GroupBindings } from '../../pkg/registry/access/access.ts'
 import { Auth, type AuthOptions, type ClusterAddress } from '../../pkg/registry/auth/auth.ts'
 import { type Broker, createBroker } from '../../pkg/registry/broker/broker.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
@@ -46,6 +47,9 @@ interface CallerOptions
   readonly oidcScopes?: readonly string[]
   readonly oidcAuthzUrl?: string | undefined
   readonly oidcTokenUrl?: string | undefined
+  /** For lists of consumers, which controllers do not keep. */
+  readonly consumerGroups?: string | undefined
+  readonly consumerPersons?: boolean
 }
 
 interface AuthParts extends Pick<AuthOptions, 'bindings' | 'isPublic' | 'log' | 'metrics'> {
@@ -182,6 +186,19 @@ function oidcOf(options: CallerOptions, proxies: ProxyRules) {
     allowGuests: options.anonymousAuth,
     allowFallback: options.oidcAllowSaFallback,
     allowClientCredentials: options.oidcAllowClientCredentials,
+    consumers: consumersOf(options),
+  }
+}
+
+/** @throws OptionsError for a pattern that is not valid */
+function consumersOf({ consumerGroups, consumerPersons: persons }: CallerOptions) {
+  try {
+    return {
+      isGroup: consumerGroups === undefined ? undefined : compileGlob(consumerGroups),
+      persons,
+    }
+  } catch (error) {
+    throw new OptionsError([`--consumer-groups: ${messageOf(error)}`])
   }
 }
 

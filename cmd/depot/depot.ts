@@ -6,6 +6,7 @@ import {
   compareCommand,
   completionCommand,
   completionScript,
+  consumersCommand,
   controllerCommand,
   deprecateCommand,
   docsCommand,
@@ -119,6 +120,10 @@ export const commands: Readonly<Record<string, DepotCommand>> = {
   outdated: printing(
     outdatedCommand,
     async () => (await import('../outdated/outdated.ts')).outdated,
+  ),
+  consumers: printing(
+    consumersCommand,
+    async () => (await import('../consumers/consumers.ts')).consumers,
   ),
   hash: printing(hashCommand, async () => (await import('../hash/hash.ts')).hash),
   plan: printing(planCommand, async () => (await import('../plan/plan.ts')).plan, {

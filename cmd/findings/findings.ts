@@ -4,6 +4,8 @@ import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type FindingsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { openBrowseApi } from './browse-api.ts'
 
+export { openBrowseApi } from './browse-api.ts'
+
 const text = z.string()
 /** Later versions of Depot may write more fields, which JSON shows too. */
 const Report = z.looseObject({

@@ -157,6 +157,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         readmes,
         onDownload: (download) => downloads.part.record(download),
         history: (resource, versions) => downloads.part.hourly(resource, versions),
+        consumers: (resource) => downloads.part.consumers(resource),
         onRequest: audit.part ? auditOf(audit.part) : undefined,
         log,
         metrics,

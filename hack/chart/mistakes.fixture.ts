@@ -116,6 +116,16 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V12 server.oidc.allowClientCredentials needs server.oidc.enabled=true',
   ],
   [
+    'V12 consumer groups',
+    { server: { oidc: { consumerGroups: 'team-*' } } },
+    'V12 server.oidc.consumerGroups needs server.oidc.enabled=true',
+  ],
+  [
+    'V12 consumer persons',
+    { server: { oidc: { consumerPersons: true } } },
+    'V12 server.oidc.consumerPersons needs server.oidc.enabled=true',
+  ],
+  [
     'V13 authorization',
     oidc({ authzUrl: 'ftp://id/auth' }),
     'V13 server.oidc.authzUrl "ftp://id/auth" is not a well-formed http or https URL',

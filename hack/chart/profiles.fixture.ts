@@ -31,6 +31,8 @@ const broker: Values = {
       brokerProxy: { enabled: true },
       allowServiceAccountFallback: true,
       allowClientCredentials: true,
+      consumerGroups: 'team-*',
+      consumerPersons: true,
     },
     ingress: { enabled: true, hosts: [{ host }] },
   },

@@ -53,6 +53,10 @@ never at the cluster, so that every tool renders the same.
   (and $oidc.allowServiceAccountFallback (not $oidc.enabled))
 "V12 server.oidc.allowClientCredentials needs server.oidc.enabled=true"
   (and $oidc.allowClientCredentials (not $oidc.enabled))
+"V12 server.oidc.consumerGroups needs server.oidc.enabled=true"
+  (and (ne $oidc.consumerGroups "") (not $oidc.enabled))
+"V12 server.oidc.consumerPersons needs server.oidc.enabled=true"
+  (and $oidc.consumerPersons (not $oidc.enabled))
 )) -}}
 {{- $inside := printf "(127\\.0\\.0\\.1|localhost|([A-Za-z0-9-]+\\.)+svc(\\.%s)?)" (regexQuoteMeta $v.global.clusterDomain) -}}
 {{- $secure := printf "^(https://[^/?#@\\s]+|http://%s(:[0-9]+)?)(/[^?#\\s]*)?$" $inside -}}

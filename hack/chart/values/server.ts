@@ -123,6 +123,16 @@ export const serverValues: readonly Value[] = [
     false,
     'Also accept tokens of other clients of the issuer, as the group `client:<sub>`.',
   ),
+  text(
+    'server.oidc.consumerGroups',
+    '',
+    'Pattern of the groups that stand for people in the list of consumers of a module, such as `team-*`. Empty: only programs are kept.',
+  ),
+  bool(
+    'server.oidc.consumerPersons',
+    false,
+    'Also keep people without such a group, by the subject of their tokens. They are personal data.',
+  ),
   bool('server.oidc.brokerProxy.enabled', false, 'Forward `/broker/*` to the bundled broker.'),
   ...service('server'),
   port('server.service.targetPort', 8080, 'Port that the server listens on.'),

@@ -565,6 +565,46 @@ export const DownloadHistory = z
   .register(components, { id: 'DownloadHistory' })
 export type DownloadHistory = z.infer<typeof DownloadHistory>
 
+const date = z.string().describe('YYYY-MM-DD, in UTC.')
+
+/** Consumers of a module or provider in the last 90 days. */
+export const ConsumerList = z
+  .strictObject({
+    items: z.array(
+      z.strictObject({
+        consumer: z
+          .string()
+          .describe(
+            'A program or group, with its kind: `serviceaccount:`, `client:`, `group:` or `person:`. `(others)`: those after the first 1,000.',
+          ),
+        versions: z
+          .array(
+            z.strictObject({
+              version: z.string(),
+              lastUsed: date,
+              days: z.int().min(1).max(90).describe('On how many days it was downloaded.'),
+              state: z
+                .enum([...lifecycleState.options, 'Gone'])
+                .optional()
+                .describe('Absent for an active version. Gone: the registry does not have it.'),
+              critical: z.int().min(1).optional().describe('Number of CRITICAL findings.'),
+            }),
+          )
+          .describe('Newest first.'),
+        lastUsed: date,
+        behind: tally.describe('How many releases are newer than the oldest version that it uses.'),
+      }),
+    ),
+    ...page,
+    consumers: tally.describe('Consumers without any filter.'),
+    onLatest: tally.describe('Consumers that are not behind.'),
+    troubled: tally.describe(
+      'Consumers of a version that is deprecated, withdrawn or gone, or has CRITICAL findings.',
+    ),
+  })
+  .register(components, { id: 'ConsumerList' })
+export type ConsumerList = z.infer<typeof ConsumerList>
+
 /** The documentation of a module version, with what it belongs to. */
 export const VersionDocs = ModuleDocs.extend({
   address: z.string().describe('Name and system of the module, such as network/aws.'),

@@ -198,6 +198,18 @@ const options = flagged({
     meaning:
       'File that counts downloads without Valkey, and queues them while Valkey is unavailable.',
   },
+  consumerGroups: {
+    value: name.meta({ title: 'PATTERN' }),
+    otherwise: 'none: only programs are kept',
+    meaning:
+      'Pattern of the groups that stand for people in the list of consumers of a module, such as `team-*`: the first one that matches. `*` does not match `/`.',
+  },
+  consumerPersons: {
+    value: onOff,
+    default: 'false',
+    meaning:
+      'Keep people without such a group by the subject of their tokens. They are personal data: tell people before.',
+  },
   statsRefreshIntervalMs: {
     value: durationMs({ least: '100ms', most: '24h' }),
     default: '10s',
@@ -267,6 +279,8 @@ export const serverCommand = {
     needs('oidcUiClientId', oidc),
     needs('oidcAllowSaFallback', oidc),
     needs('oidcAllowClientCredentials', oidc),
+    needs('consumerGroups', oidc),
+    needs('consumerPersons', oidc),
     apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
     apart('manifests', 'useBearerToken', 'only a cluster can check such a token'),
     needs('manifests', ['anonymousAuth', 'oidcIssuerUrl', 'oidcClientId'], ['useBearerToken']),

@@ -15,6 +15,8 @@ export interface RequestFacts {
   callerHash?: string
   /** `sub` of the caller's token: for the audit log alone, as it says who they are. */
   subject?: string
+  /** The name of the caller in lists of consumers: read where a download counts, as finding it may take time. */
+  consumer?: (() => string | undefined) | undefined
   /** The caller's view: `all`, `public`, `binding NAME`, or `cluster` if RBAC decides. */
   view?: string
   /** Why the caller was refused. */

@@ -23,6 +23,7 @@ import { Refusal } from './refusal.ts'
 import {
   type CallerSession,
   type Callers,
+  type ConsumerRules,
   callerHashOf,
   nameOf,
   noteCaller,
@@ -48,6 +49,8 @@ export interface OidcAuthOptions extends LoginSettings {
   readonly allowFallback: boolean
   /** Accepts tokens of other clients of the issuer, each as a group of its own. */
   readonly allowClientCredentials: boolean
+  /** Which people are kept as consumers. Default: none. */
+  readonly consumers?: ConsumerRules | undefined
   /** Proxies for the issuer. Default: none. */
   readonly proxies?: ProxyRules | undefined
   readonly timings?: Partial<IssuerTimings>
@@ -111,7 +114,12 @@ export class Auth {
       const child = log.child({ component: 'auth' })
       const issuer = new TokenIssuer({ ...oidc, log: child, metrics: options.metrics, clock })
       const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
-      this.#callers = new IssuerCallers(issuer, known, { ...oidc, clientIds, clock })
+      this.#callers = new IssuerCallers(issuer, known, {
+        ...oidc,
+        consumers: oidc.consumers ?? {},
+        clientIds,
+        clock,
+      })
       issuer.start(() => known.forget())
       this.#issuer = issuer
     } else if (mode !== 'anonymous') {
@@ -272,6 +280,7 @@ export class Auth {
       const { caller } = session
       if (facts !== undefined && caller.hash !== undefined) facts.callerHash = caller.hash
       if (facts !== undefined && caller.subject !== undefined) facts.subject = caller.subject
+      if (facts !== undefined && caller.consumer !== undefined) facts.consumer = caller.consumer
       const result = answer(session)
       if (result instanceof Promise) return result.then((value) => this.#allow(caller, value))
       return this.#allow(caller, result)

@@ -17,6 +17,8 @@ export interface Caller {
   readonly subject: string | undefined
   /** In the order of the token. */
   readonly groups: readonly string[]
+  /** The name of the caller in lists of consumers; absent if it must not be kept. */
+  readonly consumer?: (() => string | undefined) | undefined
   /** Distinguishes callers in logs without identifying them. Different in each process. */
   readonly hash: string | undefined
 }

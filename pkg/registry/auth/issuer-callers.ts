@@ -4,12 +4,21 @@ import type { Caller } from './caller.ts'
 import type { TokenIssuer } from './issuer.ts'
 import type { KnownCallers } from './known-callers.ts'
 import { quote, Refusal } from './refusal.ts'
-import { type CallerSession, type Callers, callerHashOf, passthroughSession } from './session.ts'
+import {
+  type CallerSession,
+  type Callers,
+  type ConsumerRules,
+  callerHashOf,
+  consumerOf,
+  passthroughSession,
+} from './session.ts'
 import { type TokenRules, verifyToken } from './token-verifier.ts'
 
 export interface IssuerCallersOptions extends TokenRules {
   /** The cluster decides about tokens of other issuers. */
   readonly allowFallback: boolean
+  /** Which people are kept as consumers. */
+  readonly consumers: ConsumerRules
 }
 
 const maxVerifying = 1000
@@ -65,7 +74,9 @@ export class IssuerCallers implements Callers {
     const verified = await verifyToken(token, this.#issuer, this.#options)
     const { kind, subject, groups, expiresAtMs } = verified
     const callerHash = callerHashOf(this.#known.hashOf(subject))
-    const caller: Caller = { mode: 'oidc', kind, subject, groups, hash: callerHash }
+    const name = consumerOf(verified, this.#options.consumers)
+    const consumer = name === undefined ? undefined : () => name
+    const caller: Caller = { mode: 'oidc', kind, subject, groups, consumer, hash: callerHash }
     const session: CallerSession = { caller }
     // If new keys arrived meanwhile, the token was verified with old ones.
     if (this.#issuer.keys === keys) this.#known.keep(hash, session, expiresAtMs)

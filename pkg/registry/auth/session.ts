@@ -1,6 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
+import { printable } from '../../base/errors/errors.ts'
 import { characterBytes } from '../../base/memory/memory.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
+import { unverifiedClaims } from './bearer.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -50,7 +52,10 @@ export function passthroughSession(
   presented: Presented,
 ): CallerSession & { readonly presented: Presented } {
   const { caller } = unnamedSession(mode, 'passthrough')
-  return { caller: { ...caller, hash: callerHashOf(presented.hash) }, presented }
+  const { format, token, hash: presentedHash } = presented
+  // Read only after the cluster has accepted the token.
+  const consumer = format === 'token' ? () => serviceAccountOf(token) : undefined
+  return { caller: { ...caller, consumer, hash: callerHashOf(presentedHash) }, presented }
 }
 
 /**
@@ -86,12 +91,50 @@ export function callerHashOf(hashed: string): string {
 /** Describes a caller in the access log. @param view its name there */
 export function noteCaller(
   facts: RequestFacts | undefined,
-  { mode, hash: callerHash, subject }: Caller,
+  { mode, hash: callerHash, subject, consumer }: Caller,
   view: string,
 ): void {
   if (facts === undefined) return
   facts.mode = mode
   if (callerHash !== undefined) facts.callerHash = callerHash
   if (subject !== undefined) facts.subject = subject
+  if (consumer !== undefined) facts.consumer = consumer
   facts.view = view
 }
+
+/** Callers that are kept as consumers, besides programs. */
+export interface ConsumerRules {
+  /** Which of a caller's groups may stand for the caller. Default: none. */
+  readonly isGroup?: ((group: string) => boolean) | undefined
+  /** Whether callers without such a group are kept by the subject of their tokens. Default: not. */
+  readonly persons?: boolean | undefined
+}
+
+const maxBytes = 200
+
+/**
+ * The name of a caller in the list of consumers; undefined if it must not be kept. A prefix says what it is, so that no group
+ * looks like a program.
+ */
+export function consumerOf(
+  {
+    kind,
+    subject,
+    groups,
+  }: { kind: 'user' | 'machine'; subject: string; groups: readonly string[] },
+  { isGroup, persons = false }: ConsumerRules,
+): string | undefined {
+  if (kind === 'machine') return named('client', subject)
+  const group = isGroup && groups.find(isGroup)
+  if (group !== undefined) return named('group', group)
+  return persons ? named('person', subject) : undefined
+}
+
+/** The service account of a token that a cluster has accepted. */
+function serviceAccountOf(token: string): string | undefined {
+  const subject = unverifiedClaims(token)?.sub
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(subject ?? '') ?? []
+  return name === undefined ? undefined : named('serviceaccount', `${namespace}/${name}`)
+}
+
+const named = (prefix: string, text: string): string => printable(`${prefix}:${text}`, maxBytes)

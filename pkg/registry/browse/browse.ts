@@ -4,6 +4,7 @@
  */
 
 import { type Context, Hono } from 'hono'
+import { RegistryError } from '../../base/errors/errors.ts'
 import {
   acceptsGzip,
   after,
@@ -52,15 +53,17 @@ export function createBrowse(options: BrowseOptions): {
   const toView = viewsOf(catalog)
   const sources = sourcesOf(options)
   const answerers = endpoints.map((endpoint) => answerer(endpoint, sources, answers))
-  for (const { pattern, make } of answerers) {
+  for (const { pattern, make, isForWriters } of answerers) {
     get(routes, prefix, pattern, (c) => {
       const path: RouteParameters = c.req.param()
       note(c, subjectOf(path))
-      return after(callerViewOf(c, options), (view) => {
-        const target = targetOf(c.req.url)
-        const answer = answers.get(view.key, target) ?? make({ view, target, path })
-        return after(answer, (made) => send.toResponse(c, made))
-      })
+      const answer = () =>
+        after(callerViewOf(c, options), (view) => {
+          const target = targetOf(c.req.url)
+          const answered = answers.get(view.key, target) ?? make({ view, target, path })
+          return after(answered, (made) => send.toResponse(c, made))
+        })
+      return isForWriters ? after(requireWriter(c, path, auth), answer) : answer()
     })
   }
   // Pages of other sites send no token, so badges show public resources only.
@@ -109,6 +112,24 @@ export function callerViewOf(
   return after(auth.viewOf(requestOf(c)), viewsOf(catalog))
 }
 
+/** @throws RegistryError Forbidden unless the caller may write Versions of a resource, whether it exists or not */
+function requireWriter(
+  c: Context<ServingEnv>,
+  { namespace = '', kind = '', name = '' }: RouteParameters,
+  auth: BrowseOptions['auth'],
+): void | Promise<void> {
+  const known = kindOf[kindName.safeParse(kind).data ?? 'module']
+  const may = auth?.mayPublish(requestOf(c), known, namespace, name) ?? false
+  return after(may, (is) => {
+    if (is) return
+    const role = `the right to create Versions in the namespace ${namespace}`
+    throw new RegistryError(
+      'Forbidden',
+      `only those who may publish ${namespace}/${name} see who uses it: ask the administrators of this registry for ${role}, or for a GroupBinding with publishNamespaces`,
+    )
+  })
+}
+
 const everything = { view: 'all', count: () => undefined } as const
 
 /** One request. */
@@ -124,6 +145,7 @@ interface Answerer {
   readonly pattern: string
   /** True if its answers have to be waited for. */
   readonly waits: boolean
+  readonly isForWriters: boolean
   /** Makes an answer, and keeps it if that pays. */
   readonly make: (question: Question) => ReadyAnswer | Promise<ReadyAnswer>
 }
@@ -141,6 +163,7 @@ function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Ans
   return {
     pattern,
     waits: endpoint.waitsFor !== undefined,
+    isForWriters: endpoint.isForWriters === true,
     make({ view, target, path }) {
       const mark = target.indexOf('?')
       const composed = endpoint.answer({

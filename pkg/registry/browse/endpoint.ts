@@ -40,6 +40,8 @@ export interface BrowseEndpoint<
   readonly badRequest?: string
   /** Example of the message if something does not exist, or the caller may not see it. */
   readonly notFound?: string
+  /** Whether only callers get an answer who may write Versions of the resource. */
+  readonly isForWriters?: true
   /** The part that an answer waits for, and that may fail it. Default: none, memory has everything. */
   readonly waitsFor?: 'storage' | 'counts'
   answer(asked: BrowseAsked<z.output<Q>, z.output<P>>): Composed | Promise<Composed>

@@ -1,4 +1,5 @@
 import { conflicts } from './conflicts.ts'
+import { consumers } from './consumers.ts'
 import { depotGraph } from './depot-graph.ts'
 import { depots } from './depots.ts'
 import { downloadHistory } from './download-history.ts'
@@ -37,6 +38,7 @@ export const endpoints: readonly BrowseEndpoint[] = [
   heldBack,
   explain,
   downloadHistory,
+  consumers,
   moduleDocs,
   moduleComparison,
   providerPages,

@@ -11,7 +11,7 @@ import { FirstSeen } from './first-seen.ts'
 export interface BrowseOptions {
   readonly catalog: Catalog
   /** Decides what callers may see. Default: everything. */
-  readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'now'> | undefined
+  readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'mayPublish' | 'now'> | undefined
   /** Default: none. */
   readonly readmes?: ReadmeReader | undefined
   /** Storage that has the documentation of modules. Default: none. */
@@ -20,6 +20,8 @@ export interface BrowseOptions {
   readonly search?: Search | undefined
   /** The hours of the last 90 days with downloads of a resource: of all its versions, and of each given one. Default: none. */
   readonly history?: DownloadCounter['hourly'] | undefined
+  /** Reads the consumers of a resource. Default: nobody is kept. */
+  readonly consumers?: DownloadCounter['consumers'] | undefined
   /** Default: Date.now. */
   readonly clock?: Clock | undefined
 }
@@ -40,8 +42,9 @@ export function sourcesOf({
   archives = noArchives,
   search = new Search(catalog),
   history = () => Promise.resolve([]),
+  consumers = () => Promise.resolve([]),
   clock = Date.now,
 }: BrowseOptions) {
   const firstSeen = new FirstSeen(clock)
-  return { catalog, readmes, archives, search, history, clock, firstSeen }
+  return { catalog, readmes, archives, search, history, consumers, clock, firstSeen }
 }

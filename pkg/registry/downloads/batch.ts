@@ -21,6 +21,15 @@ export interface Batch {
   readonly archives: readonly CountedDownload[]
   /** Counts of each resource and of each downloaded version. */
   readonly hours: readonly HourOf[]
+  /** Each day of each consumer and version once. */
+  readonly uses: readonly UseOf[]
+}
+
+export interface UseOf extends DownloadedResource {
+  readonly version: string
+  readonly consumer: string
+  /** Days since 1970. */
+  readonly day: number
 }
 
 interface HourOf extends DownloadedResource {
@@ -33,11 +42,14 @@ interface HourOf extends DownloadedResource {
 
 export const hourMs = 3_600_000
 
+/** Days since 1970. */
+export const dayOf = (at: number): number => Math.floor(at / (24 * hourMs))
+
 /** Hours since 1970. */
 export const hourOf = (at: number): number => Math.floor(at / hourMs)
 
 /** Identifies an archive. */
-export function archiveKey(event: DownloadEvent): string {
+export function archiveKey(event: Omit<DownloadEvent, 'consumer'>): string {
   return JSON.stringify(fieldsOf(event))
 }
 
@@ -62,8 +74,10 @@ export function batchOf(
     const key = JSON.stringify([one.kind, one.namespace, one.name, one.hour, one.version])
     hours.set(key, { ...one, count: (hours.get(key)?.count ?? 0) + 1 })
   }
+  const uses = new Map<string, UseOf>()
   const oldest = hourOf(now) - historyDays * 24
-  for (const { at, event } of records) {
+  for (const { at, event: recorded } of records) {
+    const { consumer, ...event } = recorded
     const key = archiveKey(event)
     const { count = 0, lastAt = 0 } = archives.get(key) ?? {}
     archives.set(key, { ...event, count: count + 1, lastAt: Math.max(lastAt, at) })
@@ -73,7 +87,18 @@ export function batchOf(
     if (hour < oldest) continue
     countHour({ kind, namespace, name, hour })
     countHour({ kind, namespace, name, hour, version })
+    if (consumer === undefined) continue
+    const day = dayOf(at)
+    const use = { kind, namespace, name, version, consumer, day }
+    uses.set(JSON.stringify(Object.values(use)), use)
   }
   const last = records.at(-1)?.sequence ?? after
-  return { journal, after, last, archives: [...archives.values()], hours: [...hours.values()] }
+  return {
+    journal,
+    after,
+    last,
+    archives: [...archives.values()],
+    hours: [...hours.values()],
+    uses: [...uses.values()],
+  }
 }

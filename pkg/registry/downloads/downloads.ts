@@ -8,14 +8,15 @@ import { join } from 'node:path'
 import { type Clock, endsWithin } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { type CountSink, Delivery } from './delivery.ts'
-import type { DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
+import type { ConsumerUse, DownloadEvent, DownloadedResource, HourlyCount } from './event.ts'
 import { Journal, type JournalLimits } from './journal.ts'
 import { Journals } from './journals.ts'
 import { createMeters, reportDrops } from './metrics.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
 
-export type { CountedDownload, DownloadEvent, HourlyCount } from './event.ts'
+export type { ConsumerUse, CountedDownload, DownloadEvent, HourlyCount } from './event.ts'
+export { SqliteStore } from './sqlite-store.ts'
 
 export interface DownloadsOptions {
   /** A SQLite file for this server, or a Valkey for several. */
@@ -64,6 +65,8 @@ export interface DownloadCounter {
    * @throws Error while the store is unavailable
    */
   hourly(resource: DownloadedResource, versions?: readonly string[]): Promise<HourlyCount[]>
+  /** Consumers of a resource in the last 90 days, as `CountStore.consumers`. @throws Error while the store is unavailable */
+  consumers(resource: DownloadedResource): Promise<ConsumerUse[]>
   /** Delivers pending events if the store answers in time. The rest stays on disk for the next start. */
   close(deadlineMs: number): Promise<void>
 }
@@ -141,6 +144,7 @@ export function createDownloads(options: DownloadsOptions): DownloadCounter {
       own.append(event)
     },
     hourly: (resource, versions = []) => store.hourly(resource, versions),
+    consumers: (resource) => store.consumers(resource),
     close(deadlineMs) {
       closing ??= close(deadlineMs)
       return closing

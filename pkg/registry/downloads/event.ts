@@ -11,6 +11,8 @@ export interface DownloadEvent {
   /** Platform of a provider's archive; absent for modules. */
   readonly os?: string | undefined
   readonly arch?: string | undefined
+  /** Name of the caller, such as a service account or a team; absent if nobody knows, or nobody may. */
+  readonly consumer?: string | undefined
 }
 
 /** The archive of an event in JSON arrays. Modules have no platform. */
@@ -47,7 +49,7 @@ export function listIn(text: string): readonly unknown[] | undefined {
 }
 
 /** Number of all downloads of one archive. */
-export interface CountedDownload extends DownloadEvent {
+export interface CountedDownload extends Omit<DownloadEvent, 'consumer'> {
   readonly count: number
   /** Time of the last one, in milliseconds since 1970. */
   readonly lastAt: number
@@ -60,6 +62,16 @@ export interface HourlyCount {
   /** Absent: all versions together. */
   readonly version?: string
   readonly count: number
+}
+
+/** Use of a version by a consumer in the last 90 days. */
+export interface ConsumerUse {
+  readonly consumer: string
+  readonly version: string
+  /** The last day, in days since 1970. */
+  readonly day: number
+  /** On how many days. */
+  readonly days: number
 }
 
 /** A resource without its version. */

@@ -12,7 +12,9 @@ export interface JournalRecord {
 
 /** One line: a checksum (CRC-32, eight hexadecimal digits), a blank, and the fields as a JSON array. */
 export function encodeRecord({ sequence, at, event }: JournalRecord): string {
-  const fields = JSON.stringify([sequence, at, ...fieldsOf(event)])
+  const { consumer } = event
+  const by = consumer === undefined ? [] : [{ consumer }]
+  const fields = JSON.stringify([sequence, at, ...fieldsOf(event), ...by])
   return `${checksum(fields)} ${fields}\n`
 }
 
@@ -35,8 +37,15 @@ function decodeRecord(line: string): JournalRecord | undefined {
   // The checksum proves only that the line is complete, not which program or version wrote it.
   const [sequence, at, ...archive] = listIn(fields) ?? []
   if (typeof sequence !== 'number' || typeof at !== 'number') return undefined
-  const event = eventOf(archive)
-  return event && { sequence, at, event }
+  const consumer = consumerIn(archive.at(-1))
+  const event = eventOf(consumer === undefined ? archive : archive.slice(0, -1))
+  return event && { sequence, at, event: { ...event, ...(consumer !== undefined && { consumer }) } }
+}
+
+function consumerIn(field: unknown): string | undefined {
+  const isObject = typeof field === 'object' && field !== null
+  const consumer = isObject && 'consumer' in field ? field.consumer : undefined
+  return typeof consumer === 'string' ? consumer : undefined
 }
 
 function checksum(text: string): string {

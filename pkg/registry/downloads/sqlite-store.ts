@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { type Batch, historyDays, hourMs, hourOf } from './batch.ts'
-import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
+import { type Batch, dayOf, historyDays, hourMs, hourOf } from './batch.ts'
+import type { ConsumerUse, CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
+import { ConsumerTable, consumerSchema } from './sqlite-consumers.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
 
 /** Layout version of the file, explained in docs/downloads.md. */
@@ -28,6 +29,7 @@ const schema = `
     PRIMARY KEY (kind, namespace, name, version, hour)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS version_hours_by_hour ON version_hours (hour);
+  ${consumerSchema}
   PRAGMA user_version = ${layout};
 `
 
@@ -65,7 +67,7 @@ export class SqliteStore implements CountStore {
   generation = 1
   readonly #path: string
   readonly #clock: Clock
-  #open: { readonly database: DatabaseSync; readonly run: Statements } | undefined
+  #open: ReturnType<typeof openDatabase> | undefined
   #prunedHour = 0
 
   constructor({ path, clock }: { path: string; clock: Clock }) {
@@ -73,8 +75,8 @@ export class SqliteStore implements CountStore {
     this.#clock = clock
   }
 
-  async apply({ journal, after, last, archives, hours }: Batch): Promise<number> {
-    return this.#use(({ run }) => {
+  async apply({ journal, after, last, archives, hours, uses }: Batch): Promise<number> {
+    return this.#use(({ run, consumers }) => {
       const applied = appliedTo(run, journal)
       if (applied !== after) return applied
       let revision = Number(run.revision.get()?.['revision'] ?? 0)
@@ -86,6 +88,7 @@ export class SqliteStore implements CountStore {
         if (version === undefined) run.countHour.run(kind, namespace, name, hour, count)
         else run.countVersionHour.run(kind, namespace, name, version, hour, count)
       }
+      if (uses.length > 0) consumers().note(uses, dayOf(this.#clock()))
       run.remember.run(journal, last, this.#clock())
       this.#prune(run)
       return last
@@ -125,12 +128,16 @@ export class SqliteStore implements CountStore {
     ])
   }
 
+  async consumers(resource: DownloadedResource): Promise<ConsumerUse[]> {
+    return this.#use(({ consumers }) => consumers().of(resource, dayOf(this.#clock())))
+  }
+
   async close(): Promise<void> {
     this.#open?.database.close()
     this.#open = undefined
   }
 
-  #use<T>(work: (open: { run: Statements }) => T, begin = 'BEGIN'): T {
+  #use<T>(work: (open: ReturnType<typeof openDatabase>) => T, begin = 'BEGIN'): T {
     try {
       this.#open ??= openDatabase(this.#path)
       const { database } = this.#open
@@ -177,7 +184,9 @@ function openDatabase(path: string) {
     const run = Object.fromEntries(
       Object.entries(statements).map(([name, sql]) => [name, database.prepare(sql)]),
     ) as Statements
-    return { database, run }
+    let table: ConsumerTable | undefined
+    // Most registries know no consumer.
+    return { database, run, consumers: () => (table ??= new ConsumerTable(database)) }
   } catch (error) {
     database.close()
     throw error

@@ -119,6 +119,56 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
     })
   })
 
+  describe('consumers', () => {
+    const today = Math.floor(now / hourMs / 24)
+    const dayMs = 24 * hourMs
+    const by = (consumer: string, version = '1.0.0') => ({ ...module, version, consumer })
+
+    it('are kept with the last day and the number of days, however often a batch is sent', async () => {
+      const { store, again } = await open(clock)
+      const early = batch(0, records([by('team-a'), by('team-a')], 1, now - 2 * dayMs))
+      for (let attempt = 0; attempt < 2; attempt += 1) await store.apply(early)
+      await store.apply(batch(2, records([by('team-a'), by('team-b', '2.0.0'), module], 3)))
+      const reader = await again()
+      expect((await reader.consumers(module)).toSorted((a, b) => a.days - b.days)).toEqual([
+        { consumer: 'team-b', version: '2.0.0', day: today, days: 1 },
+        { consumer: 'team-a', version: '1.0.0', day: today, days: 2 },
+      ])
+      expect(await reader.consumers({ ...module, name: 'nobody' })).toEqual([])
+      expect((await all(store)).find(({ version }) => version === '1.0.0')?.count).toBe(4)
+    })
+
+    it('end after 90 days, and do not change if a clock goes back', async () => {
+      const { store } = await open(clock)
+      await store.apply(batch(0, records([by('old')], 1, now - 91 * dayMs)))
+      await store.apply(batch(1, records([by('team-a')], 2)))
+      await store.apply(batch(2, records([by('team-a')], 3, now - dayMs)))
+      await store.apply(batch(3, records([by('team-a')], 4, now + 400 * dayMs)))
+      expect(await store.consumers(module)).toEqual([
+        { consumer: 'team-a', version: '1.0.0', day: today, days: 1 },
+      ])
+    })
+
+    it('are at most 1,000 and the others', async () => {
+      const { store } = await open(clock)
+      const many = Array.from({ length: 1_002 }, (_, index) => by(`team-${index}`))
+      await store.apply(batch(0, records(many)))
+      await store.apply(batch(1_002, records([by('team-7', '2.0.0'), by('one more')], 1_003)))
+      const found = await store.consumers(module)
+      expect(new Set(found.map(({ consumer }) => consumer)).size).toBe(1_001)
+      expect(found.filter(({ consumer }) => consumer === '(others)')).toHaveLength(1)
+      expect(found.filter(({ consumer }) => consumer === 'team-7')).toHaveLength(2)
+    })
+
+    it('may have any name', async () => {
+      const { store } = await open(clock)
+      const names = [`'; DROP TABLE names; --`, ' 1:1=20783:1', '🦊\u202e', '"', 'swept', '12']
+      await store.apply(batch(0, records(names.map((name) => by(name)))))
+      const found = (await store.consumers(module)).map(({ consumer }) => consumer)
+      expect(found.toSorted()).toEqual(names.toSorted())
+    })
+  })
+
   describe('history', () => {
     it('has the hours of a resource, all its versions together', async () => {
       const { store } = await open(clock)

@@ -1,5 +1,5 @@
 import type { Batch } from './batch.ts'
-import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
+import type { ConsumerUse, CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
 
 /** Storage of counts. Every method may fail at any time without telling whether it took effect: callers then ask `applied`. */
 export interface CountStore {
@@ -27,8 +27,14 @@ export interface CountStore {
    * @param versions that are also counted separately
    */
   hourly(resource: DownloadedResource, versions: readonly string[]): Promise<HourlyCount[]>
+  /** The consumers of a resource in the last 90 days. Of more than 1,000, the rest is `others`. */
+  consumers(resource: DownloadedResource): Promise<ConsumerUse[]>
   close(): Promise<void>
 }
+
+/** The name of consumers that have no entry of their own. No other name begins with a parenthesis. */
+export const otherConsumers = '(others)'
+export const maxConsumers = 1_000
 
 /** How long a store remembers a journal without new events. */
 export const journalMemoryDays = 90

@@ -1,8 +1,9 @@
 import type { Redis } from 'iovalkey'
 import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
-import { archiveKey, archiveOf, type Batch, historyDays, hourMs, hourOf } from './batch.ts'
-import type { CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
-import { type CountStore, journalMemoryDays } from './store.ts'
+import { archiveKey, archiveOf, type Batch, dayOf, historyDays, hourMs, hourOf } from './batch.ts'
+import type { ConsumerUse, CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
+import { type CountStore, journalMemoryDays, maxConsumers, otherConsumers } from './store.ts'
+import { useScript, usesIn } from './valkey-consumers.ts'
 import { applyScript } from './valkey-script.ts'
 
 export interface ValkeyAddress {
@@ -25,6 +26,7 @@ const connectDeadlineMs = 5_000
 
 type Client = Redis & {
   applyBatch?: (keys: number, ...args: (string | number)[]) => Promise<string>
+  noteUses?: (keys: number, ...args: (string | number)[]) => Promise<void>
 }
 
 /** Counts in a Valkey that several servers share. The client reconnects by itself. A command is never sent twice. */
@@ -64,6 +66,7 @@ export class ValkeyStore implements CountStore {
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     })
     client.defineCommand('applyBatch', { lua: applyScript })
+    client.defineCommand('noteUses', { lua: useScript })
     client.on('error', (error) => {
       this.#failure = error
     })
@@ -74,7 +77,9 @@ export class ValkeyStore implements CountStore {
     return client
   }
 
-  async apply({ journal, after, last, archives, hours }: Batch): Promise<number> {
+  async apply({ journal, after, last, archives, hours, uses }: Batch): Promise<number> {
+    // A use that comes again changes nothing, so it needs no part in the step that counts.
+    await this.#note(uses)
     const days = Object.groupBy(hours, ({ hour }) => Math.floor(hour / 24))
     const keys = [this.#journal(journal), `${prefix}revision`, `${prefix}downloads`]
     keys.push(`${prefix}changed`, ...Object.keys(days).map((day) => dayKey(Number(day))))
@@ -145,6 +150,30 @@ export class ValkeyStore implements CountStore {
     )
   }
 
+  async #note(uses: Batch['uses']): Promise<void> {
+    const today = dayOf(this.#clock())
+    for (const [used, own] of Map.groupBy(uses, usedKey)) {
+      const args: (string | number)[] = [today, historyDays, maxConsumers, otherConsumers]
+      for (const { consumer, version, day } of own)
+        args.push(consumer, version, Math.min(day, today))
+      const keys = [used, `${prefix}names`, `${prefix}named`]
+      await this.#ask((client) => client.noteUses?.(keys.length, ...keys, ...args))
+    }
+  }
+
+  async consumers(resource: DownloadedResource): Promise<ConsumerUse[]> {
+    const text = await this.#ask((client) => client.get(usedKey(resource)))
+    const uses = usesIn(text ?? '', dayOf(this.#clock()), historyDays)
+    const numbers = [...new Set(uses.flatMap(({ consumer, version }) => [consumer, version]))]
+    if (numbers.length === 0) return []
+    const found = await this.#ask((client) => client.hmget(`${prefix}named`, ...numbers))
+    const names = new Map(numbers.map((number, index) => [number, found[index]]))
+    return uses.flatMap((use) => {
+      const [consumer, version] = [names.get(use.consumer), names.get(use.version)]
+      return consumer && version ? [{ ...use, consumer, version }] : []
+    })
+  }
+
   async close(): Promise<void> {
     const client = await this.#client
     client.disconnect()
@@ -185,6 +214,10 @@ function resourceField(of: DownloadedResource & { readonly version?: string | un
   const { kind, namespace, name, version } = of
   return JSON.stringify([kind, namespace, name, ...(version === undefined ? [] : [version])])
 }
+
+/** The key of a resource's consumers. */
+const usedKey = ({ kind, namespace, name }: DownloadedResource): string =>
+  `${prefix}used:${resourceField({ kind, namespace, name })}`
 
 /** Reads one day of one resource: ` 9:2 17:1` is two at nine and one at five in the afternoon. */
 function hoursOf(day: number, text: string): { hour: number; count: number }[] {

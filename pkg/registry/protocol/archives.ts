@@ -63,7 +63,7 @@ export function providerArchiveEndpoint(options: RegistryOptions): Endpoint {
     digestOf: (row) => row.sha256,
     answer(row, c) {
       // A redirect to storage counts, because the server does not see what follows.
-      const count = () => options.onDownload?.(downloadOf(row))
+      const count = () => options.onDownload?.(downloadOf(row, c))
       return archiveResponse(c, options.archives, named(c, row), true, count)
     },
   })

@@ -36,7 +36,7 @@ export function moduleEndpoints(options: RegistryOptions): readonly Endpoint[] {
         return { row, url: baseUrlOf(asked, options) + archiveUrlPath(module, row) }
       },
       answer({ row, url }, c) {
-        if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row))
+        if (c.req.method !== 'HEAD') options.onDownload?.(downloadOf(row, c))
         return new Response(null, {
           status: 204,
           headers: { ...linkHeadersOf(options), 'X-Registry-Get': url, 'X-Terraform-Get': url },

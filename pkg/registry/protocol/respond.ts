@@ -1,5 +1,7 @@
+import type { Context } from 'hono'
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Archive } from '../../archives/storage/storage.ts'
+import type { ServingEnv } from '../../base/serving/serving.ts'
 import type { VersionRow } from '../catalog/catalog.ts'
 import type { DownloadEvent } from '../downloads/downloads.ts'
 import type { RegistryOptions } from './options.ts'
@@ -22,10 +24,11 @@ export function linkHeadersOf(options: RegistryOptions): Readonly<Record<string,
   return options.baseUrl === undefined ? { 'Cache-Control': 'private, no-cache' } : {}
 }
 
-/** Names an archive for the count of downloads. */
-export function downloadOf(row: VersionRow): DownloadEvent {
+/** Names an archive for the count of downloads, and the caller if it is known. */
+export function downloadOf(row: VersionRow, c: Context<ServingEnv>): DownloadEvent {
   const { kind, namespace, version, os, arch } = row
-  return { kind, namespace, name: row.parent?.name ?? '', version, os, arch }
+  const consumer = c.env?.facts?.consumer?.()
+  return { kind, namespace, name: row.parent?.name ?? '', version, os, arch, consumer }
 }
 
 /** Names an archive to storage; the row must be downloadable. */

@@ -24,6 +24,8 @@
 - {flag: oidc-ui-client-id, text: {{ ternary $v.ui.oidc.clientId "" (and $oidc.enabled $v.ui.enabled $v.ui.oidc.enabled) | quote }}, from: ui.oidc.clientId}
 - {flag: oidc-allow-sa-fallback, switch: true, text: {{ and $oidc.enabled $oidc.allowServiceAccountFallback | quote }}, from: server.oidc.allowServiceAccountFallback}
 - {flag: oidc-allow-client-credentials, switch: true, text: {{ and $oidc.enabled $oidc.allowClientCredentials | quote }}, from: server.oidc.allowClientCredentials}
+- {flag: consumer-groups, text: {{ ternary $oidc.consumerGroups "" $oidc.enabled | quote }}, from: server.oidc.consumerGroups}
+- {flag: consumer-persons, switch: true, text: {{ and $oidc.enabled $oidc.consumerPersons | quote }}, from: server.oidc.consumerPersons}
 - {flag: broker-proxy-url, text: {{ ternary $f.brokerUrl "" $oidc.brokerProxy.enabled | quote }}, from: server.oidc.brokerProxy.enabled}
 - {flag: sync-url, text: {{ ternary (printf "http://%s:%d" (include "depot.host" (dict "root" . "component" "controller")) (int $v.controller.port)) "" $v.controller.enabled | quote }}, from: controller.enabled}
 - {flag: passthrough-cache-ttl, text: {{ $v.server.apiAccess.passthroughCacheTtl | quote }}, from: server.apiAccess.passthroughCacheTtl}

@@ -1,0 +1,85 @@
+import * as z from 'zod'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
+import { type ConsumersCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { openBrowseApi } from '../findings/findings.ts'
+
+const text = z.string()
+/** Later versions of Depot may write more fields, which JSON shows too. */
+const Consumer = z.looseObject({
+  consumer: text,
+  versions: z.array(
+    z.looseObject({
+      version: text,
+      lastUsed: text,
+      days: z.number(),
+      state: text.optional(),
+      critical: z.number().optional(),
+    }),
+  ),
+  lastUsed: text,
+  behind: z.number(),
+})
+type Consumer = z.infer<typeof Consumer>
+const Page = z.object({ items: z.array(Consumer), totalCount: z.number() })
+
+/** Prints who uses a module or provider. @throws OptionsError if the registry does not tell */
+export async function consumers(
+  options: ConsumersCommandOptions,
+  operands: readonly string[],
+): Promise<undefined> {
+  const [, host, path] =
+    /^([^/\s]*[.:][^/\s]*)\/([^/@\s]+\/[^/@\s]+(?:\/[^/@\s]+)?)$/.exec(operands.join(' ')) ?? []
+  if (host === undefined || path === undefined) {
+    throw new OptionsError(['write one HOST/NAMESPACE/NAME/SYSTEM, or HOST/NAMESPACE/TYPE'])
+  }
+  await using api = await openBrowseApi(options, host)
+  const object = await api.objectAt(path)
+  const all: Consumer[] = []
+  for (let page = 1; ; page += 1) {
+    const { items, totalCount } = await api.ask(
+      `${object}/consumers?page=${page}&page_size=100`,
+      Page,
+    )
+    all.push(...items)
+    if (items.length === 0 || all.length >= totalCount) break
+  }
+  const chosen = options.outdated ? all.filter(isOutdated) : all
+  process.stdout.write({ text: asText, json: asJson, csv: asCsv }[options.output](chosen))
+  return undefined
+}
+
+const isOutdated = ({ behind, versions }: Consumer): boolean =>
+  behind > 0 ||
+  versions.some(({ state, critical }) => state !== undefined || critical !== undefined)
+
+const asJson = (all: readonly Consumer[]): string => plainText(`${JSON.stringify(all, null, 2)}\n`)
+
+function asText(all: readonly Consumer[]): string {
+  if (all.length === 0) return 'No consumer is known.\n'
+  const lines = all.map(({ consumer, versions, lastUsed, behind }) => {
+    const used = versions.map(({ version, state, critical }) => {
+      const notes = [state?.toLowerCase(), critical && `${critical} CRITICAL`].filter(Boolean)
+      return notes.length === 0 ? version : `${version} (${notes.join(', ')})`
+    })
+    const place = behind === 0 ? 'on the newest version' : `${behind} behind`
+    return `${consumer}: ${used.join(', ')}; ${place}, last used on ${lastUsed}`
+  })
+  return plainText(`${lines.join('\n')}\n`)
+}
+
+function asCsv(all: readonly Consumer[]): string {
+  const rows = all.flatMap(({ consumer, behind, versions }) =>
+    versions.map(({ version, lastUsed, days, state = '', critical = 0 }) =>
+      [consumer, version, lastUsed, days, behind, state, critical].map(cell).join(','),
+    ),
+  )
+  const header = 'consumer,version,last_used,days,behind,state,critical'
+  return plainText(`${[header, ...rows].join('\n')}\n`)
+}
+
+/** A spreadsheet runs text that begins like a formula. */
+function cell(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const harmless = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
