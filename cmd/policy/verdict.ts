@@ -1,4 +1,10 @@
-import { agesFor, exceptionsFor, type Policy, refusalOf } from '../../pkg/fill/policy/policy.ts'
+import {
+  agesFor,
+  exceptionsFor,
+  type Policy,
+  refusalOf,
+  ruleRefusalOf,
+} from '../../pkg/fill/policy/policy.ts'
 
 const units = [
   ['days', 86_400_000],
@@ -24,7 +30,10 @@ export function verdictOf(
     return { depot, state: 'ComesIn', reasons: ['there is no policy: everything may come in'] }
   }
   if (version === undefined) return aboutAll(depot, policy, address)
-  const refusal = refusalOf(address, version, policy, Date.now(), factsOf(address))
+  const nowMs = Date.now()
+  const refusal =
+    refusalOf(address, version, policy, nowMs) ??
+    ruleRefusalOf(address, version, policy, nowMs, factsOf(address))
   const owner = { Depot: depot ?? 'the Depot', Installation: 'the installation' } as const
   if (refusal !== undefined) {
     const remedy = refusal.isDenied ? ['an exception of the same policy lets it in'] : []

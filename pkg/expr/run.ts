@@ -1,10 +1,11 @@
 import { Fault } from './expression-error.ts'
 import type { Value } from './value.ts'
 
-/** Limit of list elements, map entries and repeated bytes that one evaluation creates: the language's own limit. */
-const maxMemory = 1_000_000
-/** Limit of steps in one evaluation, which take well below a second. */
-const maxSteps = 1_000_000
+/**
+ * Limit of steps in one evaluation, and of list elements, map entries and repeated bytes that it creates: the language's own
+ * limit. So many steps take well below a second.
+ */
+const languageLimit = 1_000_000
 /** Characters or elements that count as one step where no closure is called for each. */
 const bulk = 16
 
@@ -22,11 +23,14 @@ export class Run {
   scope: LoopScope = { item: null, index: 0n, acc: null }
   /** Whether bytes were read from a string. Go has a type for them; here they are ints. */
   hasBytes = false
+  readonly #limit: number
   #memory = 0
   #steps = 0
 
-  constructor(input: Value) {
+  /** @param limit of steps, and of values in memory */
+  constructor(input: Value, limit = languageLimit) {
     this.input = input
+    this.#limit = limit
   }
 
   get steps(): number {
@@ -36,8 +40,8 @@ export class Run {
   /** Counts rounds of closures and the like. @throws Fault WorkExceeded */
   step(count: number, at: number): void {
     this.#steps += count
-    if (this.#steps > maxSteps) {
-      throw new Fault('WorkExceeded', at, `this takes more than ${maxSteps} steps`)
+    if (this.#steps > this.#limit) {
+      throw new Fault('WorkExceeded', at, `this takes more than ${this.#limit} steps`)
     }
   }
 
@@ -49,8 +53,8 @@ export class Run {
   /** Counts values before they are created. They are never subtracted. */
   grow(size: number, at: number): void {
     this.#memory += size
-    if (this.#memory >= maxMemory) {
-      throw new Fault('WorkExceeded', at, `this needs memory for ${maxMemory} values or more`)
+    if (this.#memory >= this.#limit) {
+      throw new Fault('WorkExceeded', at, `this needs memory for ${this.#limit} values or more`)
     }
   }
 }

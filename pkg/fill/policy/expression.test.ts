@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { type RuleFacts, refusalOf, strictest } from './policy.ts'
+import { type RuleFacts, ruleRefusalOf, strictest } from './policy.ts'
 
 const now = Date.parse('2026-11-26T08:00:00Z')
 const module = { kind: 'Module', system: 'aws', sinceMs: now - 36 * 3_600_000 } as const
 const vpc = 'github.com/acme/terraform-aws-vpc'
 
-function refusal(expression: string, address = vpc, facts: RuleFacts | undefined = module) {
+function refusal(expression: string, address = vpc, facts: RuleFacts = module) {
   const policy = strictest([{ rule: { expression, reason: 'not ours' } }])
-  return policy && refusalOf(address, 'v1.2.0', policy, now, facts)
+  return policy && ruleRefusalOf(address, 'v1.2.0', policy, now, facts)
 }
 
 describe('a rule', () => {
@@ -35,9 +35,11 @@ describe('a rule', () => {
     )
   })
 
-  it('takes back nothing that is stored', () => {
-    const policy = strictest([{ rule: { expression: 'false', reason: 'closed' } }])
-    expect(policy && refusalOf(vpc, '1.2.0', policy, now)).toBeUndefined()
+  it.each([
+    ['any(1..9000, upstream.name matches "x+y")', 'this takes more than 10000 steps'],
+    ['any(1..999900, # < 0)', 'this needs memory for 10000 values or more'],
+  ])('refuses instead of working long on %s', (expression, message) => {
+    expect(refusal(expression)?.message).toContain(message)
   })
 
   it.each([

@@ -5,6 +5,8 @@ import { messageOf } from '../../base/errors/errors.ts'
 import { compileRule, ExpressionError, Run, recordInput, recordOf } from '../../expr/expr.ts'
 
 const hourMs = 3_600_000
+/** A tenant's rule is evaluated for every version of a list: each evaluation takes a few milliseconds at most. */
+const maxSteps = 10_000
 const fields = [
   'host',
   'namespace',
@@ -45,7 +47,9 @@ export function expressionRule(rule: NonNullable<UpstreamPolicy['rule']>): Expre
     needsAge: /publishedAt|ageHours/.test(expression),
     refusal(upstream) {
       try {
-        return holds(new Run(recordOf(upstream))) ? undefined : `refused by the rule: ${reason}`
+        return holds(new Run(recordOf(upstream), maxSteps))
+          ? undefined
+          : `refused by the rule: ${reason}`
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error
         return `refused, because the rule cannot be evaluated: ${messageOf(error)}`

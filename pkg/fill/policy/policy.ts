@@ -195,17 +195,12 @@ export function agesFor(
   return { Depot: ageOf('Depot'), Installation: ageOf('Installation') }
 }
 
-/**
- * Tells why a version may not come in at all. An exception outweighs `deny`, which outweighs `allow` and rules.
- *
- * @param facts undefined for a version that is stored: rules judge what comes in
- */
+/** Tells why addresses refuse a version, whether it is stored or not. An exception outweighs `deny`, which outweighs `allow`. */
 export function refusalOf(
   address: string,
   version: string,
   { layers }: Pick<Policy, 'layers'>,
   nowMs: number,
-  facts?: RuleFacts,
 ): PolicyRefusal | undefined {
   const holds = (rule: AddressRule) => rule.untilMs > nowMs && rule.matches(address, version)
   for (const layer of layers) {
@@ -216,8 +211,17 @@ export function refusalOf(
   }
   const strict = layers.find(({ allow }) => !allow.every((list) => list.some(holds)))
   const message = 'not allowed: no rule of the allow list names it'
-  if (strict !== undefined) return { owner: strict.owner, isDenied: false, message }
-  if (facts === undefined) return undefined
+  return strict && { owner: strict.owner, isDenied: false, message }
+}
+
+/** Tells why the expression of a rule refuses a version that is not stored yet. There are no exceptions from it. */
+export function ruleRefusalOf(
+  address: string,
+  version: string,
+  { layers }: Pick<Policy, 'layers'>,
+  nowMs: number,
+  facts: RuleFacts,
+): PolicyRefusal | undefined {
   const input = upstreamOf(address, version, facts, nowMs)
   for (const { owner, rules } of layers) {
     const broken = rules.flatMap((rule) => rule.refusal(input) ?? [])[0]

@@ -1,6 +1,7 @@
 import { parseConstraints, selectVersions } from '../../../api/constraint/constraint.ts'
 import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt } from '../../../base/errors/errors.ts'
+import { Turns } from '../../../base/pacing/pacing.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
 import { FillError, type ModuleOrigin, type UpstreamOptions } from '../../sources/sources.ts'
@@ -161,7 +162,8 @@ async function bring(
   // Versions that upstream no longer has stay.
   const select = (all: readonly string[]) =>
     selectVersions([...all, ...missing], constraints, { historyLimit }).versions
-  const selected = select(versions.filter(mayCome))
+  const coming = await filterInTurns(versions, mayCome)
+  const selected = select(coming)
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
   const young = select(versions).filter((version) => !mayCome(version))
   const heldBack = object && (await remember(object, young))
@@ -175,9 +177,9 @@ async function bring(
   // A tag that moved a moment ago replaces nothing yet.
   const isSettled = ({ version }: { version: string }) =>
     config['immutable'] !== false || admits(version)
-  if (kind === 'Module')
-    wakeMoved(context, applied, { versions: listed.versions.filter(isSettled) })
-  else {
+  if (kind === 'Module') {
+    wakeMoved(context, applied, { versions: await filterInTurns(listed.versions, isSettled) })
+  } else {
     if (!listed.unchanged) context.wake(refOf(applied), 'poll')
     if (asking.isPoll) await wakeReleased(context, applied, config, asking)
   }
@@ -191,6 +193,17 @@ async function bring(
     skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
     heldBack: heldBack ?? (await remember(applied, young)),
   }
+}
+
+/** Expressions of tenants decide about each: other work goes on meanwhile. */
+async function filterInTurns<T>(all: readonly T[], keeps: (one: T) => boolean): Promise<T[]> {
+  const turns = new Turns()
+  const kept: T[] = []
+  for (const one of all) {
+    await turns.yieldIfDue()
+    if (keeps(one)) kept.push(one)
+  }
+  return kept
 }
 
 /** Whether an object has no status, or lost it. The status of a Depot is written when it has polled. */

@@ -14,8 +14,10 @@ import {
   exceptionsFor,
   freeMs,
   type Policy,
+  type PolicyRefusal,
   type RuleFacts,
   refusalOf,
+  ruleRefusalOf,
   type SeenVersion,
   seenVersions,
   withoutExceptions,
@@ -109,10 +111,18 @@ export function admission(
   const isSkewed = isClockSkewed(skewMs)
   const isFree = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
     minimumAgeMs === 0 || (freeOf(version, minimumAgeMs) <= nowMs && !isSkewed)
-  const refusalIn = (version: string, from: Policy) => {
-    const { sinceMs } = (policy.needsAge && seen.get(normalizeVersion(version))) || {}
-    return refusalOf(address, version, from, nowMs, { kind, system, sinceMs })
+  const ruled = new Map<string, PolicyRefusal | undefined>()
+  /** Evaluated once: tenants write expressions. */
+  const ruleRefusal = (version: string) => {
+    if (!ruled.has(version)) {
+      const { sinceMs } = (policy.needsAge && seen.get(normalizeVersion(version))) || {}
+      const facts = { kind, system, sinceMs }
+      ruled.set(version, ruleRefusalOf(address, version, policy, nowMs, facts))
+    }
+    return ruled.get(version)
   }
+  const refusalIn = (version: string, from: Policy) =>
+    refusalOf(address, version, from, nowMs) ?? ruleRefusal(version)
   const strictly = withoutExceptions(policy)
   const entryOf = (version: string) => {
     const refusal = refusalIn(version, policy)
