@@ -35,6 +35,10 @@ describe('a rule', () => {
     )
   })
 
+  it('shows those whom it refuses nothing of its text', () => {
+    expect(refusal('upstream.name > 3')?.message).not.toMatch(/\n|upstream/)
+  })
+
   it.each([
     ['any(1..9000, upstream.name matches "x+y")', 'this takes more than 10000 steps'],
     ['any(1..999900, # < 0)', 'this needs memory for 10000 values or more'],

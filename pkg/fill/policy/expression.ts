@@ -52,7 +52,9 @@ export function expressionRule(rule: NonNullable<UpstreamPolicy['rule']>): Expre
           : `refused by the rule: ${reason}`
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error
-        return `refused, because the rule cannot be evaluated: ${messageOf(error)}`
+        // The other lines show the source, which callers have no right to read.
+        const [what = ''] = messageOf(error).split('\n')
+        return `refused, because the rule cannot be evaluated: ${what}`
       }
     },
   }
