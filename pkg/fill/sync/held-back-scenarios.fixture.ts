@@ -294,6 +294,27 @@ export function heldBackScenarios(scene: () => Scene): void {
       },
     )
 
+    it('releases nothing by a rule about the age either while clocks differ', async () => {
+      upstream('v1.0.0')
+      scene().upstream.dates.set(url, { 'v1.0.0': new Date(now() - 3 * hour).toISOString() })
+      scene().upstream.skewMs = -6 * hour
+      scene().aheadMs += 6 * hour
+      const rule = {
+        expression: 'upstream.ageHours > 8 or upstream.ageHours == nil',
+        reason: 'young',
+      }
+      await write({}, { policy: { rule } })
+      await scene().run()
+      expect(listed()).toEqual([])
+      expect(heldBack()).toMatchObject([{ version: 'v1.0.0', until: expect.any(String) as string }])
+      expect(heldBack()?.[0]).not.toHaveProperty('by')
+      scene().upstream.skewMs = 0
+      scene().aheadMs -= 6 * hour
+      await write({}, { policy: { rule: { ...rule, expression: 'upstream.ageHours > 2' } } })
+      await scene().run()
+      expect(listed()).toEqual(['v1.0.0'])
+    })
+
     it('remembers a list of 40,000 versions in a status that an API server takes', async () => {
       const many = Array.from({ length: 40_000 }, (_, n) => `v1.${Math.floor(n / 100)}.${n % 100}`)
       upstream(...many)

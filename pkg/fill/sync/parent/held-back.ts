@@ -109,11 +109,16 @@ export function admission(
   const freeOf = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
     freeMs(seen.get(normalizeVersion(version)), { minimumAgeMs })
   const isSkewed = isClockSkewed(skewMs)
-  const isFree = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
-    minimumAgeMs === 0 || (freeOf(version, minimumAgeMs) <= nowMs && !isSkewed)
+  const datedBy = policy.layers.find(({ rules }) => rules.some(({ needsAge }) => needsAge))?.owner
+  const isFree = (version: string, minimumAgeMs = policy.minimumAgeMs) => {
+    const isDated = minimumAgeMs > 0 || datedBy !== undefined
+    return !(isSkewed && isDated) && (minimumAgeMs === 0 || freeOf(version, minimumAgeMs) <= nowMs)
+  }
   const ruled = new Map<string, PolicyRefusal | undefined>()
   /** Evaluated once: tenants write expressions. */
   const ruleRefusal = (version: string) => {
+    // No age is known then, and nothing is free.
+    if (isSkewed && datedBy !== undefined) return undefined
     if (!ruled.has(version)) {
       const { sinceMs } = (policy.needsAge && seen.get(normalizeVersion(version))) || {}
       const facts = { kind, system, sinceMs }
@@ -128,8 +133,9 @@ export function admission(
     const refusal = refusalIn(version, policy)
     const { sinceMs = nowMs } = seen.get(normalizeVersion(version)) ?? {}
     const ages = agesFor(address, version, policy)
-    const isHere =
-      refusal === undefined ? !isFree(version, ages.Installation) : refusal.owner === 'Installation'
+    const isOlder =
+      (ages.Installation === 0 && datedBy !== 'Installation') || isFree(version, ages.Installation)
+    const isHere = refusal === undefined ? !isOlder : refusal.owner === 'Installation'
     const by = isHere ? ({ by: 'Installation' } as const) : {}
     if (refusal === undefined) {
       const age = Math.max(ages.Depot, ages.Installation)
