@@ -59,5 +59,61 @@ export function installationScenarios(scene: () => Scene): void {
       await scene().stop()
       expect(listeners.size).toBe(0)
     })
+
+    const depot = (policy: object = {}) =>
+      scene().write('Depot', 'main', {
+        global: { storageConfig, moduleConfig: { provider: 'aws' } },
+        moduleConfigs: [{ name: 'vpc', source: { type: 'git', url } }],
+        policy,
+      })
+    const text = 'denied: stolen (policy of the whole installation'
+    const expectWithdrawn = () =>
+      eventually(() => expect(withdrawn()?.[0]?.message).toContain(text))
+
+    it('withdraws what it denies of a Module that no Depot made, also over a restart', async () => {
+      const { file, change } = fileWith({ deny })
+      const source = { type: 'git', url }
+      scene().upstream.repository(url, { 'v1.0.0': 'a', 'v1.1.0': 'b' })
+      await scene().write('Module', 'vpc', {
+        moduleConfig: { provider: 'aws', source, storageConfig },
+        versions: [{ version: '1.0.0' }, { version: '1.1.0' }],
+      })
+      await scene().run({ installation: file })
+      expect(withdrawn()?.[0]?.message).toContain(text)
+      expect(scene().status('Version', 'vpc-1-0-0').quarantinedBy).toBeUndefined()
+      change({})
+      await eventually(() => expect(withdrawn()).toBeUndefined())
+      file.current = { deny }
+      await scene().run({ installation: file })
+      expect(withdrawn()?.[0]?.message).toContain(text)
+      const until = new Date(Date.now() + scene().aheadMs + 3_600_000).toISOString()
+      change({ deny: deny.map((rule) => ({ ...rule, until })) })
+      await eventually(() => expect(withdrawn()?.[0]?.message).toContain(until))
+      scene().aheadMs += 3_600_001
+      await scene().run({ installation: file })
+      expect(withdrawn()).toBeUndefined()
+    })
+
+    it('withdraws what it denies while a rule of the Depot cannot be read, and after the Depot is gone', async () => {
+      const { file, change } = fileWith({})
+      scene().upstream.repository(url, { 'v1.0.0': 'a', 'v1.1.0': 'b' })
+      await depot()
+      await scene().run({ installation: file })
+      await depot({ deny: [{ address: 'x.test/**', versions: '=> 1', reason: 'r' }] })
+      await eventually(() => expect(condition('Ready')).toMatchObject({ reason: 'InvalidSpec' }))
+      change({ deny })
+      await expectWithdrawn()
+      await scene().run({ installation: file })
+      expect(withdrawn()?.[0]?.message).toContain(text)
+      change({})
+      await eventually(() => expect(withdrawn()).toBeUndefined())
+      await scene().remove('Depot', 'main')
+      const label = () => scene().object('Module', 'vpc').metadata.labels['depot.internal/depot']
+      await eventually(() => expect(label()).toBeUndefined())
+      change({ deny })
+      await expectWithdrawn()
+      change({})
+      await eventually(() => expect(withdrawn()).toBeUndefined())
+    })
   })
 }

@@ -158,7 +158,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     }
   })
   const unpoliced = options.installation?.onChange(() => {
-    for (const depot of objects.list('Depot')) wake(refOf(depot), 'user')
+    for (const kind of ['Depot', 'Version'] as const) {
+      for (const object of objects.list(kind)) wake(refOf(object), 'user')
+    }
   })
   for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
   if (context.dryRun === undefined) {

@@ -1,5 +1,5 @@
 import type { Depot, ParentKind, UpstreamPolicy } from '../../../api/v1alpha1/v1alpha1.ts'
-import { messageOf, printable } from '../../../base/errors/errors.ts'
+import { attempt, messageOf, printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type InstallationPolicy, type Policy, strictest } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
@@ -58,6 +58,38 @@ export function policyOf(
   } catch (error) {
     throw new FillError('InvalidSpec', `a rule of the policy cannot be read: ${messageOf(error)}`)
   }
+}
+
+/** Denied versions, and whether that of the Depot is part of it. */
+interface Denying {
+  readonly policy: Policy | undefined
+  readonly isDepotRead: boolean
+}
+
+/** By the spec of the Depot, and the policy of the installation: rules are compiled once for all Versions. */
+const denying = new WeakMap<object, Denying & { readonly whole: UpstreamPolicy | undefined }>()
+
+/**
+ * Denials for a resource of a Depot or of none. A Depot cannot disable what the installation denies, not even
+ * by a mistake in a rule.
+ */
+export function denyingPolicyOf(
+  { installation }: { readonly installation?: Installation | undefined },
+  depot: Pick<StoredObject, 'spec'> | undefined,
+): Denying {
+  const whole = installation?.current
+  const key = (depot?.spec as object | undefined) ?? whole
+  if (key === undefined) return { policy: undefined, isDepotRead: false }
+  const known = denying.get(key)
+  if (known !== undefined && known.whole === whole) return known
+  const of = ({ deny, exceptions }: UpstreamPolicy) => ({ deny, exceptions })
+  const withDepot =
+    depot &&
+    attempt(() => ({ policy: strictest(policiesOf(depot.spec).map(of), whole && of(whole)) }))
+  const alone = () => ({ policy: strictest([], whole && of(whole)) })
+  const made = { ...(withDepot ?? alone()), isDepotRead: withDepot !== undefined, whole }
+  denying.set(key, made)
+  return made
 }
 
 /** The configs of a Depot, each merged with the global config. */

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
-import { attempt, printable } from '../../../base/errors/errors.ts'
+import { printable } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { quarantinedAfter, refusalOf } from '../../policy/policy.ts'
+import { expiryOf, quarantinedAfter, refusalOf } from '../../policy/policy.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
-import { policyOf } from '../depot/configs.ts'
+import { denyingPolicyOf } from '../depot/configs.ts'
 import { writeStatus } from '../status.ts'
 import { configOf } from '../version/parent-of.ts'
 import type { VersionPlan } from '../version/plan.ts'
@@ -17,41 +17,53 @@ const by = 'UpstreamPolicy'
 
 type Entries = VersionStatus['quarantinedBy']
 
-/** Tells why a policy denies a version of an address; undefined if it does not. */
-type Denies = (address: string, version: string) => string | undefined
+/** Tells why policies deny a version of an address, with or without an archive; undefined if they do not. */
+type Denies = (address: string, version: string, before: Entries) => string | undefined
 
-/** Reads what the policy of a Depot denies. @throws FillError InvalidSpec */
+const ofInstallation =
+  '(policy of the whole installation; who runs it can except the version there)'
+
+/** Reads what the installation denies, and what the policy of a Depot does if it can be read. */
 export function denialsOf(
   context: Pick<Context, 'clock' | 'installation'>,
-  depot: StoredObject,
+  depot: StoredObject | undefined,
 ): Denies {
-  const policy = policyOf(context, depot)
-  const who = {
-    Depot: `policy of Depot ${keyOf(depot.metadata)}, whose editors can except it`,
-    Installation: 'policy of the whole installation; who runs it can except the version there',
-  }
-  return (address, version) => {
+  const { policy, isDepotRead } = denyingPolicyOf(context, depot)
+  const ofDepot = depot && `(policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
+  return (address, version, before) => {
     const refusal = policy && refusalOf(address, version, policy, context.clock())
-    return refusal?.isDenied === true ? `${refusal.message} (${who[refusal.owner]})` : undefined
+    if (refusal?.isDenied === true) {
+      return `${refusal.message} ${refusal.owner === 'Depot' ? ofDepot : ofInstallation}`
+    }
+    // What a Depot withdrew is given back by a Depot.
+    const known = entryIn(before)?.message
+    return isDepotRead || known?.endsWith(ofInstallation) === true ? undefined : known
   }
 }
 
-/** The quarantines of a Version with an archive that was fetched now, by the policy of the Depot of its parent. */
-export function quarantinedByDepot(
-  context: Pick<Context, 'apiGroup' | 'clock' | 'installation' | 'objects'>,
+/** The quarantines of a Version with an archive that was fetched now. */
+export function quarantinedByPolicy(
+  context: DepotContext,
   { parent, address, version }: Pick<VersionPlan, 'parent' | 'address' | 'version'>,
   before: Entries,
 ): Entries {
-  const { labels = {}, namespace = '' } = parent?.metadata ?? {}
-  const name = labels[depotLabel(context.apiGroup)]
-  const depot = name === undefined ? undefined : context.objects.get('Depot', namespace, name)
-  const denies = depot && attempt(() => denialsOf(context, depot))
-  return denies ? entriesAfter(before, denies(address, version), timeOf(context.clock())) : before
+  const denies = denialsOf(context, depotOf(context, parent))
+  return entriesAfter(before, denies(address, version, before), timeOf(context.clock()))
 }
+
+type DepotContext = Pick<Context, 'apiGroup' | 'clock' | 'installation' | 'objects'>
+
+function depotOf({ objects, apiGroup }: DepotContext, parent: StoredObject | undefined) {
+  const { labels = {}, namespace = '' } = parent?.metadata ?? {}
+  const name = labels[depotLabel(apiGroup)]
+  return name === undefined ? undefined : objects.get('Depot', namespace, name)
+}
+
+const entryIn = (entries: Entries) => entries?.find((entry) => entry.by === by)
 
 function entriesAfter(before: Entries, message: string | undefined, since: string): Entries {
   const others = (before ?? []).filter((entry) => entry.by !== by)
-  const known = before?.find((entry) => entry.by === by)
+  const known = entryIn(before)
   if (known?.message === message) return before
   const after = message === undefined ? others : [...others, { by, message, since } as const]
   return after.length > 0 ? after : undefined
@@ -73,16 +85,37 @@ export async function quarantine(
   for (const version of ownedBy(context, parent)) {
     await turns.yieldIfDue()
     const from = versionStatus(version).artifact?.address ?? address
-    if (from !== undefined) await decide(context, version, (text) => denies(from, text))
+    if (from !== undefined) await decide(context, version, from, denies)
   }
+}
+
+/**
+ * Withdraws a stored version that the installation denies, whoever made its resource and whatever the state of a Depot, and
+ * gives it back.
+ *
+ * @param parent of the Version
+ * @returns when the policy of the installation changes by itself
+ */
+export async function quarantineStored(
+  context: Context,
+  version: StoredObject,
+  parent: StoredObject | undefined,
+): Promise<number | undefined> {
+  const from = versionStatus(version).artifact?.address
+  if (context.installation === undefined || from === undefined) return undefined
+  await decide(context, version, from, denialsOf(context, depotOf(context, parent)))
+  const { policy } = denyingPolicyOf(context, undefined)
+  return policy && expiryOf(policy, context.clock()).nextMs
 }
 
 async function decide(
   context: Context,
   version: StoredObject,
-  messageOf: (version: string) => string | undefined,
+  from: string,
+  denies: Denies,
 ): Promise<void> {
-  const message = messageOf((version.spec as { version: string }).version)
+  const before = versionStatus(version).quarantinedBy
+  const message = denies(from, (version.spec as { version: string }).version, before)
   const since = timeOf(context.clock())
   const after = (entries: Entries) => entriesAfter(entries, message, since)
   const isChanged = await writeEntries(context, version, (status) => after(status?.quarantinedBy))

@@ -1,7 +1,7 @@
 import { printable } from '../../../base/errors/errors.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
-import { quarantinedByDepot } from '../parent/quarantine.ts'
+import { quarantinedByPolicy } from '../parent/quarantine.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { compareCandidate } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
@@ -142,7 +142,7 @@ async function reportStored(
     return {
       fields: {
         ...fields,
-        quarantinedBy: quarantinedByDepot(context, plan, held),
+        quarantinedBy: quarantinedByPolicy(context, plan, held),
         ...comparison?.fields,
       },
       conditions: { ...conditions, ...comparison?.conditions },

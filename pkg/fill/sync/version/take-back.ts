@@ -1,6 +1,6 @@
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, latestOf, timeOf } from '../context.ts'
-import { quarantinedByDepot } from '../parent/quarantine.ts'
+import { quarantinedByPolicy } from '../parent/quarantine.ts'
 import { writeStatus } from '../status.ts'
 import { recordedPlace, type VersionPlan } from './plan.ts'
 import { filesIn } from './status.ts'
@@ -31,7 +31,7 @@ export async function takeBack(
         fields: {
           ...status,
           artifact: { ...status.artifact, verifiedAt },
-          quarantinedBy: quarantinedByDepot(context, plan, status.quarantinedBy),
+          quarantinedBy: quarantinedByPolicy(context, plan, status.quarantinedBy),
           readmeDocs: undefined,
         },
         conditions: {},

@@ -6,9 +6,11 @@ import type { Reconciled } from '../../queue/queue.ts'
 import type { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf, soonest } from '../context.ts'
 import { failureOf, reportFailure } from '../failure.ts'
+import { quarantineStored } from '../parent/quarantine.ts'
 import { handled, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { suspend } from '../status.ts'
+import { parentOfVersion } from './parent-of.ts'
 import { attemptedNow, refusedWaitMs } from './refused.ts'
 import { removeVersion } from './remove.ts'
 import { failedStatus } from './status.ts'
@@ -42,17 +44,30 @@ async function reconcileObject(
   if (object.metadata.deletionTimestamp !== undefined) return removeVersion(context, object, signal)
   const attempt: SyncAttempt = {}
   try {
-    const version = resourceOf('Version', object)
-    if (version.spec.suspend === true) {
-      return await suspend(context, object, { syncStatus: 'Suspended' })
-    }
-    const sync = version.spec.upload === undefined ? syncVersion : syncUpload
-    return await sync(context, { object, version, attempt, signal })
+    const parent = parentOfVersion(context, resourceOf('Version', object))
+    const changesMs = await quarantineStored(context, object, parent)
+    const done = await syncObject(context, latestOf(context, object), attempt, signal)
+    if (changesMs === undefined || done?.waitsFor !== undefined) return done
+    return soonest(done?.afterMs, changesMs - context.clock())
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
     return await failed(context, object, failure, attempt)
   }
+}
+
+async function syncObject(
+  context: Context,
+  object: StoredObject,
+  attempt: SyncAttempt,
+  signal: AbortSignal,
+): Promise<Reconciled | undefined> {
+  const version = resourceOf('Version', object)
+  if (version.spec.suspend === true) {
+    return suspend(context, object, { syncStatus: 'Suspended' })
+  }
+  const sync = version.spec.upload === undefined ? syncVersion : syncUpload
+  return sync(context, { object, version, attempt, signal })
 }
 
 async function failed(
