@@ -43,6 +43,13 @@ it.each([
   ['git:https://git.test:8443/team/vpc', 'git.test/8443/team/vpc'],
   ['registry:registry.test/acme/vpc/aws', 'registry.test/acme/vpc/aws'],
   ['provider:registry.test/hashicorp/aws', 'registry.test/hashicorp/aws'],
+  ['git:https://github.com/%65vil/v%70c%2Egit', 'github.com/evil/vpc'],
+  ['git:https://github.com./evil//vpc', 'github.com/evil/vpc'],
+  ['git:https://git.test//team%2Fvpc%C3%A9', 'git.test/team%2Fvpc%C3%A9'],
+  ['archive:https://codeload.github.com/evil/vpc/tar.gz/v{version}', 'github.com/evil/vpc'],
+  ['archive:https://github.com/evil/vpc.git/archive/v{version}.zip', 'github.com/evil/vpc'],
+  ['archive:https://api.github.com/repos/evil/vpc/tarball/v{version}', 'github.com/evil/vpc'],
+  ['archive:https://files.test/vpc-{version}.zip', 'files.test/vpc-{version}.zip'],
 ])('names the source %s as %s', (identity, address) => {
   expect(addressOf(identity)).toBe(address)
 })

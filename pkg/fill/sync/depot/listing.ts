@@ -58,17 +58,33 @@ export function isSameSource(one: string, other: string): boolean {
   return spelled(one) === spelled(other)
 }
 
-/** The host and path of a source, as the exceptions of a policy name it. GitHub has another host for its API. */
+/**
+ * The host and path of a source, as policies name it, however its URL spells it. GitHub has other hosts for its API, and for
+ * archives of a repository.
+ */
 export function addressOf(identity: string): string {
   return spelled(identity)
+    .replace(githubArchive, 'github.com/$1/$2')
     .replace(/^\w*:/, '')
     .replace(/^api\.github\.com\//, 'github.com/')
 }
+
+const githubArchive =
+  /^archive:(?:(?:codeload\.)?github\.com|api\.github\.com\/repos)\/([^/]+)\/([^/]+?)(?:\.git)?\/.*$/i
 
 /** `git:https://Git.test/team/vpc.git/` becomes `git:git.test/team/vpc`. */
 function spelled(identity: string): string {
   const [, kind = '', host = '', path = ''] =
     /^(?:(\w+):)?(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^/:]*)[/:]?(.*?)(?:\.git)?\/*$/i.exec(identity) ??
     []
-  return `${kind}:${host.toLowerCase()}/${path.replace(/\/+$/, '')}`
+  const plain = path
+    .replace(/%[0-9a-f]{2}/gi, (code) => (isUnreserved(code) ? decodeURIComponent(code) : code))
+    .replace(/\/{2,}/g, '/')
+    .replace(/^\/|\/$/g, '')
+    .replace(/\.git$/i, '')
+  return `${kind}:${host.toLowerCase().replace(/\.$/, '')}/${plain}`
 }
+
+/** Such escapes mean the same as their characters (RFC 3986). */
+const isUnreserved = (code: string) =>
+  /[\w.~-]/.test(String.fromCharCode(Number.parseInt(code.slice(1), 16)))
