@@ -13,7 +13,17 @@ function refusal(expression: string, address = vpc, facts: RuleFacts = module) {
 describe('a rule', () => {
   it.each([
     ['upstream.host == "github.com" and upstream.namespace == "acme"', vpc, module],
-    ['upstream.name == "vpc" and upstream.system == "aws"', 'r.test/acme/vpc/aws', module],
+    [
+      'upstream.name == "vpc" and upstream.system == "aws" and upstream.namespace == "acme"',
+      'r.test/acme/vpc/aws',
+      { ...module, isRegistry: true },
+    ],
+    [
+      'upstream.name == "aws" and upstream.namespace == "acme/modules"',
+      'git.test/acme/modules/aws',
+      module,
+    ],
+    ['upstream.host == "github.com" and upstream.namespace == "evil"', 'GitHub.com/Evil/X', module],
     ['upstream.type == "dns" and upstream.name == nil', 'r.test/acme/dns', { kind: 'Provider' }],
     ['upstream.version startsWith "1."', vpc, module],
     ['upstream.ageHours > 24', vpc, module],

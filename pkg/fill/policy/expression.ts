@@ -25,6 +25,8 @@ type Upstream = Readonly<Record<(typeof fields)[number], string | number | undef
 export interface RuleFacts {
   readonly kind: ParentKind
   readonly system?: string | undefined
+  /** Whether a module comes from a registry, whose addresses end with the system. */
+  readonly isRegistry?: boolean
   /** The moment from which its age counts; undefined if nobody knows it. */
   readonly sinceMs?: number | undefined
 }
@@ -60,15 +62,15 @@ export function expressionRule(rule: NonNullable<UpstreamPolicy['rule']>): Expre
   }
 }
 
+/** The fields of a version. Parts of addresses are in lower case, because hosts do not distinguish them. */
 export function upstreamOf(
   address: string,
   version: string,
-  { kind, system, sinceMs }: RuleFacts,
+  { kind, system, isRegistry, sinceMs }: RuleFacts,
   nowMs: number,
 ): Upstream {
-  const [host = '', ...path] = address.split('/')
-  // Modules of registries have their system at the end.
-  if (kind === 'Module' && path.length > 2 && path.at(-1) === system) path.pop()
+  const [host = '', ...path] = address.toLowerCase().split('/')
+  if (kind === 'Module' && isRegistry === true) path.pop()
   const last = path.at(-1)
   return {
     host,

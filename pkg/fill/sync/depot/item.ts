@@ -111,7 +111,8 @@ async function bring(
     )
   }
   const policy = policyOf(context, depot)
-  const address = addressOf(identityOf(context, namespace, kind, config) ?? '')
+  const identity = identityOf(context, namespace, kind, config) ?? ''
+  const address = addressOf(identity)
   if (object !== undefined) {
     // A source that the config names now has nothing to do with what is stored.
     const from = identityOf(context, namespace, kind, configIn(object))
@@ -147,6 +148,7 @@ async function bring(
     address,
     kind,
     system: typeof config['provider'] === 'string' ? config['provider'] : undefined,
+    isRegistry: identity.startsWith('registry:'),
     versions: listed.versions,
     lastMs: lastListedMs(depot, item),
     skewMs: listed.skewMs,

@@ -53,7 +53,7 @@ export interface HeldVersion {
   readonly address: string
 }
 
-interface Listed extends Pick<RuleFacts, 'kind' | 'system'> {
+interface Listed extends Omit<RuleFacts, 'sinceMs'> {
   /** Host and path of the source. */
   readonly address: string
   readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit' | 'publishedAt'>[]
@@ -87,7 +87,7 @@ export function admission(
   context: Context,
   depot: StoredObject,
   parent: StoredObject | undefined,
-  { address, versions, lastMs, skewMs, kind, system }: Listed,
+  { address, versions, lastMs, skewMs, ...source }: Listed,
   policy: Policy | undefined,
 ): Admission {
   const before = listingOf(parent)
@@ -121,8 +121,7 @@ export function admission(
     if (isSkewed && datedBy !== undefined) return undefined
     if (!ruled.has(version)) {
       const { sinceMs } = (policy.needsAge && seen.get(normalizeVersion(version))) || {}
-      const facts = { kind, system, sinceMs }
-      ruled.set(version, ruleRefusalOf(address, version, policy, nowMs, facts))
+      ruled.set(version, ruleRefusalOf(address, version, policy, nowMs, { ...source, sinceMs }))
     }
     return ruled.get(version)
   }
