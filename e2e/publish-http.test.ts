@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { depot, put as write } from '../cmd/import/import.fixture.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
@@ -242,3 +242,37 @@ describe('depot publish', () => {
     expect(allowed.stdout).toContain('it would be sent to')
   })
 })
+
+it('passes a webhook on, with which the controller polls a Depot, and its refusal', async () => {
+  const { admin } = cluster.plane
+  const shared = 'a secret of more than thirty-two characters'
+  await admin.request('POST', '/api/v1/namespaces/team/secrets', {
+    metadata: { name: 'hook' },
+    stringData: { secret: shared },
+  })
+  await cluster.apply('Depot', 'team', 'main', {
+    spec: { webhook: { secretRef: { name: 'hook' } } },
+  })
+  const hook = async (key: string, body: string) => {
+    const signature = createHmac('sha256', key).update(body).digest('hex')
+    const answer = await fetch(`${server.url}/depot/hooks/github/team/main`, {
+      method: 'POST',
+      body,
+      headers: { 'x-hub-signature-256': `sha256=${signature}` },
+    })
+    return answer.status
+  }
+  await vi.waitFor(async () => expect(await hook(shared, '{}')).toBe(202), 30_000)
+  expect(await hook('wrong', '{}')).toBe(401)
+  expect(await hook(shared, 'x'.repeat(2 ** 20 + 1))).toBe(413)
+  const path = '/apis/depot.internal/v1alpha1/namespaces/team/depots/main'
+  await vi.waitFor(async () => {
+    const { metadata, status } = (await admin.request('GET', path)) as PolledDepot
+    expect(status?.lastHandledPoll).toBe(metadata.annotations['depot.internal/poll-requested-at'])
+  }, 30_000)
+})
+
+interface PolledDepot {
+  readonly metadata: { readonly annotations: Readonly<Record<string, string>> }
+  readonly status?: { readonly lastHandledPoll?: string }
+}

@@ -13,6 +13,7 @@ import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/ru
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
+import { hookRoutes } from '../../pkg/fill/hooks/hooks.ts'
 import { publishRoutes } from '../../pkg/fill/publishing/publishing.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
@@ -139,7 +140,16 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
           objects: known,
           mayPublish: (c, ...what) => auth.mayPublish(requestOf(c), ...what),
         })
-        http.begin([publishing], log)
+        const hooks = hookRoutes({
+          objects: known,
+          // Every replica answers webhooks.
+          annotate: (ref, values) =>
+            cluster.client.patch(ref, { metadata: { annotations: values } }),
+          apiGroup,
+          log,
+          metrics,
+        })
+        http.begin([publishing, hooks], log)
       }
       election.start()
       log.info({ versions: known.list('Version').length }, 'ready')

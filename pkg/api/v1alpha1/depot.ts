@@ -44,6 +44,18 @@ export const Depot = z.object({
         .min(0)
         .optional()
         .describe('Poll interval for new versions, in minutes. Default 0: never.'),
+      webhook: z
+        .object({
+          secretRef: z
+            .object({
+              name: z.string().meta({ description: 'Name.', minLength: 1, maxLength: 253 }),
+            })
+            .describe(
+              'Secret in the namespace of the Depot. Its key `secret` has what the sender signs with.',
+            ),
+        })
+        .optional()
+        .describe('Webhook that makes this Depot poll at once. Default: none.'),
       deletionPolicy: z
         .enum(['Orphan', 'Delete'])
         .optional()
@@ -64,6 +76,10 @@ export const Depot = z.object({
         .describe('Providers that this Depot manages, as name or namespace/name.'),
       ...DepotReport,
       ...Reconciled,
+      lastHandledPoll: z
+        .string()
+        .optional()
+        .describe('Last processed value of the annotation poll-requested-at.'),
     })
     .optional()
     .describe('Last observed state.'),

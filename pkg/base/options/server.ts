@@ -152,7 +152,7 @@ const options = flagged({
     value: brokerUrl,
     otherwise: 'none: nobody publishes over HTTP',
     meaning:
-      'Address of the controller inside the cluster. Depot forwards `/depot/publish/*` to it. HTTPS, or HTTP on this machine and inside the cluster.',
+      'Address of the controller inside the cluster. Depot forwards `/depot/publish/*` and `/depot/hooks/*` to it. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   passthroughCacheTtlMs: {
     value: durationMs({ least: '0', most: '24h' }),

@@ -19,6 +19,42 @@ export function syncAnnotation(apiGroup: string): string {
   return `${apiGroup}/sync-requested-at`
 }
 
+/** An annotation of a Depot: when to poll its upstreams, in addition to its interval. Its Versions are not synchronised again. */
+export function pollAnnotation(apiGroup: string): string {
+  return `${apiGroup}/poll-requested-at`
+}
+
+/** Least time between two polls that senders of webhooks request. */
+const pollSpacingMs = 10_000
+
+/**
+ * The value of the annotation for a poll that is requested now. It may be up to ten seconds ahead, so that a request that
+ * comes soon after another one is not lost, even if the process ends.
+ *
+ * @returns undefined if a poll is still to come
+ */
+export function nextPoll(current: string | undefined, nowMs: number): string | undefined {
+  const lastMs = msOf(current) ?? 0
+  if (lastMs > nowMs && isSoon(lastMs, nowMs)) return undefined
+  const dueMs = isSoon(lastMs, nowMs) ? Math.max(nowMs, lastMs + pollSpacingMs) : nowMs
+  return new Date(dueMs).toISOString()
+}
+
+/** A time that is further ahead was not written by {@link nextPoll}, and does not delay polls. */
+const isSoon = (timeMs: number, nowMs: number): boolean => timeMs <= nowMs + pollSpacingMs
+
+/** The requested poll of a Depot, or the time until it is due. */
+export function pollRequestOf(
+  { apiGroup, clock }: Pick<Context, 'apiGroup' | 'clock'>,
+  { status, metadata }: StoredObject,
+): { readonly poll?: string; readonly afterMs?: number } {
+  const { lastHandledPoll } = (status ?? {}) as { readonly lastHandledPoll?: string }
+  const poll = valueOf(metadata.annotations[pollAnnotation(apiGroup)])
+  if (poll === undefined || poll === lastHandledPoll) return {}
+  const [dueMs, nowMs] = [msOf(poll) ?? 0, clock()]
+  return dueMs > nowMs && isSoon(dueMs, nowMs) ? { afterMs: dueMs - nowMs } : { poll }
+}
+
 /**
  * Reads the open request of an object. A forceSync is handled at most every ten minutes, so a tool that keeps setting it
  * causes no loop; `afterMs` is the time until it may be handled.

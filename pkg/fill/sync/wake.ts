@@ -6,7 +6,7 @@ import { acceptAnnotation } from './depot/listing.ts'
 import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
 import { publishedParents } from './parent/published.ts'
 import { confirmAnnotation } from './parent/removal.ts'
-import { syncAnnotation } from './requests.ts'
+import { pollAnnotation, syncAnnotation } from './requests.ts'
 import { interfacesAffected } from './version/interface.ts'
 
 /** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */
@@ -54,6 +54,7 @@ function isOfInterest(
   if (before === undefined || after === undefined) return true
   const annotations = [
     syncAnnotation(apiGroup),
+    pollAnnotation(apiGroup),
     appliedAnnotation(apiGroup),
     `${apiGroup}/orphan-archive`,
     `${apiGroup}/adopt`,

@@ -30,18 +30,21 @@ const prefix = '/depot/publish/v1'
 /** The controller reads a body before it answers, and stores it. */
 const answerMs = 300_000
 const lookAgainMs = 20
+const hookRoute = '/depot/hooks/:provider/:namespace/:name'
+const maxHookBytes = 2 ** 20
+const hookMs = 30_000
 
 /** The controller authenticates callers and limits bodies. */
 export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   const { url: to, trustProxy, baseUrl, catalog, hasCallers, servedMs = 10_000 } = options
+  const shared = { to, name: 'the controller', trustProxy, baseUrl }
   const proxy = new ReverseProxy({
-    to,
-    name: 'the controller',
-    trustProxy,
-    baseUrl,
+    ...shared,
     maxRequestBytes: Number.POSITIVE_INFINITY,
     timeoutMs: answerMs,
   })
+  // Strangers send webhooks, so they get neither the connections nor the time of those who publish.
+  const hooks = new ReverseProxy({ ...shared, maxRequestBytes: maxHookBytes, timeoutMs: hookMs })
 
   const isRead = (namespace: string, name: string, system: string, version: string) =>
     (catalog.parentAt('Module', namespace, name, system)?.rowsOf(normalizeVersion(version)) ?? [])
@@ -66,7 +69,16 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
     }
     return answer
   })
-  return { routes, close: () => proxy.close() }
+  routes.post(hookRoute, (c) => {
+    note(c, { route: hookRoute, namespace: c.req.param('namespace') })
+    return hooks.forward(c)
+  })
+  return {
+    routes,
+    async close() {
+      await Promise.all([proxy.close(), hooks.close()])
+    },
+  }
 }
 
 /** Stored, and not served yet. */

@@ -10,7 +10,7 @@ import { type Context, latestOf, msOf, refOf, soonest, timeOf } from '../context
 import { failureOf } from '../failure.ts'
 import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { heldBackIn } from '../parent/held-back.ts'
-import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
+import { handled, passOn, pollRequestOf, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { suspend, writeStatus } from '../status.ts'
 import { jittered, stalledWaitMs } from '../timings.ts'
@@ -63,6 +63,7 @@ async function sync(
 ): Promise<Reconciled> {
   const nowMs = context.clock()
   const { request, afterMs } = requestOf(context, depot)
+  const { poll, afterMs: pollAfterMs } = pollRequestOf(context, depot)
   const status = (depot.status ?? {}) as DepotStatus
   const policy = policyOf(context, depot)
   const { expired, nextMs } = policy ? expiryOf(policy, nowMs) : { expired: [], nextMs: Infinity }
@@ -73,7 +74,10 @@ async function sync(
     ended
   const specDigest = hash('sha256', specs).slice(0, 16)
   const isPoll =
-    request !== undefined || status.polledSpec !== specDigest || pollDueMs(context, depot) <= nowMs
+    request !== undefined ||
+    poll !== undefined ||
+    status.polledSpec !== specDigest ||
+    pollDueMs(context, depot) <= nowMs
 
   const managed = managedBy(context, depot)
   const items = itemsOf(depot, managed, context.installation)
@@ -87,7 +91,7 @@ async function sync(
     const resource = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
     const isFree = heldBackIn(resource).some(({ until }) => (msOf(until) ?? Infinity) <= nowMs)
     const again = isPoll || isFree || failing.has(`${item.kind} ${item.name}`)
-    const asking = { signal, urgent: request !== undefined, isPoll: again }
+    const asking = { signal, urgent: request !== undefined || poll !== undefined, isPoll: again }
     results.push(await syncItem(context, depot, item, asking))
   })
   await release(context, depot, managed, items)
@@ -99,12 +103,14 @@ async function sync(
       ...change.fields,
       ...(isPoll && { lastPoll: timeOf(nowMs), polledSpec: specDigest }),
       ...handled(request, nowMs),
+      ...(poll !== undefined && { lastHandledPoll: poll }),
     },
     conditions: change.conditions,
   }))
   await resetForceSync(context, depot, request)
   const expiresAfterMs = nextMs - context.clock()
-  return afterwards(context, depot, results, Math.min(afterMs ?? Infinity, expiresAfterMs))
+  const requestedAfterMs = Math.min(afterMs ?? Infinity, pollAfterMs ?? Infinity)
+  return afterwards(context, depot, results, Math.min(requestedAfterMs, expiresAfterMs))
 }
 
 /** Reports failed items, and says when to look again. @throws FillError if trying an item again may help */

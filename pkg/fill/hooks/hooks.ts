@@ -1,0 +1,116 @@
+/** Inbound webhooks: a sender that knows a Depot's secret makes it poll at once. Nothing else of a request is believed. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
+import { RegistryError } from '../../base/errors/errors.ts'
+import { Bounded } from '../../base/memory/memory.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import { note, type ServingEnv } from '../../base/serving/serving.ts'
+import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import type { Objects, StoredObject } from '../../records/store/store.ts'
+import { nextPoll, pollAnnotation } from '../sync/sync.ts'
+import { isSignedBy, providers, type Sender } from './signature.ts'
+
+export interface HookOptions {
+  readonly objects: Pick<Objects, 'get' | 'secret'>
+  /** Writes an annotation of a Depot. Every replica answers webhooks, so it must not need the Lease. */
+  readonly annotate: (
+    ref: { readonly kind: 'Depot'; readonly namespace: string; readonly name: string },
+    annotations: Readonly<Record<string, string>>,
+  ) => Promise<unknown>
+  readonly apiGroup: string
+  readonly log: Logger
+  readonly metrics: Metrics
+  /** Default: Date.now. */
+  readonly clock?: Clock
+}
+
+const hookRoute = '/depot/hooks/:provider/:namespace/:name'
+
+const maxHookBytes = 2 ** 20
+/** All refusals take this long, so that they do not tell whether a Depot or its Secret exists. */
+const refusalMs = 250
+const secretMs = 10_000
+
+export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
+  const { objects, apiGroup, clock = Date.now } = options
+  const log = options.log.child({ component: 'hooks' })
+  const requests = counter(options.metrics, {
+    name: 'webhook_requests_total',
+    help: 'Requests of webhooks, by whether their signature was right.',
+    labels: ['provider', 'result'],
+  })
+  const secrets = new Bounded<Promise<Buffer | undefined>>({ maxEntries: 1000, clock })
+
+  const read = async (namespace: string, name: string): Promise<Buffer | undefined> => {
+    const found = await objects.secret(namespace, name)
+    return found?.['secret']
+  }
+
+  const secretOf = async (depot: StoredObject): Promise<Buffer | undefined> => {
+    const { namespace, name } = depot.metadata
+    const { webhook } = depot.spec as { webhook?: { secretRef?: { name?: string } } }
+    const secretName = webhook?.secretRef?.name
+    if (secretName === undefined) return undefined
+    const key = `${namespace}/${secretName}`
+    let reading = secrets.get(key)
+    if (reading === undefined) {
+      reading = read(namespace, secretName)
+      secrets.set(key, reading, clock() + secretMs)
+    }
+    try {
+      const secret = await reading
+      if (secret?.length) return secret
+      log.warn({ namespace, name, secretName }, 'the Secret of a webhook has no key "secret"')
+    } catch (err) {
+      log.warn({ namespace, name, secretName, err }, 'the Secret of a webhook cannot be read')
+    }
+    return undefined
+  }
+
+  return new Hono<ServingEnv>().post(hookRoute, async (c) => {
+    const startMs = performance.now()
+    const { provider, namespace, name } = c.req.param()
+    if (!isProvider(provider)) {
+      throw new RegistryError('NotFound', `no such webhook: use one of ${providers.join(', ')}`)
+    }
+    note(c, { route: hookRoute, namespace })
+    const body = await bodyOf(c.req.raw)
+    const depot = objects.get('Depot', namespace, name)
+    const secret = depot && (await secretOf(depot))
+    const isSigned = isSignedBy(provider, { secret, body, header: (key) => c.req.header(key) })
+    requests.inc({ provider, result: isSigned ? 'accepted' : 'refused' })
+    if (depot === undefined || !isSigned) {
+      log.info({ provider, namespace, name, isKnown: depot !== undefined }, 'webhook refused')
+      await sleep(refusalMs - (performance.now() - startMs))
+      throw new RegistryError(
+        'Unauthenticated',
+        `no Depot ${namespace}/${name} has a webhook with this secret: check the path, and that the sender signs with the key "secret" of the Secret in spec.webhook.secretRef`,
+      )
+    }
+    if (c.req.header('x-github-event') === 'ping') return c.json({ result: 'pong' })
+    const annotation = pollAnnotation(apiGroup)
+    const value = nextPoll(depot.metadata.annotations[annotation], clock())
+    if (value !== undefined) {
+      await options.annotate({ kind: 'Depot', namespace, name }, { [annotation]: value })
+    }
+    return c.json({ result: 'polling' }, 202)
+  })
+}
+
+const isProvider = (name: string): name is Sender => providers.some((one) => one === name)
+
+/** @throws RegistryError TooLarge, BadRequest */
+async function bodyOf({ headers, body }: Request): Promise<Buffer> {
+  const tooLarge = () =>
+    new RegistryError('TooLarge', `the body has more than ${maxHookBytes} bytes`)
+  if (Number(headers.get('content-length') ?? 0) > maxHookBytes) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > maxHookBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
