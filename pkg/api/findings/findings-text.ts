@@ -1,16 +1,16 @@
 import { noticesOf } from './sarif.ts'
 import { distinctFindings, type ScanReport } from './scan-report.ts'
-import { packagesOf } from './upgrades.ts'
+import { packageKey, packagesOf } from './upgrades.ts'
 
 /** The findings for people: by package, the worst first. */
 export function findingsText(report: ScanReport): string {
   const all = distinctFindings(report)
+  const byPackage = Map.groupBy(all, ({ finding }) => packageKey(finding))
   const packages = packagesOf(all.map(({ finding }) => finding))
-  const lines = packages.flatMap(({ pkgName, installedVersion, fixedIn, closes }) => {
+  const lines = packages.flatMap((found) => {
+    const { pkgName, installedVersion, fixedIn, closes } = found
     const upgrade = fixedIn === undefined ? '' : `, upgrading to ${fixedIn} closes ${closes}`
-    const own = all.filter(
-      ({ finding }) => finding.pkgName === pkgName && finding.installedVersion === installedVersion,
-    )
+    const own = byPackage.get(packageKey(found)) ?? []
     return [
       `${[pkgName, installedVersion].filter(Boolean).join(' ') || report.address}: ${plural(own.length, 'finding')}${upgrade}`,
       ...own.map(

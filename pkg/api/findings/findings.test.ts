@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { cycloneDxOf, isAtLeast, packagesOf, type ScanReport, sarifOf } from './findings.ts'
+import {
+  cycloneDxOf,
+  findingsText,
+  isAtLeast,
+  packagesOf,
+  type ScanReport,
+  sarifOf,
+} from './findings.ts'
 
 const finding = (vulnerabilityID: string, fixedVersion?: string, severity = 'HIGH') => ({
   vulnerabilityID,
@@ -131,4 +138,26 @@ it('writes packages and their vulnerabilities as CycloneDX', () => {
       { id: 'CVE-2', ratings: [{ severity: 'low' }] },
     ],
   })
+})
+
+it.each([
+  ['text', findingsText],
+  ['SARIF', sarifOf],
+  ['CycloneDX', cycloneDxOf],
+])('reads each of many findings a few times for %s', (_, write) => {
+  const count = 2_000
+  let reads = 0
+  const findings = Array.from({ length: count }, (_empty, at) => ({
+    ...finding('', '1.22.0'),
+    get vulnerabilityID() {
+      reads += 1
+      return `CVE-${at}`
+    },
+    get pkgName() {
+      reads += 1
+      return `package-${at}`
+    },
+  }))
+  write({ ...report, scans: [{ in: 'source', findings }] })
+  expect(reads).toBeLessThan(20 * count)
 })

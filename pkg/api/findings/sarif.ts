@@ -13,8 +13,11 @@ const scores = ['9.5', '8.0', '5.5', '2.0', '0.0'] as const
  */
 export function sarifOf(report: ScanReport) {
   const all = distinctFindings(report)
-  const ids = [...new Set(all.map(({ finding }) => finding.vulnerabilityID))]
-  const indexOf = new Map(ids.map((id, index) => [id, index]))
+  const byId = Map.groupBy(
+    all.map(({ finding }) => finding),
+    ({ vulnerabilityID }) => vulnerabilityID,
+  )
+  const indexOf = new Map(Array.from(byId.keys(), (id, index) => [id, index]))
   const uri = [...report.address.split('/'), report.version].map(encodeURIComponent).join('/')
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -24,12 +27,7 @@ export function sarifOf(report: ScanReport) {
         tool: {
           driver: {
             name: 'Depot',
-            rules: ids.map((id) =>
-              ruleOf(
-                id,
-                all.map(({ finding }) => finding).filter((it) => it.vulnerabilityID === id),
-              ),
-            ),
+            rules: Array.from(byId, ([id, found]) => ruleOf(id, found)),
           },
         },
         invocations: [

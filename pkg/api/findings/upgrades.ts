@@ -36,11 +36,15 @@ export function rankOf(severity: string): number {
 /** Scanners are not trusted: a long list of versions must not take long. */
 const maxCandidates = 32
 
+export const packageKey = ({
+  pkgName,
+  installedVersion,
+}: Pick<ScanFinding, 'pkgName' | 'installedVersion'>): string =>
+  JSON.stringify([pkgName, installedVersion])
+
 /** Groups findings by package and installed version: the worst first, then those with most findings. */
 export function packagesOf(findings: readonly ScanFinding[]): PackageFindings[] {
-  const groups = Map.groupBy(findings, ({ pkgName, installedVersion }) =>
-    JSON.stringify([pkgName, installedVersion]),
-  )
+  const groups = Map.groupBy(findings, packageKey)
   return Array.from(groups.values(), packageOf).toSorted(
     (a, b) =>
       rankOf(a.severity) - rankOf(b.severity) ||
