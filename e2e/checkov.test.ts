@@ -20,6 +20,12 @@ describe.skipIf(checkov === undefined)('the documented script for Checkov', () =
     const bucket = 'resource "aws_s3_bucket" "logs" {}\nmodule "m" {\n  source = "./m"\n}\n'
     await scene.store('network', [{ path: 'main.tf', content: bucket }])
     await scene.store('labels', [{ path: 'main.tf', content: 'variable "name" {}\n' }])
+    const logs = 'resource "aws_s3_bucket" "logs" {\n  #checkov:skip=CKV_AWS_18:not needed\n}\n'
+    await scene.store('inline', [{ path: 'main.tf', content: logs }])
+    await scene.store('configured', [
+      { path: 'main.tf', content: bucket },
+      { path: '.checkov.yaml', content: 'skip-check:\n  - CKV*\n' },
+    ])
     await scene.store('broken', [{ path: 'main.tf', content: 'resource "x" {{\n' }])
     await scene.store('random', [{ path: 'terraform-provider-random', content: '' }], {
       type: 'Provider',
@@ -38,6 +44,15 @@ describe.skipIf(checkov === undefined)('the documented script for Checkov', () =
     })
     expect((await scene.status('labels')).sourceScan?.findings).toEqual([])
   })
+
+  it.each(['inline', 'configured'])(
+    'finds them in a module that tells it to skip them: %s',
+    async (name) => {
+      expect((await scene.status(name)).sourceScan?.findings).toContainEqual(
+        expect.objectContaining({ vulnerabilityID: 'CKV_AWS_18' }),
+      )
+    },
+  )
 
   it.each([
     ['broken', 'Checkov could not parse 1 files'],
