@@ -195,14 +195,29 @@ it('takes the token of the CLIs or of a file, and says how to get one', async ()
   expect(refused.stdout).toMatch(
     /undecided: localhost:\d+ answered 401; run terraform login localhost/,
   )
-  expect((await outdated(['--token-file', 'stale'])).stdout).toContain('token may have expired')
-  expect(await outdated(['--token-file', 'token'])).toMatchObject({ status: 0 })
+  const withFile = (file: string) => outdated(['--token-file', file, '--host', host])
+  expect((await withFile('stale')).stdout).toContain('token may have expired')
+  expect(await withFile('token')).toMatchObject({ status: 0 })
   expect(await outdated([], { [`TF_TOKEN_${host}`]: 'a secret' })).toMatchObject({ status: 0 })
-  expect(await outdated(['--token-file', 'none'])).toMatchObject({
+  expect(await withFile('none')).toMatchObject({
     status: 2,
     stdout: '',
     stderr: expect.stringContaining('--token-file: the file none does not exist'),
   })
+})
+
+it('sends the token of a file to the named host alone, whatever the configuration names', async () => {
+  registry.token = 'a secret'
+  workspace({ 'main.tf': call('2.0.0'), token: 'a secret\n' })
+  const before = registry.asked.length
+  const elsewhere = await outdated(['--token-file', 'token', '--host', 'registry.example.com'])
+  expect(elsewhere).toMatchObject({ status: 0, stdout: expect.stringContaining('1 not judged') })
+  for (const hosts of [[], ['--host', `registry.example.com,${host}`]]) {
+    const { status, stdout, stderr } = await outdated(['--token-file', 'token', ...hosts])
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toContain('with one registry: only that one gets the token')
+  }
+  expect(registry.asked).toHaveLength(before)
 })
 
 it('is undecided about a registry that cannot be reached, and asks it once', async () => {

@@ -60,7 +60,7 @@ async function itemsOf(
   const asked = uses.filter((use) => 'host' in use)
   const others = uses.filter((use) => 'findings' in use)
   const hosts = [...new Set(asked.map(({ host }) => host))]
-  const token = options.tokenFile && (await tokenIn(options.tokenFile, hosts))
+  const token = options.tokenFile && (await tokenIn(options.tokenFile))
   if (hosts.length === 0) return others
   await using registry = await openRegistry(options, hosts, token ? () => token : undefined)
   const limited = createLimiter({ parallel: atOnce, waiting: Infinity, busy: '' })
@@ -83,13 +83,8 @@ const byPlace = (a: Item, b: Item): number =>
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
-async function tokenIn(file: string, hosts: readonly string[]): Promise<string> {
-  if (hosts.length > 1) {
-    const one = `name one with --host: ${hosts.join(' or ')}`
-    throw new OptionsError([
-      `--token-file is for one registry, and the configuration names more: ${one}`,
-    ])
-  }
+/** The options have one --host with it, so nothing else is asked. */
+async function tokenIn(file: string): Promise<string> {
   const text = await readTextFile(file).catch((error: unknown) => {
     throw new OptionsError([`--token-file: ${messageOf(error)}`])
   })

@@ -12,7 +12,7 @@ const options = flagged({
   tokenFile: {
     value: path,
     otherwise: 'the tokens of Terraform and OpenTofu',
-    meaning: 'File with the token for the registry, if there is only one.',
+    meaning: 'File with the token for the registry that --host names. No other host gets it.',
   },
   ignore: {
     value: list,
@@ -43,6 +43,13 @@ export const outdatedCommand = {
     'depot outdated . --host registry.example.com -o sarif',
   ],
   options,
+  rules: [
+    // The configuration may be that of a stranger's pull request.
+    ({ given, text, name }) =>
+      given('tokenFile') && (!given('host') || text('host')?.includes(',') === true)
+        ? `${name('tokenFile')} needs ${name('host')} with one registry: only that one gets the token`
+        : undefined,
+  ],
   groups: { host: 'Work', egressAllow: 'Registries' },
 } satisfies Command<typeof options, SecretTable>
 
