@@ -256,6 +256,21 @@ describe('a Depot that cannot be filled', () => {
       [/^error \| source .* line 7 \| spec\.moduleConfigs\[1\] \| another config of this Depot/],
     ],
     [
+      'rules of policies that cannot be read',
+      `  policy:
+    deny:
+      - {address: git.test/vpc, versions: "=> 1", reason: stolen}
+  global:
+    policy:
+      rule: {expression: upstream.verison == 1, reason: x}
+  moduleConfigs: []
+`,
+      [
+        /^error \| policy \| InvalidSpec \| line 7 \| spec\.policy\.deny\[0\] \| /,
+        /^error \| policy .*spec\.global\.policy\.rule \| there is no field verison/,
+      ],
+    ],
+    [
       'nothing wrong',
       `  moduleConfigs: [{name: vpc, repoOwner: acme, versionConstraints: "~> 5.0"}]
   providerConfigs: [{name: aws}]

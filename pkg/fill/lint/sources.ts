@@ -5,8 +5,10 @@ import {
   type ModuleConfig,
   mistakesIn,
   type ProviderConfig,
+  type UpstreamPolicy,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
+import { brokenRules } from '../policy/policy.ts'
 import { modulePlace, providerAddressOf } from '../sources/sources.ts'
 import { itemProblem, itemsOf } from '../sync/sync.ts'
 import { about, isOf, type LintFinding, type PlacedObject } from './finding.ts'
@@ -27,12 +29,14 @@ export function* inSources(object: PlacedObject, options: SourceOptions): Genera
 }
 
 function* inDepot(depot: PlacedObject<Depot>, options: SourceOptions): Generator<LintFinding> {
-  const { global, moduleConfigs = [], providerConfigs = [] } = depot.resource.spec
+  const { global, moduleConfigs = [], policy, providerConfigs = [] } = depot.resource.spec
   const globalPath: Path = ['spec', 'global', 'moduleConfig']
   const paths: Path[] = [
     ...moduleConfigs.map((_, index) => ['spec', 'moduleConfigs', index]),
     ...providerConfigs.map((_, index) => ['spec', 'providerConfigs', index]),
   ]
+  yield* inPolicy(depot, policy, ['spec', 'policy'])
+  yield* inPolicy(depot, global?.policy, ['spec', 'global', 'policy'])
   yield* inConstraint(depot, global?.moduleConfig, globalPath)
   for (const [index, config] of [...moduleConfigs, ...providerConfigs].entries()) {
     yield* inConstraint(depot, config, paths[index] ?? [])
@@ -72,6 +76,16 @@ function* inParent(parent: PlacedParent, options: SourceOptions): Generator<Lint
   const { kind, name } = parent.key
   const message = sourceProblem(kind === 'Module' ? kind : 'Provider', { name, ...config }, options)
   if (message !== undefined) yield about(parent, 'source', message, { path: [...path, ...origin] })
+}
+
+function* inPolicy(
+  depot: PlacedObject<Depot>,
+  policy: UpstreamPolicy = {},
+  at: Path,
+): Generator<LintFinding> {
+  for (const { path, message } of brokenRules(policy)) {
+    yield about(depot, 'policy', message, { path: [...at, ...path] })
+  }
 }
 
 function* inConstraint(

@@ -1,4 +1,5 @@
 import {
+  type FieldIssue,
   formatPath,
   mistakesIn,
   parseResource,
@@ -117,18 +118,26 @@ export function policyIn(text: string, file: string): UpstreamPolicy {
     throw problem(document.lineOf(path), field + issue.message)
   }
   const policy = (parsed.ok && parsed.resource.spec.policy) || {}
+  for (const { path, message } of brokenRules(policy)) throw problem(document.lineOf(path), message)
+  return policy
+}
+
+/** The rules of a policy that cannot be read, although its fields are valid. */
+export function brokenRules(
+  policy: UpstreamPolicy,
+): { readonly path: FieldIssue['path']; readonly message: string }[] {
   const parts = [
     ...(['deny', 'allow'] as const).flatMap((list) =>
       (policy[list] ?? []).map((rule, index) => [[list, index], { [list]: [rule] }] as const),
     ),
     [['rule'], { rule: policy.rule }] as const,
   ]
-  for (const [path, part] of parts) {
+  return parts.flatMap(([path, part]) => {
     try {
       strictest([part])
+      return []
     } catch (error) {
-      throw problem(document.lineOf(path), messageOf(error))
+      return [{ path: [...path], message: messageOf(error) }]
     }
-  }
-  return policy
+  })
 }

@@ -13,7 +13,7 @@ import { type ExpressionRule, expressionRule, type RuleFacts, upstreamOf } from 
 import { type AddressRule, ruleOf, withoutColon } from './rules.ts'
 
 export type { RuleFacts } from './expression.ts'
-export { type InstallationPolicy, openPolicyFile } from './policy-file.ts'
+export { brokenRules, type InstallationPolicy, openPolicyFile } from './policy-file.ts'
 export type { AddressRule } from './rules.ts'
 
 export { quarantinedAfter, type ScanFacts, scanVerdict, stricter } from './scan-policy.ts'
