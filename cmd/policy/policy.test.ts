@@ -40,6 +40,27 @@ status:
     - { version: v5.2.0, since: 2026-11-26T10:00:00Z, until: 2026-12-03T10:00:00Z }
 `,
 )
+write(
+  'kinds.yaml',
+  `apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata: { name: kinds, namespace: platform }
+spec:
+  providerConfigs: [{ name: aws }]
+  global: { moduleConfig: { provider: aws } }
+  moduleConfigs: [{ name: vpc, repoUrl: "https://github.com/Acme/terraform-aws-vpc" }]
+  policy:
+    requireSignature: true
+    rule: { expression: upstream.type == "aws" or upstream.system == "aws", reason: aws only }
+`,
+)
+write('age.yaml', 'rule: { expression: upstream.ageHours > 24, reason: young }\n')
+write('type.yaml', 'rule: { expression: upstream.type == "aws", reason: aws only }\n')
+write('system.yaml', 'rule: { expression: upstream.system == "aws", reason: aws only }\n')
+write(
+  'signed.yaml',
+  'requireSignature: true\ntrustedKeys: [0123456789ABCDEF0123456789ABCDEF01234567]\ntrustFirstListing: false\n',
+)
 write('strict.yaml', 'minimumAge: 14d\n')
 write('broken.yaml', '{}\n')
 write('wrong.yaml', 'minimumAge: 14d\ndeny: all\n')
@@ -110,6 +131,38 @@ it.each([
     stdout: `Depot platform/public: ${named} ${text}`,
     stderr: '',
   })
+})
+
+it.each([
+  ['registry.opentofu.org/hashicorp/aws@5.0.0', ['--depot', 'kinds.yaml'], 0, 'comes in at once'],
+  [`${vpc}@5.0.0`, ['--depot', 'kinds.yaml'], 0, 'providers need a signature\n'],
+  [
+    `${vpc}@5.0.0`,
+    ['--upstream-policy', 'age.yaml'],
+    1,
+    '5.0.0 depends\n  on its age, by the policy',
+  ],
+  [
+    'r.test/hashicorp/aws@5.0.0',
+    ['--upstream-policy', 'type.yaml'],
+    1,
+    '5.0.0 depends\n  on what the address names (--depot tells), ',
+  ],
+  [`${vpc}@5.0.0`, ['--upstream-policy', 'system.yaml'], 1, '5.0.0 depends\n  on its system, '],
+  [
+    `${vpc}@5.0.0`,
+    ['--upstream-policy', 'signed.yaml'],
+    0,
+    `  the policy has no rules for versions, but it has others:
+  installation: providers need a signature
+  installation: providers need a signature by one of 1 trusted keys
+  installation: a first list without dates is not trusted
+`,
+  ],
+])('says of %s with %j what rules depend on', async (address, args, status, text) => {
+  const result = await test(address, ...args)
+  expect(result.stdout).toContain(text)
+  expect(result.status).toBe(status)
 })
 
 it('tests the policy of the installation alone', async () => {

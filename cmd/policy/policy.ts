@@ -3,11 +3,12 @@ import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type PolicyCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { openPolicyFile, type Policy } from '../../pkg/fill/policy/policy.ts'
-import { keyOf, policyOf } from '../../pkg/fill/sync/sync.ts'
+import { keyOf, policiesOf, policyOf } from '../../pkg/fill/sync/sync.ts'
 import { proposedObjects, type StoredObject } from '../../pkg/records/store/store.ts'
 import { openRecords } from '../records/records.ts'
 import { type HeldRow, heldRows, heldText } from './held.ts'
-import { policyLines, testText, verdictOf } from './verdict.ts'
+import { subjectsOf } from './subjects.ts'
+import { otherLines, policyLines, testText, verdictOf } from './verdict.ts'
 
 /**
  * `depot policy`.
@@ -37,7 +38,14 @@ async function test(options: PolicyCommandOptions, operand: string): Promise<str
   const version = at > 0 ? operand.slice(at + 1) : undefined
   const verdicts = depots.map((depot) => {
     const name = 'metadata' in depot ? `Depot ${keyOf(depot.metadata)}` : undefined
-    return verdictOf(name, policyIn(depot, installation), address, version)
+    return verdictOf({
+      depot: name,
+      policy: policyIn(depot, installation),
+      subjects: subjectsOf(depot, address),
+      address,
+      version,
+      others: otherLines(policiesOf(depot.spec), installation?.current),
+    })
   })
   const status = verdicts.every(({ state }) => state === 'ComesIn') ? 0 : 1
   process.stdout.write(
@@ -61,7 +69,10 @@ async function list(options: PolicyCommandOptions): Promise<string> {
   const installation = await installationOf(options)
   const policies = objects.list('Depot').map((depot) => ({
     depot: keyOf(depot.metadata),
-    rules: policyLines(policyIn(depot, installation)),
+    rules: [
+      ...policyLines(policyIn(depot, installation)),
+      ...otherLines(policiesOf(depot.spec), installation?.current),
+    ],
   }))
   if (options.output === 'json') return `${JSON.stringify({ schema: 1, policies }, null, 2)}\n`
   if (policies.length === 0) return 'There is no Depot.\n'

@@ -1,10 +1,16 @@
+import type { UpstreamPolicy } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import {
   agesFor,
+  type ExpressionRule,
   exceptionsFor,
+  isSameAddress,
   type Policy,
+  type PolicyOwner,
+  type PolicyRefusal,
   refusalOf,
   ruleRefusalOf,
 } from '../../pkg/fill/policy/policy.ts'
+import type { Subjects } from './subjects.ts'
 
 const units = [
   ['days', 86_400_000],
@@ -20,57 +26,96 @@ interface Verdict {
   readonly reasons: readonly string[]
 }
 
-export function verdictOf(
-  depot: string | undefined,
-  policy: Policy | undefined,
-  address: string,
-  version: string | undefined,
-): Verdict {
+/** All that decides about the versions of an address. */
+export interface PolicyQuestion {
+  readonly depot: string | undefined
+  readonly policy: Policy | undefined
+  readonly subjects: Subjects
+  readonly address: string
+  readonly version: string | undefined
+  /** Lines about what is not decided by versions, such as signatures. */
+  readonly others: readonly string[]
+}
+
+export function verdictOf(question: PolicyQuestion): Verdict {
+  const { depot, policy, address, version, others } = question
   if (policy === undefined) {
-    return { depot, state: 'ComesIn', reasons: ['there is no policy: everything may come in'] }
+    const reason =
+      others.length > 0
+        ? 'the policy has no rules for versions, but it has others:'
+        : 'there is no policy: everything may come in'
+    return { depot, state: 'ComesIn', reasons: [reason, ...others] }
   }
-  if (version === undefined) return aboutAll(depot, policy, address)
-  const nowMs = Date.now()
-  const refusal =
-    refusalOf(address, version, policy, nowMs) ??
-    ruleRefusalOf(address, version, policy, nowMs, factsOf(address))
+  if (version === undefined) return aboutAll(depot, policy, address, others)
+  return aboutVersion(depot, policy, address, version, question)
+}
+
+function aboutVersion(
+  depot: string | undefined,
+  policy: Policy,
+  address: string,
+  version: string,
+  { subjects, others }: PolicyQuestion,
+): Verdict {
   const owner = { Depot: depot ?? 'the Depot', Installation: 'the installation' } as const
-  if (refusal !== undefined) {
-    const remedy = refusal.isDenied ? ['an exception of the same policy lets it in'] : []
-    const reasons = [`by the policy of ${owner[refusal.owner]}: ${refusal.message}`, ...remedy]
-    return { depot, state: 'Refused', reasons }
+  const by = (one: PolicyOwner) => `by the policy of ${owner[one]}`
+  const refused = ({ owner: one, isDenied, message }: PolicyRefusal): Verdict => {
+    const remedy = isDenied ? ['an exception of the same policy lets it in'] : []
+    return { depot, state: 'Refused', reasons: [`${by(one)}: ${message}`, ...remedy] }
   }
+  const nowMs = Date.now()
+  const refusal = refusalOf(address, version, policy, nowMs)
+  if (refusal !== undefined) return refused(refusal)
+  const isOpen = ({ expression, needsAge }: ExpressionRule) =>
+    needsAge || (!subjects.isKnown && /\bsystem\b/.test(expression))
+  const decided = policy.layers.map((layer) => ({
+    ...layer,
+    rules: layer.rules.filter((rule) => !isOpen(rule)),
+  }))
+  const refusals = subjects.all.map((facts) =>
+    ruleRefusalOf(address, version, { layers: decided }, nowMs, facts),
+  )
+  const [first] = refusals.filter((one) => one !== undefined)
+  if (first !== undefined && refusals.every((one) => one !== undefined)) return refused(first)
+  const open = policy.layers.flatMap((layer) =>
+    layer.rules.filter(isOpen).map(({ expression, reason, needsAge }) => {
+      const what = needsAge ? 'its age' : 'its system'
+      return `on ${what}, ${by(layer.owner)}: ${expression}: ${reason}`
+    }),
+  )
+  const kind =
+    first && `on what the address names (--depot tells), ${by(first.owner)}: ${first.message}`
+  const depends = kind === undefined ? open : [...open, kind]
   const exceptions = exceptionsFor(address, version, policy).map(
-    ({ by, reason }) => `the exception of ${by} names it: ${reason}`,
+    (one) => `the exception of ${one.by} names it: ${one.reason}`,
   )
   const ages = agesFor(address, version, policy)
   const waits = (['Installation', 'Depot'] as const)
     .filter((one) => ages[one] > 0)
-    .map((one) => `until it is ${span(ages[one])} old, by the policy of ${owner[one]}`)
-  if (waits.length > 0) return { depot, state: 'Waits', reasons: [...waits, ...exceptions] }
-  return {
-    depot,
-    state: 'ComesIn',
-    reasons: exceptions.length > 0 ? exceptions : ['nothing holds it'],
-  }
+    .map((one) => `until it is ${span(ages[one])} old, ${by(one)}`)
+  const known = [...exceptions, ...others]
+  if (depends.length > 0)
+    return { depot, state: 'Depends', reasons: [...depends, ...waits, ...known] }
+  if (waits.length > 0) return { depot, state: 'Waits', reasons: [...waits, ...known] }
+  const reasons = exceptions.length > 0 ? known : ['nothing holds it', ...others]
+  return { depot, state: 'ComesIn', reasons }
 }
 
-/** A source whose address has a provider's shape is judged as a module: rules see its name then. */
-const factsOf = (address: string) => {
-  const system = address.split('/').length > 3 ? address.split('/').at(-1) : undefined
-  return { kind: 'Module', system, sinceMs: Date.now() } as const
-}
-
-function aboutAll(depot: string | undefined, policy: Policy, address: string): Verdict {
+function aboutAll(
+  depot: string | undefined,
+  policy: Policy,
+  address: string,
+  others: readonly string[],
+): Verdict {
   const { layers } = policy
   const at = layers.map((layer) => ({
     ...layer,
     deny: layer.deny.filter((rule) => rule.isAt(address)),
     allow: layer.allow.map((list) => list.filter((rule) => rule.isAt(address))),
-    exceptions: layer.exceptions.filter((one) => one.address === address),
+    exceptions: layer.exceptions.filter((one) => isSameAddress(one.address, address)),
   }))
   const isShut = at.some(({ allow }) => allow.some((list) => list.length === 0))
-  const reasons = policyLines({ ...policy, layers: at })
+  const reasons = [...policyLines({ ...policy, layers: at }), ...others]
   if (isShut) return { depot, state: 'Refused', reasons: ['no rule of an allow list names it'] }
   return { depot, state: reasons.length > 0 ? 'Depends' : 'ComesIn', reasons }
 }
@@ -101,11 +146,32 @@ export function policyLines(policy: Policy | undefined): string[] {
   })
 }
 
+/** Lines about signatures, and about lists without dates. */
+export function otherLines(
+  ofDepot: readonly UpstreamPolicy[],
+  installation: UpstreamPolicy | undefined,
+): string[] {
+  const lines = (
+    whose: string,
+    { requireSignature, trustedKeys, trustFirstListing }: UpstreamPolicy,
+  ) => [
+    ...(requireSignature === true ? [`${whose}providers need a signature`] : []),
+    ...(trustedKeys === undefined
+      ? []
+      : [`${whose}providers need a signature by one of ${trustedKeys.length} trusted keys`]),
+    ...(trustFirstListing === false ? [`${whose}a first list without dates is not trusted`] : []),
+  ]
+  return [
+    ...lines('installation: ', installation ?? {}),
+    ...ofDepot.flatMap((policy) => lines('', policy)),
+  ]
+}
+
 const titles = {
   ComesIn: 'comes in at once',
   Waits: 'is held back',
   Refused: 'is refused',
-  Depends: 'has rules',
+  Depends: 'depends',
 } as const
 
 export function testText(
@@ -113,9 +179,11 @@ export function testText(
   address: string,
   version: string | undefined,
 ): string {
-  const what = version === undefined ? address : `${address} ${version}`
+  const isAll = version === undefined
+  const what = isAll ? address : `${address} ${version}`
+  const title = isAll && state === 'Depends' ? 'has rules' : titles[state]
   const where = depot === undefined ? '' : `${depot}: `
-  return `${where}${what} ${titles[state]}\n${reasons.map((reason) => `  ${reason}\n`).join('')}`
+  return `${where}${what} ${title}\n${reasons.map((reason) => `  ${reason}\n`).join('')}`
 }
 
 /** A duration in its largest whole unit: 7 days, 36 hours. */

@@ -10,11 +10,11 @@ import {
   type UpstreamPolicy,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { type ExpressionRule, expressionRule, type RuleFacts, upstreamOf } from './expression.ts'
-import { type AddressRule, ruleOf, withoutColon } from './rules.ts'
+import { type AddressRule, isSameAddress, ruleOf } from './rules.ts'
 
-export type { RuleFacts } from './expression.ts'
+export type { ExpressionRule, RuleFacts } from './expression.ts'
 export { brokenRules, type InstallationPolicy, openPolicyFile } from './policy-file.ts'
-export type { AddressRule } from './rules.ts'
+export { type AddressRule, isSameAddress } from './rules.ts'
 
 export { quarantinedAfter, type ScanFacts, scanVerdict, stricter } from './scan-policy.ts'
 
@@ -176,7 +176,7 @@ function exceptionIn(
   version: string,
 ): PolicyException | undefined {
   const isSame = (one: PolicyException) =>
-    withoutColon(one.address) === withoutColon(address) &&
+    isSameAddress(one.address, address) &&
     normalizeVersion(one.version) === normalizeVersion(version)
   return exceptions.find(isSame)
 }

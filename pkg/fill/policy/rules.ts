@@ -16,7 +16,10 @@ export interface AddressRule extends PolicyRule {
 }
 
 /** Sources are named `host:8443/path` and `host/8443/path`. */
-export const withoutColon = (address: string): string => address.toLowerCase().replace(':', '/')
+const withoutColon = (address: string): string => address.toLowerCase().replace(':', '/')
+
+export const isSameAddress = (one: string, other: string): boolean =>
+  withoutColon(one) === withoutColon(other)
 
 /**
  * @param list whether the rule refuses: then it also matches prereleases of the numbers that it names

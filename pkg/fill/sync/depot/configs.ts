@@ -38,7 +38,8 @@ interface RawSpec {
 
 type Installation = Pick<InstallationPolicy, 'current'>
 
-function policiesOf(spec: unknown): UpstreamPolicy[] {
+/** The policies that the spec of a Depot has. */
+export function policiesOf(spec: unknown): UpstreamPolicy[] {
   const { policy, global } = spec as RawSpec
   return [policy, global?.policy].filter((one) => one !== undefined)
 }
