@@ -61,29 +61,41 @@ export const heldBack = endpoint({
   answer({ catalog, view, query: { why, depot, q, order, ...asked } }) {
     const { page, pageSize, offset } = pageOf(asked)
     const text = q?.toLowerCase()
+    const revision = () => catalog.heldBackRevision
+    const madeAt = revision()
     const all = heldItems(catalog, view)
+    // Texts are made for the page only: there may be very many.
     const chosen = all.filter(
-      (one) =>
-        (why === undefined || one.why === why) &&
-        (depot === undefined || one.depot === depot) &&
-        (text === undefined || wordsOf(one).includes(text)),
+      ({ item, held }) =>
+        (why === undefined || whyHeld(held) === why) &&
+        (depot === undefined || item.depot === depot) &&
+        (text === undefined || wordsOf(item).includes(text)),
     )
-    const depots = new Set(all.flatMap((one) => one.depot ?? []))
+    const depots = new Set(all.flatMap(({ item }) => item.depot ?? []))
+    const shown = chosen
+      .toSorted((a, b) => comparing[order](a.item, b.item))
+      .slice(offset, offset + pageSize)
     const answer: HeldBackList = {
-      items: chosen.toSorted(comparing[order]).slice(offset, offset + pageSize),
+      items: shown.map(({ item, held }) => ({
+        why: whyHeld(held),
+        message: heldBackText(held),
+        ...item,
+      })),
       totalCount: chosen.length,
       page,
       pageSize,
       depots: [...depots].toSorted(compareText),
     }
-    return { body: JSON.stringify(answer) }
+    return { body: JSON.stringify(answer), revision, madeAt }
   },
 })
 
-const wordsOf = ({ namespace, name, version, address }: HeldBackItem): string =>
+type Known = Omit<HeldBackItem, 'why' | 'message'>
+
+const wordsOf = ({ namespace, name, version, address }: Known): string =>
   `${namespace}/${name} ${version} ${address}`.toLowerCase()
 
-type Order = (a: HeldBackItem, b: HeldBackItem) => number
+type Order = (a: Known, b: Known) => number
 const never = '9999'
 const byName: Order = (a, b) =>
   compareText(a.namespace, b.namespace) ||
@@ -96,13 +108,11 @@ const comparing: Readonly<Record<(typeof orders)[number], Order>> = {
   newest: (a, b) => compareText(b.since ?? '', a.since ?? '') || byName(a, b),
 }
 
-function heldItems(catalog: Catalog, view: View): HeldBackItem[] {
+function heldItems(catalog: Catalog, view: View) {
   return [...catalog.model.shown(view)].flatMap(({ parent, summary }) =>
     summary.resource.heldBack.map((held) => {
       const { version, address, depot, by, since, until } = held
-      return {
-        why: whyHeld(held),
-        message: heldBackText(held),
+      const item: Known = {
         kind: nameOfKind[summary.kind],
         namespace: summary.namespace,
         name: summary.name,
@@ -114,6 +124,7 @@ function heldItems(catalog: Catalog, view: View): HeldBackItem[] {
         until,
         askedFor: parent.refusalsOf(version),
       }
+      return { item, held }
     }),
   )
 }

@@ -208,6 +208,12 @@ export class Catalog implements ComparableSink {
     return count
   }
 
+  /** Changes with everything that a list of held versions contains. */
+  get heldBackRevision(): number {
+    const { Module: modules, Provider: providers } = this.#parents
+    return this.model.revision + modules.refusals + providers.refusals
+  }
+
   /** The reason why a Module or Provider lacks its address; undefined if it has it. */
   conflictOf(parent: Parent): Unserved | undefined {
     return this.#parents[parent.kind].conflictOf(parent)

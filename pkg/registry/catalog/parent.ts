@@ -17,8 +17,11 @@ export class Parent extends VersionList {
   #memo: Map<string, unknown> | undefined
   #refusals: Map<string, number> | undefined
 
-  constructor(kind: ParentKind, namespace: string, name: string) {
+  readonly #onRefuse: (() => void) | undefined
+
+  constructor(kind: ParentKind, namespace: string, name: string, onRefuse?: () => void) {
     super()
+    this.#onRefuse = onRefuse
     this.kind = kind
     this.namespace = namespace
     this.name = name
@@ -35,6 +38,7 @@ export class Parent extends VersionList {
   refuse(version: string): void {
     this.#refusals ??= new Map()
     this.#refusals.set(version, this.refusalsOf(version) + 1)
+    this.#onRefuse?.()
   }
 
   /** How many requests for a version were refused since the start. */

@@ -30,9 +30,18 @@ export class Parents {
   /** Resources without their address, with the one that has it. */
   readonly #conflicts = new Map<Parent, Parent>()
   #waitingRevision = 0
+  #refusals = 0
+  readonly #onRefuse = () => {
+    this.#refusals += 1
+  }
 
   constructor(options: ParentsOptions) {
     this.#options = options
+  }
+
+  /** Requests for versions that policies hold back. */
+  get refusals(): number {
+    return this.#refusals
   }
 
   /** Versions that have no parent. */
@@ -116,7 +125,11 @@ export class Parents {
   /** Follows a change of a Module or Provider. */
   change(row: ResourceRow | undefined, old: ResourceRow | undefined): void {
     const { namespace, name, kind } = (row ?? old) as ResourceRow
-    const parent = this.#byName.getOrSet(namespace, name, () => new Parent(kind, namespace, name))
+    const parent = this.#byName.getOrSet(
+      namespace,
+      name,
+      () => new Parent(kind, namespace, name, this.#onRefuse),
+    )
     const moved = old === undefined || isMoved(row, old)
     if (!moved) {
       parent.resource = row

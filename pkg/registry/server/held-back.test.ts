@@ -87,6 +87,17 @@ it('counts the requests that it refuses, and lists what waits with them', async 
     depots: ['platform/main'],
   })
   expect((await browse('/held-back?why=Denied')).items).toHaveLength(1)
+  // An answer that is ready is made again when something was asked for, and when the policy decides anew.
+  for (const count of [2, 3, 4]) {
+    await get(`${modules}/1.1.0/download`)
+    const [first] = (await browse('/held-back?q=vpc')).items
+    expect(first).toMatchObject({ version: 'v1.1.0', askedFor: before + count })
+  }
+  fixture.add('Module', 'vpc', {
+    spec: { moduleConfig: { provider: 'aws' } },
+    status: { listing: { ...listing, heldBack: [denied, young] } },
+  })
+  expect((await browse('/held-back?q=vpc')).items).toHaveLength(2)
   expect(await browse('/resources/platform/module/vpc')).toMatchObject(message)
   expect(fixture.catalog.heldBackRequests()).toBeGreaterThan(before)
 })
