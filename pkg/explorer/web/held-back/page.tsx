@@ -133,7 +133,6 @@ function Nothing({ values: { q, why, depot } }: { readonly values: HeldBackValue
   return q === '' && why === '' && depot === '' ? (
     <div class="void">
       <h2 class="h3">Nothing is held back.</h2>
-      <p>Every version that your Depots want is here.</p>
     </div>
   ) : (
     <div class="void">
@@ -169,7 +168,7 @@ function Row({ item }: { readonly item: HeldBackItem }) {
       <Cell class="full what">{sentence(message)}</Cell>
       <Cell label="Free" class="nowrap">
         {until === undefined ? (
-          <span class="quiet">when the policy changes</span>
+          <span class="quiet">when the policy allows it</span>
         ) : (
           <TimeAgo at={until} />
         )}
