@@ -1,12 +1,14 @@
 import { createHash, createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { depot, put as write } from '../cmd/import/import.fixture.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
+import { type LoneServer, serveHttpsAlone } from '../hack/testbed/upstream/https-server.ts'
 import { tarGzOf } from '../pkg/archives/archive/packed.fixture.ts'
 import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 import { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
@@ -18,6 +20,8 @@ let cluster: ControlledCluster
 let issuer: TestIssuer
 let controller: Server
 let server: Server
+let receiver: LoneServer
+const events: unknown[] = []
 
 beforeAll(async () => {
   cluster = await ControlledCluster.start('team')
@@ -25,7 +29,21 @@ beforeAll(async () => {
   issuer = await TestIssuer.start()
   const callers = ['--oidc-issuer-url', issuer.url, '--oidc-client-id', 'depot']
   const fallback = '--oidc-allow-sa-fallback'
-  controller = await cluster.startController('--listen', '127.0.0.1:0', ...callers, fallback)
+  receiver = await serveHttpsAlone('events', async (incoming, outgoing) => {
+    events.push(await json(incoming))
+    outgoing.end()
+  })
+  appendFileSync(cluster.upstreams.caFile, receiver.authority.ca)
+  vi.stubEnv('DEPOT_EVENTS_WEBHOOK_KEY', 'a key of more than twenty-four characters')
+  controller = await cluster.startController(
+    '--listen',
+    '127.0.0.1:0',
+    '--events-webhook',
+    `${receiver.origin}/events`,
+    ...callers,
+    fallback,
+  )
+  vi.unstubAllEnvs()
   const { admin } = cluster.plane
   await cluster.apply('GroupBinding', 'depot-system', 'network', {
     spec: {
@@ -66,6 +84,7 @@ afterAll(async () => {
   await server?.stop()
   await controller?.stop()
   await cluster?.stop()
+  await receiver?.close()
   issuer?.stop()
   registry.remove()
 })
@@ -109,6 +128,19 @@ it('publishes an archive, which the server that answered serves', async () => {
   const versions = `${server.url}/depot/modules/v1/team/vpc/aws/versions`
   expect(await (await fetch(versions, { headers: { authorization } })).text()).toContain('"1.0.0"')
   expect(await put('team/vpc/aws/1.0.0', archive)).toMatchObject({ status: 200 })
+})
+
+it('tells the receiver of events that a published version is served', async () => {
+  await put('team/vpc/aws/1.0.0', await archiveOf('1'))
+  const data = { namespace: 'team', name: 'vpc', system: 'aws', version: '1.0.0' }
+  await vi.waitFor(() => {
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        type: 'depot.version.served',
+        data: expect.objectContaining(data) as unknown,
+      }),
+    )
+  }, 30_000)
 })
 
 it('lets one of two who publish a version at once win, and tells the other both digests', async () => {

@@ -41,3 +41,13 @@ it('lists every option that it cannot use in one message', () => {
     expect(stderr).toContain(flag)
   }
 })
+
+it.each([{}, { DEPOT_EVENTS_WEBHOOK_KEY: 'short' }])('sends no events that %o signs', (key) => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, 'main.ts'), '--events-webhook=https://events.example.com'],
+    { encoding: 'utf8', env: { ...bareEnvironment, ...key }, timeout: 60_000 },
+  )
+  expect(status).toBe(2)
+  expect(stderr).toContain('--events-webhook needs a key of at least 24 characters')
+})

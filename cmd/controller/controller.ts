@@ -6,12 +6,14 @@ import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   type ControllerCommandOptions,
+  type ControllerCommandSecrets,
   controllerCommand,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
 import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
+import { startEvents } from '../../pkg/fill/events/events.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { hookRoutes } from '../../pkg/fill/hooks/hooks.ts'
 import { publishRoutes } from '../../pkg/fill/publishing/publishing.ts'
@@ -26,6 +28,9 @@ import { ControllerHttp } from './http.ts'
 import { watchLastBackup } from './last-backup.ts'
 import { WorkWhileHeld } from './work.ts'
 
+/** A shorter key could be guessed from a signed event. */
+const leastKeyLength = 24
+
 /** `depot controller`. */
 export function controller(args: readonly string[]): Promise<void> {
   limitHeap()
@@ -33,7 +38,7 @@ export function controller(args: readonly string[]): Promise<void> {
     command: controllerCommand,
     args,
     version: packageJson.version,
-    main: ({ options }) => runController(options),
+    main: ({ options, secrets }) => runController(options, secrets),
   })
 }
 
@@ -42,7 +47,15 @@ export function controller(args: readonly string[]): Promise<void> {
  *
  * @throws OptionsError naming everything that keeps it from starting
  */
-async function runController(options: ControllerCommandOptions): Promise<undefined> {
+async function runController(
+  options: ControllerCommandOptions,
+  { eventsWebhookKey: key }: ControllerCommandSecrets,
+): Promise<undefined> {
+  if (options.eventsWebhook !== undefined && (key?.length ?? 0) < leastKeyLength) {
+    throw new OptionsError([
+      `--events-webhook needs a key of at least ${leastKeyLength} characters: set DEPOT_EVENTS_WEBHOOK_KEY, such as to the output of openssl rand -hex 32`,
+    ])
+  }
   const { version } = packageJson
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics({ version })
@@ -167,6 +180,13 @@ async function runController(options: ControllerCommandOptions): Promise<undefin
       }
       work.begin(async () => {
         const running = [await startSync(syncOptions), bindings.start()]
+        const { eventsWebhook: url } = options
+        if (url !== undefined && key !== undefined) {
+          const { egress } = fetching
+          running.push(
+            await startEvents({ objects: known, egress, url, key, apiGroup, log, metrics }),
+          )
+        }
         return {
           stop: async () => {
             await Promise.all(running.map((one) => one.stop()))

@@ -663,6 +663,11 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V36 controller.secretNamespaces can only name depot-system, because rbac.scopeToNamespace=true reads no other namespace',
   ],
   [
+    'V36 events',
+    { controller: { events: { url: 'https://events.example.com' } } },
+    'V36 controller.events.url and controller.events.secretName need each other: set both, or neither',
+  ],
+  [
     'V36 load balancer',
     { ui: { service: { loadBalancerClass: 'x', loadBalancerIP: '10.0.0.1', type: 'NodePort' } } },
     'V36 ui.service.loadBalancerIP and ui.service.loadBalancerClass have no effect, because ui.service.type is NodePort',

@@ -144,6 +144,7 @@ const everything: Values = {
       privateCidrs: ['10.1.0.0/16'],
       caSecretName: 'inside-ca',
     },
+    events: { url: 'https://events.example.com/depot', secretName: 'depot-events' },
     upstreamPolicy: {
       minimumAge: '7d',
       deny: [{ address: 'github.com/evil/**', reason: 'stolen tokens' }],

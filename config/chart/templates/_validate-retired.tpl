@@ -7,6 +7,8 @@
   (and (not $v.scanning.enabled) (or $v.scanning.blockOnHigh $v.scanning.blockOnCritical))
 (printf "V36 controller.secretNamespaces can only name %s, because rbac.scopeToNamespace=true reads no other namespace" $own)
   (and $v.rbac.scopeToNamespace (without $v.controller.secretNamespaces $own))
+"V36 controller.events.url and controller.events.secretName need each other: set both, or neither"
+  (ne (empty $v.controller.events.url) (empty $v.controller.events.secretName))
 )) -}}
 {{- end }}
 

@@ -5,6 +5,7 @@ import {
   choice,
   duration,
   integer,
+  matching,
   names,
   networks,
   objectName,
@@ -90,6 +91,17 @@ export const controllerValues: readonly Value[] = [
     meaning:
       'Policy for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only tighten it. Its `deny` also quarantines versions of Modules and Providers that no Depot made. A change takes effect within two minutes, without a restart.',
   },
+  matching(
+    'controller.events.url',
+    '',
+    '^(https://[^\\s]+)?$',
+    'URL that is told of new, withdrawn and vulnerable versions, as signed CloudEvents. Empty: nobody.',
+  ),
+  objectName(
+    'controller.events.secretName',
+    '',
+    'Secret with the key that signs events in `key`, of at least 24 characters. Required with `controller.events.url`.',
+  ),
   bool(
     'controller.egress.publicDownloads',
     true,

@@ -2,7 +2,8 @@ import { fetchingGroups, fetchingOptions, policyOptions, upkeepOptions } from '.
 import { logOptions } from './printing.ts'
 import { apart, distinctAddresses, needs, together } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type Secrets } from './table.ts'
+import { webhookUrl } from './urls.ts'
 import {
   countTo,
   durationMs,
@@ -112,6 +113,12 @@ const options = flagged({
     default: '20s',
     meaning: 'How long running work can take to finish after SIGTERM.',
   },
+  eventsWebhook: {
+    value: webhookUrl,
+    otherwise: 'none',
+    meaning:
+      'URL that is told of every version that is served, withdrawn or has new `CRITICAL` findings, as signed CloudEvents. HTTPS. Its host needs no `--egress-allow`.',
+  },
   ...logOptions,
 })
 
@@ -122,6 +129,13 @@ const oidcOptions = [
   'oidcAllowClientCredentials',
   'brokerProxyUrl',
 ] as const
+
+const secrets = {
+  eventsWebhookKey: {
+    variable: 'DEPOT_EVENTS_WEBHOOK_KEY',
+    meaning: 'Key that signs what is sent to `--events-webhook`. At least 24 characters.',
+  },
+}
 
 /** Fills the registry of a cluster. */
 export const controllerCommand = {
@@ -144,7 +158,7 @@ export const controllerCommand = {
     verifyIntervalMs: 'Stored archives',
     shutdownGracePeriodMs: 'End and log',
   },
-  secrets: {},
+  secrets,
   variables: storageVariables,
   rules: [
     distinctAddresses('listen', 'adminListen'),
@@ -155,6 +169,7 @@ export const controllerCommand = {
     ),
     ...oidcOptions.map((option) => needs(option, ['oidcIssuerUrl'])),
   ],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options, typeof secrets>
 
 export type ControllerCommandOptions = Options<typeof options>
+export type ControllerCommandSecrets = Secrets<typeof secrets>

@@ -30,7 +30,11 @@ export {
 export { type CompareCommandOptions, compareCommand } from './compare.ts'
 export { completionCommand, completionScript } from './completion.ts'
 export { type ConsumersCommandOptions, consumersCommand } from './consumers.ts'
-export { type ControllerCommandOptions, controllerCommand } from './controller.ts'
+export {
+  type ControllerCommandOptions,
+  type ControllerCommandSecrets,
+  controllerCommand,
+} from './controller.ts'
 export { type DocsCommandOptions, docsCommand } from './docs.ts'
 export { type DoctorCommandOptions, doctorCommand, doctorTables } from './doctor.ts'
 export { type ExplainCommandOptions, explainCommand } from './explain.ts'

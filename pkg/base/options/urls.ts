@@ -20,6 +20,13 @@ const withoutQuery = httpUrl.refine((text) => !text.includes('?'), {
 /** Is used as written. */
 export const endpointUrl = httpUrl.meta({ title: 'URL' })
 
+/** Is used as written, and leaves the cluster. */
+export const webhookUrl = httpUrl
+  .refine((text) => parseHttpUrl(text)?.protocol === 'https:', {
+    error: 'must begin with https://',
+  })
+  .meta({ title: 'URL' })
+
 /** Paths are appended to it, so a slash at the end is dropped. */
 export const baseUrl = withoutQuery
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))

@@ -32,6 +32,8 @@ export interface EgressRequest {
   readonly deadlineMs?: number
   /** Whether an upstream named the URL: then any public host is allowed if the policy allows public downloads. */
   readonly namedByUpstream?: boolean
+  /** Whether an option of the operator is the URL: then its host is allowed. */
+  readonly namedByOperator?: boolean
   /** Whether a person waits: such requests continue when little of a rate limit is left. */
   readonly urgent?: boolean | undefined
   /** Part of a rate limit that the request leaves for others. Default: a tenth. */

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { EgressPolicy } from './client.ts'
+import type { EgressPolicy, EgressRequest } from './client.ts'
 import { EgressError } from './errors.ts'
 import { shownUrl } from './shown.ts'
 
@@ -9,7 +9,7 @@ export type HostAccess = 'named' | 'public'
 /** Decides which URLs may be requested. */
 export interface HostRules {
   /** @throws EgressError Refused */
-  accessTo(url: URL, namedByUpstream: boolean): HostAccess
+  accessTo(url: URL, by: Pick<EgressRequest, 'namedByUpstream' | 'namedByOperator'>): HostAccess
   /** For metrics: the host, or `other` if no option names it. */
   labelOf(url: URL): string
 }
@@ -18,9 +18,9 @@ export interface HostRules {
 export function hostRules({ hosts, publicDownloads }: EgressPolicy): HostRules {
   const named = new Set(hosts.map(keyOfEntry))
   return {
-    accessTo(url, namedByUpstream) {
+    accessTo(url, { namedByUpstream = false, namedByOperator = false }) {
       if (url.protocol !== 'https:') throw refused(url, 'only https is allowed')
-      if (named.has(keyOf(url))) return 'named'
+      if (namedByOperator || named.has(keyOf(url))) return 'named'
       if (!namedByUpstream) {
         throw refused(url, `an operator can allow it with --egress-allow=${url.host}`)
       }

@@ -103,7 +103,7 @@ export class Egress {
   /** For programs that open their own connections, such as git. @throws EgressError */
   async routeTo(text: string, { namedByUpstream = false } = {}): Promise<EgressRoute> {
     const url = parse(text)
-    const access = this.#check(url, namedByUpstream)
+    const access = this.#check(url, { namedByUpstream })
     const proxyUrl = this.#proxies.proxyFor(url.href)
     if (proxyUrl !== undefined) return { ca: this.#ca, proxyUrl }
     const addresses = await this.#approved(url.hostname.replace(/^\[|\]$/g, ''), access)
@@ -149,7 +149,7 @@ export class Egress {
 
   async #send(url: URL, request: EgressRequest, stallMs: number): Promise<Answer> {
     const { credential, urgent = false, leaves, signal } = request
-    const access = this.#check(url, request.namedByUpstream ?? false)
+    const access = this.#check(url, request)
     const allowance = this.#allowances.getOrMake(
       JSON.stringify([url.host, credential?.id]),
       () => new Allowance(url.host, this.#clock),
@@ -193,9 +193,9 @@ export class Egress {
     }
   }
 
-  #check(url: URL, namedByUpstream: boolean): HostAccess {
+  #check(url: URL, named: Pick<EgressRequest, 'namedByUpstream' | 'namedByOperator'>): HostAccess {
     try {
-      const access = this.#hosts.accessTo(url, namedByUpstream)
+      const access = this.#hosts.accessTo(url, named)
       const literal = literalOf(url)
       const why = literal && this.#addresses.refusal(literal, access === 'named')
       if (literal !== undefined && why !== undefined) {

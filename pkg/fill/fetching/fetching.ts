@@ -52,6 +52,7 @@ export interface Fetching {
   readonly limits: LimitsByKind
   readonly policy: EgressPolicy
   readonly installation?: InstallationPolicy
+  readonly egress: Egress
   close(): Promise<void>
 }
 
@@ -100,6 +101,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     limits: limitsOf(options),
     policy,
     ...(installation && { installation }),
+    egress,
     archives: openArchiveStore(
       { filesystemMountPath: mountPath, proxies, ...storage.settings },
       grants,

@@ -50,6 +50,7 @@ export { jittered } from './timings.ts'
 export type { VersionOutlook } from './version/outlook.ts'
 export { parentOfVersion } from './version/parent-of.ts'
 export { scanPolicyOf, storedPlaceOf } from './version/plan.ts'
+export { eventNote } from './version/removals.ts'
 export { storeFile } from './version/store.ts'
 export { readStored } from './version/stored-file.ts'
 

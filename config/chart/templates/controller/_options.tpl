@@ -39,6 +39,7 @@
 - {flag: upstream-policy, text: {{ ternary "/etc/depot/upstream-policy/policy.yaml" "" (not (empty $c.upstreamPolicy)) | quote }}, from: controller.upstreamPolicy}
 - {flag: storage-grants, text: {{ join "," $c.storageGrants | quote }}, from: controller.storageGrants}
 - {flag: require-storage-grants, text: {{ ternary "true" "" $c.requireStorageGrants | quote }}, from: controller.requireStorageGrants}
+- {flag: events-webhook, text: {{ $c.events.url | quote }}, from: controller.events.url}
 - {flag: sweep-delete, text: {{ $c.sweepDelete | quote }}, from: controller.sweepDelete}
 - {flag: verify-interval, text: {{ $c.verifyInterval | quote }}, from: controller.verifyInterval}
 - {flag: rehash-interval, text: {{ $c.rehashInterval | quote }}, from: controller.rehashInterval}
@@ -55,6 +56,14 @@
 - name: POD_NAMESPACE
   from: global.namespace
   value: {{ include "depot.namespace" . | quote }}
+{{- with .Values.controller.events.secretName }}
+- name: DEPOT_EVENTS_WEBHOOK_KEY
+  from: controller.events.secretName
+  valueFrom:
+    secretKeyRef:
+      name: {{ . | quote }}
+      key: key
+{{- end }}
 {{- with include "depot.heapMiB" (dict "root" . "component" "controller") }}
 - name: NODE_OPTIONS
   from: controller.resources.limits.memory

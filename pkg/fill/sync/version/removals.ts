@@ -23,6 +23,8 @@ export interface LeftVersion {
 
 /** The note of what a folder has stored. Other notes have ids as their keys. */
 const storedKey = 'stored'
+/** The note of the events that were delivered. */
+export const eventNote = 'events'
 
 /** Archives in storage that Versions left when they went. They are written down, so that a restart forgets none. */
 export class Removals {
@@ -46,6 +48,7 @@ export class Removals {
     const removals = new Removals(notes)
     for (const [id, text] of await notes.all()) {
       const left = readNote(id, text)
+      if (id === eventNote) continue
       if (id === storedKey) removals.#stored = readStored(text)
       else if (left !== undefined) removals.#remember(left)
       else log.warn({ note: id }, 'a note of an archive to be removed is unreadable')

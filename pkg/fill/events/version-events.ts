@@ -1,0 +1,71 @@
+import { hash } from 'node:crypto'
+import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject } from '../../records/store/store.ts'
+import { msOf, versionOfStored } from '../sync/sync.ts'
+
+/** Something that happened to a Version. */
+export interface VersionEvent {
+  /** The same whenever and wherever it is computed. */
+  readonly id: string
+  readonly type: `depot.version.${'served' | 'deprecated' | 'finding'}`
+  readonly atMs: number
+  /** Namespace and name of the Version. */
+  readonly subject: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+const maxFindings = 100
+
+/** The events that the state of a Version tells. Each has the time that its status has, so nothing else needs to be kept. */
+export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent[] {
+  const { type: kind, operatingSystem: os, architecture: arch, ...rest } = spec as Version['spec']
+  const { upload, moduleConfigRef: module, providerConfigRef: provider } = rest
+  const { artifact, checksum, lifecycle, scan, sourceScan, binaryScan } = (status ??
+    {}) as NonNullable<Version['status']>
+  const { namespace, name, uid } = metadata
+  const owner = metadata.ownerReferences.find((one) => one.kind === kind)?.name
+  const about = {
+    namespace,
+    kind,
+    name: (module ?? provider)?.name ?? owner,
+    system: module?.provider,
+    version: versionOfStored({ spec }),
+    os,
+    arch,
+  }
+  const event = (
+    type: VersionEvent['type'],
+    at: string | undefined,
+    data: object,
+  ): VersionEvent[] => {
+    const atMs = msOf(at)
+    if (atMs === undefined) return []
+    const id = hash(
+      'sha256',
+      JSON.stringify([uid, namespace, name, type, atMs]),
+      'base64url',
+    ).slice(0, 22)
+    return [{ id, type, atMs, subject: `${namespace}/${name}`, data: { ...about, ...data } }]
+  }
+  const storedAt = artifact?.storedAt ?? (upload && metadata.creationTimestamp)
+  const isServed = lifecycle?.state !== 'Quarantined'
+  const findings = [sourceScan, binaryScan]
+    .flatMap((one) => one?.findings ?? [])
+    .filter(({ severity }) => severity === 'CRITICAL')
+    .slice(0, maxFindings)
+    .map(({ vulnerabilityID: id, pkgName, installedVersion, fixedVersion }) => ({
+      id,
+      package: pkgName,
+      installedVersion,
+      fixedVersion,
+    }))
+  return [
+    ...(isServed
+      ? event('depot.version.served', storedAt, {
+          sha256: artifact?.sha256 ?? checksum ?? upload?.sha256,
+        })
+      : []),
+    ...event('depot.version.deprecated', lifecycle?.since, { ...lifecycle, since: undefined }),
+    ...event('depot.version.finding', scan?.criticalSince, { severity: 'CRITICAL', findings }),
+  ]
+}
