@@ -8,7 +8,7 @@ export { openBrowseApi } from './browse-api.ts'
 
 const text = z.string()
 /** Later versions of Depot may write more fields, which JSON shows too. */
-const Report = z.looseObject({
+export const VersionReport = z.looseObject({
   address: text,
   version: text,
   scans: z.array(
@@ -46,7 +46,7 @@ export async function findings(
   await using api = await openBrowseApi(options, host)
   const object = await api.objectAt(path)
   const query = version === undefined ? '' : `?version=${encodeURIComponent(version)}`
-  const found = await api.ask(`${object}/findings${query}`, Report)
+  const found = await api.ask(`${object}/findings${query}`, VersionReport)
   const print = {
     text: findingsText,
     json: () => asJson(found),

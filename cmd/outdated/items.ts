@@ -32,7 +32,8 @@ export interface Item extends Use {
   /** The newest version that meets the constraint. */
   readonly newest?: string | undefined
   readonly latest?: string | undefined
-  readonly isScanned?: boolean | undefined
+  /** Archives that nobody scanned, or why findings are unknown; undefined if all are known. */
+  readonly unscanned?: string | undefined
   readonly findings: readonly OutdatedFinding[]
   /** Why it could not be judged. */
   readonly undecided?: string | undefined

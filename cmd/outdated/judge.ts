@@ -1,10 +1,12 @@
 import { parse, rcompare } from 'semver'
 import * as z from 'zod'
 import { parseConstraints, selectVersions } from '../../pkg/api/constraint/constraint.ts'
+import { distinctFindings, rankOf } from '../../pkg/api/findings/findings.ts'
 import { lifecycleWords } from '../../pkg/api/lifecycle/lifecycle.ts'
 import { jsonOf, messageOf, printable } from '../../pkg/base/errors/errors.ts'
 import { FillError } from '../../pkg/fill/sources/sources.ts'
 import type { openRegistry } from '../compare/compare.ts'
+import { VersionReport } from '../findings/findings.ts'
 import type { Item, OutdatedCheck, OutdatedFinding, Registered } from './items.ts'
 
 type Registry = Awaited<ReturnType<typeof openRegistry>>
@@ -19,7 +21,6 @@ const ProviderList = z.object({ versions: z.array(Listed) })
 const Claims = z.object({
   claims: z.array(z.object({ kind: z.string(), name: z.string(), reason: z.string().optional() })),
 })
-const Counts = z.object({ critical: z.number(), high: z.number() })
 const Lifecycle = z.object({
   state: z.enum(['Deprecated', 'Yanked', 'Quarantined']),
   message: z.string().optional(),
@@ -28,7 +29,6 @@ const Lifecycle = z.object({
 })
 const Versions = z.object({
   items: z.array(z.object({ version: z.string(), lifecycle: Lifecycle.optional() })),
-  versionScanCounts: z.record(z.string(), Counts).optional(),
 })
 
 /** Something that a registry did not answer. */
@@ -81,8 +81,9 @@ async function judged(used: Registered, registry: Registry): Promise<Item> {
   return {
     ...known,
     findings,
-    isScanned: state?.counts !== undefined,
-    note: state === undefined ? noState : undefined,
+    unscanned:
+      isDepot && findings.every(({ check }) => check !== 'gone') ? unscannedIn(state) : undefined,
+    note: isDepot ? undefined : noState,
   }
 }
 
@@ -91,7 +92,15 @@ const noState = 'the registry says nothing about states and findings of this ver
 /** A version in the browse API of Depot. */
 interface State {
   readonly lifecycle: z.infer<typeof Lifecycle> | undefined
-  readonly counts: z.infer<typeof Counts> | undefined
+  readonly report: z.infer<typeof VersionReport> | undefined
+}
+
+/** @returns undefined if all of a version was scanned */
+function unscannedIn(state: State | undefined): string | undefined {
+  if (state?.report === undefined) {
+    return 'the registry does not show its states and findings to you'
+  }
+  return state.report.unscanned.join(', ') || undefined
 }
 
 const checkOf = { Deprecated: 'deprecated', Yanked: 'yanked', Quarantined: 'quarantined' } as const
@@ -114,11 +123,12 @@ function* stateFindings(
     const message = `the registry does not list ${version}: init fails where it is not cached`
     yield { check: 'gone', message }
   }
-  const { critical = 0, high = 0 } = state?.counts ?? {}
-  if (critical + high > 0) {
-    const counts = [critical > 0 && `${critical} CRITICAL`, high > 0 && `${high} HIGH`].filter(
-      Boolean,
-    )
+  const found = state?.report === undefined ? [] : distinctFindings(state.report)
+  const counts = ['CRITICAL', 'HIGH'].flatMap((severity, rank) => {
+    const count = found.filter(({ finding }) => rankOf(finding.severity) === rank).length
+    return count > 0 ? [`${count} ${severity}`] : []
+  })
+  if (counts.length > 0) {
     yield { check: 'vulnerable', message: `a scan of ${version} found ${counts.join(' and ')}` }
   }
 }
@@ -157,12 +167,13 @@ async function stateOf(
   const query = new URLSearchParams({ by: 'version', q: version, page_size: '100' })
   const found = await ui(`${resource}/versions?${query.toString()}`)
   if (found === undefined) return undefined
-  const { items, versionScanCounts } = read(Versions, found.text)
+  const { items } = read(Versions, found.text)
   const own = items.filter((item) => item.version === version)
   const active = own.find(({ lifecycle }) => lifecycle === undefined)
+  const scanned = await ui(`${resource}/findings?version=${encodeURIComponent(version)}`)
   return {
     lifecycle: active === undefined ? own[0]?.lifecycle : undefined,
-    counts: versionScanCounts?.[version],
+    report: scanned && read(VersionReport, scanned.text),
   }
 }
 

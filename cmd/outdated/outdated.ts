@@ -15,7 +15,7 @@ const atOnce = 8
 /**
  * Prints what a working directory uses that needs attention.
  *
- * @returns the exit status: 1 for a finding, otherwise 2 if something could not be judged
+ * @returns the exit status: 1 for a finding, otherwise 2 if something could not be judged or was not scanned
  * @throws OptionsError if there is nothing to read
  */
 export async function outdated(
@@ -44,13 +44,15 @@ export async function outdated(
   const shown = items.map((item) => ({
     ...item,
     findings: item.findings.filter(({ check }) => !ignored.has(check)),
+    unscanned: ignored.has('vulnerable') ? undefined : item.unscanned,
   }))
   for (const problem of problems)
     process.stderr.write(`depot: ${plainText(problemText(problem))}\n`)
   const print = { text: asText, json: asJson, sarif: asSarif, markdown: asMarkdown }[options.output]
   process.stdout.write(plainText(print({ items: shown, problems, version: packageJson.version })))
   if (shown.some(({ findings }) => findings.length > 0)) return 1
-  return problems.length > 0 || shown.some(({ undecided }) => undecided !== undefined) ? 2 : 0
+  const isUnknown = ({ undecided, unscanned }: Item) => (undecided ?? unscanned) !== undefined
+  return problems.length > 0 || shown.some(isUnknown) ? 2 : 0
 }
 
 async function itemsOf(

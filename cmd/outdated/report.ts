@@ -10,9 +10,10 @@ interface Report {
 
 const placeOf = ({ file, line }: Item): string => (line === undefined ? file : `${file}:${line}`)
 
-const linesOf = ({ findings, undecided }: Item): string[] => [
+const linesOf = ({ findings, undecided, unscanned }: Item): string[] => [
   ...findings.map(({ check, message }) => `${check}: ${message}`),
   ...(undecided === undefined ? [] : [`undecided: ${undecided}`]),
+  ...(unscanned === undefined ? [] : [`unscanned: ${unscanned}`]),
 ]
 
 /** A block for each use that needs attention, what was not judged, and a summary. */
@@ -42,6 +43,8 @@ function summaryOf(items: readonly Item[]): string {
     `${count(({ undecided }) => undecided !== undefined)} undecided`,
     `${count(({ notJudged }) => notJudged !== undefined)} not judged`,
   ]
+  const unscanned = count((item) => item.unscanned !== undefined)
+  if (unscanned > 0) parts.push(`${unscanned} unscanned`)
   const unknown = count(({ note }) => note !== undefined)
   if (unknown > 0) parts.push(`${unknown} without states and findings of their registry`)
   return parts.join(', ')

@@ -3,5 +3,5 @@
 export { cycloneDxOf } from './cyclonedx.ts'
 export { findingsText } from './findings-text.ts'
 export { sarifOf } from './sarif.ts'
-export { isAtLeast, type ScanReport } from './scan-report.ts'
+export { distinctFindings, isAtLeast, type ScanReport } from './scan-report.ts'
 export { packagesOf, rankOf } from './upgrades.ts'

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
+import { Fixture } from '../../pkg/registry/server/registry.fixture.ts'
+
+const work = mkdtempSync(join(tmpdir(), 'depot-unscanned-'))
+const fixture = new Fixture()
+let server: LoneServer
+let isBrowseHidden = false
+
+beforeAll(async () => {
+  const app = fixture.app()
+  server = await serveHttpsAlone('localhost', async (incoming, outgoing) => {
+    const path = incoming.url ?? ''
+    const answer =
+      isBrowseHidden && path.includes('/ui/v1/')
+        ? Response.json({ errors: ['not found'] }, { status: 404 })
+        : await app.request(`https://localhost${path}`)
+    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
+    outgoing.end(Buffer.from(await answer.arrayBuffer()))
+  })
+  const critical = {
+    vulnerabilityID: 'CVE-1',
+    pkgName: '',
+    installedVersion: '',
+    severity: 'CRITICAL',
+    title: '',
+  }
+  const statuses = {
+    never: {},
+    clean: { sourceScan: { findings: [] } },
+    open: { sourceScan: { findings: [critical, { ...critical, severity: 'HIGH' }] } },
+  }
+  for (const [name, status] of Object.entries(statuses)) {
+    fixture.module(name)
+    fixture.version('Module', name, 'v1.0.0', { status })
+  }
+  fixture.provider('half')
+  const platform = (operatingSystem: string, status: object) => {
+    const spec = { operatingSystem, architecture: 'arm64' }
+    fixture.version('Provider', 'half', '1.0.0', { spec, status })
+  }
+  platform('linux', { binaryScan: { findings: [] } })
+  platform('darwin', {})
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(work, { recursive: true })
+})
+
+const moduleCall = (name: string) =>
+  `module "${name}" {\n  source  = "${server.host}/platform/${name}/aws"\n  version = "1.0.0"\n}\n`
+const requirement = () =>
+  `terraform {\n  required_providers {\n    half = { source = "${server.host}/platform/half" }\n  }\n}\n`
+
+async function outdated(configuration: string, ...args: readonly string[]) {
+  writeFileSync(join(work, 'main.tf'), configuration)
+  const main = join(import.meta.dirname, '../depot/main.ts')
+  const trust = ['--egress-ca-path', server.authority.caFile]
+  const child = spawn(process.execPath, [main, 'outdated', ...args, ...trust], {
+    cwd: work,
+    env: { ...bareEnvironment, HOME: work },
+  })
+  const exit = once(child, 'exit')
+  const [stdout] = await Promise.all([text(child.stdout), exit])
+  return { status: child.exitCode, stdout }
+}
+
+it('calls nothing clean that was not scanned whole, unless findings do not matter', async () => {
+  const never = await outdated(moduleCall('never'))
+  expect(never.status).toBe(2)
+  expect(never.stdout).toContain('unscanned: source')
+  expect(never.stdout).toContain(
+    '1 judged, 0 with findings, 0 undecided, 0 not judged, 1 unscanned',
+  )
+  const half = await outdated(requirement(), '-o', 'markdown')
+  expect(half).toMatchObject({ status: 2, stdout: expect.stringContaining('unscanned: darwin') })
+  expect(await outdated(moduleCall('never'), '--ignore', 'vulnerable')).toEqual({
+    status: 0,
+    stdout: '1 judged, 0 with findings, 0 undecided, 0 not judged.\n',
+  })
+  expect(await outdated(moduleCall('clean'))).toMatchObject({ status: 0 })
+})
+
+it('counts each finding of a version once', async () => {
+  const { status, stdout } = await outdated(moduleCall('open'))
+  expect(status).toBe(1)
+  expect(stdout).toContain('vulnerable: a scan of 1.0.0 found 1 CRITICAL\n')
+})
+
+it('calls nothing clean whose findings the registry does not show', async () => {
+  isBrowseHidden = true
+  const { status, stdout } = await outdated(moduleCall('open'))
+  expect(status).toBe(2)
+  expect(stdout).toContain('unscanned: the registry does not show its states and findings to you')
+})
