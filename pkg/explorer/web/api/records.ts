@@ -14,6 +14,7 @@ export type {
   BrowseResource,
   BrowseStats,
   ConflictList,
+  ConsumerList,
   DownloadHistory,
   HeldBackItem,
   HeldBackList,

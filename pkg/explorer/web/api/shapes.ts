@@ -63,6 +63,23 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
       ),
     }),
   ],
+  [
+    /\/consumers$/,
+    has({
+      ...page,
+      consumers: isNumber,
+      onLatest: isNumber,
+      troubled: isNumber,
+      items: listOf(
+        has({
+          consumer: isText,
+          lastUsed: isText,
+          behind: isNumber,
+          versions: listOf(has({ version: isText, lastUsed: isText, days: isNumber })),
+        }),
+      ),
+    }),
+  ],
   [/\/versions$/, has({ ...page, items: listOf(has({ version: isText })) })],
   [
     /^\/-\/api\/search$/,

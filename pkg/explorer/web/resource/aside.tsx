@@ -3,7 +3,7 @@ import { usageBlock } from '../../../api/usage/usage.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { number } from '../parts/format.ts'
 import { Pick } from '../parts/pick.tsx'
-import { type DocsTab, rootTabs } from '../url/pages.ts'
+import { type ModuleTab, rootTabs } from '../url/pages.ts'
 import { countsOf, requiredOf, tabNames } from './docs/inputs.ts'
 import { readmeOf, shownTab } from './docs/use-docs.ts'
 import { countOf } from './findings/count.ts'
@@ -82,7 +82,7 @@ const readmeSections = (headings: readonly ReadmeHeading[]): Section[] => [
 
 function sectionsOf(
   detail: Props['detail'],
-  tab: DocsTab | '',
+  tab: ModuleTab | '',
   hasReadme: boolean,
   headings: readonly ReadmeHeading[],
 ): Section[] {

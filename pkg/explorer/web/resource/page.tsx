@@ -124,7 +124,7 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
       </div>
       <Aside {...section} headings={headings} />
       <div class="body">
-        {detail.hasDocs && <DocsTabs {...section} docs={whole} query={query} />}
+        {detail.kind === 'module' && <DocsTabs {...section} docs={whole} query={query} />}
         {detail.hasPages && <PagesTab {...section} />}
         {folder !== undefined ? (
           <FolderPart {...section} folder={folder} query={query} onHeadings={setHeadings} />

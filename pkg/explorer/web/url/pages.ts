@@ -44,16 +44,23 @@ export const folderTabs = ['submodules', 'examples'] as const
 export type FolderTab = (typeof folderTabs)[number]
 /** Lists of one folder. */
 export const rootTabs = ['inputs', 'outputs', 'resources', 'dependencies'] as const
-export const docsTabs = [...rootTabs, ...folderTabs] as const
+const docsTabs = [...rootTabs, ...folderTabs] as const
 export type DocsTab = (typeof docsTabs)[number]
+export const moduleTabs = [...docsTabs, 'used-by'] as const
+export type ModuleTab = (typeof moduleTabs)[number]
 
 export const resourceParams = {
   /** The version that the page shows; empty for the latest. */
   version: text,
-  /** The documentation to show; empty for the README. */
-  tab: oneOf(['', ...docsTabs], ''),
+  /** The part of a module to show; empty for the README. */
+  tab: oneOf(['', ...moduleTabs], ''),
   /** Filter of the inputs. */
   i_q: text,
+  /* Filters of the consumers. */
+  u_version: text,
+  u_state: oneOf(['', 'behind', 'deprecated', 'critical'], ''),
+  u_page: count(1),
+  u_page_size: rows(20),
   tool: oneOf(['', ...tools], ''),
   v_q: text,
   v_synced: oneOf(['', 'true', 'false'], ''),
@@ -172,6 +179,12 @@ export function versionsUrl(address: PageAddress, values: ResourceValues): strin
   const { v_page: page, v_page_size: page_size, v_q: q, v_synced: synced, v_os, v_arch } = values
   const filters = { by: 'version', page, page_size, q, synced, os: v_os, arch: v_arch }
   return `${resourceUrl(address)}/versions${print(versionFilters, filters)}`
+}
+
+const consumerFilters = { version: text, state: text, page: count(1), page_size: rows(20) }
+export function consumersUrl(address: PageAddress, values: ResourceValues): string {
+  const { u_version: version, u_state: state, u_page: page, u_page_size: page_size } = values
+  return `${resourceUrl(address)}/consumers${print(consumerFilters, { version, state, page, page_size })}`
 }
 
 /** @param version undefined for a resource without one */

@@ -4,8 +4,15 @@ import { number, sentence } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
-import { type DocsTab, docsTabs, folderTabs, resourceHref } from '../../url/pages.ts'
+import {
+  type DocsTab,
+  folderTabs,
+  type ModuleTab,
+  moduleTabs,
+  resourceHref,
+} from '../../url/pages.ts'
 import type { SectionProps } from '../page.tsx'
+import { UsedBy } from '../used-by/used-by.tsx'
 import { Dependencies } from './dependencies.tsx'
 import { Examples, Submodules } from './folders.tsx'
 import { countsOf, tabNames } from './inputs.ts'
@@ -31,27 +38,31 @@ const views: Readonly<Record<DocsTab, (props: TabProps) => preact.JSX.Element>> 
   examples: Examples,
 }
 
-/** Inputs and more of a module version: links to its tabs, and the one that the URL names. */
+/** Inputs and more of a module version, and who uses it: links to its tabs, and the one that the URL names. */
 export function DocsTabs(props: Props) {
   const { address, detail, docs, query, values } = props
   const { folder, ...module } = address
   const shown = folder?.tab ?? shownTab(detail, values)
   const counts = docs && countsOf(docs)
-  const View = shown === '' || folder !== undefined ? undefined : views[shown]
-  const isListed = (tab: DocsTab | ''): boolean =>
-    tab === shown || !folderTabs.some((one) => one === tab && !counts?.[one])
+  const View =
+    shown === '' || shown === 'used-by' || folder !== undefined ? undefined : views[shown]
+  const isListed = (tab: ModuleTab | ''): boolean =>
+    tab === shown ||
+    tab === '' ||
+    tab === 'used-by' ||
+    (detail.hasDocs === true && !folderTabs.some((one) => one === tab && !counts?.[one]))
   return (
     <>
       <nav class="tabs links" aria-label="Of this version">
         <ul>
-          {(['', ...docsTabs] as const).filter(isListed).map((tab) => (
+          {(['', ...moduleTabs] as const).filter(isListed).map((tab) => (
             <li key={tab}>
               <a
                 href={resourceHref(module, { ...values, tab })}
                 aria-current={tab === shown ? 'page' : undefined}
               >
                 {tab === '' ? 'README' : tabNames[tab]}
-                {tab !== '' && (
+                {tab !== '' && tab !== 'used-by' && (
                   <span class="quiet num">{counts === undefined ? '–' : number(counts[tab])}</span>
                 )}
               </a>
@@ -60,6 +71,7 @@ export function DocsTabs(props: Props) {
         </ul>
       </nav>
       {docs !== undefined && folder === undefined && <Problem docs={docs} />}
+      {shown === 'used-by' && <UsedBy {...props} />}
       {View !== undefined &&
         (query.error?.status === 404 ? (
           <div class="note warn" role="alert">

@@ -1,13 +1,14 @@
 import type { ModuleInput, VersionDocs } from '../../api/records.ts'
-import type { DocsTab, Folder } from '../../url/pages.ts'
+import type { DocsTab, Folder, ModuleTab } from '../../url/pages.ts'
 
-export const tabNames: Readonly<Record<DocsTab, string>> = {
+export const tabNames: Readonly<Record<ModuleTab, string>> = {
   inputs: 'Inputs',
   outputs: 'Outputs',
   resources: 'Resources',
   dependencies: 'Dependencies',
   submodules: 'Submodules',
   examples: 'Examples',
+  'used-by': 'Used by',
 }
 
 export function countsOf({

@@ -1,6 +1,6 @@
 import type { ResourceDetail, VersionDocs } from '../../api/records.ts'
 import { type Query, useQuery } from '../../api/use-query.ts'
-import { type DocsTab, docsUrl, type PageAddress, type ResourceValues } from '../../url/pages.ts'
+import { docsUrl, type ModuleTab, type PageAddress, type ResourceValues } from '../../url/pages.ts'
 import type { ChosenVersion } from '../chosen-version.ts'
 
 export interface Documentation {
@@ -25,6 +25,8 @@ export const readmeOf = (
   docs: VersionDocs | undefined,
 ): string | undefined => (kind === 'module' ? (readmeContent ?? docs?.root.readme) : undefined)
 
-/** The tab of the URL. A version without documentation has no tabs, and shows its README. */
-export const shownTab = ({ hasDocs }: ResourceDetail, { tab }: ResourceValues): DocsTab | '' =>
-  hasDocs ? tab : ''
+/** The tab of the URL. A version without documentation has no tabs of it, and shows its README. */
+export const shownTab = (
+  { hasDocs, kind }: ResourceDetail,
+  { tab }: ResourceValues,
+): ModuleTab | '' => (hasDocs || (tab === 'used-by' && kind === 'module') ? tab : '')

@@ -1,0 +1,145 @@
+import { addressOf } from '../../../../api/usage/usage.ts'
+import { boot } from '../../api/boot.ts'
+import type { ConsumerList } from '../../api/records.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { number } from '../../parts/format.ts'
+import { Pagination, PastEnd } from '../../parts/pagination.tsx'
+import { nameOptions, Pick } from '../../parts/pick.tsx'
+import { Region } from '../../parts/region.tsx'
+import { Lines } from '../../parts/skeleton.tsx'
+import { Table } from '../../parts/table.tsx'
+import { consumersUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
+import type { ResourceChange, SectionProps } from '../page.tsx'
+import { ConsumerRow } from './row.tsx'
+
+const clear = { u_version: '', u_state: '', u_page: 1 } as const
+
+/** Consumers that downloaded a module in the last 90 days. Few may read it, so the others read how to get the right. */
+export function UsedBy(props: SectionProps) {
+  const { address, values } = props
+  const query = useQuery<ConsumerList>(consumersUrl(address, values))
+  return (
+    <section class="sec" aria-labelledby="used-by">
+      <header>
+        <h2 id="used-by">Used by</h2>
+        <span class="quiet num" role="status">
+          {query.error === undefined && query.data !== undefined && number(query.data.totalCount)}
+        </span>
+      </header>
+      <Region
+        query={query}
+        what="The list of consumers"
+        skeleton={<Lines count={8} />}
+        resetHref={resourceHref(address, { tab: 'used-by' })}
+      >
+        {(data) => (data.consumers === 0 ? <Nobody /> : <Consumers {...props} data={data} />)}
+      </Region>
+    </section>
+  )
+}
+
+const Nobody = () => (
+  <div class="void">
+    <h3>Nobody is known to use it.</h3>
+    <p>
+      No download of the last 90 days was by a program or group that the registry counts. Its
+      operators choose the groups with <code>--consumer-groups</code>.
+    </p>
+  </div>
+)
+
+interface Props extends SectionProps {
+  readonly data: ConsumerList
+}
+
+function Consumers({ data, address, detail, values, change }: Props) {
+  const hrefOf = (page: number): string => resourceHref(address, { ...values, u_page: page })
+  const filter: ResourceChange = (changed) => change({ ...changed, u_page: 1 })
+  const { registryHost } = boot
+  const command = `depot consumers ${registryHost}/${addressOf({ ...detail, registryHost })} --outdated -o csv`
+  return (
+    <>
+      <Figures data={data} />
+      <div class="gap" />
+      <search class="filters" aria-label="Filter consumers">
+        <Pick
+          label="Version used"
+          value={values.u_version}
+          options={nameOptions('Any version', versionsOf(data, detail))}
+          names
+          onChoose={(it) => filter({ u_version: it })}
+        />
+        <Pick
+          label="State of consumers"
+          value={values.u_state}
+          options={[
+            ['', 'Any state'],
+            ['behind', 'Behind'],
+            ['deprecated', 'Deprecated, withdrawn or gone'],
+            ['critical', 'Critical findings'],
+          ]}
+          onChoose={(it) => filter({ u_state: it as ResourceValues['u_state'] })}
+        />
+        <CopyButton text={command} what="command" look="words" />
+      </search>
+      <div class="gap" />
+      {data.totalCount === 0 ? (
+        <div class="void">
+          <h3>Nothing matches these filters.</h3>
+          <button type="button" class="btn" onClick={() => change(clear)}>
+            Clear
+          </button>
+        </div>
+      ) : data.items.length === 0 ? (
+        <PastEnd of={data} hrefOf={hrefOf} />
+      ) : (
+        <>
+          <Table label="Used by" look="stack docs" heads={heads}>
+            {data.items.map((item) => (
+              <ConsumerRow key={item.consumer} item={item} />
+            ))}
+          </Table>
+          <Pagination
+            what="consumers"
+            of={data}
+            hrefOf={hrefOf}
+            onRows={(rows) => filter({ u_page_size: rows })}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+const heads = [
+  { words: 'Consumer' },
+  { words: 'Uses' },
+  { words: 'Behind', class: 'nowrap' },
+  { words: 'Last seen', class: 'nowrap' },
+]
+
+const Figures = ({ data: { consumers, onLatest, troubled } }: Pick<Props, 'data'>) => (
+  <dl class="figures three">
+    <Figure words="consumers in 90 days" count={consumers} />
+    <Figure words="on the latest version" count={onLatest} />
+    <Figure
+      words="on a version that is deprecated, withdrawn or gone, or has critical findings"
+      count={troubled}
+    />
+  </dl>
+)
+
+const Figure = ({ words, count }: { readonly words: string; readonly count: number }) => (
+  <div>
+    <dt>{words}</dt>
+    <dd>
+      <b>{number(count)}</b>
+    </dd>
+  </div>
+)
+
+/** Versions to filter by: those that the registry has, and those that it had. */
+const versionsOf = (data: ConsumerList, { versions }: SectionProps['detail']): string[] => [
+  ...new Set([...versions, ...data.items.flatMap((item) => item.versions)].map((it) => it.version)),
+]
