@@ -1,4 +1,5 @@
 import type { DocsProblem } from '../../pkg/api/docs/docs.ts'
+import { problemText } from '../../pkg/archives/docs/docs.ts'
 import { checks, type Item } from './items.ts'
 
 interface Report {
@@ -55,7 +56,7 @@ export const asJson = ({ items, problems }: Report): string =>
   `${JSON.stringify({ schema: 1, items, problems }, null, 2)}\n`
 
 /** A table, for a comment on a pull request. */
-export function asMarkdown({ items }: Report): string {
+export function asMarkdown({ items, problems }: Report): string {
   const rows = items.flatMap((item) =>
     linesOf(item).map((line) =>
       [`\`${placeOf(item)}\``, `\`${item.source}\``, item.version ?? '', line]
@@ -65,6 +66,7 @@ export function asMarkdown({ items }: Report): string {
   )
   const table = ['| place | source | version | finding |', '| --- | --- | --- | --- |']
   const lines = rows.length === 0 ? [] : [...table, ...rows.map((row) => `| ${row} |`), '']
+  lines.push(...problems.flatMap((problem) => [`Not read: ${cell(problemText(problem))}`, '']))
   return `${[...lines, `${summaryOf(items)}.`].join('\n')}\n`
 }
 
@@ -73,7 +75,7 @@ const cell = (text: string): string =>
   text.startsWith('`') ? text.replaceAll('|', '\\|') : text.replaceAll(/[\\|[\]<>*_!`@]/g, '\\$&')
 
 /** SARIF 2.1.0, which code hosts show next to the lines of a change. */
-export function asSarif({ items, version }: Report): string {
+export function asSarif({ items, problems, version }: Report): string {
   const rules = Object.entries(checks).map(([id, { level, text }]) => ({
     id,
     shortDescription: { text },
@@ -94,10 +96,20 @@ export function asSarif({ items, version }: Report): string {
       ],
     })),
   )
+  // Without them, a code host would take what could not be judged for mended.
+  const notices = [
+    ...problems.map(problemText),
+    ...items.flatMap((item) =>
+      linesOf({ ...item, findings: [] }).map((line) => `${item.name} ${item.source}: ${line}`),
+    ),
+  ].map((text) => ({ level: 'error', message: { text } }))
+  const invocations = [
+    { executionSuccessful: notices.length === 0, toolExecutionNotifications: notices },
+  ]
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
-    runs: [{ tool: { driver: { name: 'depot outdated', version, rules } }, results }],
+    runs: [{ tool: { driver: { name: 'depot outdated', version, rules } }, invocations, results }],
   }
   return `${JSON.stringify(log, undefined, 2)}\n`
 }

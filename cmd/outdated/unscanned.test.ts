@@ -99,4 +99,16 @@ it('calls nothing clean whose findings the registry does not show', async () => 
   const { status, stdout } = await outdated(moduleCall('open'))
   expect(status).toBe(2)
   expect(stdout).toContain('unscanned: the registry does not show its states and findings to you')
+  const sarif = JSON.parse((await outdated(moduleCall('open'), '-o', 'sarif')).stdout) as unknown
+  const message = { text: expect.stringMatching(/^module.open .*: unscanned: /) as string }
+  const notices = [{ level: 'error', message }]
+  const invocations = [{ executionSuccessful: false, toolExecutionNotifications: notices }]
+  expect(sarif).toMatchObject({ runs: [{ results: [], invocations }] })
+})
+
+it('says in each format which files could not be read', async () => {
+  const broken = 'module "x" {\n  source = \n}\n'
+  const sarif = JSON.parse((await outdated(broken, '-o', 'sarif')).stdout) as unknown
+  expect(sarif).toMatchObject({ runs: [{ invocations: [{ executionSuccessful: false }] }] })
+  expect((await outdated(broken, '-o', 'markdown')).stdout).toContain('Not read: main.tf:2')
 })
