@@ -292,6 +292,11 @@ const cases: readonly Case[] = [
     at: '90m',
   },
   {
+    alert: 'DepotUpstreamPolicyInvalid',
+    fires: { [controller('depot_upstream_policy_file_valid')]: '1x10 0x50' },
+    quiet: { [controller('depot_upstream_policy_file_valid')]: '1x60' },
+  },
+  {
     alert: 'DepotEgressRefused',
     fires: { [controller('depot_egress_refused_total')]: '0x20 1x40' },
     quiet: { [controller('depot_egress_refused_total')]: '3x60' },
