@@ -1,6 +1,7 @@
 import type { Module } from './module.ts'
 import type { ParentKind } from './parent.ts'
 import type { Provider } from './provider.ts'
+import type { ScanPolicy } from './scan-policy.ts'
 import type { StorageConfig } from './storage-config.ts'
 import type { Version } from './version.ts'
 
@@ -36,7 +37,9 @@ export function configOfVersion(version: Version): ArchiveConfig | undefined {
   return version.spec[configRefOf[version.spec.type]]
 }
 
-export function configOfParent(parent: Module | Provider): ArchiveConfig {
+export function configOfParent(
+  parent: Module | Provider,
+): ArchiveConfig & { readonly scanPolicy?: ScanPolicy | undefined } {
   return parent.kind === 'Module' ? parent.spec.moduleConfig : parent.spec.providerConfig
 }
 

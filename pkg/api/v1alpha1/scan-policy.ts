@@ -36,3 +36,7 @@ export const ScanPolicy = z
   })
   .describe('What findings of scans mean for the versions.')
 export type ScanPolicy = z.infer<typeof ScanPolicy>
+
+/** Whether a version waits for its first scan. */
+export const holdsUnscanned = ({ block, onMissing = 'Hold' }: ScanPolicy = {}): boolean =>
+  block !== undefined && onMissing === 'Hold'

@@ -1,4 +1,4 @@
-import type { ScanPolicy, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { holdsUnscanned, type ScanPolicy, type Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { attempt } from '../../base/errors/errors.ts'
 import { endOf } from './rules.ts'
 
@@ -25,10 +25,10 @@ const shownIds = 5
 
 /** Decides whether the findings of a version quarantine it. */
 export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanVerdict {
-  const { block, onMissing = 'Hold', ignore = [] } = policy ?? {}
+  const { block, ignore = [] } = policy ?? {}
   if (block === undefined) return {}
   if (status?.scan?.sha256 !== sha256) {
-    return onMissing === 'Serve' ? {} : { message: missing(status) }
+    return holdsUnscanned(policy) ? { message: missing(status) } : {}
   }
   const severities = block === 'HIGH' ? ['CRITICAL', 'HIGH'] : ['CRITICAL']
   const { critical, high } = status.scan.counts

@@ -1,6 +1,7 @@
 import { LifecycleRules } from '../../api/lifecycle/lifecycle.ts'
 import {
   configOfParent,
+  holdsUnscanned,
   type Module,
   normalizeVersion,
   type ParentKind,
@@ -42,6 +43,8 @@ export class ResourceRow {
   readonly removalHeld: boolean
   /** The states of its versions; undefined if nobody wrote any. */
   readonly lifecycle: LifecycleRules | undefined
+  /** Whether its versions wait for their first scan. */
+  readonly holdsUnscanned: boolean
   /** Versions of its upstream that a policy holds back. */
   readonly heldBack: readonly HeldBackVersion[]
   /** @see Ranked */
@@ -74,6 +77,7 @@ export class ResourceRow {
     this.synced = resource.status?.synced
     const { lifecycle = [] } = resource.spec
     this.lifecycle = lifecycle.length === 0 ? undefined : new LifecycleRules(lifecycle)
+    this.holdsUnscanned = holdsUnscanned(config.scanPolicy)
     const { address = '', depot, heldBack = [] } = resource.status?.listing ?? {}
     this.heldBack = heldBack.map((entry) => ({ ...entry, address, depot }))
     this.removalHeld = (resource.status?.conditions ?? []).some(

@@ -21,6 +21,8 @@ export interface Common {
   /** Scanner of its archive, and the database that it used. */
   readonly scanner: string | undefined
   readonly scanDatabase: string | undefined
+  /** Whether it was published, and neither a controller nor a scanner has looked at it yet. */
+  readonly isNew: boolean
   readonly synced: boolean
   readonly syncStatus: string
 }

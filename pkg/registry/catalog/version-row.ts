@@ -19,6 +19,7 @@ import {
   placeOfVersion,
   type Scan,
   sha256Bytes,
+  sha256Hex,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { FindingList } from './findings.ts'
@@ -77,6 +78,10 @@ const nothingRare: Rare = {
   lifecycleSince: 0,
   criticalSince: 0,
 }
+
+const unscanned: readonly QuarantineEntry[] = [
+  { by: 'ScanPolicy', message: 'it was just published, and no scan has looked at it yet' },
+]
 
 /** A Version: one archive. It has few fields, because there may be 200,000 rows. */
 export class VersionRow {
@@ -208,10 +213,18 @@ export class VersionRow {
 
   /** Its state if it is not active. */
   get lifecycle(): Lifecycle | undefined {
-    const { ownLifecycle: own, quarantinedBy } = this.#rare
+    const { ownLifecycle: own } = this.#rare
+    const quarantinedBy = this.#quarantinedBy
     const rules = this.parent?.resource?.lifecycle?.matching(this.version)
     const isActive = own === undefined && rules === undefined && quarantinedBy.length === 0
     return isActive ? undefined : effectiveLifecycle({ own, rules, quarantinedBy })
+  }
+
+  /** A published version is on hold from its first moment, although the controller writes that down a moment later. */
+  get #quarantinedBy(): readonly QuarantineEntry[] {
+    const { quarantinedBy } = this.#rare
+    const isHeld = this.common.isNew && this.parent?.resource?.holdsUnscanned === true
+    return isHeld && quarantinedBy.length === 0 ? unscanned : quarantinedBy
   }
 
   /** When it came into its lifecycle, or was published, in seconds since 1970. */
@@ -340,11 +353,18 @@ function commonOf(version: Version): Common {
     ...placeOfVersion(version),
     scanner: status?.scan?.scanner,
     scanDatabase: status?.scan?.database,
+    isNew: isNew(version),
     // A Version that was published by its digest is in sync without a controller's status.
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,
     syncStatus: status?.syncStatus ?? '',
   }
 }
+
+/** Neither a controller nor a scanner has looked at what was published. */
+const isNew = ({ spec: { upload }, status }: Version): boolean =>
+  upload !== undefined &&
+  status?.artifact === undefined &&
+  status?.scan?.sha256 !== sha256Hex(upload.sha256)
 
 /** A tag with another spelling of the version counts as unknown. */
 function tagPrefixOf({ spec, status }: Version): string | undefined {

@@ -12,6 +12,7 @@ interface Basis {
   readonly isDisplaced: boolean
   /** The lifecycle of its versions. */
   readonly rules: string | undefined
+  readonly holdsUnscanned: boolean | undefined
 }
 
 /** The sum of a chunk, or its state so far. */
@@ -42,6 +43,7 @@ export class VersionSums {
       hasStorage: parent.resource?.storage !== undefined,
       isDisplaced: parent.displacedBy !== undefined,
       rules: parent.resource?.lifecycle?.text,
+      holdsUnscanned: parent.resource?.holdsUnscanned,
     }
     const sums: VersionSum[] = []
     let cost = Math.floor(chunks.length / chunksPerVersion)
@@ -62,9 +64,12 @@ export class VersionSums {
 
   #summingOf(chunk: VersionChunk, basis: Basis): Summing {
     const { sum: known } = chunk
-    const { hasStorage, isDisplaced, rules } = basis
+    const { hasStorage, isDisplaced, rules, holdsUnscanned } = basis
     const holds =
-      known?.hasStorage === hasStorage && known.isDisplaced === isDisplaced && known.rules === rules
+      known?.hasStorage === hasStorage &&
+      known.isDisplaced === isDisplaced &&
+      known.rules === rules &&
+      known.holdsUnscanned === holdsUnscanned
     if (holds) return known.summing
     const summing = new Summing(chunk.rows, this.#findings)
     chunk.sum = { ...basis, summing }

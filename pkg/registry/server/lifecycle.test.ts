@@ -310,3 +310,26 @@ it('refuses an object with a mistake in a rule, so that its last valid rules sta
     expect(numbers(await at.listed())).toEqual(['2.0.0-rc.1', '1.1.0', '1.0.0'])
   }
 })
+
+it('holds a published version whose module demands scans, until a scanner or controller has looked at it', async () => {
+  const sha256 = 'ab'.repeat(32)
+  const upload = { fileName: 'new_1.0.0.tar.gz', sha256, sizeBytes: 1 }
+  const download = async () =>
+    (await get('/depot/modules/v1/platform/new/aws/1.0.0/download')).status
+  const statuses: number[] = []
+  fixture.module('new', { scanPolicy: { block: 'HIGH' } })
+  fixture.version('Module', 'new', '1.0.0', { spec: { upload } })
+  statuses.push(await download())
+  fixture.module('new', { scanPolicy: { block: 'HIGH', onMissing: 'Serve' } })
+  statuses.push(await download())
+  fixture.module('new', { scanPolicy: { block: 'HIGH' } })
+  statuses.push(await download())
+  const counts = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }
+  const scan = { sha256, scannedAt: '2026-11-26T10:00:00Z', scanner: 'trivy', counts }
+  fixture.version('Module', 'new', '1.0.0', { spec: { upload }, status: { scan } })
+  statuses.push(await download())
+  const artifact = { contentDigest: `sha256:${sha256}`, revision: `sha256:${sha256}` }
+  fixture.version('Module', 'new', '1.0.0', { spec: { upload }, status: { artifact } })
+  statuses.push(await download())
+  expect(statuses).toEqual([410, 204, 410, 204, 204])
+})

@@ -108,6 +108,7 @@ type VersionSpec = {
   readonly architecture?: string
   readonly protocols?: readonly string[]
   readonly lifecycle?: object
+  readonly upload?: object
 }
 
 interface VersionOptions {
