@@ -11,9 +11,6 @@ import {
   serve,
 } from '../../pkg/base/serving/serving.ts'
 
-/** How long a published archive may take to arrive. */
-const uploadMs = 1_800_000
-
 /** The listener that servers forward to, together with health, readiness and metrics. */
 export class ControllerHttp {
   readonly part: Runnable
@@ -38,7 +35,6 @@ export class ControllerHttp {
         serve({
           ...options,
           adminListen,
-          requestMs: uploadMs,
           fetch: (request, env) => this.#fetch(request, env),
         }),
       onListening,

@@ -43,8 +43,6 @@ interface RunOptions {
   readonly version: string
 }
 
-/** How long a published archive may take to arrive. */
-const uploadMs = 1_800_000
 /** How long the last download events may take to reach the store; later ones wait on disk. */
 const downloadsCloseMs = 5_000
 
@@ -153,7 +151,6 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         auth,
         broker,
         forwarding,
-        requestMs: forwarding && uploadMs,
         readmes,
         onDownload: (download) => downloads.part.record(download),
         history: (resource, versions) => downloads.part.hourly(resource, versions),

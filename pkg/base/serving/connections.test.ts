@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
 import { expect, it, onTestFinished } from 'vitest'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
-import { ReadyAnswer, serve } from './serving.ts'
+import { awaitUpload, ReadyAnswer, type ServingEnv, serve } from './serving.ts'
 
 const keepAliveMs = 400
 const anyPort = { host: '127.0.0.1', port: 0 }
@@ -84,4 +85,36 @@ it('leaves a deadline to the second of two requests when the first is over', asy
   const socket = await send(requestOf('/ready') + requestOf('/never'))
   await once(socket, 'close')
   expect(socket.bytesRead).toBeGreaterThan(0)
+})
+
+it('gives most requests little time to arrive, and an upload more', async () => {
+  const server = await serve({
+    fetch: async (request, env) => {
+      const app = new Hono<ServingEnv>().put('/:path', async (c) => {
+        if (c.req.param('path') === 'upload') awaitUpload(c)
+        return c.text(await c.req.text())
+      })
+      return await app.fetch(request, env)
+    },
+    listen: anyPort,
+    adminListen: anyPort,
+    log: createLogger('silent'),
+    metrics: createMetrics({ version: 'test' }),
+    waitingFor: () => [],
+    requestMs: 200,
+  })
+  onTestFinished(() => server.stop(0))
+  const begin = async (path: string) => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(`PUT /${path} HTTP/1.1\r\nHost: depot.test\r\nContent-Length: 2\r\n\r\na`)
+    return socket
+  }
+  const upload = await begin('upload')
+  const [refused] = await once(await begin('other'), 'data')
+  expect(String(refused)).toMatch(/^HTTP\/1\.1 408 /)
+  upload.write('b')
+  const [answered] = await once(upload, 'data')
+  expect(String(answered)).toMatch(/^HTTP\/1\.1 200 [^]*ab$/)
+  upload.destroy()
 })

@@ -27,6 +27,8 @@ export interface ListenerOptions {
   readonly onRequest?: OnRequest | undefined
   /** Lifetime of idle connections that clients are told, in milliseconds. */
   readonly keepAliveMs: number
+  /** Called with each request that may have a body. */
+  readonly limitBody: (request: IncomingMessage) => void
   /** Becomes true when the server is about to stop: answers then ask the client to close the connection. */
   readonly draining: { readonly isOn: boolean }
 }
@@ -64,7 +66,7 @@ type Listener = (request: IncomingMessage, response: ServerResponse) => void
 
 /** The request listener of the public port: ready answers are sent at once, and the app answers everything else. */
 export function createListener(options: ListenerOptions): Listener {
-  const { hot, scheme, draining } = options
+  const { hot, scheme, draining, limitBody } = options
   const shared = {
     metrics: new RequestMetrics(options.metrics),
     logRequest: observed(accessLog(options.log), options.onRequest),
@@ -89,7 +91,10 @@ export function createListener(options: ListenerOptions): Listener {
     if (draining.isOn) response.setHeader('Connection', 'close')
     follow(running, shared)
     if (plain !== undefined && answer !== undefined) sendPlain(running, plain, answer)
-    else askApp(running)
+    else {
+      limitBody(request)
+      askApp(running)
+    }
     shared.metrics.started(running.facts.route ?? 'none')
   }
 }

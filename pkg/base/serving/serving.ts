@@ -12,6 +12,7 @@ import { settleShapes } from '../fast/fast.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { OnRequest } from './access-log.ts'
 import { createAdminApp } from './admin.ts'
+import { limitBody, uploadMs } from './body-deadlines.ts'
 import { connectionsOf, drain } from './drain.ts'
 import type { Fetch } from './env.ts'
 import { createListener } from './listener.ts'
@@ -20,6 +21,7 @@ import type { Hot } from './plain-request.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 export { type LoggedRequest, type OnRequest, pathOf } from './access-log.ts'
+export { awaitUpload } from './body-deadlines.ts'
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
 export { acceptsGzip, GzipAnswers } from './gzip.ts'
@@ -53,8 +55,8 @@ export interface ServeOptions {
   readonly onRequest?: OnRequest | undefined
   /** Maximum pause of a connection with a running request, in milliseconds. Default: 120000. */
   readonly idleMs?: number
-  /** Maximum time in which a request arrives with its body, in milliseconds. Default: 30000. */
-  readonly requestMs?: number | undefined
+  /** Maximum time in which a request arrives with its body unless it is an upload, in milliseconds. Default: 30000. */
+  readonly requestMs?: number
   /** Maximum wait of a connection for its next request, in milliseconds. Default: 65000. */
   readonly keepAliveMs?: number
   /**
@@ -79,7 +81,7 @@ export interface RunningServer {
 /** Deadlines of the public port; archives may take as long as bytes flow. */
 const limits = {
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  requestTimeout: uploadMs,
   maxHeaderSize: 64 * 1024,
   connectionsCheckingInterval: 5_000,
   // The app itself answers requests without a Host header.
@@ -100,7 +102,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const draining = { isOn: false }
   const waitingFor = () => (stopping ? ['the server is stopping'] : options.waitingFor())
 
-  const { keepAliveMs = 65_000, idleMs = 120_000 } = options
+  const { keepAliveMs = 65_000, idleMs = 120_000, requestMs = 30_000 } = options
+  const refuse = refuseMalformed(log)
   const listener = createListener({
     fetch: options.fetch,
     hot: options.hot,
@@ -110,13 +113,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     onRequest: options.onRequest,
     keepAliveMs,
     draining,
+    limitBody: (request) => limitBody(request, requestMs, () => refuse(tooSlow(), request.socket)),
   })
   const pair = tls && readTlsFiles(tls)
   const server =
     pair === undefined ? createHttpServer(limits, listener) : createTlsServer(pair, listener)
-  server.on('clientError', refuseMalformed(log))
+  server.on('clientError', refuse)
   server.keepAliveTimeout = keepAliveMs
-  server.requestTimeout = options.requestMs ?? limits.requestTimeout
   server.timeout = idleMs
   const connections = connectionsOf(server)
   const url = await listen(server, options.listen, tls === undefined ? 'http' : 'https')
@@ -145,6 +148,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     },
   }
 }
+
+/** As Node reports a request that is too slow. */
+const tooSlow = () =>
+  Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
 export interface RunningAdmin {
   readonly adminUrl: string

@@ -7,7 +7,7 @@ import { ArchiveError, type LimitsByKind } from '../../archives/archive/archive.
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import { type Reason, type ReasonError, RegistryError } from '../../base/errors/errors.ts'
-import { note, type ServingEnv } from '../../base/serving/serving.ts'
+import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { parentNames } from '../importing/importing.ts'
 import { FillError } from '../sources/sources.ts'
@@ -57,6 +57,7 @@ export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
       )
     }
     await requireRight(options, c, address)
+    awaitUpload(c)
     const { signal } = c.req.raw
     const limit = limits.module
     const expected = bodyOf(c, limit.packedBytes)

@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { ReverseProxy } from '../../base/proxy/proxy.ts'
-import { note, type ServingEnv } from '../../base/serving/serving.ts'
+import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 
 interface ForwardingOptions {
@@ -60,6 +60,7 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
         'nobody publishes here, because this server does not identify callers: start it with OIDC or bearer tokens, or use depot publish --direct',
       )
     }
+    awaitUpload(c)
     const answer = await proxy.forward(c)
     if (!answer.ok) return answer
     const untilMs = performance.now() + servedMs
