@@ -143,6 +143,25 @@ it('tells the receiver of events that a published version is served', async () =
   }, 30_000)
 })
 
+it('publishes and holds a version whose module demands scans, and says so', async () => {
+  const storageConfig = { fileSystem: { directoryPath: 'team' } }
+  const scanPolicy = { block: 'CRITICAL' }
+  await cluster.apply('Module', 'team', 'vpc-held', {
+    spec: { moduleConfig: { name: 'vpc-held', provider: 'aws', storageConfig, scanPolicy } },
+  })
+  await vi.waitFor(
+    async () => {
+      const answer = await put('team/vpc-held/aws/1.0.0', await archiveOf('held'))
+      const held = { status: 202, body: { unserved: { reason: 'Quarantined' } } }
+      expect(answer).toMatchObject(held)
+    },
+    { timeout: 20_000 },
+  )
+  const authorization = `Bearer ${await token()}`
+  const download = `${server.url}/depot/modules/v1/team/vpc-held/aws/1.0.0/download`
+  expect((await fetch(download, { headers: { authorization } })).status).toBe(410)
+})
+
 it('lets one of two who publish a version at once win, and tells the other both digests', async () => {
   const archives = [await archiveOf('one'), await archiveOf('other')]
   const answers = await Promise.all(archives.map((archive) => put('team/vpc/aws/1.1.0', archive)))

@@ -34,7 +34,12 @@ const attempts = 6
 const maxAnswerBytes = 1024 * 1024
 const bounds = { connectMs: 10_000, headersMs: 300_000, idleMs: 60_000 }
 const Discovery = z.object({ 'modules.v1': z.string() })
-const Published = z.object({ outcome: z.enum(['published', 'exists']), sha256: z.string() })
+const Unserved = z.object({ message: z.string() })
+const Published = z.object({
+  outcome: z.enum(['published', 'exists']),
+  sha256: z.string(),
+  unserved: Unserved.optional(),
+})
 const Refused = z.object({ errors: z.array(z.string()) })
 
 /**
@@ -87,17 +92,19 @@ export async function publishOverHttp(
     const url = await endpoint(pool, host, `modules/${path}/${version}`)
     if (allowed.length > 0) url.searchParams.set('allow-file', allowed.join(','))
     const answer = await send(pool, url, archive, token ?? '')
-    if (answer.status === 202)
+    const published = Published.safeParse(answer.body).data
+    if (answer.status === 202 && published?.unserved === undefined)
       throw unavailable(`${host} has stored the version and does not serve it yet`)
     if (answer.status >= 300) return refuse(answer, host)
-    const { outcome } = Published.parse(answer.body)
+    const { outcome, unserved } = Published.parse(answer.body)
     const used = { registryHost: host, namespace, kind: 'module', name, provider: system }
     const required = docs?.root?.inputs.filter((input) => input.required) ?? []
     const block = usageBlock(used, 'terraform', version, required)
-    end(
-      outcome,
-      `${outcome === 'exists' ? 'it was published already' : `${host} serves it`}\n\n${block}`,
-    )
+    const was = outcome === 'exists' ? 'it was published already' : 'it is published'
+    const now = unserved
+      ? `${host} does not serve it yet: ${unserved.message}`
+      : `${host} serves it`
+    end(outcome, `${was}\n${now}\n\n${block}`)
     return 0
   } finally {
     await pool.close()
@@ -159,7 +166,8 @@ async function send(
   }
   for (let attempt = 1; ; attempt += 1) {
     const answer = await ask(pool, url, { method: 'PUT', headers, body: createReadStream(file) })
-    if (answer.status !== 202 || attempt === attempts) return answer
+    const isKnown = answer.status !== 202 || Published.safeParse(answer.body).data?.unserved
+    if (isKnown || attempt === attempts) return answer
   }
 }
 

@@ -38,7 +38,7 @@ export interface ProxyOptions {
   readonly totalMs?: number
   /** Maximum number of running requests. Default: 64. */
   readonly connections?: number
-  /** How many of them one client address may have. Default: all. */
+  /** How many of them one client may have. Default: all. */
   readonly perClient?: number
   /** Default: direct. */
   readonly proxies?: ProxyRules | undefined
@@ -69,6 +69,8 @@ export interface Forwarding {
   readonly path?: string
   /** Replacements for headers of the client, by names in lower case; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>
+  /** Who shares connections. Default: the address of the client. */
+  readonly client?: string
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
@@ -125,7 +127,7 @@ export class ReverseProxy {
     const path = forwarding.path ?? url.pathname + url.search
     checkPath(path)
     const bodyless = method === 'GET' || method === 'HEAD' || raw.body === null
-    const place = await this.#shares?.enter(this.#clientOf(c), raw.signal)
+    const place = await this.#shares?.enter(forwarding.client ?? this.#clientOf(c), raw.signal)
     const body = bodyless ? undefined : new RequestBody(raw.body, maxRequestBytes)
     try {
       const answer = await this.#pool.send(

@@ -1,12 +1,13 @@
 /** Requests that the controller answers: passes them on under the registry's own host name, and streams bodies. */
 
+import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { ReverseProxy } from '../../base/proxy/proxy.ts'
 import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 
 interface ForwardingOptions {
   /** The controller's address: scheme, host and port. */
@@ -33,6 +34,8 @@ const lookAgainMs = 20
 const hookRoute = '/depot/hooks/:provider/:namespace/:name'
 const maxHookBytes = 2 ** 20
 const hookMs = 30_000
+/** Publications of one caller at a time: a quarter of all. */
+const perCaller = 16
 
 /** The controller authenticates callers and limits bodies. */
 export function createForwarding(options: ForwardingOptions): ControllerRoutes {
@@ -42,13 +45,13 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
     ...shared,
     maxRequestBytes: Number.POSITIVE_INFINITY,
     timeoutMs: answerMs,
+    perClient: perCaller,
   })
   // Strangers send webhooks, so they get neither the connections nor the time of those who publish.
   const hooks = new ReverseProxy({ ...shared, maxRequestBytes: maxHookBytes, timeoutMs: hookMs })
 
-  const isRead = (namespace: string, name: string, system: string, version: string) =>
-    (catalog.parentAt('Module', namespace, name, system)?.rowsOf(normalizeVersion(version)) ?? [])
-      .length > 0
+  const rowsOf = (namespace: string, name: string, system: string, version: string) =>
+    catalog.parentAt('Module', namespace, name, system)?.rowsOf(normalizeVersion(version)) ?? []
 
   const route = `${prefix}/modules/:namespace/:name/:system/:version` as const
   const routes = new Hono<ServingEnv>().put(route, async (c) => {
@@ -61,14 +64,19 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
       )
     }
     awaitUpload(c)
-    const answer = await proxy.forward(c)
+    const answer = await proxy.forward(c, {
+      client: hash('sha256', c.req.header('authorization') ?? ''),
+    })
     if (!answer.ok) return answer
     const untilMs = performance.now() + servedMs
-    while (!isRead(namespace, name, system, version)) {
+    for (;;) {
+      const rows = rowsOf(namespace, name, system, version)
+      const [row] = rows
+      if (rows.some(({ downloadable }) => downloadable)) return answer
+      if (row !== undefined) return await notServed(answer, row.unserved)
       if (performance.now() > untilMs) return withStatus(answer, 202)
       await sleep(lookAgainMs)
     }
-    return answer
   })
   routes.post(hookRoute, (c) => {
     note(c, { route: hookRoute, namespace: c.req.param('namespace') })
@@ -82,6 +90,12 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   }
 }
 
-/** Stored, and not served yet. */
+/** Stored, and not served for a reason that the publisher has to know, such as a policy. */
+async function notServed(answer: Response, unserved: VersionRow['unserved']): Promise<Response> {
+  const body = Object.assign({ unserved }, await answer.json())
+  return Response.json(body, { status: 202, headers: { 'Cache-Control': 'no-store' } })
+}
+
+/** Stored, and not read yet. */
 const withStatus = ({ body, headers }: Response, status: number): Response =>
   new Response(body, { status, headers })
