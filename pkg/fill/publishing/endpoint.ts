@@ -14,12 +14,15 @@ import { FillError } from '../sources/sources.ts'
 import { planPublication } from './plan.ts'
 import { publish } from './publish.ts'
 import { claimsOf, type PublishAddress, parseModuleAddress } from './target.ts'
+import { type UploadSpace, UploadSpaces } from './upload-space.ts'
 
 export interface PublishRoutesOptions {
   readonly objects: Objects
   readonly archives: ArchiveStore
   readonly spool: Spool
   readonly limits: LimitsByKind
+  /** How long each MiB of a body may take to arrive, in milliseconds. Default: 60000. */
+  readonly mibMs?: number
   /**
    * Whether the caller may write Versions of a module or provider.
    *
@@ -45,7 +48,8 @@ const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
 
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
-  const { objects, archives, spool, limits } = options
+  const { objects, archives, spool, limits, mibMs = 60_000 } = options
+  const spaces = new UploadSpaces(spool)
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
     const { namespace, name, system, version } = c.req.param()
     note(c, { route: path, namespace, kind: 'Module', name, version })
@@ -61,12 +65,14 @@ export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
     const { signal } = c.req.raw
     const limit = limits.module
     const expected = bodyOf(c, limit.packedBytes)
+    await using space = await spaces.open(2 * expected.sizeBytes, signal)
+    const bounds = { sha256: expected.sha256, limit: limit.packedBytes, mibMs }
+    const received = await receive(c.req.raw, space, bounds)
     // The archive as it came, and as it is packed again.
-    await using space = await reserved(spool, 2 * expected.sizeBytes, signal)
-    await receive(c.req.raw, space.file.path, { ...expected, limit: limit.packedBytes })
-    const context = { objects, archives, limits: limit, signal, workDir: dirname(space.file.path) }
+    await space.grow(2 * received)
+    const context = { objects, archives, limits: limit, signal, workDir: dirname(space.path) }
     const allowed = c.req.query('allow-file')?.split(',') ?? []
-    const asked = { file: space.file.path, address, version, storage: undefined, allowed }
+    const asked = { file: space.path, address, version, storage: undefined, allowed }
     return await planPublication(context, asked, async (publication) => {
       const { refusals, target, archive, comparison, isBroken } = publication
       if (refusals.length > 0) return refusal(refusals)
@@ -122,7 +128,7 @@ function bodyOf(c: Context<ServingEnv>, maxBytes: number) {
       'X-Depot-Sha256 must be the SHA-256 of the body in hexadecimal: send sha256sum of the file',
     )
   }
-  const length = Number(c.req.header('content-length') ?? maxBytes)
+  const length = Number(c.req.header('content-length') ?? 0)
   if (!(length <= maxBytes)) throw tooLarge(maxBytes)
   return { sha256, sizeBytes: length }
 }
@@ -130,33 +136,49 @@ function bodyOf(c: Context<ServingEnv>, maxBytes: number) {
 const tooLarge = (maxBytes: number) =>
   new RegistryError('TooLarge', `the archive is larger than ${maxBytes} bytes: leave files out`)
 
-async function reserved(spool: Spool, bytes: number, signal: AbortSignal) {
-  const file = await spool.reserve(bytes, { signal })
-  return { file, [Symbol.asyncDispose]: () => file.remove() }
-}
+const tooSlow = (mibMs: number) =>
+  new RegistryError(
+    'BadRequest',
+    `a MiB of the body took longer than ${mibMs / 1000} s: send it over a faster connection`,
+  )
 
-/** @throws RegistryError, or FillError ChecksumMismatch */
+/** @returns the number of bytes. @throws RegistryError, or FillError ChecksumMismatch */
 async function receive(
   request: Request,
-  into: string,
-  { sha256, limit }: { readonly sha256: string; readonly limit: number },
-): Promise<void> {
+  space: UploadSpace,
+  bounds: { readonly sha256: string; readonly limit: number; readonly mibMs: number },
+): Promise<number> {
+  const { sha256, limit, mibMs } = bounds
   const hash = createHash('sha256')
   let bytes = 0
-  await using file = await open(into, 'wx', 0o600)
+  await using file = await open(space.path, 'wx', 0o600)
+  const reader = request.body?.getReader()
+  const late = Promise.withResolvers<undefined>()
+  const begin = () => setTimeout(() => late.resolve(undefined), mibMs)
+  let deadline = begin()
   try {
-    for await (const chunk of (request.body ?? []) as AsyncIterable<Uint8Array>) {
-      bytes += chunk.byteLength
+    while (reader !== undefined) {
+      const next = await Promise.race([reader.read(), late.promise])
+      if (next === undefined) throw tooSlow(mibMs)
+      if (next.done) break
+      bytes += next.value.byteLength
       if (bytes > limit) throw tooLarge(limit)
-      hash.update(chunk)
-      await file.writeFile(chunk)
+      if (bytes > space.bytes) {
+        clearTimeout(deadline)
+        await space.grow(bytes)
+        deadline = begin()
+      }
+      hash.update(next.value)
+      await file.writeFile(next.value)
     }
   } catch (cause) {
     if (cause instanceof RegistryError) throw cause
     throw new RegistryError('BadRequest', 'the body ended early: send it again', { cause })
+  } finally {
+    clearTimeout(deadline)
   }
   const actual = hash.digest('hex')
-  if (actual === sha256) return
+  if (actual === sha256) return bytes
   throw new FillError(
     'ChecksumMismatch',
     `the body has SHA-256 ${actual}, and X-Depot-Sha256 says ${sha256}: send the same file again`,
