@@ -69,7 +69,7 @@ export interface Forwarding {
   readonly path?: string
   /** Replacements for headers of the client, by names in lower case; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>
-  /** Who shares connections. Default: the address of the client. */
+  /** Name of the client whose share this counts against. Default: its address. */
   readonly client?: string
 }
 

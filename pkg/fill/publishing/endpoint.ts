@@ -157,8 +157,8 @@ async function receive(
   const begin = () => setTimeout(() => late.resolve(undefined), mibMs)
   let deadline = begin()
   try {
-    while (reader !== undefined) {
-      const next = await Promise.race([reader.read(), late.promise])
+    for (;;) {
+      const next = await Promise.race([reader?.read() ?? { done: true as const }, late.promise])
       if (next === undefined) throw tooSlow(mibMs)
       if (next.done) break
       bytes += next.value.byteLength
