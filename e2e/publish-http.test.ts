@@ -79,6 +79,8 @@ beforeAll(async () => {
     '--sync-url',
     controller.url,
   )
+  const isLoading = async () => (await put('none/none/aws/1.0.0', Buffer.alloc(0))).status === 503
+  await vi.waitUntil(async () => !(await isLoading()))
 })
 afterAll(async () => {
   await server?.stop()
