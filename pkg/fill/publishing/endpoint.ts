@@ -39,10 +39,12 @@ export interface PublishRoutesOptions {
 
 const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
 const types = ['zip', 'gzip', 'x-gzip', 'x-tar', 'octet-stream']
-/** The status of a refusal; the others are 422, because the archive has to change. */
+/** The status of a refusal. The others are 422: the archive has to change. */
 const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
   NoParent: 404,
   VersionExists: 409,
+  NoStorage: 409,
+  StorageNotGranted: 409,
   ArchiveTooLarge: 413,
 }
 

@@ -104,6 +104,16 @@ it('creates the Module again that was removed, although the version is there', a
   expect(context.objects.list('Version')).toHaveLength(1)
 })
 
+it('refuses a Module that is being deleted', async () => {
+  const { metadata, ...module } = moduleObject('vpc', 'aws')
+  const deleted = { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' }
+  await context.objects.create({ ...module, metadata: deleted })
+  await expect(publishAfter(Promise.resolve(), 'late').ended).rejects.toMatchObject({
+    reason: 'NoParent',
+    message: expect.stringContaining('is being deleted'),
+  })
+})
+
 it.each([
   ['gives the Module another name if somebody else took its name meanwhile', 'google', 2],
   ['uses the Module that somebody else created meanwhile', 'aws', 1],

@@ -107,6 +107,10 @@ export function targetOf(
   }
   const kind = address.system === undefined ? 'Provider' : 'Module'
   const [found] = claimsOf(objects, address)
+  if (found?.metadata.deletionTimestamp !== undefined) {
+    const message = `${nameOf(found)} is being deleted: wait until it is gone, and create it again`
+    throw new FillError('NoParent', message)
+  }
   const parent = found ?? newParent(objects, kind, address, storage)
   const shared = configIn(kind, parent)
   const { name = parent.metadata.name, storageConfig } = shared
@@ -154,7 +158,7 @@ function newParent(
     const what = system === undefined ? name : `${name} for ${system}`
     throw new FillError(
       'NoParent',
-      `there is no ${kind} ${what} in namespace ${namespace}: create it, or name the storage of its archives with --storage-config`,
+      `there is no ${kind} ${what} in namespace ${namespace}: create it; depot publish --direct can create it with --storage-config`,
     )
   }
   const parent = { kind, ...address }

@@ -57,13 +57,15 @@ export function createBrowse(options: BrowseOptions): {
     get(routes, prefix, pattern, (c) => {
       const path: RouteParameters = c.req.param()
       note(c, subjectOf(path))
-      const answer = () =>
-        after(callerViewOf(c, options), (view) => {
-          const target = targetOf(c.req.url)
-          const answered = answers.get(view.key, target) ?? make({ view, target, path })
-          return after(answered, (made) => send.toResponse(c, made))
-        })
-      return isForWriters ? after(requireWriter(c, path, auth), answer) : answer()
+      // Who may write a resource may know that it exists, also where callers see public resources only.
+      const view = isForWriters
+        ? after(requireWriter(c, path, auth), () => catalog.model.views.all)
+        : callerViewOf(c, options)
+      return after(view, (seen) => {
+        const target = targetOf(c.req.url)
+        const answered = answers.get(seen.key, target) ?? make({ view: seen, target, path })
+        return after(answered, (made) => send.toResponse(c, made))
+      })
     })
   }
   // Pages of other sites send no token, so badges show public resources only.

@@ -192,6 +192,15 @@ describe('the list', () => {
     expect((await fixture.app().request(list)).status).toBe(403)
   })
 
+  it('is for a service account that may create Versions, where it sees public modules only', async () => {
+    const auth = await open({ mode: 'bearer' })
+    const app = fixture.app({ auth, consumers: async () => [] })
+    const token = await issuer.sign({ sub: 'system:serviceaccount:platform:ci' })
+    cluster.tokens.set(token, (path) => (path.includes('selfsubjectaccessreviews') ? 201 : 200))
+    expect((await app.request(list, bearer(token))).status).toBe(200)
+    expect((await app.request(list.replace('/consumers', ''), bearer(token))).status).toBe(404)
+  })
+
   it('is unavailable while the store is, and downloads go on', async () => {
     const app = fixture.app({
       auth: await oidc(),
