@@ -23,6 +23,7 @@ let scene: Scene
 let app: ReturnType<typeof hookRoutes>
 let metrics: ReturnType<typeof createMetrics>
 let nowMs: number
+let lines: string[]
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'depot-hooks-'))
   const secretNamed = (name: string, value: string) =>
@@ -37,6 +38,7 @@ beforeEach(async () => {
     )
   await secretNamed('hook', secret)
   await secretNamed('empty', '')
+  await secretNamed('of-file', `${secret}\n`)
   scene = await Scene.open(folderPlace(dir), 'team')
   const moduleConfigs = [
     { name: 'vpc', provider: 'aws', source: { type: 'git', url }, storageConfig },
@@ -47,10 +49,13 @@ beforeEach(async () => {
   await scene.write('Depot', 'empty', { webhook: { secretRef: { name: 'empty' } } })
   await scene.write('Depot', 'absent', { webhook: { secretRef: { name: 'absent' } } })
   await scene.write('Depot', 'closed', {})
+  const webhook = { secretRef: { name: 'of-file' } }
+  await scene.write('Depot', 'suspended', { webhook, suspend: true })
   scene.upstream.repository(url, { 'v1.0.0': 'first' })
   await scene.run()
   nowMs = Date.now()
-  const log = createLogger('silent')
+  lines = []
+  const log = createLogger('info', { write: (line: string) => void lines.push(line) })
   metrics = createMetrics({ version: 'test' })
   app = hookRoutes({
     objects: scene.objects,
@@ -156,6 +161,22 @@ it('answers a wrong signature and an unknown Depot alike, and counts both', asyn
   expect(asked()).toBeUndefined()
   const text = await metrics.metrics()
   expect(text).toContain('depot_webhook_requests_total{provider="github",result="refused"} 10')
+})
+
+it('takes a secret from a file with a line end, and says that a Depot is suspended', async () => {
+  const answer = await post('github/team/suspended', signed('{}'))
+  expect([answer.status, await answer.json()]).toEqual([200, { result: 'suspended' }])
+  expect(scene.object('Depot', 'suspended').metadata.annotations[annotation]).toBeUndefined()
+})
+
+it.each([
+  ['main', 'the signature is wrong'],
+  ['closed', 'spec.webhook names no Secret that has the key "secret"'],
+  ['empty', 'spec.webhook names no Secret that has the key "secret"'],
+  ['unknown', 'there is no such Depot'],
+])('logs why a webhook of the Depot %s is refused', async (name, cause) => {
+  await post(`github/team/${name}`, signed('{}', 'wrong'))
+  expect(lines.join('')).toContain(`"cause":${JSON.stringify(cause)}`)
 })
 
 it('answers a ping of GitHub, and refuses other senders and large bodies', async () => {

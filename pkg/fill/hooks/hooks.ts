@@ -59,7 +59,7 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
       secrets.set(key, reading, clock() + secretMs)
     }
     try {
-      const secret = await reading
+      const secret = withoutLineEnd(await reading)
       if (secret?.length) return secret
       log.warn({ namespace, name, secretName }, 'the Secret of a webhook has no key "secret"')
     } catch (err) {
@@ -81,7 +81,7 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
     const isSigned = isSignedBy(provider, { secret, body, header: (key) => c.req.header(key) })
     requests.inc({ provider, result: isSigned ? 'accepted' : 'refused' })
     if (depot === undefined || !isSigned) {
-      log.info({ provider, namespace, name, isKnown: depot !== undefined }, 'webhook refused')
+      log.info({ provider, namespace, name, cause: causeOf(depot, secret) }, 'webhook refused')
       await sleep(refusalMs - (performance.now() - startMs))
       throw new RegistryError(
         'Unauthenticated',
@@ -89,6 +89,7 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
       )
     }
     if (c.req.header('x-github-event') === 'ping') return c.json({ result: 'pong' })
+    if ((depot.spec as { suspend?: boolean }).suspend) return c.json({ result: 'suspended' })
     const annotation = pollAnnotation(apiGroup)
     const value = nextPoll(depot.metadata.annotations[annotation], clock())
     if (value !== undefined) {
@@ -97,6 +98,16 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
     return c.json({ result: 'polling' }, 202)
   })
 }
+
+function causeOf(depot: StoredObject | undefined, secret: Buffer | undefined): string {
+  if (depot === undefined) return 'there is no such Depot'
+  if (secret === undefined) return 'spec.webhook names no Secret that has the key "secret"'
+  return 'the signature is wrong'
+}
+
+/** `kubectl create secret --from-file` keeps the line end of the file, which no sender has. */
+const withoutLineEnd = (secret: Buffer | undefined): Buffer | undefined =>
+  secret && Buffer.from(secret.toString('latin1').replace(/\r?\n$/, ''), 'latin1')
 
 const isProvider = (name: string): name is Sender => providers.some((one) => one === name)
 
