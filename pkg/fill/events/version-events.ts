@@ -20,7 +20,7 @@ const maxFindings = 100
 export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent[] {
   const { type: kind, operatingSystem: os, architecture: arch, ...rest } = spec as Version['spec']
   const { upload, moduleConfigRef: module, providerConfigRef: provider } = rest
-  const { artifact, checksum, lifecycle, scan, sourceScan, binaryScan } = (status ??
+  const { artifact, checksum, lifecycle, quarantinedBy, scan, sourceScan, binaryScan } = (status ??
     {}) as NonNullable<Version['status']>
   const { namespace, name, uid } = metadata
   const owner = metadata.ownerReferences.find((one) => one.kind === kind)?.name
@@ -47,8 +47,9 @@ export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent
     ).slice(0, 22)
     return [{ id, type, atMs, subject: `${namespace}/${name}`, data: { ...about, ...data } }]
   }
-  const storedAt = artifact?.storedAt ?? (upload && metadata.creationTimestamp)
-  const isServed = lifecycle?.state !== 'Quarantined'
+  // `storedAt` of an upload is when its archive was last checked, at the request of a person too.
+  const storedAt = artifact && (upload ? metadata.creationTimestamp : artifact.storedAt)
+  const isServed = lifecycle?.state !== 'Quarantined' && !quarantinedBy?.length
   const findings = [sourceScan, binaryScan]
     .flatMap((one) => one?.findings ?? [])
     .filter(({ severity }) => severity === 'CRITICAL')
