@@ -24,6 +24,7 @@ let app: ReturnType<typeof hookRoutes>
 let metrics: ReturnType<typeof createMetrics>
 let nowMs: number
 let lines: string[]
+let annotated: (string | undefined)[]
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'depot-hooks-'))
   const secretNamed = (name: string, value: string) =>
@@ -55,11 +56,15 @@ beforeEach(async () => {
   await scene.run()
   nowMs = Date.now()
   lines = []
+  annotated = []
   const log = createLogger('info', { write: (line: string) => void lines.push(line) })
   metrics = createMetrics({ version: 'test' })
   app = hookRoutes({
     objects: scene.objects,
-    annotate: (ref, annotations) => scene.objects.patch(ref, { metadata: { annotations } }),
+    annotate: (ref, annotations) => {
+      annotated.push(annotations[annotation])
+      return scene.objects.patch(ref, { metadata: { annotations } })
+    },
     apiGroup,
     log,
     metrics,
@@ -105,6 +110,13 @@ it('asks for at most one poll in ten seconds, and for one after the last request
   }
   const at = (ms: number) => new Date(nowMs - 12_000 + ms).toISOString()
   expect(times).toEqual([at(0), at(10_000), at(10_000), at(20_000), at(20_000)])
+})
+
+it('asks for two polls, the second one later, however many requests come at once', async () => {
+  const requests = Array.from({ length: 50 }, () => post('github/team/main', signed('{}')))
+  for (const { status } of await Promise.all(requests)) expect(status).toBe(202)
+  const at = (ms: number) => new Date(nowMs + ms).toISOString()
+  expect(annotated).toEqual([at(0), at(10_000)])
 })
 
 it('polls when the second of two requests is due, also in a process that starts later', async () => {

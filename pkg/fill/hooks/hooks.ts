@@ -31,6 +31,7 @@ const maxHookBytes = 2 ** 20
 /** All refusals take this long, so that they do not tell whether a Depot or its Secret exists. */
 const refusalMs = 250
 const secretMs = 10_000
+const writtenMs = 20_000
 
 export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
   const { objects, apiGroup, clock = Date.now } = options
@@ -41,6 +42,24 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
     labels: ['provider', 'result'],
   })
   const secrets = new Bounded<Promise<Buffer | undefined>>({ maxEntries: 1000, clock })
+
+  // What this process wrote last: a burst of requests comes before any of it is read back.
+  const written = new Bounded<string>({ maxEntries: 1000, clock })
+
+  const askForPoll = async ({ metadata }: StoredObject): Promise<void> => {
+    const { namespace, name, annotations } = metadata
+    const annotation = pollAnnotation(apiGroup)
+    const key = `${namespace}/${name}`
+    const value = nextPoll(written.get(key) ?? annotations[annotation], clock())
+    if (value === undefined) return
+    written.set(key, value, clock() + writtenMs)
+    try {
+      await options.annotate({ kind: 'Depot', namespace, name }, { [annotation]: value })
+    } catch (error) {
+      written.delete(key)
+      throw error
+    }
+  }
 
   const read = async (namespace: string, name: string): Promise<Buffer | undefined> => {
     const found = await objects.secret(namespace, name)
@@ -90,11 +109,7 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
     }
     if (c.req.header('x-github-event') === 'ping') return c.json({ result: 'pong' })
     if ((depot.spec as { suspend?: boolean }).suspend) return c.json({ result: 'suspended' })
-    const annotation = pollAnnotation(apiGroup)
-    const value = nextPoll(depot.metadata.annotations[annotation], clock())
-    if (value !== undefined) {
-      await options.annotate({ kind: 'Depot', namespace, name }, { [annotation]: value })
-    }
+    await askForPoll(depot)
     return c.json({ result: 'polling' }, 202)
   })
 }
