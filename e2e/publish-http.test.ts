@@ -126,6 +126,16 @@ it('publishes an archive, which the server that answered serves', async () => {
     status: 201,
     body: { outcome: 'published', version: '1.0.0' },
   })
+  const published = () =>
+    controller.log.filter((line) => line.includes('"msg":"archive published"'))
+  await vi.waitFor(() => expect(published()).toHaveLength(1))
+  expect(JSON.parse(published()[0] ?? '')).toMatchObject({
+    namespace: 'team',
+    name: 'vpc',
+    version: '1.0.0',
+    sha256: expect.any(String),
+    subject: expect.any(String),
+  })
   const authorization = `Bearer ${await token()}`
   const versions = `${server.url}/depot/modules/v1/team/vpc/aws/versions`
   expect(await (await fetch(versions, { headers: { authorization } })).text()).toContain('"1.0.0"')

@@ -151,6 +151,7 @@ async function runController(
         const publishing = publishRoutes({
           ...fetching,
           objects: known,
+          log,
           mayPublish: (c, ...what) => auth.mayPublish(requestOf(c), ...what),
         })
         const hooks = hookRoutes({

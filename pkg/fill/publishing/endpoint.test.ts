@@ -30,6 +30,7 @@ beforeAll(async () => {
       archives,
       spool,
       limits: defaultLimits,
+      log,
       mayPublish,
       mibMs,
     })

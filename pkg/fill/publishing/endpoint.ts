@@ -8,6 +8,7 @@ import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import { type Reason, type ReasonError, RegistryError } from '../../base/errors/errors.ts'
 import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { parentNames } from '../importing/importing.ts'
 import { FillError } from '../sources/sources.ts'
@@ -21,6 +22,7 @@ export interface PublishRoutesOptions {
   readonly archives: ArchiveStore
   readonly spool: Spool
   readonly limits: LimitsByKind
+  readonly log: Logger
   /** How long each MiB of a body may take to arrive, in milliseconds. Default: 60000. */
   readonly mibMs?: number
   /**
@@ -51,6 +53,7 @@ const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
   const { objects, archives, spool, limits, mibMs = 60_000 } = options
+  const log = options.log.child({ component: 'publishing' })
   const spaces = new UploadSpaces(spool)
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
     const { namespace, name, system, version } = c.req.param()
@@ -82,6 +85,11 @@ export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
       const { sha256, sizeBytes, contentDigest } = archive
       const facts = { sha256, sizeBytes, contentDigest, verdict: comparison?.verdict, isBroken }
       const body = { outcome, address, version: target.version, ...facts }
+      const { subject, callerHash } = c.env?.facts ?? {}
+      log.info(
+        { namespace, name, system, version: target.version, sha256, outcome, subject, callerHash },
+        'archive published',
+      )
       return Response.json(body, {
         status: outcome === 'published' ? 201 : 200,
         headers: { 'Cache-Control': 'no-store' },
