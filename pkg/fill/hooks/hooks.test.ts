@@ -113,7 +113,7 @@ it('asks for at most one poll in ten seconds, and for one after the last request
 })
 
 it('asks for two polls, the second one later, however many requests come at once', async () => {
-  const requests = Array.from({ length: 50 }, () => post('github/team/main', signed('{}')))
+  const requests = Array.from({ length: 50 }, async () => post('github/team/main', signed('{}')))
   for (const { status } of await Promise.all(requests)) expect(status).toBe(202)
   const at = (ms: number) => new Date(nowMs + ms).toISOString()
   expect(annotated).toEqual([at(0), at(10_000)])
