@@ -117,6 +117,10 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     const table = page.getByRole('table', { name: 'Versions' })
     await page.getByRole('button', { name: 'Open all' }).click()
     await expect.poll(() => table.locator('.platforms li').count()).toBe(20)
+    // The table of upgrades has no size while it is folded.
+    await page.evaluate(() => {
+      for (const fold of document.querySelectorAll('details')) fold.open = true
+    })
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme })
       for (const width of [320, 768, 993, 1153, 1201, 1265, 1280]) {
