@@ -14,6 +14,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { Registry } from '../../hack/testbed/registry/registry.ts'
+import { startServer } from '../../hack/testbed/server/server.ts'
 import { environmentOf, shellBlock } from '../documentation.fixture.ts'
 import { typeServer } from '../typed-server.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
@@ -132,15 +134,23 @@ it('docs/sources.md, sync.md and import.md name only existing flags and metrics'
   const unknown = named.filter((flag) => !flags.has(flag) && !flag.startsWith('--from-'))
   expect(unknown.filter((flag) => !others.includes(flag))).toEqual([])
 
-  const controller = await cluster.startController()
+  const registry = new Registry()
+  const policy = join(registry.dir, 'policy.yaml')
+  writeFileSync(policy, 'minimumAge: 1d\n')
+  const programs = [
+    await cluster.startController('--upstream-policy', policy),
+    await startServer(registry),
+  ]
   onTestFinished(async () => {
-    await controller.stop()
+    for (const program of programs) await program.stop()
+    registry.remove()
   })
   const counted = [...text.matchAll(/`(depot_[a-z_]+)/g)].map(([, name = '']) => name)
   expect(counted.length).toBeGreaterThan(3)
   // Some exist once this controller holds the lease.
   const absent = async () => {
-    const metrics = await (await fetch(`${controller.adminUrl}/metrics`)).text()
+    const texts = programs.map(async ({ adminUrl }) => (await fetch(`${adminUrl}/metrics`)).text())
+    const metrics = (await Promise.all(texts)).join('\n')
     return counted.filter((name) => !metrics.includes(`# TYPE ${name} `))
   }
   await expect.poll(absent, { timeout: 60_000 }).toEqual([])
