@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
+import { readTextFile } from '../../pkg/base/run/run.ts'
 
 const prefix = 'TF_TOKEN_'
 const Credentials = z.object({
@@ -28,6 +29,15 @@ export function tokenFor(
   const file = join(home, '.terraform.d', 'credentials.tfrc.json')
   const { credentials = {} } = credentialsIn(file, host)
   return Object.entries(credentials).find(([name]) => name.toLowerCase() === wanted)?.[1].token
+}
+
+/** The token of `--token-file`. @throws OptionsError if the file cannot be read or is empty */
+export async function tokenInFile(file: string): Promise<string> {
+  const text = await readTextFile(file).catch((error: unknown) => {
+    throw new OptionsError([`--token-file: ${messageOf(error)}`])
+  })
+  if (text.trim() !== '') return text.trim()
+  throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
 }
 
 /** Errors of the parser would quote the file, which holds tokens. */

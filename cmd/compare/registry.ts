@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as z from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
 import { openModuleDocs } from '../../pkg/archives/docs/docs.ts'
-import { hasReason, messageOf } from '../../pkg/base/errors/errors.ts'
+import { hasReason, jsonOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
@@ -21,10 +22,26 @@ export interface RegistryVersion {
   readonly version: string
 }
 
+/** Something in a registry, such as a module or a version of a provider. */
+interface RegistryAddress extends Omit<RegistryVersion, 'version'> {
+  readonly version: string | undefined
+}
+
 const part = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?'
 const address = new RegExp(
-  `^([A-Za-z0-9][A-Za-z0-9.-]*(?::\\d+)?)/(${part}/${part}/${part})(?:@(.+))?$`,
+  `^([A-Za-z0-9][A-Za-z0-9.-]*(?::\\d+)?)/(${part}/${part}(?:/${part})?)(?:@(.+))?$`,
 )
+
+/** Reads `HOST/NAMESPACE/NAME/SYSTEM` or `HOST/NAMESPACE/TYPE`, with or without `@VERSION`; undefined for any other text. */
+export function registryAddress(text: string): RegistryAddress | undefined {
+  const [, host, path, version] = address.exec(text) ?? []
+  if (host === undefined || path === undefined || !/[.:]/.test(host)) return undefined
+  return { host, path, version }
+}
+
+/** The kind that the path of an address has. */
+export const kindAt = (path: string): 'module' | 'provider' =>
+  path.split('/').length === 2 ? 'provider' : 'module'
 
 /**
  * Reads `HOST/NAMESPACE/NAME/SYSTEM@VERSION`; undefined for a path on the file system.
@@ -32,9 +49,10 @@ const address = new RegExp(
  * @throws OptionsError if a module is named without a version
  */
 export function registryVersion(operand: string): RegistryVersion | undefined {
-  const [, host, path, version] = address.exec(operand) ?? []
-  if (host === undefined || path === undefined || !/[.:]/.test(host)) return undefined
-  if (existsSync(operand)) return undefined
+  const found = registryAddress(operand)
+  if (found === undefined || kindAt(found.path) !== 'module' || existsSync(operand))
+    return undefined
+  const { host, path, version } = found
   if (version !== undefined) return { host, path, version }
   throw new OptionsError([`${operand}: write its version, such as ${operand}@1.0.0`])
 }
@@ -122,6 +140,16 @@ export async function openRegistry(
     },
   }
 }
+
+const Refusal = z.object({ errors: z.array(z.string()).min(1) })
+
+/** What a registry says in an answer that is an error, and `; ` with the remedy if the caller is refused. */
+export function refusalOf({ status, body }: Answer, remedy: string) {
+  const [said] = Refusal.safeParse(jsonOf(body.toString())).data?.errors ?? []
+  return { said, remedy: status === 401 || status === 403 ? `; ${remedy}` : '' }
+}
+
+type Answer = Awaited<ReturnType<Awaited<ReturnType<typeof openRegistry>>['ask']>>
 
 const shownVersions = 5
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type ConsumersCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { registryAddress } from '../compare/compare.ts'
 import { openBrowseApi } from '../findings/findings.ts'
 
 const text = z.string()
@@ -27,13 +28,12 @@ export async function consumers(
   options: ConsumersCommandOptions,
   operands: readonly string[],
 ): Promise<undefined> {
-  const [, host, path] =
-    /^([^/\s]*[.:][^/\s]*)\/([^/@\s]+\/[^/@\s]+(?:\/[^/@\s]+)?)$/.exec(operands.join(' ')) ?? []
-  if (host === undefined || path === undefined) {
+  const found = registryAddress(operands.join(' '))
+  if (found === undefined || found.version !== undefined) {
     throw new OptionsError(['write one HOST/NAMESPACE/NAME/SYSTEM, or HOST/NAMESPACE/TYPE'])
   }
-  await using api = await openBrowseApi(options, host)
-  const object = await api.objectAt(path)
+  await using api = await openBrowseApi(options, found.host)
+  const object = await api.objectAt(found.path)
   const all: Consumer[] = []
   for (let page = 1; ; page += 1) {
     const { items, totalCount } = await api.ask(

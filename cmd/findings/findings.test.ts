@@ -112,9 +112,11 @@ describe('the exit status', () => {
     expect(await refused('platform/vpc/aws')).toContain('write one address')
     expect(await refused('localhost:1/platform/vpc/aws')).toContain('ECONNREFUSED')
     const variable = `TF_TOKEN_localhost:${server.port}`
-    expect(await refused(vpc(), { [variable]: 'expired' })).toMatch(
-      /the token has expired; .*terraform login/,
-    )
+    for (const spelled of [vpc(), vpc().replace('localhost', 'LOCALHOST')]) {
+      expect(await refused(spelled, { [variable]: 'expired' })).toMatch(
+        /the token has expired; .*terraform login/,
+      )
+    }
   })
 })
 

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { cycloneDxOf, findingsText, isAtLeast, sarifOf } from '../../pkg/api/findings/findings.ts'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type FindingsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { registryAddress } from '../compare/compare.ts'
 import { openBrowseApi } from './browse-api.ts'
 
 export { openBrowseApi } from './browse-api.ts'
@@ -66,16 +67,9 @@ export async function findings(
 
 const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`
 
-const part = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?'
-const address = new RegExp(
-  `^([A-Za-z0-9][A-Za-z0-9.-]*(?::\\d+)?)/(${part}/${part}(?:/${part})?)(?:@(.+))?$`,
-)
-
 function versionOf([operand = '', ...others]: readonly string[]) {
-  const [, host, path, version] = address.exec(operand) ?? []
-  if (host !== undefined && path !== undefined && /[.:]/.test(host) && others.length === 0) {
-    return { host, path, version }
-  }
+  const found = registryAddress(operand)
+  if (found !== undefined && others.length === 0) return found
   throw new OptionsError([
     'write one address: HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider, and perhaps @VERSION',
   ])

@@ -5,7 +5,7 @@ import { distinctFindings, rankOf } from '../../pkg/api/findings/findings.ts'
 import { lifecycleWords } from '../../pkg/api/lifecycle/lifecycle.ts'
 import { jsonOf, messageOf, printable } from '../../pkg/base/errors/errors.ts'
 import { FillError } from '../../pkg/fill/sources/sources.ts'
-import type { openRegistry } from '../compare/compare.ts'
+import { type openRegistry, refusalOf } from '../compare/compare.ts'
 import { VersionReport } from '../findings/findings.ts'
 import type { Item, OutdatedCheck, OutdatedFinding, Registered } from './items.ts'
 
@@ -184,15 +184,13 @@ async function asked(
   service: 'modules.v1' | 'providers.v1',
   path: string,
 ): Promise<{ readonly text: string; readonly url: URL } | undefined> {
-  const { status, body, url } = await registry.ask(host, service, path)
+  const answer = await registry.ask(host, service, path)
+  const { status, body, url } = answer
   if (status === 200) return { text: body.toString(), url }
   if (status === 404) return undefined
-  const [first = ''] = Errors.safeParse(jsonOf(body.toString())).data?.errors ?? []
-  const remedy = status === 401 || status === 403 ? `; ${registry.remedyFor(host)}` : ''
-  throw new NoAnswer(`${host} answered ${status}${first && `: ${first}`}${remedy}`)
+  const { said = '', remedy } = refusalOf(answer, registry.remedyFor(host))
+  throw new NoAnswer(`${host} answered ${status}${said && `: ${said}`}${remedy}`)
 }
-
-const Errors = z.object({ errors: z.array(z.string()) })
 
 function read<T>(schema: z.ZodType<T>, text: string): T {
   const { data } = schema.safeParse(jsonOf(text))

@@ -3,8 +3,7 @@ import { plainText, problemText, readUses, type Use } from '../../pkg/archives/d
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type OutdatedCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLimiter } from '../../pkg/base/pacing/pacing.ts'
-import { readTextFile } from '../../pkg/base/run/run.ts'
-import { openRegistry } from '../compare/compare.ts'
+import { openRegistry, tokenInFile } from '../compare/compare.ts'
 import { checks, type Item, type Registered } from './items.ts'
 import { judge } from './judge.ts'
 import { asJson, asMarkdown, asSarif, asText } from './report.ts'
@@ -62,7 +61,8 @@ async function itemsOf(
   const asked = uses.filter((use) => 'host' in use)
   const others = uses.filter((use) => 'findings' in use)
   const hosts = [...new Set(asked.map(({ host }) => host))]
-  const token = options.tokenFile && (await tokenIn(options.tokenFile))
+  // The options have one --host with it, so nothing else is asked.
+  const token = options.tokenFile && (await tokenInFile(options.tokenFile))
   if (hosts.length === 0) return others
   await using registry = await openRegistry(options, hosts, token ? () => token : undefined)
   const limited = createLimiter({ parallel: atOnce, waiting: Infinity, busy: '' })
@@ -84,15 +84,6 @@ const byPlace = (a: Item, b: Item): number =>
   compareText(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0) || compareText(a.name, b.name)
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
-
-/** The options have one --host with it, so nothing else is asked. */
-async function tokenIn(file: string): Promise<string> {
-  const text = await readTextFile(file).catch((error: unknown) => {
-    throw new OptionsError([`--token-file: ${messageOf(error)}`])
-  })
-  if (text.trim() !== '') return text.trim()
-  throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
-}
 
 const publicHosts: ReadonlySet<string> = new Set(['registry.terraform.io', 'registry.opentofu.org'])
 /** The CLIs read these as repositories. */

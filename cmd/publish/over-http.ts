@@ -13,9 +13,8 @@ import { type PackedDocs, packedDocs, plainText } from '../../pkg/archives/docs/
 import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
-import { readTextFile } from '../../pkg/base/run/run.ts'
 import { type PublishAddress, requireNoSecrets } from '../../pkg/fill/publishing/publishing.ts'
-import { loginRemedy, tokenFor } from '../compare/compare.ts'
+import { loginRemedy, tokenFor, tokenInFile } from '../compare/compare.ts'
 import type { PublishOutcome } from './report.ts'
 
 /** A module to send to a registry. */
@@ -53,9 +52,7 @@ export async function publishOverHttp(
   { file, host, address, version, allowed, limits, proxies }: Sent,
 ): Promise<number> {
   const token =
-    tokenFile === undefined
-      ? tokenFor(host, process.env, homedir())
-      : (await readTextFile(tokenFile)).trim()
+    tokenFile === undefined ? tokenFor(host, process.env, homedir()) : await tokenInFile(tokenFile)
   if (token === undefined && !dryRun)
     throw new OptionsError([`there is no token for ${host}: ${loginRemedy(host, false)}`])
   const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))

@@ -142,8 +142,8 @@ export const limitsOf = (options: LimitOptions): LimitsByKind => ({
   },
 })
 
-/** The authorities of `--egress-ca-path`. @throws Error if the file holds no certificate */
-export async function readAuthorities(path: string | undefined): Promise<string | undefined> {
+/** @throws Error if the file holds no certificate */
+async function readAuthorities(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined
   const text = await readTextFile(path)
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text

@@ -118,7 +118,8 @@ export function openSources(options: SourcesOptions): RegistrySources {
     async ask({ host, service, path, secretName }, asking) {
       const { ca, credential } = await accessFor(secretName, '')()
       const url = new URL(path, await discovery.find(host, service, ca, asking))
-      return upstream.ask(url.href, { ...asking, ca, ...(url.host === host && { credential }) })
+      const isOwn = url.host === new URL(`https://${host}`).host
+      return upstream.ask(url.href, { ...asking, ca, ...(isOwn && { credential }) })
     },
   }
 }
