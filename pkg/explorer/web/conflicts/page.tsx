@@ -3,6 +3,7 @@ import { useQuery } from '../api/use-query.ts'
 import { number, plural, sentence } from '../parts/format.ts'
 import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
 import { NamespacePick } from '../parts/namespace-pick.tsx'
+import { NoMatch } from '../parts/no-match.tsx'
 import { Pagination, PastEnd } from '../parts/pagination.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { reasons, reasonWords } from '../parts/reasons.ts'
@@ -143,12 +144,7 @@ const Nothing = ({ values }: { readonly values: ConflictsValues }) =>
       <p>Everything that you can see is served under its own address.</p>
     </div>
   ) : (
-    <div class="void">
-      <h2 class="h3">Nothing matches these filters.</h2>
-      <a class="btn" href={conflictsHref()}>
-        Clear
-      </a>
-    </div>
+    <NoMatch clearHref={conflictsHref()} />
   )
 
 const heads = [

@@ -1,3 +1,4 @@
+import { NoMatch } from '../parts/no-match.tsx'
 import { type DepotsValues, depotsHref } from '../url/pages.ts'
 import { Drawing } from './drawing.tsx'
 import type { DepotNode, Fleet, FleetHit, FleetNode } from './fleet.ts'
@@ -61,12 +62,7 @@ export function Content({ fleet, depots, values, view, hits, current, change }: 
               clearHref={hrefWith({ q: '' })}
             />
           ) : depots.length === 0 ? (
-            <div class="void">
-              <h2 class="h3">Nothing matches these filters.</h2>
-              <a class="btn" href={hrefWith({ health: '' })}>
-                Clear
-              </a>
-            </div>
+            <NoMatch clearHref={hrefWith({ health: '' })} />
           ) : view === 'graph' ? (
             <Drawing depots={depots} chosen={chosen} hrefOf={hrefOf} />
           ) : (

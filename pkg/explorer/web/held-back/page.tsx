@@ -1,7 +1,8 @@
 import type { HeldBackItem, HeldBackList } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
+import { AddressLink } from '../parts/address.tsx'
 import { number, plural, sentence } from '../parts/format.ts'
-import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
+import { NoMatch } from '../parts/no-match.tsx'
 import { Pagination, PastEnd } from '../parts/pagination.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
@@ -11,13 +12,7 @@ import { Cell, RowHead, Table } from '../parts/table.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { useTitle } from '../shell/title.ts'
 import { navigate } from '../url/navigate.ts'
-import {
-  type HeldBackValues,
-  heldBackHref,
-  heldBackParams,
-  heldBackUrl,
-  resourceHref,
-} from '../url/pages.ts'
+import { type HeldBackValues, heldBackHref, heldBackParams, heldBackUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 
 type Change = (changed: Partial<HeldBackValues>, how?: 'push' | 'replace') => void
@@ -135,33 +130,17 @@ function Nothing({ values: { q, why, depot } }: { readonly values: HeldBackValue
       <h2 class="h3">Nothing is held back.</h2>
     </div>
   ) : (
-    <div class="void">
-      <h2 class="h3">Nothing matches these filters.</h2>
-      <a class="btn" href={heldBackHref()}>
-        Clear
-      </a>
-    </div>
+    <NoMatch clearHref={heldBackHref()} />
   )
 }
 
 function Row({ item }: { readonly item: HeldBackItem }) {
-  const { kind, namespace, name, version, until, askedFor, message } = item
+  const { version, until, askedFor, message } = item
   return (
     <tr role="row">
       <RowHead class="full">
         <span class="held">
-          <span class="addr">
-            <Icon name={kindIcon(kind)} />
-            <span>
-              <Hidden>{kind === 'provider' ? 'Provider' : 'Module'} </Hidden>
-              <span class="ns">
-                {namespace}/<wbr />
-              </span>
-              <a href={resourceHref({ namespace, kind, name })}>
-                <b>{name}</b>
-              </a>
-            </span>
-          </span>
+          <AddressLink of={item} />
           <code>{version}</code>
         </span>
       </RowHead>

@@ -4,6 +4,7 @@ import { useQuery } from '../api/use-query.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { plural } from '../parts/format.ts'
 import { LookedAt } from '../parts/looked-at.tsx'
+import { NoMatch } from '../parts/no-match.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { loginHref } from '../shell/session.ts'
 import {
@@ -21,18 +22,14 @@ interface NothingProps {
 }
 
 export const NothingMatches = ({ count, values: { view, q } }: NothingProps) => (
-  <div class="void">
-    <h2 class="h3">Nothing matches these filters.</h2>
+  <NoMatch clearHref={resourcesHref({ view })}>
     <p>{plural(count, 'filter is', 'filters are')} on.</p>
     {isSearched(q) && (
       <p>
         <LookedAt access={<a href={accessHref()}>Access</a>} />
       </p>
     )}
-    <a class="btn" href={resourcesHref({ view })}>
-      Clear
-    </a>
-  </div>
+  </NoMatch>
 )
 
 const commands = `kubectl label namespace NAMESPACE depot.internal/public=true
