@@ -143,10 +143,10 @@ export async function openRegistry(
 
 const Refusal = z.object({ errors: z.array(z.string()).min(1) })
 
-/** What a registry says in an answer that is an error, and `; ` with the remedy if the caller is refused. */
+/** Reads what a registry says in an error, and gives `; ` with the remedy if the caller is refused. */
 export function refusalOf({ status, body }: Answer, remedy: string) {
-  const [said] = Refusal.safeParse(jsonOf(body.toString())).data?.errors ?? []
-  return { said, remedy: status === 401 || status === 403 ? `; ${remedy}` : '' }
+  const [text] = Refusal.safeParse(jsonOf(body.toString())).data?.errors ?? []
+  return { text, remedy: status === 401 || status === 403 ? `; ${remedy}` : '' }
 }
 
 type Answer = Awaited<ReturnType<Awaited<ReturnType<typeof openRegistry>>['ask']>>

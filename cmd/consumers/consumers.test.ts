@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
-import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
+import { type LoneServer, serveAppAlone } from '../../hack/testbed/upstream/https-server.ts'
 import type { Auth } from '../../pkg/registry/auth/auth.ts'
 import { oidcOptions, TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 import { AccessFixture } from '../../pkg/registry/server/access.fixture.ts'
@@ -44,13 +44,9 @@ beforeAll(async () => {
   auth = fixture.auth({ mode: 'oidc', oidc: oidcOptions(issuer.url) })
   await auth.started
   const app = fixture.app({ auth, consumers: async () => uses })
-  server = await serveHttpsAlone('localhost', async (incoming, outgoing) => {
-    const { authorization = '' } = incoming.headers
-    const url = `https://localhost${incoming.url ?? ''}`
-    const answer = await app.request(url, { headers: authorization ? { authorization } : {} })
-    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
-    outgoing.end(Buffer.from(await answer.arrayBuffer()))
-  })
+  server = await serveAppAlone('localhost', (url, authorization) =>
+    app.request(url, { headers: authorization ? { authorization } : {} }),
+  )
   mkdirSync(join(dir, 'home'))
 })
 afterAll(async () => {

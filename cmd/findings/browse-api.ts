@@ -30,8 +30,8 @@ export async function openBrowseApi(
       })
     const { status, body, url } = answer
     if (status !== 200) {
-      const { said = `it answers ${status}`, remedy } = refusalOf(answer, registry.remedyFor(host))
-      throw new OptionsError([`${host}: ${printable(said, 1024)}${remedy}`])
+      const { text = `it answers ${status}`, remedy } = refusalOf(answer, registry.remedyFor(host))
+      throw new OptionsError([`${host}: ${printable(text, 1024)}${remedy}`])
     }
     const { data } = schema.safeParse(jsonOf(body.toString()))
     if (data !== undefined) return data

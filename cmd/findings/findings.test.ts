@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
-import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
+import { type LoneServer, serveAppAlone } from '../../hack/testbed/upstream/https-server.ts'
 import { Fixture } from '../../pkg/registry/server/registry.fixture.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'depot-findings-'))
@@ -24,15 +24,11 @@ const finding = (vulnerabilityID: string, severity: string) => ({
 
 beforeAll(async () => {
   const app = fixture.app()
-  server = await serveHttpsAlone('localhost', async (incoming, outgoing) => {
-    const { authorization = '' } = incoming.headers
-    const answer =
-      authorization === 'Bearer expired'
-        ? Response.json({ errors: ['the token has expired'] }, { status: 401 })
-        : await app.request(`https://localhost${incoming.url ?? ''}`)
-    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
-    outgoing.end(Buffer.from(await answer.arrayBuffer()))
-  })
+  server = await serveAppAlone('localhost', (url, authorization) =>
+    authorization === 'Bearer expired'
+      ? Response.json({ errors: ['the token has expired'] }, { status: 401 })
+      : app.request(url),
+  )
   const scanned = (findings: readonly object[]) => ({ sourceScan: { findings } })
   fixture.module('vpc')
   const versions = {

@@ -188,8 +188,8 @@ async function asked(
   const { status, body, url } = answer
   if (status === 200) return { text: body.toString(), url }
   if (status === 404) return undefined
-  const { said = '', remedy } = refusalOf(answer, registry.remedyFor(host))
-  throw new NoAnswer(`${host} answered ${status}${said && `: ${said}`}${remedy}`)
+  const { text = '', remedy } = refusalOf(answer, registry.remedyFor(host))
+  throw new NoAnswer(`${host} answered ${status}${text && `: ${text}`}${remedy}`)
 }
 
 function read<T>(schema: z.ZodType<T>, text: string): T {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
-import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
+import { type LoneServer, serveAppAlone } from '../../hack/testbed/upstream/https-server.ts'
 import { Fixture } from '../../pkg/registry/server/registry.fixture.ts'
 
 const work = mkdtempSync(join(tmpdir(), 'depot-unscanned-'))
@@ -16,15 +16,11 @@ let isBrowseHidden = false
 
 beforeAll(async () => {
   const app = fixture.app()
-  server = await serveHttpsAlone('localhost', async (incoming, outgoing) => {
-    const path = incoming.url ?? ''
-    const answer =
-      isBrowseHidden && path.includes('/ui/v1/')
-        ? Response.json({ errors: ['not found'] }, { status: 404 })
-        : await app.request(`https://localhost${path}`)
-    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
-    outgoing.end(Buffer.from(await answer.arrayBuffer()))
-  })
+  server = await serveAppAlone('localhost', (url) =>
+    isBrowseHidden && url.includes('/ui/v1/')
+      ? Response.json({ errors: ['not found'] }, { status: 404 })
+      : app.request(url),
+  )
   const critical = {
     vulnerabilityID: 'CVE-1',
     pkgName: '',

@@ -74,6 +74,17 @@ export async function serveHttpsAlone(
   return { ...server, authority, close }
 }
 
+/** The same for an app that answers requests of the web's own kind. @param url of the request, with the name as its host */
+export const serveAppAlone = (
+  name: string,
+  answer: (url: string, authorization: string) => Response | Promise<Response>,
+): Promise<LoneServer> =>
+  serveHttpsAlone(name, async ({ url = '', headers }, outgoing) => {
+    const found = await answer(`https://${name}${url}`, headers.authorization ?? '')
+    outgoing.writeHead(found.status, Object.fromEntries(found.headers))
+    outgoing.end(Buffer.from(await found.arrayBuffer()))
+  })
+
 /** Serves TLS. @param names further names that its certificate is good for */
 export async function serveHttps(
   { authority, placeOf = () => anywhere }: UpstreamAuthority,
