@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { apart, needs } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { countTo, name, namespaces, onOff, path } from './values.ts'
+import { countTo, name, namespaces, path, toggle } from './values.ts'
 
 const { apiGroup, kubeconfig, namespace } = serverCommand.options
 
@@ -62,11 +62,7 @@ export type BackupCommandOptions = Options<typeof backupOptions>
 
 const restoreOptions = flagged({
   ...connection,
-  dryRun: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Ask the API server about each object, and change nothing.',
-  },
+  dryRun: toggle('Ask the API server about each object, and change nothing.'),
   mapGroup: {
     value: z
       .string()

@@ -1,15 +1,12 @@
 import { registryOptions } from './compare.ts'
 import { outputFormat, outputOption } from './printing.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { onOff } from './values.ts'
+import { toggle } from './values.ts'
 
 const options = flagged({
-  outdated: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Only consumers of a version that is not the newest, is deprecated, withdrawn or gone, or has CRITICAL findings.',
-  },
+  outdated: toggle(
+    'Only consumers of a version that is not the newest, is deprecated, withdrawn or gone, or has CRITICAL findings.',
+  ),
   output: {
     ...outputOption,
     formerFlag: 'format',

@@ -11,8 +11,8 @@ import {
   name,
   namespace,
   namespaces,
-  onOff,
   storageGrants,
+  toggle,
 } from './values.ts'
 import { storageVariables } from './variables.ts'
 
@@ -95,19 +95,13 @@ const options = flagged({
     meaning:
       'Storage locations where archives of namespaces can be stored and removed, such as `team-a=s3://bucket/team-a`, in addition to the annotation `{api_group}/storage` of Namespaces. If some namespaces are not watched, archives are removed only from locations that this option grants to watched namespaces alone.',
   },
-  requireStorageGrants: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Store and remove archives only in locations that the annotation `{api_group}/storage` of their Namespace grants. `--storage-grants` enables it too.',
-  },
+  requireStorageGrants: toggle(
+    'Store and remove archives only in locations that the annotation `{api_group}/storage` of their Namespace grants. `--storage-grants` enables it too.',
+  ),
   ...upkeepOptions,
-  sweepDelete: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Remove stored archives that no Version refers to and that are a day old, instead of only counting them. Use it only if no other cluster uses the same locations.',
-  },
+  sweepDelete: toggle(
+    'Remove stored archives that no Version refers to and that are a day old, instead of only counting them. Use it only if no other cluster uses the same locations.',
+  ),
   shutdownGracePeriodMs: {
     value: durationMs({ least: '0', most: '24h' }),
     default: '20s',

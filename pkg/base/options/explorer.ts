@@ -4,7 +4,7 @@ import { distinctAddresses, needs, together } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options } from './table.ts'
 import { baseUrl, endpointUrl, issuerUrl } from './urls.ts'
-import { durationMs, name, onOff, path } from './values.ts'
+import { durationMs, name, path, toggle } from './values.ts'
 
 const { listen, adminListen, shutdownDelayMs, shutdownGracePeriodMs } = serverCommand.options
 
@@ -106,11 +106,9 @@ const options = flagged({
     default: '8h',
     meaning: 'Maximum lifetime of a session.',
   },
-  devTokenInput: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Show a field for any bearer token in the sidebar. Do not use it in production.',
-  },
+  devTokenInput: toggle(
+    'Show a field for any bearer token in the sidebar. Do not use it in production.',
+  ),
   distPath: {
     value: path,
     otherwise: 'next to the program',

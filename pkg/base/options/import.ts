@@ -2,7 +2,7 @@ import { fetchingOptions, limitOptions } from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, countTo, name, namespace, oneOf, onOff, path } from './values.ts'
+import { archivesOption, countTo, name, namespace, oneOf, path, toggle } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup } = serverCommand.options
@@ -58,16 +58,8 @@ const options = flagged({
     default: 'tar.gz',
     meaning: 'Archive format of modules: zip or tar.gz.',
   },
-  unsigned: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Also import providers without a signature.',
-  },
-  dryRun: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Print the planned imports; fetch no archives and write nothing.',
-  },
+  unsigned: toggle('Also import providers without a signature.'),
+  dryRun: toggle('Print the planned imports; fetch no archives and write nothing.'),
   parallel: {
     value: countTo(64),
     default: '4',

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { onOff } from './values.ts'
+import { toggle } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
 const place = {
@@ -16,7 +16,7 @@ const place = {
       'Kubeconfig whose user may list and watch Depots, Modules, Providers and Versions of the namespace, and patch Modules and Providers.',
   },
   apiGroup,
-  dryRun: { value: onOff, default: 'false', meaning: 'Print the change, and write nothing.' },
+  dryRun: toggle('Print the change, and write nothing.'),
 } as const
 
 const note = (title: string) => z.string().min(1).max(1024).meta({ title })

@@ -2,7 +2,7 @@ import { fetchingOptions } from './fetching.ts'
 import { outputFormat, outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, onOff } from './values.ts'
+import { archivesOption, toggle } from './values.ts'
 
 const { apiGroup, namespace } = serverCommand.options
 
@@ -16,12 +16,9 @@ const options = flagged({
     meaning: 'Output format: text, json or sarif (for the code scanning of a Git host).',
   },
   upstreamHosts: fetchingOptions.upstreamHosts,
-  partial: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'The manifests refer to objects in other places: report missing ones as warnings, not as errors.',
-  },
+  partial: toggle(
+    'The manifests refer to objects in other places: report missing ones as warnings, not as errors.',
+  ),
   archives: {
     ...archivesOption,
     otherwise: 'archives are not checked',

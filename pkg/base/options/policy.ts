@@ -3,7 +3,7 @@ import { outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { onOff, path } from './values.ts'
+import { path, toggle } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
 
@@ -14,11 +14,7 @@ const options = flagged({
     meaning: 'Manifest of the Depot whose policy is tested.',
   },
   ...policyOptions,
-  held: {
-    value: onOff,
-    default: 'false',
-    meaning: 'List the versions that are held back, instead of the policies.',
-  },
+  held: toggle('List the versions that are held back, instead of the policies.'),
   manifests: {
     ...manifests,
     meaning: 'Folder of manifests to list, in place of a cluster.',

@@ -5,7 +5,7 @@ import { outputOption } from './printing.ts'
 import { apart, needs } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, list, name, onOff, path } from './values.ts'
+import { archivesOption, list, name, path, toggle } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
@@ -36,22 +36,15 @@ const options = flagged({
     meaning:
       'Files to accept although they look like secrets or states. States, `.terraform` and `.git` are never part of the archive.',
   },
-  dryRun: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Print what would be published and what is in its way, and write nothing.',
-  },
+  dryRun: toggle('Print what would be published and what is in its way, and write nothing.'),
   tokenFile: {
     value: path,
     otherwise: 'the tokens of Terraform and OpenTofu',
     meaning: 'File with the token for the registry.',
   },
-  direct: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Write to storage and records with your own credentials: those of the kubeconfig and of the storage, or the files of a folder. Required for providers.',
-  },
+  direct: toggle(
+    'Write to storage and records with your own credentials: those of the kubeconfig and of the storage, or the files of a folder. Required for providers.',
+  ),
   manifests: {
     ...manifests,
     meaning:

@@ -1,10 +1,9 @@
-import * as z from 'zod'
 import { controllerCommand } from './controller.ts'
 import { limitOptions } from './fetching.ts'
 import { logOptions, outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption, durationMs, onOff, path, sizeBytes } from './values.ts'
+import { archivesOption, countTo, durationMs, oneOf, onOff, path, sizeBytes } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup, kubeconfig, manifests } = serverCommand.options
@@ -35,9 +34,7 @@ const options = flagged({
     meaning: 'Root folder of archives on the file system. It is only read.',
   },
   scanner: {
-    value: z
-      .enum(['trivy', 'exec'], { error: 'is not a scanner: write trivy or exec' })
-      .meta({ title: 'SCANNER' }),
+    value: oneOf('a scanner', 'trivy', 'exec').meta({ title: 'SCANNER' }),
     default: 'trivy',
     meaning:
       'What scans: trivy, or exec for any program: `COMMAND source|binary FOLDER` writes a JSON list of findings and ends with 0.',
@@ -76,11 +73,7 @@ const options = flagged({
   },
   ...limitOptions,
   scanSlots: {
-    value: z
-      .string()
-      .regex(/^[1-9]\d?$/, 'is not a number: write 1 to 99')
-      .transform(Number)
-      .meta({ title: 'COUNT' }),
+    value: countTo(99),
     default: '1',
     meaning: 'How many archives to scan concurrently.',
   },
@@ -95,11 +88,7 @@ const options = flagged({
     meaning: 'Least time between two scans of the same archive.',
   },
   block: {
-    value: z
-      .enum(['CRITICAL', 'HIGH'], {
-        error: 'is not a severity that blocks: write CRITICAL or HIGH',
-      })
-      .meta({ title: 'SEVERITY' }),
+    value: oneOf('a severity that blocks', 'CRITICAL', 'HIGH').meta({ title: 'SEVERITY' }),
     otherwise: 'only what a scanPolicy blocks',
     meaning:
       'Quarantine versions with findings of this severity, or a worse one. A `scanPolicy` can only block more, and name findings to ignore. Without one, versions are served until their first scan.',

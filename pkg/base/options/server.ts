@@ -11,10 +11,10 @@ import {
   name,
   namespace,
   namespaceOrAll,
-  onOff,
   path,
   sizeBytes,
   storageGrants,
+  toggle,
   valkeyAddress,
 } from './values.ts'
 import { storageVariables } from './variables.ts'
@@ -44,18 +44,12 @@ const options = flagged({
     otherwise: 'from the request',
     meaning: 'External URL of the server, for absolute links.',
   },
-  trustProxy: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Use it only behind a proxy that sets both.',
-  },
-  mcp: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Serve coding agents at `/depot/mcp`: the Model Context Protocol, with tools that only read.',
-  },
+  trustProxy: toggle(
+    'Trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Use it only behind a proxy that sets both.',
+  ),
+  mcp: toggle(
+    'Serve coding agents at `/depot/mcp`: the Model Context Protocol, with tools that only read.',
+  ),
   apiGroup: {
     value: apiGroup,
     default: 'depot.internal',
@@ -70,12 +64,9 @@ const options = flagged({
     value: path,
     meaning: 'Directory of YAML manifests to read instead of a cluster.',
   },
-  allowEmptyManifests: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Accept that all files in `--manifests` disappear at once. Otherwise Depot assumes that the volume is not mounted, and keeps serving.',
-  },
+  allowEmptyManifests: toggle(
+    'Accept that all files in `--manifests` disappear at once. Otherwise Depot assumes that the volume is not mounted, and keeps serving.',
+  ),
   watchNamespace: {
     value: namespaceOrAll,
     otherwise: 'all',
@@ -87,17 +78,12 @@ const options = flagged({
     platformVariable: 'POD_NAMESPACE',
     meaning: 'Namespace of the GroupBindings. Those of other namespaces are ignored.',
   },
-  anonymousAuth: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Serve everything to everyone, without authentication. With OIDC: callers without a token are guests, who see public resources.',
-  },
-  useBearerToken: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Callers send a service-account token, and the RBAC rules of the cluster decide.',
-  },
+  anonymousAuth: toggle(
+    'Serve everything to everyone, without authentication. With OIDC: callers without a token are guests, who see public resources.',
+  ),
+  useBearerToken: toggle(
+    'Callers send a service-account token, and the RBAC rules of the cluster decide.',
+  ),
   oidcIssuerUrl: {
     value: issuerUrl,
     meaning:
@@ -132,17 +118,12 @@ const options = flagged({
     value: name,
     meaning: 'Second accepted audience: the client of the explorer.',
   },
-  oidcAllowSaFallback: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Also accept service-account tokens of the cluster. Its RBAC rules decide about them.',
-  },
-  oidcAllowClientCredentials: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Also accept tokens that the issuer gave to other clients, as the group `client:{subject}`.',
-  },
+  oidcAllowSaFallback: toggle(
+    'Also accept service-account tokens of the cluster. Its RBAC rules decide about them.',
+  ),
+  oidcAllowClientCredentials: toggle(
+    'Also accept tokens that the issuer gave to other clients, as the group `client:{subject}`.',
+  ),
   brokerProxyUrl: {
     value: brokerUrl,
     meaning:
@@ -183,11 +164,9 @@ const options = flagged({
     meaning:
       'Armored private key that signs the checksums of providers. Without it, providers cannot be installed.',
   },
-  presignModules: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Also redirect module archives to their storage, if it has `presign` enabled.',
-  },
+  presignModules: toggle(
+    'Also redirect module archives to their storage, if it has `presign` enabled.',
+  ),
   statsValkeyAddr: {
     value: valkeyAddress,
     meaning: 'Valkey that counts downloads for all replicas. The prefix `valkeys://` enables TLS.',
@@ -204,12 +183,9 @@ const options = flagged({
     meaning:
       'Pattern of the groups that stand for people in the list of consumers of a module, such as `team-*`: the first one that matches. `*` does not match `/`.',
   },
-  consumerPersons: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Keep people without such a group by the subject of their tokens. They are personal data: tell people before.',
-  },
+  consumerPersons: toggle(
+    'Keep people without such a group by the subject of their tokens. They are personal data: tell people before.',
+  ),
   statsRefreshIntervalMs: {
     value: durationMs({ least: '100ms', most: '24h' }),
     default: '10s',

@@ -1,14 +1,10 @@
 import * as z from 'zod'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
 import { baseUrl } from './urls.ts'
-import { onOff } from './values.ts'
+import { toggle } from './values.ts'
 
 const options = flagged({
-  heap: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Take all objects of JavaScript. Required, because nothing else can be taken yet.',
-  },
+  heap: toggle('Take all objects of JavaScript. Required, because nothing else can be taken yet.'),
   adminUrl: {
     value: baseUrl,
     default: 'http://127.0.0.1:9090',

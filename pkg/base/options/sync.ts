@@ -3,7 +3,7 @@ import { logOptions, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { onOff, path } from './values.ts'
+import { path, toggle } from './values.ts'
 import { storageVariables } from './variables.ts'
 
 const { apiGroup } = serverCommand.options
@@ -22,29 +22,18 @@ const options = flagged({
     meaning:
       'Root folder of archives whose `storageConfig` is `fileSystem`, as of `depot server`. It is created if it is missing.',
   },
-  watch: {
-    value: onOff,
-    default: 'false',
-    meaning: 'Keep running: follow changes of the manifests, and poll upstreams for new versions.',
-  },
-  check: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Write nothing: compare storage and upstream with the records, list every difference, and exit with 1 if there is one.',
-  },
-  verify: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Read and hash every stored archive. Without it, Depot only checks that each one exists and has the right size.',
-  },
-  confirmRemovals: {
-    value: onOff,
-    default: 'false',
-    meaning:
-      'Remove the stored versions that are not wanted any more, however many there are. Without it, many at once stay until a person confirms.',
-  },
+  watch: toggle(
+    'Keep running: follow changes of the manifests, and poll upstreams for new versions.',
+  ),
+  check: toggle(
+    'Write nothing: compare storage and upstream with the records, list every difference, and exit with 1 if there is one.',
+  ),
+  verify: toggle(
+    'Read and hash every stored archive. Without it, Depot only checks that each one exists and has the right size.',
+  ),
+  confirmRemovals: toggle(
+    'Remove the stored versions that are not wanted any more, however many there are. Without it, many at once stay until a person confirms.',
+  ),
   ...graceOptions,
   apiGroup,
   ...fetching,

@@ -26,6 +26,9 @@ export const onOff = z.stringbool({
   error: 'is neither true nor false: write true or false',
 })
 
+/** A row for a switch that is off by default. */
+export const toggle = (meaning: string) => ({ value: onOff, default: 'false', meaning }) as const
+
 const text = z.string().refine((value) => value.trim() !== '', {
   error: 'is empty: write a value, or leave the option out',
 })
