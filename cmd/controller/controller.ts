@@ -152,6 +152,7 @@ async function runController(
           ...fetching,
           objects: known,
           log,
+          metrics,
           mayPublish: (c, ...what) => auth.mayPublish(requestOf(c), ...what),
         })
         const hooks = hookRoutes({

@@ -8,7 +8,7 @@ import { defaultLimits } from '../../archives/archive/archive.ts'
 import { openSpool, type Spool } from '../../archives/spool/spool.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { answerErrors, type ServingEnv } from '../../base/serving/serving.ts'
-import { createLogger } from '../../base/telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { folderObjects } from '../../records/store/store.ts'
 import { publishRoutes } from './publishing.ts'
 
@@ -31,6 +31,7 @@ beforeAll(async () => {
       spool,
       limits: defaultLimits,
       log,
+      metrics: createMetrics({ version: '0' }),
       mayPublish,
       mibMs,
     })

@@ -1,21 +1,21 @@
-import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Context, Hono } from 'hono'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { ArchiveError, type LimitsByKind } from '../../archives/archive/archive.ts'
+import type { LimitsByKind } from '../../archives/archive/archive.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
-import { type Reason, type ReasonError, RegistryError } from '../../base/errors/errors.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
 import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
-import type { Logger } from '../../base/telemetry/telemetry.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { parentNames } from '../importing/importing.ts'
-import { FillError } from '../sources/sources.ts'
+import { counted, Refused } from './answers.ts'
 import { planPublication } from './plan.ts'
 import { publish } from './publish.ts'
+import { PublishMetrics } from './publish-metrics.ts'
 import { claimsOf, type PublishAddress, parseModuleAddress } from './target.ts'
-import { type UploadSpace, UploadSpaces } from './upload-space.ts'
+import { announcedBody, archiveTypes, receive } from './upload.ts'
+import { UploadSpaces } from './upload-space.ts'
 
 export interface PublishRoutesOptions {
   readonly objects: Objects
@@ -23,6 +23,7 @@ export interface PublishRoutesOptions {
   readonly spool: Spool
   readonly limits: LimitsByKind
   readonly log: Logger
+  readonly metrics: Metrics
   /** How long each MiB of a body may take to arrive, in milliseconds. Default: 60000. */
   readonly mibMs?: number
   /**
@@ -40,21 +41,13 @@ export interface PublishRoutesOptions {
 }
 
 const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
-const types = ['zip', 'gzip', 'x-gzip', 'x-tar', 'octet-stream']
-/** The status of a refusal. The others are 422: the archive has to change. */
-const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
-  NoParent: 404,
-  VersionExists: 409,
-  NoStorage: 409,
-  StorageNotGranted: 409,
-  ArchiveTooLarge: 413,
-}
 
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
   const { objects, archives, spool, limits, mibMs = 60_000 } = options
   const log = options.log.child({ component: 'publishing' })
   const spaces = new UploadSpaces(spool)
+  const metrics = new PublishMetrics(options.metrics)
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
     const { namespace, name, system, version } = c.req.param()
     note(c, { route: path, namespace, kind: 'Module', name, version })
@@ -69,10 +62,12 @@ export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
     awaitUpload(c)
     const { signal } = c.req.raw
     const limit = limits.module
-    const expected = bodyOf(c, limit.packedBytes)
-    await using space = await spaces.open(2 * expected.sizeBytes, signal)
-    const bounds = { sha256: expected.sha256, limit: limit.packedBytes, mibMs }
-    const received = await receive(c.req.raw, space, bounds)
+    const bounds = { types: archiveTypes, maxBytes: limit.packedBytes, mibMs }
+    const announced = announcedBody(c, bounds)
+    await using space = await spaces.open(2 * announced.sizeBytes, signal)
+    const received = await receive(c.req.raw, space, announced, bounds)
+    metrics.received('Module', received)
+    const startMs = performance.now()
     // The archive as it came, and as it is packed again.
     await space.grow(2 * received)
     const context = { objects, archives, limits: limit, signal, workDir: dirname(space.path) }
@@ -80,8 +75,9 @@ export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
     const asked = { file: space.path, address, version, storage: undefined, allowed }
     return await planPublication(context, asked, async (publication) => {
       const { refusals, target, archive, comparison, isBroken } = publication
-      if (refusals.length > 0) return refusal(refusals)
+      if (refusals.length > 0) throw new Refused(refusals)
       const outcome = await publish(context, publication)
+      metrics.ended('Module', outcome, startMs)
       const { sha256, sizeBytes, contentDigest } = archive
       const facts = { sha256, sizeBytes, contentDigest, verdict: comparison?.verdict, isBroken }
       const body = { outcome, address, version: target.version, ...facts }
@@ -96,14 +92,7 @@ export function publishRoutes(options: PublishRoutesOptions): Hono<ServingEnv> {
       })
     })
   }
-  return new Hono<ServingEnv>().put(path, async (c) => {
-    try {
-      return await put(c)
-    } catch (error) {
-      if (error instanceof FillError || error instanceof ArchiveError) return refusal([error])
-      throw error
-    }
-  })
+  return new Hono<ServingEnv>().put(path, counted('Module', metrics, put))
 }
 
 /** The answer says nothing about modules to callers who may not publish them. */
@@ -120,86 +109,4 @@ async function requireRight(
     'Forbidden',
     `you may not publish ${namespace}/${name}/${system}: have a GroupBinding name the namespace in publishNamespaces and the Module in publishModules, or, for credentials of the cluster, have RBAC allow you to create versions there`,
   )
-}
-
-/** Reads what the headers say about the body. @throws RegistryError */
-function bodyOf(c: Context<ServingEnv>, maxBytes: number) {
-  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== undefined && !types.some((one) => type === `application/${one}`)) {
-    throw new RegistryError(
-      'UnsupportedMediaType',
-      `the body has Content-Type ${type}: send a zip or tar.gz as application/zip or application/gzip`,
-    )
-  }
-  const sha256 = c.req.header('x-depot-sha256')?.toLowerCase() ?? ''
-  if (!/^[0-9a-f]{64}$/.test(sha256)) {
-    throw new RegistryError(
-      'BadRequest',
-      'X-Depot-Sha256 must be the SHA-256 of the body in hexadecimal: send sha256sum of the file',
-    )
-  }
-  const length = Number(c.req.header('content-length') ?? 0)
-  if (!(length <= maxBytes)) throw tooLarge(maxBytes)
-  return { sha256, sizeBytes: length }
-}
-
-const tooLarge = (maxBytes: number) =>
-  new RegistryError('TooLarge', `the archive is larger than ${maxBytes} bytes: leave files out`)
-
-const tooSlow = (mibMs: number) =>
-  new RegistryError(
-    'BadRequest',
-    `a MiB of the body took longer than ${mibMs / 1000} s: send it over a faster connection`,
-  )
-
-/** @returns the number of bytes. @throws RegistryError, or FillError ChecksumMismatch */
-async function receive(
-  request: Request,
-  space: UploadSpace,
-  bounds: { readonly sha256: string; readonly limit: number; readonly mibMs: number },
-): Promise<number> {
-  const { sha256, limit, mibMs } = bounds
-  const hash = createHash('sha256')
-  let bytes = 0
-  await using file = await open(space.path, 'wx', 0o600)
-  const reader = request.body?.getReader()
-  const late = Promise.withResolvers<undefined>()
-  const begin = () => setTimeout(() => late.resolve(undefined), mibMs)
-  let deadline = begin()
-  try {
-    for (;;) {
-      const next = await Promise.race([reader?.read() ?? { done: true as const }, late.promise])
-      if (next === undefined) throw tooSlow(mibMs)
-      if (next.done) break
-      bytes += next.value.byteLength
-      if (bytes > limit) throw tooLarge(limit)
-      if (bytes > space.bytes) {
-        clearTimeout(deadline)
-        await space.grow(bytes)
-        deadline = begin()
-      }
-      hash.update(next.value)
-      await file.writeFile(next.value)
-    }
-  } catch (cause) {
-    if (cause instanceof RegistryError) throw cause
-    throw new RegistryError('BadRequest', 'the body ended early: send it again', { cause })
-  } finally {
-    clearTimeout(deadline)
-  }
-  const actual = hash.digest('hex')
-  if (actual === sha256) return bytes
-  throw new FillError(
-    'ChecksumMismatch',
-    `the body has SHA-256 ${actual}, and X-Depot-Sha256 says ${sha256}: send the same file again`,
-  )
-}
-
-/** All that is in the way, in the shape of every error of the registry. */
-function refusal(errors: readonly ReasonError[]): Response {
-  const [first] = errors
-  const status = (first && statusOfReason[first.reason]) ?? 422
-  const refusals = errors.map(({ reason, message }) => ({ reason, message }))
-  const body = { errors: refusals.map(({ message }) => message), refusals }
-  return Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })
 }

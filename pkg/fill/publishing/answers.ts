@@ -1,0 +1,69 @@
+import type { Context } from 'hono'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { ArchiveError } from '../../archives/archive/archive.ts'
+import {
+  codeOf,
+  mayPass,
+  type Reason,
+  type ReasonError,
+  unavailable,
+} from '../../base/errors/errors.ts'
+import type { ServingEnv } from '../../base/serving/serving.ts'
+import { FillError } from '../sources/sources.ts'
+import type { PublishMetrics } from './publish-metrics.ts'
+
+/** The status of a refusal. The others are 422: the archive has to change. */
+const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
+  NoParent: 404,
+  VersionExists: 409,
+  NoStorage: 409,
+  StorageNotGranted: 409,
+  ArchiveTooLarge: 413,
+}
+
+const ofDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
+
+/** Says more than one thing that is in the way. */
+export class Refused extends Error {
+  readonly errors: readonly ReasonError[]
+
+  constructor(errors: readonly ReasonError[]) {
+    super(errors.map(({ message }) => message).join('; '))
+    this.errors = errors
+  }
+}
+
+/** Answers and counts every refusal of a route in the same way. */
+export function counted<C extends Context<ServingEnv>>(
+  kind: ParentKind,
+  metrics: PublishMetrics,
+  handler: (c: C) => Promise<Response>,
+): (c: C) => Promise<Response> {
+  return async (c) => {
+    try {
+      return await handler(c)
+    } catch (thrown) {
+      const error = ofDisk.has(codeOf(thrown))
+        ? unavailable('the disk of the controller cannot take the files', thrown)
+        : thrown
+      const errors = error instanceof Refused ? error.errors : [error]
+      metrics.failed(kind, errors[0])
+      const explained = errors.filter(
+        (one) => one instanceof FillError || one instanceof ArchiveError,
+      )
+      if (explained.length === 0) throw error
+      return refusal(explained)
+    }
+  }
+}
+
+/** All that is in the way, in the shape of every error of the registry. */
+function refusal(errors: readonly ReasonError[]): Response {
+  const [first] = errors
+  const isLater = first !== undefined && mayPass(first.reason)
+  const status = isLater ? 503 : ((first && statusOfReason[first.reason]) ?? 422)
+  const refusals = errors.map(({ reason, message }) => ({ reason, message }))
+  const body = { errors: refusals.map(({ message }) => message), refusals }
+  const headers = { 'Cache-Control': 'no-store', ...(isLater && { 'Retry-After': '5' }) }
+  return Response.json(body, { status, headers })
+}
