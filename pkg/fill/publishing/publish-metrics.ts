@@ -5,7 +5,7 @@ import { counter, histogram, type Metrics } from '../../base/telemetry/telemetry
 /** From a small module to the release of a large provider, in seconds. */
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** What publishing over HTTP does, by the kind of what is published. */
+/** Counts and times publications over HTTP, by the kind of what is published. */
 export class PublishMetrics {
   readonly #total
   readonly #bytes

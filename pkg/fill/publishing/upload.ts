@@ -6,7 +6,7 @@ import type { ServingEnv } from '../../base/serving/serving.ts'
 import { FillError } from '../sources/sources.ts'
 import type { UploadSpace } from './upload-space.ts'
 
-/** What the headers of an upload say. */
+/** Length and digest that the headers of an upload announce. */
 export interface AnnouncedBody {
   readonly sha256: string
   /** 0: unknown. */
