@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -89,6 +89,21 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
       })
       expect(typed).toMatch(/Installed depot\.test\/platform\/hello v1\.1\.0 \(self-signed, key ID/)
       expect(typed).toContain('Apply complete! Resources: 2 added')
+      // The commands of Depot find the registry where the CLI finds it.
+      const depot = (args: string) =>
+        spawnSync(
+          'sh',
+          ['-ec', `${lines.slice(0, 2).join('\n')}\n"$0" ${args}`, join(checkout, 'depot')],
+          {
+            encoding: 'utf8',
+            env: { PATH: process.env['PATH'], HOME: parent },
+          },
+        )
+      const network = 'depot.test/platform/network/aws'
+      expect(depot(`docs ${network}@1.0.0`).stdout).toContain('name="input_zones"')
+      expect(depot(`compare ${network} 1.0.0 1.1.0`).stderr).toBe('')
+      expect(depot(`findings ${network}@1.1.0`).stdout).toContain('CRITICAL')
+      expect(depot('outdated').stdout).toContain('excluded: 2.0.0 is the latest')
       // The samples have documentation: an input leads to its module.
       const search = `http://127.0.0.1:${port}/depot/ui/v1/search?q=zones`
       await expect

@@ -11,14 +11,15 @@ import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { openRegistry, registryVersion } from './registry.ts'
 
-export { tokenFor, tokenInFile } from './credentials.ts'
 export {
+  cliConfig,
   kindAt,
   loginRemedy,
   openRegistry,
   refusalOf,
   registryAddress,
   registryVersion,
+  tokenInFile,
 } from './registry.ts'
 
 const statuses = { compatible: 0, breaking: 1, unknown: 2 }

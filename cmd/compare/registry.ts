@@ -9,10 +9,11 @@ import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
 import { openModuleDocs } from '../../pkg/archives/docs/docs.ts'
 import { hasReason, jsonOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { readTextFile } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
-import { tokenFor } from './credentials.ts'
+import { readCliConfig } from './cli-config.ts'
 
 /** A version of a module in a registry. */
 export interface RegistryVersion {
@@ -57,19 +58,32 @@ export function registryVersion(operand: string): RegistryVersion | undefined {
   throw new OptionsError([`${operand}: write its version, such as ${operand}@1.0.0`])
 }
 
-const ownToken = (host: string) => tokenFor(host, process.env, homedir())
+/** Registries as the CLIs of this machine know them. */
+export const cliConfig = () =>
+  readCliConfig(process.env, homedir(), (problem) => process.stderr.write(`depot: ${problem}\n`))
+
+/** The token of `--token-file`. @throws OptionsError if the file cannot be read or is empty */
+export async function tokenInFile(file: string): Promise<string> {
+  const text = await readTextFile(file).catch((error: unknown) => {
+    throw new OptionsError([`--token-file: ${messageOf(error)}`])
+  })
+  if (text.trim() !== '') return text.trim()
+  throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
+}
 
 /**
  * Opens what reading registries needs.
  *
- * @param tokenOf default: the tokens of the CLIs
+ * @param token for all hosts. Default: the tokens of the CLIs
  * @throws OptionsError for options that cannot be used
  */
 export async function openRegistry(
   { egressAllow, egressCaPath }: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
   hosts: readonly string[],
-  tokenOf: (host: string) => string | undefined = ownToken,
+  token?: string,
 ) {
+  const { servicesOf, tokenFor } = await cliConfig()
+  const tokenOf = (host: string) => token ?? tokenFor(host)
   const secretOf = (host: string) => (tokenOf(host) === undefined ? undefined : host)
   const dir = await mkdtemp(join(tmpdir(), 'depot-compare-'))
   const { packedBytes, unpackedBytes } = defaultLimits.module
@@ -92,9 +106,10 @@ export async function openRegistry(
     },
     mountPath: dir,
     env: process.env,
+    servicesOf,
     secret: async (_namespace, host) => {
-      const token = tokenOf(host)
-      return token === undefined ? undefined : { token: Buffer.from(token) }
+      const known = tokenOf(host)
+      return known === undefined ? undefined : { token: Buffer.from(known) }
     },
     log: createLogger('silent'),
     metrics: createMetrics({ version: packageJson.version }),

@@ -27,6 +27,17 @@ output "id" {
 }
 `
 
+it('refuses a folder without configuration', () => {
+  mkdirSync(join(dir, 'empty/examples/also'), { recursive: true })
+  writeFileSync(join(dir, 'empty/README.md'), '# Not a module')
+  expect(docs('empty')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(
+      'empty: it has no configuration: name the folder of a module',
+    ) as string,
+  })
+})
+
 it('prints the same of a folder and of an archive, without control characters', async () => {
   writeFileSync(join(dir, 'main.tf'), configuration)
   writeFileSync(

@@ -64,7 +64,7 @@ async function itemsOf(
   // The options have one --host with it, so nothing else is asked.
   const token = options.tokenFile && (await tokenInFile(options.tokenFile))
   if (hosts.length === 0) return others
-  await using registry = await openRegistry(options, hosts, token ? () => token : undefined)
+  await using registry = await openRegistry(options, hosts, token)
   const limited = createLimiter({ parallel: atOnce, waiting: Infinity, busy: '' })
   const groups = [...Map.groupBy(asked, ({ host, kind }) => `${kind} ${host}`).values()]
   const judged = await Promise.all(

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { usageBlock } from '../../pkg/api/usage/usage.ts'
@@ -14,7 +14,7 @@ import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import { type PublishAddress, requireNoSecrets } from '../../pkg/fill/publishing/publishing.ts'
-import { loginRemedy, tokenFor, tokenInFile } from '../compare/compare.ts'
+import { cliConfig, loginRemedy, tokenInFile } from '../compare/compare.ts'
 import type { PublishOutcome } from './report.ts'
 
 /** A module to send to a registry. */
@@ -52,7 +52,7 @@ export async function publishOverHttp(
   { file, host, address, version, allowed, limits, proxies }: Sent,
 ): Promise<number> {
   const token =
-    tokenFile === undefined ? tokenFor(host, process.env, homedir()) : await tokenInFile(tokenFile)
+    tokenFile === undefined ? (await cliConfig()).tokenFor(host) : await tokenInFile(tokenFile)
   if (token === undefined && !dryRun)
     throw new OptionsError([`there is no token for ${host}: ${loginRemedy(host, false)}`])
   const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))

@@ -21,6 +21,8 @@ const labelCounts = {
   module: 1,
   moved: 0,
   removed: 0,
+  host: 1,
+  credentials: 1,
 } as const
 
 export type BlockType = keyof typeof labelCounts

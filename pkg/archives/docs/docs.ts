@@ -3,6 +3,7 @@
  * the root, of each folder in `modules` and of each in `examples`. Files are parsed, never evaluated. The documentation of
  * a provider is the Markdown of its release.
  */
+export { parseCliConfig } from './cli-config.ts'
 export { docsMarkdown, injectDocs } from './markdown.ts'
 export { openModuleDocs } from './open-docs.ts'
 export {

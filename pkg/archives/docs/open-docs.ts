@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ModuleDocs } from '../../api/docs/docs.ts'
 import { defaultLimits, withModuleFiles } from '../archive/archive.ts'
+import { configurationFiles } from './configuration-files.ts'
 import { readModuleDocs } from './read-docs.ts'
 
 /**
@@ -11,7 +12,7 @@ import { readModuleDocs } from './read-docs.ts'
  *
  * @param path of a folder, or of an archive: zip, tar or tar.gz
  * @param within the folder of the module in the archive; default: the root
- * @throws ArchiveError, or an error of the file system
+ * @throws ArchiveError, an error of the file system, or Error for a folder without configuration
  */
 export async function openModuleDocs(path: string, within?: string): Promise<ModuleDocs> {
   if ((await stat(path)).isDirectory()) return docsOfFolder(path)
@@ -25,6 +26,10 @@ async function docsOfFolder(folder: string): Promise<ModuleDocs> {
   const parents = await Promise.all(['modules', 'examples'].map((name) => childrenOf(folder, name)))
   const paths = ['', ...parents.flat()]
   const files = await Promise.all(paths.map((path) => filesOf(folder, path)))
+  // Without this, a wrong folder would look like a module that takes and gives nothing.
+  if (!files.some((group) => configurationFiles(group.map(({ name }) => name)).length > 0)) {
+    throw new Error('it has no configuration: name the folder of a module')
+  }
   return readModuleDocs(files.flat(), ({ path, sizeBytes }) =>
     createReadStream(join(folder, path), { end: Math.max(sizeBytes - 1, 0) }),
   )
@@ -41,7 +46,7 @@ async function filesOf(folder: string, path: string) {
     names.map(async (name) => {
       const below = path === '' ? name : `${path}/${name}`
       const found = await lstat(join(folder, below))
-      return found.isFile() ? [{ path: below, sizeBytes: found.size }] : []
+      return found.isFile() ? [{ name, path: below, sizeBytes: found.size }] : []
     }),
   )
   return files.flat()

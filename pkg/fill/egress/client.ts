@@ -8,6 +8,8 @@ export interface EgressPolicy {
   readonly privateNetworks: readonly string[]
   /** Whether downloads that an upstream names may come from any public host. */
   readonly publicDownloads: boolean
+  /** Origins that may be asked without TLS, such as `http://127.0.0.1:8080`. Default: none. */
+  readonly plainOrigins?: readonly string[]
 }
 
 /** A credential for an upstream. It is sent to its own host only. */

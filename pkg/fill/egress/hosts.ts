@@ -15,10 +15,12 @@ export interface HostRules {
 }
 
 /** @throws Error for an entry that is not a host */
-export function hostRules({ hosts, publicDownloads }: EgressPolicy): HostRules {
+export function hostRules({ hosts, publicDownloads, plainOrigins }: EgressPolicy): HostRules {
   const named = new Set(hosts.map(keyOfEntry))
+  const plain = new Set(plainOrigins)
   return {
     accessTo(url, { namedByUpstream = false, namedByOperator = false }) {
+      if (plain.has(url.origin)) return 'named'
       if (url.protocol !== 'https:') throw refused(url, 'only https is allowed')
       if (namedByOperator || named.has(keyOf(url))) return 'named'
       if (!namedByUpstream) {

@@ -18,7 +18,7 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { Egress, type EgressPolicy } from '../egress/egress.ts'
 import { type InstallationPolicy, openPolicyFile } from '../policy/policy.ts'
-import { openSources, type RegistrySources } from '../sources/sources.ts'
+import { openSources, type RegistrySources, type ServicesOf } from '../sources/sources.ts'
 
 type SharedOptions = Omit<FetchingOptions, 'archives'> & {
   readonly upstreamPolicy?: string | undefined
@@ -39,6 +39,8 @@ interface OpenOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly secret: Objects['secret']
   readonly unsignedRemedy?: string
+  /** Upstream hosts with configured services, which may be served without TLS. Default: none. */
+  readonly servicesOf?: ServicesOf
   /** Which places each namespace may use. Default: every place. */
   readonly grants?: StoreGrants | undefined
   readonly log: Logger
@@ -58,7 +60,8 @@ export interface Fetching {
 
 /** @throws OptionsError naming every option that cannot be used */
 export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
-  const { options, mountPath, env, secret, grants, log, metrics, unsignedRemedy } = fetching
+  const { options, mountPath, env, secret, grants, log, metrics, unsignedRemedy, servicesOf } =
+    fetching
   const { spoolDir, spoolSizeBytes, upstreamHosts } = options
   const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
   const proxies = proxyRules(env)
@@ -76,7 +79,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
       return undefined
     }
   }
-  const policy = policyOf(options)
+  const policy = policyOf(options, servicesOf)
   const ca = await attempt('--egress-ca-path', () => readAuthorities(options.egressCaPath))
   const egress = await attempt(
     '--egress-allow, --egress-private-cidrs',
@@ -115,6 +118,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
       githubSecretName,
       githubApiUrl,
       unsignedRemedy,
+      servicesOf,
       log,
       metrics,
     }),
@@ -122,11 +126,24 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   }
 }
 
-const policyOf = (options: SharedOptions): EgressPolicy => ({
-  hosts: [...options.upstreamHosts, ...options.sourceHosts, ...(options.egressAllow ?? [])],
-  privateNetworks: options.egressPrivateCidrs ?? [],
-  publicDownloads: options.egressPublicDownloads,
-})
+function policyOf(options: SharedOptions, servicesOf: ServicesOf | undefined): EgressPolicy {
+  const { upstreamHosts, sourceHosts, egressAllow = [], egressPrivateCidrs = [] } = options
+  const configured = upstreamHosts
+    .flatMap((host) => Object.values(servicesOf?.(host) ?? {}))
+    .flatMap((url) => (url === undefined ? [] : (URL.parse(url) ?? [])))
+  const origins = (protocol: string) => configured.filter((url) => url.protocol === protocol)
+  return {
+    hosts: [
+      ...upstreamHosts,
+      ...sourceHosts,
+      ...egressAllow,
+      ...origins('https:').map(({ host }) => host),
+    ],
+    privateNetworks: egressPrivateCidrs,
+    publicDownloads: options.egressPublicDownloads,
+    plainOrigins: origins('http:').map(({ origin }) => origin),
+  }
+}
 
 /** The limits of archives that options set. */
 export const limitsOf = (options: LimitOptions): LimitsByKind => ({

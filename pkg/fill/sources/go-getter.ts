@@ -2,7 +2,7 @@ import { FillError } from './errors.ts'
 
 /** A module address in Terraform's syntax, of the kinds that Depot fetches. */
 export type ModuleAddress = {
-  /** URL of the repository or archive; https. */
+  /** URL of the repository or archive; https, unless it is at the registry itself. */
   readonly url: string
   /** A folder in it. */
   readonly path: string | undefined
@@ -24,7 +24,9 @@ export function moduleAddress(text: string, base: string): ModuleAddress {
     throw unusable(`of the kind "${forced}"`)
   }
   const url = URL.parse(forced === undefined ? absolute(rest) : rest, base)
-  if (url?.protocol !== 'https:') throw unusable('that is not https')
+  // A registry that a person has configured without TLS also names its own archives so.
+  if (url?.protocol !== 'https:' && url?.origin !== new URL(base).origin)
+    throw unusable('that is not https')
   if (url.username !== '' || url.password !== '') throw unusable('with credentials in it')
   const [, place = url.pathname, path = ''] = /^(.*?[^/])\/\/(.*)$/.exec(url.pathname) ?? []
   const inner = decoded(path)

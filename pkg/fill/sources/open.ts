@@ -10,7 +10,7 @@ import { GithubApps } from './github-app.ts'
 import { ListingCache } from './listing-cache.ts'
 import { modulePlace, providerAddressOf } from './places.ts'
 import { PublishedDates } from './published.ts'
-import { type RegistryService, ServiceDiscovery } from './registry.ts'
+import { type RegistryService, ServiceDiscovery, type ServicesOf } from './registry.ts'
 import { registryModule } from './registry-modules.ts'
 import { openDocuments, RegistryProvider } from './registry-providers.ts'
 import { accessOf, type ReadSecret, readSecret, type SourceAccess } from './secrets.ts'
@@ -39,6 +39,7 @@ export interface SourcesOptions {
   readonly gitCommand?: string | undefined
   /** How a person accepts a provider without a signature. Default: a field of the resource. */
   readonly unsignedRemedy?: string | undefined
+  readonly servicesOf?: ServicesOf | undefined
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock?: Clock
@@ -75,7 +76,7 @@ export function openSources(options: SourcesOptions): RegistrySources {
   const upstream = new UpstreamClient(egress, spool, metrics, clock)
   const cache = new ListingCache(options.listingsDir, log, clock)
   const git = new Git(upstream, spool, options.gitCommand)
-  const discovery = new ServiceDiscovery(upstream, clock)
+  const discovery = new ServiceDiscovery(upstream, clock, options.servicesOf)
   const documents = openDocuments(clock)
   const published = new PublishedDates(clock)
   const apps = new GithubApps(upstream, clock)
@@ -117,8 +118,9 @@ export function openSources(options: SourcesOptions): RegistrySources {
     },
     async ask({ host, service, path, secretName }, asking) {
       const { ca, credential } = await accessFor(secretName, '')()
-      const url = new URL(path, await discovery.find(host, service, ca, asking))
-      const isOwn = url.host === new URL(`https://${host}`).host
+      const found = await discovery.find(host, service, ca, asking)
+      const url = new URL(path, found.service)
+      const isOwn = found.isOwn && url.host === new URL(found.service).host
       return upstream.ask(url.href, { ...asking, ca, ...(isOwn && { credential }) })
     },
   }

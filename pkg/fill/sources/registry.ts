@@ -18,6 +18,9 @@ const Services = z.object({
   'providers.v1': z.string().max(2048).optional(),
 })
 
+/** The services of a host that is not asked for them: a person has configured their URLs. */
+export type ServicesOf = (host: string) => z.infer<typeof Services> | undefined
+
 interface Known {
   readonly services: z.infer<typeof Services>
   readonly base: string
@@ -36,18 +39,20 @@ const freshUrgentlyMs = 60_000
 export class ServiceDiscovery {
   readonly #upstream: UpstreamClient
   readonly #clock: Clock
+  readonly #servicesOf: ServicesOf
   readonly #known = new Bounded<Known>({ maxEntries: 1000 })
 
-  constructor(upstream: UpstreamClient, clock: Clock) {
+  constructor(upstream: UpstreamClient, clock: Clock, servicesOf: ServicesOf = () => undefined) {
     this.#upstream = upstream
     this.#clock = clock
+    this.#servicesOf = servicesOf
   }
 
   /**
    * Keeps an answer for an hour, and longer while the registry is unreachable.
    *
    * @param ca additional authorities, PEM; answers are not shared between callers that trust different ones
-   * @returns a URL that ends in `/`
+   * @returns a URL that ends in `/`, and whether the credential for the host may be sent to it
    * @throws FillError
    */
   async find(
@@ -55,14 +60,20 @@ export class ServiceDiscovery {
     service: RegistryService,
     ca: string | undefined,
     options: UpstreamOptions,
-  ): Promise<string> {
-    const { services, base } = await this.#services(host, ca, options)
+  ): Promise<{ readonly service: string; readonly isOwn: boolean }> {
+    const configured = this.#servicesOf(host)
+    const { services, base } = configured
+      ? { services: configured, base: undefined }
+      : await this.#services(host, ca, options)
     const place = services[service]
     const url = place === undefined ? null : URL.parse(place, base)
     if (url === null || url.search !== '') {
       throw new FillError('FetchFailed', `the host ${host} has no service ${service}`)
     }
-    return url.href.endsWith('/') ? url.href : `${url.href}/`
+    return {
+      service: url.href.endsWith('/') ? url.href : `${url.href}/`,
+      isOwn: configured !== undefined || url.host === new URL(`https://${host}`).host,
+    }
   }
 
   async #services(
@@ -146,10 +157,8 @@ export class RegistryClient {
     request: Pick<EgressRequest, 'headers'> = {},
   ): Promise<EgressAnswer> {
     const { upstream, discovery, host } = this.#options
-    const service = await discovery.find(host, this.#service, ca, options)
+    const { service, isOwn } = await discovery.find(host, this.#service, ca, options)
     const { signal, urgent } = options
-    // The credential is for the registry's own host only.
-    const isOwn = new URL(service).host === host
     const path = what === '' ? this.#address : `${this.#address}/${what}`
     const url = what.startsWith('/') ? new URL(what, service).href : `${service}${path}`
     return upstream.ask(url, {

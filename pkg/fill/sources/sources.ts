@@ -5,6 +5,7 @@
 export { FillError } from './errors.ts'
 export { openSources, type RegistrySources, type Sources, type SourcesOptions } from './open.ts'
 export { modulePlace, providerAddressOf } from './places.ts'
+export type { ServicesOf } from './registry.ts'
 export { archiveHashes, readShasums } from './shasums.ts'
 export { verifySignature } from './signatures.ts'
 export type {
