@@ -36,7 +36,7 @@ status:
     address: ${vpc}
     depot: platform/public
     heldBack:
-    - { version: v5.1.0, since: 2026-11-26T10:00:00Z, message: 'denied: stolen', by: Installation }
+    - { version: v5.1.0, since: 2026-11-26T10:00:00Z, why: Denied, message: 'denied: stolen', by: Installation }
     - { version: v5.2.0, since: 2026-11-26T10:00:00Z, until: 2026-12-03T10:00:00Z }
 `,
 )

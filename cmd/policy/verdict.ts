@@ -59,8 +59,8 @@ function aboutVersion(
 ): Verdict {
   const owner = { Depot: depot ?? 'the Depot', Installation: 'the installation' } as const
   const by = (one: PolicyOwner) => `by the policy of ${owner[one]}`
-  const refused = ({ owner: one, isDenied, message }: PolicyRefusal): Verdict => {
-    const remedy = isDenied ? ['an exception of the same policy lets it in'] : []
+  const refused = ({ owner: one, why, message }: PolicyRefusal): Verdict => {
+    const remedy = why === 'Denied' ? ['an exception of the same policy lets it in'] : []
     return { depot, state: 'Refused', reasons: [`${by(one)}: ${message}`, ...remedy] }
   }
   const nowMs = Date.now()

@@ -5,6 +5,7 @@
 
 import * as z from 'zod'
 import { ModuleComparison, ModuleDocs, ProviderPage } from '../docs/docs.ts'
+import { heldWhys } from '../held/held.ts'
 
 export type { InterfaceChange, ModuleComparison, ProviderPage } from '../docs/docs.ts'
 
@@ -272,8 +273,6 @@ export const ConflictList = z
   })
   .register(components, { id: 'ConflictList' })
 export type ConflictList = z.infer<typeof ConflictList>
-
-export const heldWhys = ['TooYoung', 'Denied', 'NotAllowed', 'Refused'] as const
 
 export const HeldBackItem = z
   .strictObject({

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { heldWhys } from '../held/held.ts'
 import * as rules from './rules.ts'
 
 /** One version that may come in, although it is too young. */
@@ -122,6 +123,12 @@ export const ListingMemory = z.object({
           .string()
           .optional()
           .describe('Time when it is old enough, RFC 3339. Absent if it is refused.'),
+        why: z
+          .enum(heldWhys)
+          .optional()
+          .describe(
+            'TooYoung: it comes in by itself. Denied, NotAllowed, Refused: a rule of deny, the lack of one of allow, the expression. Older releases did not write it.',
+          ),
         message: z.string().optional().describe('Why it is refused. Absent if it is too young.'),
         by: z
           .literal('Installation')

@@ -57,6 +57,12 @@ const QuarantineEntry = z.object({
   by: z.enum(['ScanPolicy', 'UpstreamPolicy']).describe('The policy that wrote this entry.'),
   message: z.string().describe('Why, and what to do. Callers of a refused download read it.'),
   since: z.string().describe('Time when the policy decided it first, RFC 3339.'),
+  owner: z
+    .enum(['Depot', 'Installation'])
+    .optional()
+    .describe(
+      'Whose UpstreamPolicy it is: that of the Depot, or that of the whole installation. Older releases did not write it.',
+    ),
 })
 
 /** A newer controller may write fields that an older definition does not know. They must not be lost. */

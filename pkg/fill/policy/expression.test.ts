@@ -33,7 +33,7 @@ describe('a rule', () => {
     expect(refusal(expression, address, facts)).toBeUndefined()
     expect(refusal(`not (${expression})`, address, facts)).toEqual({
       owner: 'Depot',
-      isDenied: false,
+      why: 'Refused',
       message: 'refused by the rule: not ours',
     })
   })

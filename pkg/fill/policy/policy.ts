@@ -4,6 +4,7 @@
  */
 
 import semver from 'semver'
+import type { HeldWhy } from '../../api/held/held.ts'
 import {
   normalizeVersion,
   type PolicyException,
@@ -51,8 +52,8 @@ export interface Policy extends AgePolicy {
 /** Why a policy does not let a version in, however old it is. */
 export interface PolicyRefusal {
   readonly owner: PolicyOwner
-  /** Whether the policy also takes back what is stored. */
-  readonly isDenied: boolean
+  /** A denied version is also taken back if it is stored. */
+  readonly why: Exclude<HeldWhy, 'TooYoung'>
   readonly message: string
 }
 
@@ -207,11 +208,11 @@ export function refusalOf(
     const denied = layer.deny.find(holds)
     if (denied === undefined || exceptionIn(layer, address, version) !== undefined) continue
     const until = denied.until === undefined ? '' : ` until ${denied.until}`
-    return { owner: layer.owner, isDenied: true, message: `denied${until}: ${denied.reason}` }
+    return { owner: layer.owner, why: 'Denied', message: `denied${until}: ${denied.reason}` }
   }
   const strict = layers.find(({ allow }) => !allow.every((list) => list.some(holds)))
   const message = 'not allowed: no rule of the allow list names it'
-  return strict && { owner: strict.owner, isDenied: false, message }
+  return strict && { owner: strict.owner, why: 'NotAllowed', message }
 }
 
 /** Tells why the expression of a rule refuses a version that is not stored yet. There are no exceptions from it. */
@@ -225,7 +226,7 @@ export function ruleRefusalOf(
   const input = upstreamOf(address, version, facts, nowMs)
   for (const { owner, rules } of layers) {
     const broken = rules.flatMap((rule) => rule.refusal(input) ?? [])[0]
-    if (broken !== undefined) return { owner, isDenied: false, message: broken }
+    if (broken !== undefined) return { owner, why: 'Refused', message: broken }
   }
   return undefined
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
@@ -90,6 +90,30 @@ export function installationScenarios(scene: () => Scene): void {
       change({ deny: deny.map((rule) => ({ ...rule, until })) })
       await eventually(() => expect(withdrawn()?.[0]?.message).toContain(until))
       scene().aheadMs += 3_600_001
+      await scene().run({ installation: file })
+      expect(withdrawn()).toBeUndefined()
+    })
+
+    it('adds what an older release did not write, and nothing else', async () => {
+      const { file } = fileWith({ deny })
+      scene().upstream.repository(url, { 'v1.0.0': 'a', 'v1.1.0': 'b', 'v1.2.0': 'c' })
+      await depot()
+      await scene().run()
+      await scene().run({ installation: file })
+      expect(withdrawn()).toMatchObject([{ owner: 'Installation' }])
+      const since = '2026-11-01T00:00:00Z'
+      const version = scene().object('Version', 'vpc-1-1-0')
+      const [{ owner: _, ...older } = { message: '', by: 'UpstreamPolicy' as const }] =
+        withdrawn() ?? []
+      const status = { ...(version.status as object), quarantinedBy: [{ ...older, since }] }
+      await scene().objects.writeStatus(version, status)
+      // Not even its own mistake gives back what the installation withdrew, whoever wrote the entry.
+      await depot({ deny: [{ address: 'x.test/**', versions: '=> 1', reason: 'r' }] })
+      const event = vi.spyOn(scene().objects, 'event')
+      await scene().run({ installation: file })
+      expect(withdrawn()).toEqual([{ ...older, since, owner: 'Installation' }])
+      expect(event).not.toHaveBeenCalledWith(expect.objectContaining({ reason: 'Quarantined' }))
+      file.current = {}
       await scene().run({ installation: file })
       expect(withdrawn()).toBeUndefined()
     })

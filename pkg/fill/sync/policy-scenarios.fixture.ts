@@ -39,7 +39,12 @@ export function policyScenarios(scene: () => Scene): void {
       await begin({ deny: deny() })
       expect(listed()).toEqual(['v1.0.0'])
       expect(heldBack()).toEqual([
-        { version: 'v1.1.0', since: expect.any(String) as string, message: 'denied: stolen' },
+        {
+          version: 'v1.1.0',
+          since: expect.any(String) as string,
+          why: 'Denied',
+          message: 'denied: stolen',
+        },
       ])
       expect(condition('HeldBack')?.message).toMatch(
         /^refused by the policy \(1\): vpc v1\.1\.0 \(git\.test\/vpc\), denied: stolen; to store/,
@@ -69,6 +74,7 @@ export function policyScenarios(scene: () => Scene): void {
           scan,
           {
             by: 'UpstreamPolicy',
+            owner: 'Depot',
             message: expect.stringMatching(
               /^denied: stolen \(policy of Depot \S+\/main, whose editors can except it\)$/,
             ) as string,

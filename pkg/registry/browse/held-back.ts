@@ -1,6 +1,7 @@
 import * as z from 'zod'
-import { type HeldBackItem, HeldBackList, heldWhys } from '../../api/browse/browse.ts'
-import { type Catalog, compareText, heldBackText, type View, whyHeld } from '../catalog/catalog.ts'
+import { type HeldBackItem, HeldBackList } from '../../api/browse/browse.ts'
+import { heldWhys } from '../../api/held/held.ts'
+import { type Catalog, compareText, heldBackText, type View } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { nameOfKind, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'
 
@@ -67,7 +68,7 @@ export const heldBack = endpoint({
     // Texts are made for the page only: there may be very many.
     const chosen = all.filter(
       ({ item, held }) =>
-        (why === undefined || whyHeld(held) === why) &&
+        (why === undefined || held.why === why) &&
         (depot === undefined || item.depot === depot) &&
         (text === undefined || wordsOf(item).includes(text)),
     )
@@ -77,7 +78,7 @@ export const heldBack = endpoint({
       .slice(offset, offset + pageSize)
     const answer: HeldBackList = {
       items: shown.map(({ item, held }) => ({
-        why: whyHeld(held),
+        why: held.why,
         message: heldBackText(held),
         ...item,
       })),

@@ -93,6 +93,7 @@ const listing = maybe(
             'refused by the rule: z',
           ),
         ),
+        why: maybe(pick('TooYoung', 'Denied', 'NotAllowed', 'Refused')),
         by: maybe(pick('Installation')),
       }),
       { selector: ({ version }) => version, maxLength: 3 },

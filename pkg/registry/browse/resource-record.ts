@@ -80,7 +80,9 @@ function heldRemoval({ summary: { namespace, name, resource } }: Listed) {
 function heldVersions({ summary: { resource } }: Listed) {
   const count = resource.heldBack.filter(isNews).length
   if (count === 0) return undefined
-  const message = `${count === 1 ? 'a version' : `${count} versions`} of its upstream wait: GET /held-back says why`
+  const who =
+    count === 1 ? 'a version of its upstream waits' : `${count} versions of its upstream wait`
+  const message = `${who}: GET /held-back says why`
   return { reason: 'HeldBack' as const, message }
 }
 

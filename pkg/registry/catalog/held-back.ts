@@ -1,9 +1,11 @@
+import type { HeldWhy } from '../../api/held/held.ts'
 import type { ListingMemory } from '../../api/v1alpha1/v1alpha1.ts'
 
 type Entry = NonNullable<ListingMemory['heldBack']>[number]
 
 /** A version of an upstream that the policy of a Depot holds back. */
 export interface HeldBackVersion extends Entry {
+  readonly why: HeldWhy
   /** Host and path of its source, as exceptions name it. */
   readonly address: string
   /** The Depot with the policy, as `namespace/name`. */
@@ -12,7 +14,7 @@ export interface HeldBackVersion extends Entry {
 
 /** Says what the policy says about a version, since when, and who may except it. */
 export function heldBackText(held: HeldBackVersion): string {
-  const { version, since, until, message, address, depot, by } = held
+  const { version, since, until, why, message = '', address, depot, by } = held
   const isHere = by === 'Installation'
   const of = isHere
     ? 'of the whole installation'
@@ -25,7 +27,7 @@ export function heldBackText(held: HeldBackVersion): string {
   const except = `${place}: address ${address}, version ${version}`
   const from = since === undefined ? '' : ` since ${since}`
   const age = since === undefined ? '' : `; its age counts from ${since}`
-  if (message === undefined) {
+  if (why === 'TooYoung') {
     return `held back until ${until}: it is too young for the policy ${of}${age}; to take it earlier, ${except}`
   }
   // An exception does not outweigh a list of what is allowed.
@@ -35,18 +37,10 @@ export function heldBackText(held: HeldBackVersion): string {
   const change = isHere
     ? 'ask who runs this registry to change it'
     : 'change spec.policy.rule of the Depot'
-  const remedy = isDenied({ message }) ? except : message.startsWith('refused') ? change : list
+  const remedy = { Denied: except, NotAllowed: list, Refused: change }[why]
   return `refused by the policy ${of}${from}: ${message}; to take it, ${remedy}`
 }
 
-/** Why a version is held, in a word. */
-export function whyHeld({ message }: Pick<Entry, 'message'>) {
-  if (message === undefined) return 'TooYoung'
-  if (isDenied({ message })) return 'Denied'
-  return message.startsWith('not allowed') ? 'NotAllowed' : 'Refused'
-}
-
 /** Whether people should hear of it: what no rule allows may be hundreds of versions, for ever. */
-export const isNews = (one: Pick<Entry, 'message'>) => one.message === undefined || isDenied(one)
-
-const isDenied = ({ message = '' }: Pick<Entry, 'message'>) => message.startsWith('denied')
+export const isNews = ({ why }: Pick<HeldBackVersion, 'why'>) =>
+  why === 'TooYoung' || why === 'Denied'

@@ -1,3 +1,4 @@
+import { whyHeld } from '../../api/held/held.ts'
 import { LifecycleRules } from '../../api/lifecycle/lifecycle.ts'
 import {
   configOfParent,
@@ -79,7 +80,7 @@ export class ResourceRow {
     this.lifecycle = lifecycle.length === 0 ? undefined : new LifecycleRules(lifecycle)
     this.holdsUnscanned = holdsUnscanned(config.scanPolicy)
     const { address = '', depot, heldBack = [] } = resource.status?.listing ?? {}
-    this.heldBack = heldBack.map((entry) => ({ ...entry, address, depot }))
+    this.heldBack = heldBack.map((entry) => ({ ...entry, why: whyHeld(entry), address, depot }))
     this.removalHeld = (resource.status?.conditions ?? []).some(
       ({ type, status }) => type === 'RemovalHeld' && status === 'True',
     )

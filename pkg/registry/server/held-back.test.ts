@@ -55,6 +55,30 @@ it.each([
   expect((await get(`${modules}/9.0.0/download`)).status).toBe(404)
 })
 
+it.each([
+  ['Denied', 'stolen; to take it, name it in spec.policy.exceptions of the Depot', '2 versions'],
+  ['NotAllowed', 'stolen; to take it, add a rule to spec.policy.allow', 'a version'],
+  ['Refused', 'stolen; to take it, change spec.policy.rule of the Depot', 'a version'],
+])('believes the reason %s, whatever the words of the policy are', async (why, text, news) => {
+  const heldBack = [{ ...denied, why, message: 'stolen' }, young]
+  fixture.add('Module', 'net', {
+    spec: { moduleConfig: { provider: 'aws' } },
+    status: { listing: { ...listing, address: 'git.test/net', heldBack } },
+  })
+  const { status, body } = await get('/depot/modules/v1/platform/net/aws/1.2.0/download')
+  expect([status, body.errors[0]]).toEqual([403, expect.stringContaining(text)])
+  const browse = async (path: string) =>
+    (await (await app.request(`/depot/ui/v1${path}`)).json()) as { items: object[] }
+  const { items } = await browse('/held-back?q=net')
+  expect(items).toMatchObject([
+    { version: '1.2.0', why },
+    { version: 'v1.1.0', why: 'TooYoung' },
+  ])
+  const message = expect.stringContaining(news) as string
+  expect(await browse('/resources/platform/module/net')).toMatchObject({ message })
+  fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
+})
+
 it('counts the requests that it refuses, and lists what waits with them', async () => {
   const message = { reason: 'HeldBack', message: expect.stringContaining('2 versions') as string }
   fixture.add('Module', 'vpc', {

@@ -1,6 +1,7 @@
 /** Versions of an upstream that a Depot wants, and that are too young for its policy, or refused by it. */
 
 import semver from 'semver'
+import { type HeldWhy, whyHeld } from '../../../api/held/held.ts'
 import {
   ListingMemory,
   normalizeVersion,
@@ -45,6 +46,7 @@ export interface HeldVersion {
   readonly since?: string | undefined
   /** Time when it is old enough, RFC 3339; undefined if it is refused. */
   readonly until?: string | undefined
+  readonly why: HeldWhy
   /** Why it is refused. */
   readonly message?: string | undefined
   /** Absent if the Depot alone holds it. */
@@ -140,13 +142,14 @@ export function admission(
       const age = Math.max(ages.Depot, ages.Installation)
       // With skewed clocks, they are looked at again soon.
       const freeAtMs = Math.max(freeOf(version, age), isSkewed ? nowMs + skewedWaitMs : 0)
-      return { version, since: timeOf(sinceMs), until: timeOf(freeAtMs), ...by }
+      const why = 'TooYoung' as const
+      return { version, since: timeOf(sinceMs), until: timeOf(freeAtMs), why, ...by }
     }
-    const { message } = refusal
+    const { why, message } = refusal
     const known = before?.heldBack?.find(
       (one) => one.version === version && one.message === message,
     )
-    return { version, since: known?.since ?? timeOf(nowMs), message, ...by }
+    return { version, since: known?.since ?? timeOf(nowMs), why, message, ...by }
   }
   return {
     exceptionsOf: (version) => exceptionsFor(address, version, policy),
@@ -261,9 +264,9 @@ export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersi
   const { listing } = (parent?.status ?? {}) as ParentStatus
   const { heldBack = [], address = '' } = HeldMemory.safeParse(listing).data ?? {}
   const readable = heldBack.filter(
-    ({ until, message }) => message !== undefined || msOf(until) !== undefined,
+    (one) => whyHeld(one) !== 'TooYoung' || msOf(one.until) !== undefined,
   )
-  return readable.map((one) => ({ ...one, address }))
+  return readable.map((one) => ({ ...one, why: whyHeld(one), address }))
 }
 
 /** Tells who let a version in that is too young, or that is denied. */
@@ -291,12 +294,12 @@ export function heldBackCondition(
   if (all.length === 0) return undefined
   const [refused, young] = [true, false].map((isRefused) =>
     all
-      .filter(({ message }) => (message !== undefined) === isRefused)
+      .filter(({ why }) => (why !== 'TooYoung') === isRefused)
       .toSorted((a, b) => order(a).localeCompare(order(b)))
       .map(({ name, version, until, message, address }) =>
-        message === undefined
-          ? `${name} ${version} (${address}) until ${until}`
-          : `${name} ${version} (${address}), ${message}`,
+        isRefused
+          ? `${name} ${version} (${address}), ${message}`
+          : `${name} ${version} (${address}) until ${until}`,
       ),
   )
   const parts = [

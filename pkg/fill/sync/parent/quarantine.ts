@@ -17,8 +17,10 @@ const by = 'UpstreamPolicy'
 
 type Entries = VersionStatus['quarantinedBy']
 
+type Denial = Pick<NonNullable<Entries>[number], 'message' | 'owner'>
+
 /** Tells why policies deny a version of an address, with or without an archive; undefined if they do not. */
-type Denies = (address: string, version: string, before: Entries) => string | undefined
+type Denies = (address: string, version: string, before: Entries) => Denial | undefined
 
 const ofInstallation =
   '(policy of the whole installation; who runs it can except the version there)'
@@ -32,12 +34,13 @@ export function denialsOf(
   const ofDepot = depot && `(policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
   return (address, version, before) => {
     const refusal = policy && refusalOf(address, version, policy, context.clock())
-    if (refusal?.isDenied === true) {
-      return `${refusal.message} ${refusal.owner === 'Depot' ? ofDepot : ofInstallation}`
+    if (refusal?.why === 'Denied') {
+      const { owner, message } = refusal
+      return { message: `${message} ${owner === 'Depot' ? ofDepot : ofInstallation}`, owner }
     }
     // What a Depot withdrew is given back by a Depot.
-    const known = entryIn(before)?.message
-    return isDepotRead || known?.endsWith(ofInstallation) === true ? undefined : known
+    const known = entryIn(before)
+    return isDepotRead || ownerOf(known) === 'Installation' ? undefined : known
   }
 }
 
@@ -61,12 +64,22 @@ function depotOf({ objects, apiGroup }: DepotContext, parent: StoredObject | und
 
 const entryIn = (entries: Entries) => entries?.find((entry) => entry.by === by)
 
-function entriesAfter(before: Entries, message: string | undefined, since: string): Entries {
+/** Older releases wrote the owner at the end of the message only. */
+const ownerOf = (entry: Denial | undefined) =>
+  entry?.owner ?? (entry?.message.endsWith(ofInstallation) === true ? 'Installation' : 'Depot')
+
+function entriesAfter(before: Entries, denial: Denial | undefined, now: string): Entries {
   const others = (before ?? []).filter((entry) => entry.by !== by)
   const known = entryIn(before)
-  if (known?.message === message) return before
-  const after = message === undefined ? others : [...others, { by, message, since } as const]
-  return after.length > 0 ? after : undefined
+  if (denial === undefined) {
+    if (known === undefined) return before
+    return others.length > 0 ? others : undefined
+  }
+  const isSame = known?.message === denial.message
+  const owner = ownerOf(denial)
+  if (isSame && known.owner === owner) return before
+  const since = isSame ? known.since : now
+  return [...others, { by, owner, message: denial.message, since }]
 }
 
 /**
@@ -115,13 +128,14 @@ async function decide(
   denies: Denies,
 ): Promise<void> {
   const before = versionStatus(version).quarantinedBy
-  const message = denies(from, (version.spec as { version: string }).version, before)
+  const denial = denies(from, (version.spec as { version: string }).version, before)
   const since = timeOf(context.clock())
-  const after = (entries: Entries) => entriesAfter(entries, message, since)
+  const after = (entries: Entries) => entriesAfter(entries, denial, since)
   const isChanged = await writeEntries(context, version, (status) => after(status?.quarantinedBy))
   if (!isChanged) return
-  if (message === undefined) return lifted(context, version, 'the policy no longer denies it')
-  const note = printable(message, 1024)
+  if (denial === undefined) return lifted(context, version, 'the policy no longer denies it')
+  if (denial.message === entryIn(before)?.message) return
+  const note = printable(denial.message, 1024)
   context.objects.event({ object: version, type: 'Warning', reason: 'Quarantined', note })
 }
 
