@@ -662,6 +662,24 @@ export const WhoAmI = z
   .register(components, { id: 'WhoAmI' })
 export type WhoAmI = z.infer<typeof WhoAmI>
 
+const patterns = (kindName: string) =>
+  z.array(z.string()).readonly().describe(`Patterns of the names of ${kindName}.`)
+
+export const PublishRights = z
+  .strictObject({
+    overHttp: z.boolean().describe('Whether this server takes archives from callers.'),
+    items: z.array(
+      z.strictObject({
+        namespace: name,
+        modules: patterns('Modules'),
+        providers: patterns('Providers'),
+      }),
+    ),
+  })
+  .register(components, { id: 'PublishRights' })
+export type PublishRights = z.infer<typeof PublishRights>
+export type PublishRight = PublishRights['items'][number]
+
 export const Errors = z
   .strictObject({ errors: z.array(z.string()).describe('What is wrong, and what to do next.') })
   .register(components, { id: 'Errors' })

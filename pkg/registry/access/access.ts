@@ -6,6 +6,7 @@ export {
   allowsPublishing,
   type Binding,
   compileBinding,
+  publishRightsOf,
 } from './binding.ts'
 export { compileGlob } from './glob.ts'
 export { GroupBindings } from './group-bindings.ts'

@@ -1,3 +1,4 @@
+import type { PublishRight } from '../../api/browse/browse.ts'
 import type { GroupBinding, ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { compileRule, ExpressionError, type Rule, Run } from '../../expr/expr.ts'
@@ -84,6 +85,13 @@ export function allowsPublishing(
 ): boolean {
   const isOfNamespace = spec.publishNamespaces?.includes(namespace) === true
   return isOfNamespace && published[kind].some((matches) => matches(name))
+}
+
+/** The namespaces that members may publish to, and the names there. */
+export function publishRightsOf({ spec }: Binding): PublishRight[] {
+  const { publishNamespaces = [], publishModules: modules = [], publishProviders = [] } = spec
+  if (modules.length + publishProviders.length === 0) return []
+  return publishNamespaces.map((namespace) => ({ namespace, modules, providers: publishProviders }))
 }
 
 /** Evaluates one binding with the remaining steps of all of them. */

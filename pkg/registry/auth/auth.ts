@@ -3,13 +3,13 @@
  * Views come from pkg/registry/access and pkg/registry/catalog.
  */
 
-import type { WhoAmI } from '../../api/browse/browse.ts'
+import type { PublishRight, WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics, RequestFacts } from '../../base/telemetry/telemetry.ts'
-import { allowsPublishing, type GroupBindings } from '../access/access.ts'
+import { allowsPublishing, type GroupBindings, publishRightsOf } from '../access/access.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
 import type { AuthMode, Caller, CallerView } from './caller.ts'
 import { ClusterCallers } from './cluster-callers.ts'
@@ -243,6 +243,28 @@ export class Auth {
       }
       const view = this.#viewOf(session)
       return typeof view !== 'string' && allowsPublishing(view, kind, namespace, name)
+    })
+  }
+
+  /**
+   * The namespaces that the caller may publish to.
+   *
+   * @param asked the namespaces that the cluster is asked about for callers that only it knows
+   * @throws RegistryError as `mayRead`
+   */
+  publishRights(
+    request: AuthRequest,
+    asked: readonly string[],
+  ): PublishRight[] | Promise<PublishRight[]> {
+    if (this.#asksCluster() && request.authorization === undefined) {
+      this.#guest(request)
+      return []
+    }
+    return this.#answer(request, (session) => {
+      if (session.presented !== undefined)
+        return this.#cluster().publishRights(session.presented, asked)
+      const view = this.#viewOf(session)
+      return typeof view === 'string' ? [] : publishRightsOf(view)
     })
   }
 

@@ -1,3 +1,4 @@
+import type { PublishRight } from '../../api/browse/browse.ts'
 import { apiVersion, type Kind, kinds, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
@@ -103,6 +104,18 @@ export class Passthrough {
     const { plural: resource } = kinds.Version
     const action = { namespace, verb: 'create', group: this.#options.apiGroup, resource }
     return allowed([await this.#verdict(presented, action)])
+  }
+
+  /** Those of the namespaces in which the caller may create Versions, of any name. @throws Refusal */
+  async publishRights(
+    presented: Presented,
+    namespaces: readonly string[],
+  ): Promise<PublishRight[]> {
+    await this.authenticate(presented)
+    const may = await Promise.all(namespaces.map((it) => this.mayPublish(presented, it)))
+    return namespaces
+      .filter((_, at) => may[at])
+      .map((namespace) => ({ namespace, modules: ['*'], providers: ['*'] }))
   }
 
   /** Checks that the cluster knows the caller. @throws Refusal */

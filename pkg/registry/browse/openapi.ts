@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { components, WhoAmI } from '../../api/browse/browse.ts'
+import { components, PublishRights, WhoAmI } from '../../api/browse/browse.ts'
 import { type DescribedRoute, describedRoutes } from '../protocol/protocol.ts'
 import { badgePattern } from './badge.ts'
 import type { BrowseEndpoint } from './endpoint.ts'
@@ -62,6 +62,7 @@ export function openApiDocument(): Json {
         endpoints.map((endpoint) => [prefix + endpoint.route, { get: operation(endpoint) }]),
       ),
       [`${prefix}/whoami`]: { get: whoAmIOperation() },
+      [`${prefix}/publish-rights`]: { get: publishRightsOperation() },
       [`${prefix}${braced(badgePattern)}`]: { get: badgeOperation() },
       ...Object.fromEntries(
         describedRoutes.map((route) => [braced(route.route), { get: protocolOperation(route) }]),
@@ -108,7 +109,8 @@ function operation(endpoint: BrowseEndpoint): Json {
   }
 }
 
-/** The one endpoint about the caller, which pkg/registry/server answers. */
+/* The endpoints about the caller, which pkg/registry/server answers. */
+
 function whoAmIOperation(): Json {
   const example: WhoAmI = {
     mode: 'oidc',
@@ -122,16 +124,34 @@ function whoAmIOperation(): Json {
     operationId: 'whoAmI',
     summary: 'How the caller was understood',
     description: 'Who the caller is taken for, and what decides about what it may see.',
-    parameters: [],
-    responses: {
-      200: {
-        description: 'The answer.',
-        content: { 'application/json': { schema: reference(WhoAmI), example } },
-      },
-      ...commonErrors,
-    },
+    ...callerAnswer(WhoAmI, example),
   }
 }
+
+function publishRightsOperation(): Json {
+  const example: PublishRights = {
+    overHttp: true,
+    items: [{ namespace: 'platform', modules: ['vpc-*'], providers: [] }],
+  }
+  return {
+    operationId: 'listPublishRights',
+    summary: 'Where the caller may publish',
+    description:
+      'Namespaces that the caller may publish to, and the names of Modules and Providers there. For credentials of a cluster, its RBAC rules decide; it is asked about the first 100 namespaces with modules or providers.',
+    ...callerAnswer(PublishRights, example),
+  }
+}
+
+const callerAnswer = (schema: z.ZodType, example: WhoAmI | PublishRights): Json => ({
+  parameters: [],
+  responses: {
+    200: {
+      description: 'The answer.',
+      content: { [json]: { schema: reference(schema), example } },
+    },
+    ...commonErrors,
+  },
+})
 
 /** A pattern of a route with its parameters in braces. */
 function braced(pattern: string): string {

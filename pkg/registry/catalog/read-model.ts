@@ -176,6 +176,15 @@ export class ReadModel {
     return [...this.#publicNamespaces].toSorted(compareText)
   }
 
+  /** Namespaces of all modules and providers, sorted. */
+  get namespaces(): string[] {
+    this.#backlog.advance()
+    const { Module, Provider } = this.#byName
+    return [...new Set([...Module.byNamespace.keys(), ...Provider.byNamespace.keys()])].toSorted(
+      compareText,
+    )
+  }
+
   /** A module or provider, if the view shows it. */
   find(view: View, kind: Listed['summary']['kind'], namespace: string, name: string) {
     this.#backlog.advance()

@@ -15,7 +15,7 @@ import type { ControllerRoutes } from '../forwarding/forwarding.ts'
 import { type McpOptions, mcpRoutes } from '../mcp/mcp.ts'
 import { createRegistry, discoveryPaths, type RegistryOptions } from '../protocol/protocol.ts'
 import { Search } from '../search/search.ts'
-import { whoAmIRoutes } from './who-am-i.ts'
+import { callerRoutes } from './caller-routes.ts'
 
 export interface AppOptions extends RegistryOptions, Omit<BrowseOptions, 'archives'> {
   /** Decides who may see what. Default: everybody sees everything. */
@@ -45,7 +45,10 @@ export function createApp(given: AppOptions): App {
   const browse = createBrowse(options)
   routes.route('/', registry.routes)
   routes.route('/', browse.routes)
-  if (auth !== undefined) routes.route('/', whoAmIRoutes(auth))
+  if (auth !== undefined) {
+    const { catalog } = options
+    routes.route('/', callerRoutes({ auth, catalog, overHttp: forwarding !== undefined }))
+  }
   if (broker !== undefined) routes.route('/', broker.routes)
   if (forwarding !== undefined) routes.route('/', forwarding.routes)
   if (mcp !== undefined) routes.route('/', mcpRoutes({ ...options, ...mcp }))

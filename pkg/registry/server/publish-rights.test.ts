@@ -55,9 +55,19 @@ describe('a caller of the issuer', async () => {
     expect(await auth.mayPublish({ authorization }, kind, namespace, name)).toBe(may)
   })
 
+  it.each([
+    ['platform', [{ namespace: 'network', modules: ['vpc-*', '[z'], providers: ['cmdb'] }]],
+    ['readers', []],
+    ['none', []],
+  ])('lists where group %s may publish', async (group, items) => {
+    const authorization = `Bearer ${await issuer.sign({ groups: [group] })}`
+    expect(await auth.publishRights({ authorization }, ['other'])).toEqual(items)
+  })
+
   it('publishes nothing as a guest', async () => {
     const guest = { authorization: undefined }
     expect(await auth.mayPublish(guest, 'Module', 'network', 'vpc-core')).toBe(false)
+    expect(await auth.publishRights(guest, ['network'])).toEqual([])
   })
 })
 
@@ -65,6 +75,7 @@ it('publishes nothing where callers are not identified', async () => {
   const auth = open({ mode: 'anonymous' })
   const anybody = { authorization: undefined }
   expect(await auth.mayPublish(anybody, 'Module', 'network', 'vpc-core')).toBe(false)
+  expect(await auth.publishRights(anybody, ['network'])).toEqual([])
 })
 
 it('leaves callers of the cluster to its RBAC rules, and remembers what they said', async () => {
@@ -78,4 +89,36 @@ it('leaves callers of the cluster to its RBAC rules, and remembers what they sai
   expect(cluster.requests.map(({ path }) => path)).toEqual([reviews])
   expect(await ask('writer', '../x')).toBe(false)
   await expect(ask('stranger', 'network')).rejects.toMatchObject({ reason: 'Unauthenticated' })
+})
+
+it('asks the cluster about the namespaces of the registry, for those who may publish there', async () => {
+  const auth = open({ mode: 'bearer' })
+  cluster.tokens.set('all', (path) => (path === '/api' ? 200 : 201))
+  cluster.tokens.set('none', () => 200)
+  const routes = fixture.app({ auth })
+  fixture.add(
+    'Module',
+    'vpc',
+    { spec: { moduleConfig: { provider: 'aws' } } },
+    { namespace: 'network' },
+  )
+  fixture.add('Provider', 'cmdb', { spec: { providerConfig: {} } }, { namespace: 'assets' })
+  const ask = async (headers: Record<string, string>) => {
+    const answer = await routes.request('/depot/ui/v1/publish-rights', { headers })
+    return { status: answer.status, body: await answer.json() }
+  }
+  const any = { modules: ['*'], providers: ['*'] }
+  expect(await ask({ authorization: 'Bearer all' })).toEqual({
+    status: 200,
+    body: {
+      overHttp: false,
+      items: [
+        { namespace: 'assets', ...any },
+        { namespace: 'network', ...any },
+      ],
+    },
+  })
+  expect((await ask({ authorization: 'Bearer none' })).body).toEqual({ overHttp: false, items: [] })
+  expect((await ask({})).body).toEqual({ overHttp: false, items: [] })
+  expect((await ask({ authorization: 'Bearer stranger' })).status).toBe(401)
 })
