@@ -68,6 +68,7 @@ const views: readonly View[] = [
   { name: 'a single depot', path: '/depots?namespace=network&view=graph' },
   { name: 'the statistics', path: '/stats' },
   { name: 'conflicts', path: '/conflicts' },
+  { name: 'publishing', path: '/publish' },
   { name: 'access', path: '/access?resource=payments/module/pci-vault' },
   { name: 'access without a resource', path: '/access' },
   { name: 'a sign-in that failed', path: '/auth/error?reason=TooManyGroups&count=900' },

@@ -41,6 +41,7 @@ describe.skipIf(chromiumPath === undefined).each([1280, 320])('at %i px', (width
     '/depots',
     '/stats',
     '/conflicts',
+    '/publish',
     '/access',
   ])('nothing moves while %s loads', async (path) => {
     const look = { width }

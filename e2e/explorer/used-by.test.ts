@@ -1,14 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
+import type { ExplorerProcess } from '../../hack/testbed/explorer/explorer.ts'
 import { writeRegistry } from '../../hack/testbed/explorer/manifests.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
-import { startAs } from '../../hack/testbed/server/server.ts'
-import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 import { SqliteStore } from '../../pkg/registry/downloads/downloads.ts'
 import {
   chromiumPath,
@@ -18,6 +13,7 @@ import {
   settled,
   watch,
 } from './browser.fixture.ts'
+import { startExplorerAs } from './person-explorer.fixture.ts'
 
 /* Consumers of a module: their list for those who publish it, and what everybody else reads there. */
 
@@ -100,39 +96,9 @@ beforeAll(async () => {
   )
   registry.write('bindings.yaml', bindings)
   await fillConsumers(join(registry.dir, 'stats.db'))
-  const issuer = await TestIssuer.start()
-  stops.defer(() => issuer.stop())
-  const server = await startAs(
-    registry,
-    '--manifests',
-    registry.manifests,
-    '--oidc-issuer-url',
-    issuer.url,
-    '--oidc-client-id',
-    'depot',
-  )
-  stops.defer(async () => void (await server.stop()))
-  // Every visitor is the person of the test, without a sign-in.
-  const answer = async (url: string, outgoing: ServerResponse): Promise<void> => {
-    const authorization = `Bearer ${await issuer.sign({ groups })}`
-    const response = await fetch(server.url + url, { headers: { authorization } })
-    outgoing.writeHead(response.status, { 'content-type': 'application/json' })
-    outgoing.end(Buffer.from(await response.arrayBuffer()))
-  }
-  const door = createServer(({ url = '' }, outgoing) => {
-    if (isBroken && url.includes('/consumers')) outgoing.destroy()
-    // Where no answer can be had, the explorer says so.
-    else answer(url, outgoing).catch(() => outgoing.destroy())
+  explorer = await startExplorerAs(registry, stops, () => groups, {
+    isBroken: (url) => isBroken && url.includes('/consumers'),
   })
-  door.listen(0, '127.0.0.1')
-  await once(door, 'listening')
-  stops.defer(() => {
-    door.closeAllConnections()
-    door.close()
-  })
-  const { port } = door.address() as AddressInfo
-  explorer = await startExplorer({ serverUrl: `http://127.0.0.1:${port}` })
-  stops.defer(async () => void (await explorer.stop()))
   browser = await launchBrowser()
   stops.defer(() => browser.close())
 })

@@ -29,6 +29,7 @@ it.each([
   ['/depots/', 'depots', '/-/api/depots/graph'],
   ['/conflicts?reason=x&q=vpc', 'conflicts', '/-/api/conflicts?q=vpc'],
   ['/held-back?order=free&why=x', 'held-back', '/-/api/held-back?order=free'],
+  ['/publish?kind=provider&name=cmdb', 'publish', '/-/api/publish-rights'],
   ['/access', 'access', '/-/api/whoami'],
 ])('%s is the page %s and starts from %s', (path, page, primeUrl) => {
   expect(matchRoute(new URL(path, 'http://localhost'))).toMatchObject({

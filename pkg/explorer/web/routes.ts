@@ -14,6 +14,7 @@ import {
   heldBackParams,
   heldBackUrl,
   type PageAddress,
+  publishRightsUrl,
   resourceParams,
   resourcesParams,
   resourcesUrl,
@@ -33,6 +34,7 @@ export type ExplorerPage =
   | 'stats'
   | 'conflicts'
   | 'held-back'
+  | 'publish'
   | 'access'
   | 'not-found'
 
@@ -87,6 +89,8 @@ export function matchRoute(url: URL): Route {
       return route('conflicts', conflictsUrl(parse(conflictsParams, searchParams)))
     case '/held-back':
       return route('held-back', heldBackUrl(parse(heldBackParams, searchParams)))
+    case '/publish':
+      return route('publish', publishRightsUrl)
     case '/access':
       return route('access', whoAmIUrl)
     default:

@@ -123,6 +123,13 @@ const shapes: readonly (readonly [path: RegExp, check: Check])[] = [
       depots: listOf(isText),
     }),
   ],
+  [
+    /^\/-\/api\/publish-rights$/,
+    has({
+      items: listOf(has({ namespace: isText, modules: listOf(isText), providers: listOf(isText) })),
+    }),
+  ],
+  [/^\/-\/api\/explain$/, has({ claims: listOf(has({ kind: isText, name: isText })) })],
   [/^\/-\/api\/whoami$/, has({ groups: listOf(isText), access: isText })],
 ]
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hclTokens } from './hcl.ts'
+import { hclTokens, yamlTokens } from './hcl.ts'
 
 const kinds = (source: string) =>
   hclTokens(source)
@@ -33,4 +33,23 @@ it.each([
       .map(({ text }) => text)
       .join(''),
   ).toBe(source)
+})
+
+it('colours the fields, strings and comments of YAML', () => {
+  const source =
+    'kind: Depot\nspec:\n  - name: a # b\n    # c: d\n    url: https://x.example/a:b\n    sha256: ""'
+  const tokens = yamlTokens(source)
+  expect(tokens.map(({ text }) => text).join('')).toBe(source)
+  expect(
+    tokens.filter(({ kind }) => kind !== 'plain').map(({ kind, text }) => [kind, text]),
+  ).toEqual([
+    ['field', 'kind'],
+    ['field', 'spec'],
+    ['field', 'name'],
+    ['comment', '# b'],
+    ['comment', '# c: d'],
+    ['field', 'url'],
+    ['field', 'sha256'],
+    ['string', '""'],
+  ])
 })

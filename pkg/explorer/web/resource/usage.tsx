@@ -1,8 +1,8 @@
-import { useRef } from 'preact/hooks'
-import { lockCommand, type Tool, usageBlock } from '../../../api/usage/usage.ts'
+import { lockCommand, usageBlock } from '../../../api/usage/usage.ts'
 import { boot } from '../api/boot.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { resourceHref } from '../url/pages.ts'
 import { requiredOf } from './docs/inputs.ts'
@@ -37,8 +37,10 @@ export function Usage({ address, detail, docs, values, change, version }: Sectio
       ) : (
         <>
           <Tabs
-            tool={tool}
-            tools={toolsFor(detail.kind)}
+            label="Tool"
+            id="tool"
+            chosen={tool}
+            tabs={toolsFor(detail.kind).map((it) => [it, it] as const)}
             onChoose={(it) => {
               writeChoice('tool', it)
               change({ tool: it }, 'replace')
@@ -97,46 +99,3 @@ const Step = (props: { readonly words: string; readonly what: string; readonly t
     <CodeBlock text={props.text} what={props.what} />
   </div>
 )
-
-interface TabsProps {
-  readonly tool: Tool
-  readonly tools: readonly Tool[]
-  readonly onChoose: (tool: Tool) => void
-}
-
-/** Arrow keys move between tabs, as users of screen readers expect. */
-function Tabs({ tool, tools, onChoose }: TabsProps) {
-  const list = useRef<HTMLDivElement>(null)
-  const choose = (at: number): void => {
-    const next = tools[(at + tools.length) % tools.length]
-    if (next === undefined) return
-    onChoose(next)
-    list.current?.querySelector<HTMLElement>(`#tool-${next}`)?.focus()
-  }
-  return (
-    <div class="tabs" role="tablist" aria-label="Tool" ref={list}>
-      {tools.map((it, at) => (
-        <button
-          key={it}
-          type="button"
-          role="tab"
-          id={`tool-${it}`}
-          aria-controls="tool-panel"
-          aria-selected={it === tool}
-          tabIndex={it === tool ? 0 : -1}
-          onClick={() => onChoose(it)}
-          onKeyDown={(event) => {
-            if (event.key === 'ArrowRight') choose(at + 1)
-            else if (event.key === 'ArrowLeft') choose(at - 1)
-            else if (event.key === 'Home') choose(0)
-            else if (event.key === 'End') choose(tools.length - 1)
-            else return
-            event.preventDefault()
-          }}
-        >
-          {it}
-        </button>
-      ))}
-    </div>
-  )
-}

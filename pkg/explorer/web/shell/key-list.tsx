@@ -8,6 +8,7 @@ const keys: readonly (readonly [keys: readonly string[], words: string])[] = [
   [['/'], 'Search on this page'],
   [['g', 'r'], 'Registry'],
   [['g', 'd'], 'Depots'],
+  [['g', 'p'], 'Publish'],
   [['g', 's'], 'Stats'],
   [['?'], 'This list'],
   [['Esc'], 'Close what is open'],

@@ -1,6 +1,6 @@
 import { useLayoutEffect } from 'preact/hooks'
 import { navigate } from '../url/navigate.ts'
-import { depotsHref, statsHref } from '../url/pages.ts'
+import { depotsHref, publishHref, statsHref } from '../url/pages.ts'
 import { readChoice } from './choices.ts'
 import { homeHref } from './sidebar.tsx'
 
@@ -14,6 +14,7 @@ const inField = (target: EventTarget | null): boolean =>
 const goTo: Readonly<Record<string, () => string>> = {
   r: homeHref,
   d: () => depotsHref(),
+  p: () => publishHref(),
   s: () => statsHref(),
 }
 const sequenceMs = 1500

@@ -22,6 +22,7 @@ const loaders = {
   stats: async () => (await import('../stats/page.tsx')).StatsPage,
   conflicts: async () => (await import('../conflicts/page.tsx')).ConflictsPage,
   'held-back': async () => (await import('../held-back/page.tsx')).HeldBackPage,
+  publish: async () => (await import('../publish/page.tsx')).PublishPage,
   access: async () => (await import('../access/page.tsx')).AccessPage,
 } satisfies Partial<Record<ExplorerPage, () => Promise<ComponentType<PageProps>>>>
 

@@ -9,6 +9,7 @@ import {
   conflictsHref,
   depotsHref,
   heldBackHref,
+  publishHref,
   resourceHref,
   resourcesHref,
   statsHref,
@@ -123,6 +124,7 @@ function pageHits(typed: string, allPages: boolean): Hit[] {
   const pages: readonly (readonly [words: string, icon: string, href: string])[] = [
     ['Registry', 'registry', homeHref()],
     ['Depots', 'depot', depotsHref()],
+    ['Publish', 'publish', publishHref()],
     ['Stats', 'stats', statsHref()],
     ['Held back', 'hold', heldBackHref()],
     ['Conflicts', 'clash', conflictsHref()],

@@ -15,6 +15,7 @@ import {
   depotsHref,
   heldBackHref,
   heldBackUrl,
+  publishHref,
   resourcesHref,
   statsHref,
 } from '../url/pages.ts'
@@ -53,6 +54,7 @@ export function Sidebar({ page, path, onFind }: Props) {
       pages: ['resources', 'resource', 'compare', 'docs'],
     },
     { href: depotsHref(), words: 'Depots', icon: 'depot', pages: ['depots'] },
+    { href: publishHref(), words: 'Publish', icon: 'publish', pages: ['publish'] },
     { href: statsHref(), words: 'Stats', icon: 'stats', pages: ['stats'] },
     { href: accessHref(), words: 'Access', icon: 'key', pages: ['access'] },
   ]

@@ -111,6 +111,16 @@ export const docsParams = {
 }
 export type DocsValues = Values<typeof docsParams>
 
+export const publishParams = {
+  kind: oneOf(['module', 'provider'], 'module'),
+  namespace: text,
+  name: text,
+  /** The target system of a module. */
+  system: text,
+  version: text,
+}
+export type PublishValues = Values<typeof publishParams>
+
 export const statsParams = { namespace: text }
 export const accessParams = { resource: text }
 
@@ -203,6 +213,10 @@ export const feedHref = (of: Partial<Omit<PageAddress, 'folder'>> = {}): string 
   `/depot/ui/v1/feed.atom${print({ namespace: text, kind: text, name: text }, of)}`
 export const namespacesUrl = `${api}/namespaces`
 export const whoAmIUrl = `${api}/whoami`
+export const publishRightsUrl = `${api}/publish-rights`
+/** Claims of an address, and its versions with a number. */
+export const explainUrl = (address: string, version: string): string =>
+  `${api}/explain${print({ address: text, version: text }, { address, version })}`
 
 /** First path elements of the server; namespaces with such a name have their pages below `/-/r`. */
 const taken = new Set(['depot', 'broker'])
@@ -245,6 +259,8 @@ export const heldBackUrl = (values: Partial<HeldBackValues> = {}): string =>
 export const heldBackHref = (values: Partial<HeldBackValues> = {}): string =>
   `/held-back${print(heldBackParams, values)}`
 
+export const publishHref = (values: Partial<PublishValues> = {}): string =>
+  `/publish${print(publishParams, values)}`
 export const conflictsHref = (values: Partial<ConflictsValues> = {}): string =>
   `/conflicts${print(conflictsParams, values)}`
 export const statsHref = (namespace = ''): string => `/stats${print(statsParams, { namespace })}`
