@@ -156,10 +156,13 @@ it('lists what is not from a registry that it asks, and does not judge it', asyn
       'hashicorp/consul/aws',
       'git::https://example.com/vpc.git',
       'github.com/acme/vpc/aws',
+      '${var.registry}/network/vpc/aws',
     ]
       .map((source, index) => call('', source).replace('vpc"', `m${index}"`))
       .join(''),
     'own.tf': call('2.0.0').replace('vpc"', 'own"'),
+    'cli.tf':
+      'terraform {\n  required_providers {\n    terraform = { source = "terraform.io/builtin/terraform" }\n  }\n}\n',
   })
   const { status, stdout } = await outdated()
   expect(status).toBe(0)
@@ -169,7 +172,9 @@ it('lists what is not from a registry that it asks, and does not judge it', asyn
   expect(stdout).toContain(
     'module.m1 git::https://example.com/vpc.git was not judged: it is not from',
   )
-  expect(stdout).toContain('1 judged, 0 with findings, 0 undecided, 3 not judged')
+  expect(stdout).toContain('was not judged: its source is an expression')
+  expect(stdout).toContain('terraform.io/builtin/terraform was not judged: it is part of the CLI')
+  expect(stdout).toContain('1 judged, 0 with findings, 0 undecided, 5 not judged')
   const other = await outdated(['--host', 'registry.example.com'])
   expect(other).toMatchObject({ status: 0, stdout: expect.stringContaining(`it is from ${host}`) })
 })
@@ -218,6 +223,35 @@ it('sends the token of a file to the named host alone, whatever the configuratio
     expect(stderr).toContain('with one registry: only that one gets the token')
   }
   expect(registry.asked).toHaveLength(before)
+})
+
+it('reads a loop of links once, and no device in place of a lock file', async () => {
+  workspace({
+    'main.tf': 'module "again" {\n  source = "./loop"\n}\n',
+    'more.tf': `module "vpc" {\n  source = "${host}/network/vpc/aws"\n  version = "2.0.0"\n}\n`,
+  })
+  symlinkSync('.', join(work, 'loop'))
+  symlinkSync('/dev/zero', join(work, '.terraform.lock.hcl'))
+  const { status, stdout, stderr } = await outdated()
+  expect(stderr).toBe(
+    'depot: .terraform.lock.hcl: it is not a file of at most 16 MiB: run init again\n',
+  )
+  expect([status, stdout.split('\n').at(-2)]).toEqual([
+    2,
+    expect.stringContaining('1 judged, 0 with findings'),
+  ])
+})
+
+it('says that it reads no more than 200 local modules', async () => {
+  const calls = Array.from({ length: 201 }, (_, index) => index)
+  workspace({
+    'main.tf': calls.map((index) => `module "m${index}" {\n  source = "./m${index}"\n}\n`).join(''),
+    ...Object.fromEntries(calls.map((index) => [`m${index}/main.tf`, ''])),
+  })
+  expect(await outdated()).toMatchObject({
+    status: 2,
+    stderr: 'depot: m199 and what follows is not read: there are more than 200 local modules\n',
+  })
 })
 
 it('is undecided about a registry that cannot be reached, and asks it once', async () => {

@@ -103,6 +103,8 @@ function registeredIn(use: Use, wanted: readonly string[] | undefined): Register
   const notJudged = (why: string): Item => ({ ...use, findings: [], notJudged: why })
   const [, named, path] = addresses[use.kind].exec(use.source) ?? []
   const at = plainHost(named ?? 'registry.terraform.io')
+  if (use.source.includes('${')) return notJudged('its source is an expression')
+  if (at === 'terraform.io') return notJudged('it is part of the CLI')
   if (path === undefined || gitHosts.has(at)) return notJudged('it is not from a registry')
   if (wanted?.includes(at) ?? !publicHosts.has(at)) return { ...use, host: at, path }
   return notJudged(`it is from ${at}`)

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, normalize, resolve } from 'node:path'
 import * as z from 'zod'
 import type { DocsProblem } from '../../api/docs/docs.ts'
@@ -33,6 +33,8 @@ interface Uses {
 
 const parserCpuMs = 30_000
 const maxFolders = 200
+/** A lock file, or the list of installed modules. */
+const maxStateBytes = 16 * 2 ** 20
 const lockFile = '.terraform.lock.hcl'
 
 /**
@@ -51,8 +53,16 @@ export const readUses = (dir: string): Promise<Uses> =>
     let filesLeft = maxFiles
     let isConfiguration = false
     for (const { path, key } of folders) {
-      if (seen.has(resolve(path)) || seen.size === maxFolders) continue
-      seen.add(resolve(path))
+      // Links can lead to a folder again and again.
+      const real = await realpath(path).catch(() => resolve(path))
+      if (seen.has(real)) continue
+      if (seen.size === maxFolders) {
+        problems.push({
+          message: `${path} and what follows is not read: there are more than ${maxFolders} local modules`,
+        })
+        break
+      }
+      seen.add(real)
       const files = await filesIn(path).catch((error: unknown) => {
         // Only the root has to be there: a call of a missing folder is a mistake of the configuration.
         if (key === '') throw error
@@ -138,7 +148,7 @@ const Manifest = z.object({
 /** Versions of modules by their key, as `init` notes them. */
 async function installedModules(dir: string, problems: DocsProblem[]) {
   const file = join(dir, '.terraform/modules/modules.json')
-  const text = await textOf(file)
+  const text = await stateText(file, problems)
   if (text === undefined) return new Map<string, string>()
   try {
     const { Modules } = Manifest.parse(JSON.parse(text))
@@ -155,7 +165,7 @@ async function lockedProviders(
   problems: DocsProblem[],
 ): Promise<Use[]> {
   const file = join(dir, lockFile)
-  const text = await textOf(file)
+  const text = await stateText(file, problems)
   if (text === undefined) return []
   try {
     const parsed = await parse(lockFile, text)
@@ -181,11 +191,17 @@ async function lockedProviders(
   }
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+/** Text that init wrote; undefined if it is missing or cannot be read. */
+async function stateText(file: string, problems: DocsProblem[]): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8')
+    const found = await stat(file)
+    if (found.isFile() && found.size <= maxStateBytes) return await readFile(file, 'utf8')
+    const message = `it is not a file of at most ${maxStateBytes / 2 ** 20} MiB: run init again`
+    problems.push({ file, message })
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
-    throw error
+    if (codeOf(error) !== 'ENOENT' && codeOf(error) !== 'ENOTDIR') {
+      problems.push({ file, message: messageOf(error) })
+    }
   }
+  return undefined
 }
