@@ -130,6 +130,7 @@ async function runController(
         mountPath: options.archives,
         env: process.env,
         secret: (from, name) => known.secret(from, name),
+        clock: cluster.serverClock,
         grants: annotations && {
           text: options.storageGrants,
           annotationOf: (of) => annotations.of(of),

@@ -48,7 +48,7 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
   const asked = askedOf(depot, files, paths.length > 0)
   const namespaces = asked && [...new Set(asked.map(({ namespace }) => namespace))]
   await using records = await openRecords(options, namespaces, metrics)
-  const { objects, folder } = records
+  const { objects, folder, clock } = records
   if (depot !== undefined) requireDepot(depot, [...objects.list('Depot'), ...files])
   const fetching = await openFetching({
     options: {
@@ -60,6 +60,7 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
     mountPath: options.archives,
     env: process.env,
     secret: (namespace, name) => objects.secret(namespace, name),
+    clock,
     log,
     metrics,
   })

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { OptionsError } from '../../pkg/base/options/options.ts'
+import type { Clock } from '../../pkg/base/pacing/pacing.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { createLogger, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { type Cluster, loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
@@ -39,6 +40,8 @@ interface OpenRecords extends AsyncDisposable {
   readonly objects: Objects
   /** The same, if they are in a folder. */
   readonly folder: FolderObjects | undefined
+  /** That of the API server; of this machine if they are in a folder. */
+  readonly clock: Clock
 }
 
 /**
@@ -57,7 +60,7 @@ export async function openRecords(
     const problem = folderProblem('--manifests', manifests)
     if (problem !== undefined) throw new OptionsError([problem])
     const folder = await folderObjects({ dir: manifests, apiGroup, watch: false, log })
-    return { objects: folder, folder, [Symbol.asyncDispose]: () => folder.close() }
+    return { objects: folder, folder, clock: Date.now, [Symbol.asyncDispose]: () => folder.close() }
   }
   const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup }, metrics)
   const { client } = cluster
@@ -72,7 +75,8 @@ export async function openRecords(
     log,
   })
   await untilRead(objects.ready)
-  return { objects, folder: undefined, [Symbol.asyncDispose]: () => cluster.close() }
+  const clock = cluster.serverClock
+  return { objects, folder: undefined, clock, [Symbol.asyncDispose]: () => cluster.close() }
 }
 
 /** Opens a cluster, and notes why it cannot be read. @throws RegistryError NotConfigured */

@@ -18,7 +18,7 @@ import { RecordingSink } from '../recording-sink.ts'
 export type LogEvent = Readonly<Record<string, unknown>> & { readonly msg: string }
 
 export interface Watched {
-  readonly cluster: Pick<Cluster, 'close'> & Watch & { readonly readmes: Readmes }
+  readonly cluster: Pick<Cluster, 'close' | 'serverClock'> & Watch & { readonly readmes: Readmes }
   readonly sink: RecordingSink
   readonly logs: readonly LogEvent[]
   readonly metrics: Metrics
@@ -53,7 +53,12 @@ export function watchKubeconfig(kubeconfig: string, options: WatchOptions = {}):
   const watch = cluster.watch({ kinds: kindNames, scope, sink, ...options })
   const readmes = cluster.readmes(scope)
   return {
-    cluster: { ...watch, readmes, close: () => cluster.close() },
+    cluster: {
+      ...watch,
+      readmes,
+      serverClock: cluster.serverClock,
+      close: () => cluster.close(),
+    },
     sink,
     logs,
     metrics,

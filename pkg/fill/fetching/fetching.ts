@@ -13,6 +13,7 @@ import {
 import { messageOf } from '../../base/errors/errors.ts'
 import { proxyRules } from '../../base/http/http.ts'
 import { type FetchingOptions, OptionsError } from '../../base/options/options.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
@@ -41,6 +42,8 @@ interface OpenOptions {
   readonly unsignedRemedy?: string
   /** Upstream hosts with configured services, which may be served without TLS. Default: none. */
   readonly servicesOf?: ServicesOf
+  /** Default: that of this machine. */
+  readonly clock?: Clock
   /** Which places each namespace may use. Default: every place. */
   readonly grants?: StoreGrants | undefined
   readonly log: Logger
@@ -55,6 +58,8 @@ export interface Fetching {
   readonly policy: EgressPolicy
   readonly installation?: InstallationPolicy
   readonly egress: Egress
+  /** The clock that ages of versions are computed with. */
+  readonly clock: Clock
   close(): Promise<void>
 }
 
@@ -62,6 +67,7 @@ export interface Fetching {
 export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   const { options, mountPath, env, secret, grants, log, metrics, unsignedRemedy, servicesOf } =
     fetching
+  const { clock = Date.now } = fetching
   const { spoolDir, spoolSizeBytes, upstreamHosts } = options
   const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
   const proxies = proxyRules(env)
@@ -105,6 +111,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     policy,
     ...(installation && { installation }),
     egress,
+    clock,
     archives: openArchiveStore(
       { filesystemMountPath: mountPath, proxies, ...storage.settings },
       grants,
@@ -121,6 +128,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
       servicesOf,
       log,
       metrics,
+      clock,
     }),
     close,
   }

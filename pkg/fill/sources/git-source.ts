@@ -3,10 +3,12 @@ import { shownUrl } from '../egress/egress.ts'
 import { type Git, isRefName } from './git.ts'
 import type { ListingCache } from './listing-cache.ts'
 import type { SourceAccess } from './secrets.ts'
-import type { ModuleUpstream } from './types.ts'
+import type { ModuleUpstream, UpstreamOptions } from './types.ts'
+import type { UpstreamClient } from './upstream.ts'
 import { commitOf, resolveFromList, versionsOf } from './versions.ts'
 
 export interface GitModuleOptions {
+  readonly upstream: UpstreamClient
   readonly git: Git
   readonly cache: ListingCache
   readonly url: string
@@ -19,8 +21,18 @@ const Tags = z.array(z.object({ name: z.string(), commit: z.string() }))
 
 /** Tags of a git repository that is served over https. */
 export function gitModule(options: GitModuleOptions): ModuleUpstream {
-  const { git, cache, url, path, tagPrefix } = options
+  const { upstream, git, cache, url, path, tagPrefix } = options
   const identity = `git:${shownUrl(url)}`
+
+  /** How far the clock of the host is ahead. Git does not tell, so the host is asked for its time alone. */
+  async function skewOf({ ca }: SourceAccess, { signal, datesOf }: UpstreamOptions) {
+    if (datesOf === undefined) return undefined
+    const { origin, host } = new URL(url)
+    // A host that does not answer this may still have a list.
+    await upstream.ask(`${origin}/`, { method: 'HEAD', signal, ca }).catch(() => undefined)
+    return upstream.skewMs(host)
+  }
+
   return {
     identity,
     type: 'git',
@@ -32,7 +44,8 @@ export function gitModule(options: GitModuleOptions): ModuleUpstream {
         const named = tags.filter(({ name }) => isRefName(name))
         return { value: named, unchanged: JSON.stringify(named) === JSON.stringify(former) }
       })
-      return { ...versionsOf(value, tagPrefix), unchanged }
+      const skewMs = await skewOf(access, asking)
+      return { ...versionsOf(value, tagPrefix), unchanged, skewMs }
     },
     resolve(version, asking) {
       return resolveFromList(this, version, asking)

@@ -66,6 +66,21 @@ describe('a git source', () => {
     await file.remove()
   })
 
+  it('tells how far the clock of its host is ahead, if somebody needs ages', async () => {
+    server.tag('clock', 'v1.0.0', {})
+    const hour = 3_600_000
+    const late = await localSources(authority, [server.host], { clock: () => Date.now() - hour })
+    const skewOf = async (asking: object) =>
+      (await source('clock', {}, late).list({ signal, ...asking })).skewMs
+    try {
+      expect(await skewOf({})).toBeUndefined()
+      const skewMs = await skewOf({ datesOf: () => true })
+      expect(Math.abs((skewMs ?? 0) - hour)).toBeLessThan(60_000)
+    } finally {
+      await late.close()
+    }
+  })
+
   it('reports an unchanged list', async () => {
     server.tag('same', 'v1.0.0', {})
     expect((await source('same').list({ signal })).unchanged).toBe(false)

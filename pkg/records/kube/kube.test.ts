@@ -63,3 +63,10 @@ it('tells when the API server was heard of last, and that every kind is there', 
   const contact = await fake.metric('watch_last_contact_timestamp_seconds', { kind: 'Depot' })
   expect(contact).toBe(1_700_000_000)
 })
+
+it('knows the time of the API server, whatever the clock of this machine says', async () => {
+  await using fake = await startFakeCluster({ clock: () => 1_700_000_000_000 })
+  expect(fake.cluster.serverClock()).toBe(1_700_000_000_000)
+  await fake.cluster.ready
+  expect(Math.abs(fake.cluster.serverClock() - Date.now())).toBeLessThan(60_000)
+})

@@ -61,6 +61,8 @@ export interface Watch {
 export interface Cluster {
   /** Reads and writes single objects. */
   readonly client: KubeClient
+  /** The clock of the API server; that of this machine until an answer says the time. */
+  readonly serverClock: Clock
   /**
    * Fills a sink with what the cluster has of some kinds and keeps it so until the cluster is closed. Where Depot and
    * GroupBinding are not defined on the cluster there are none of them; they are asked for again and again.
@@ -79,7 +81,7 @@ export function openCluster(options: ClusterOptions): Cluster {
   const { apiGroup, metrics, clock = Date.now, random = Math.random } = options
   const log = options.log.child({ component: 'kube' })
   const timings = { ...defaultTimings, ...options.timings }
-  const transport = new Transport(options.connection, timings)
+  const transport = new Transport(options.connection, timings, clock)
   const meters = createWatchMetrics(metrics)
   const stop = new AbortController()
   const shared = { transport, timings, json: new JsonReader(), log, meters, clock, random }
@@ -98,6 +100,7 @@ export function openCluster(options: ClusterOptions): Cluster {
 
   return {
     client: createClient({ transport, apiGroup, timings }),
+    serverClock: transport.serverClock,
     watch: ({ kinds, scope, sink }) =>
       watchOf(
         kinds.map((kind) => reflect(kind, scope, new ResourceStore({ kind, apiGroup, sink, log }))),

@@ -7,9 +7,11 @@ import {
   readBounded,
   retryAfterMs,
 } from '../../base/http/http.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Connection } from './connection.ts'
 import { identityOf } from './identity.ts'
 import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
+import { ServerClock } from './server-clock.ts'
 import type { Timings } from './timings.ts'
 
 const maxStatusBytes = 64 * 1024
@@ -44,8 +46,11 @@ export class Transport {
   /** The deadlines are those of an exchange, below. A watch ends on the connections that it began on. */
   readonly #pool = createPool({ connectMs: 10_000, headersMs: 0, idleMs: 0 })
   #identity = 'unknown'
+  readonly #clock: ServerClock
 
-  constructor(connection: Connection, timings: Timings) {
+  /** @param clock of the machine */
+  constructor(connection: Connection, timings: Timings, clock: Clock = Date.now) {
+    this.#clock = new ServerClock(clock)
     this.#connection = connection
     this.#timings = timings
   }
@@ -53,6 +58,11 @@ export class Transport {
   /** Identity of the last request, for log lines. */
   get identity(): string {
     return this.#identity
+  }
+
+  /** The clock of the API server, as far as its answers say the time. */
+  get serverClock(): Clock {
+    return this.#clock.now
   }
 
   /** Reads credentials again before the next request, because the API server refused these. */
@@ -110,6 +120,7 @@ export class Transport {
       clearTimeout(timer)
       timer = setTimeout(expire, deadlineMs)
       if (reply.status >= 200 && reply.status < 300) {
+        this.#clock.learn(reply.header)
         for (const callback of this.#waiting) callback()
         return await consume(body)
       }

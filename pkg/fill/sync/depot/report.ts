@@ -100,7 +100,7 @@ function skewCondition(results: readonly ItemResult[]): ConditionState | undefin
   const skewed = results.find(({ skewMs }) => isClockSkewed(skewMs))
   if (skewed?.skewMs === undefined) return undefined
   const minutes = Math.round(skewed.skewMs / 60_000)
-  const message = `${skewed.item.name}: the clock of its upstream is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'ahead of' : 'behind'} this one, so nobody knows how old versions are, and no new one is stored: correct the clock of this machine, or wait until upstream does`
+  const message = `${skewed.item.name}: the clock of its upstream is ${Math.abs(minutes)} minutes ${minutes > 0 ? 'ahead of' : 'behind'} ours, so nobody knows how old versions are, and no new one is stored: correct the clock of the API server (without a cluster, of this machine), or wait until upstream does`
   return conditionTrue('ClockSkew', message)
 }
 

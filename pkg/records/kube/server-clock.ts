@@ -1,0 +1,26 @@
+import type { Clock } from '../../base/pacing/pacing.ts'
+
+/** Answers say the time in whole seconds, and take a moment to arrive. A smaller difference is none. */
+const precisionMs = 5000
+
+/** The clock of an API server, as far as its answers tell: several machines that work on one cluster agree on it. */
+export class ServerClock {
+  readonly #own: Clock
+  #aheadMs = 0
+
+  /** @param own the clock of this machine, which counts until the first answer */
+  constructor(own: Clock) {
+    this.#own = own
+  }
+
+  readonly now: Clock = () => this.#own() + this.#aheadMs
+
+  /** @param header of an answer that arrived now */
+  learn(header: (name: string) => string | undefined): void {
+    // What a cache sends says an old time.
+    if (header('age') !== undefined) return
+    const aheadMs = Date.parse(header('date') ?? '') - this.#own()
+    // Steps of a second would let time run backwards.
+    if (Math.abs(aheadMs - this.#aheadMs) > precisionMs) this.#aheadMs = aheadMs
+  }
+}
