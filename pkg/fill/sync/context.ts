@@ -113,6 +113,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly uncompared: Map<string, Earlier>
   /** Versions whose upstream has other content by now. */
   readonly outdated: Set<string>
+  /** Depots that list again, because upstream changed after they let a version in. */
+  readonly unaged: Set<string>
 }
 
 export function keyOf({ namespace, name }: { namespace: string; name: string }): string {

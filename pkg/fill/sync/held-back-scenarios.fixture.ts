@@ -124,6 +124,55 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(Date.parse(heldBack()?.[0]?.until ?? '') - now()).toBeGreaterThan(6 * day)
     })
 
+    it('stores no content whose age was not counted, if a tag moves when its version is let in', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      // The list of the poll has the old commit. When the Version asks, the tag has moved.
+      const module = scene().upstream.module.bind(scene().upstream)
+      let isMoved = false
+      vi.spyOn(scene().upstream, 'module').mockImplementation((origin) => {
+        const source = module(origin)
+        return {
+          ...source,
+          resolve: (version, options) => {
+            if (!isMoved && version.endsWith('1.1.0')) {
+              isMoved = true
+              scene().upstream.repository(url, { ...tags(...old), 'v1.1.0': 'stolen' })
+            }
+            return source.resolve(version, options)
+          },
+        }
+      })
+      await later(7 * day)
+      await eventually(() => expect(heldBack()?.map((one) => one.version)).toEqual(['v1.1.0']))
+      expect(isMoved).toBe(true)
+      expect(Date.parse(heldBack()?.[0]?.until ?? '') - now()).toBeGreaterThan(6 * day)
+      await eventually(() => expect(scene().names('Version')).toHaveLength(old.length))
+      expect(await scene().stored()).toHaveLength(old.length)
+      expect(scene().upstream.asked).not.toContain(`fetch ${url} v1.1.0`)
+      await later(7 * day)
+      expect(await scene().stored()).toHaveLength(old.length + 1)
+    })
+
+    it('stores no content that a poll found moved while its Version waited', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      await later(hour)
+      scene().upstream.faults.set(
+        `resolve ${url} v1.1.0`,
+        new FillError('FetchFailed', 'there is no such host'),
+      )
+      await later(7 * day)
+      expect(scene().names('Version')).toContain('vpc-1-1-0')
+      scene().upstream.repository(url, { ...tags(...old), 'v1.1.0': 'stolen' })
+      scene().upstream.faults.clear()
+      await later(hour)
+      await eventually(() => expect(scene().names('Version')).toHaveLength(old.length))
+      expect(await scene().stored()).toHaveLength(old.length)
+      expect(heldBack()?.map((one) => one.version)).toEqual(['v1.1.0'])
+    })
+
     it('also holds the new content of a version that follows its tag', async () => {
       await begin({ immutable: false })
       const digest = () => scene().status('Version', 'vpc-1-0-4').artifact?.contentDigest

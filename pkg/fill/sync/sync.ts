@@ -111,6 +111,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     unsourced: new Map(),
     uncompared: new Map(),
     outdated: new Set(),
+    unaged: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }
   let worked = 0

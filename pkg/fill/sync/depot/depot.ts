@@ -6,7 +6,7 @@ import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import { expiryOf } from '../../policy/policy.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
+import { type Context, keyOf, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { heldBackIn } from '../parent/held-back.ts'
@@ -76,6 +76,7 @@ async function sync(
   const isPoll =
     request !== undefined ||
     poll !== undefined ||
+    context.unaged.delete(keyOf(depot.metadata)) ||
     status.polledSpec !== specDigest ||
     pollDueMs(context, depot) <= nowMs
 

@@ -198,7 +198,7 @@ async function writeListing(
   await writeStatus<ParentStatus>(context, object, () => change)
 }
 
-function listingOf(parent: StoredObject | undefined): ListingMemory | undefined {
+export function listingOf(parent: StoredObject | undefined): ListingMemory | undefined {
   return ListingMemory.safeParse((parent?.status as ParentStatus | undefined)?.listing).data
 }
 
@@ -217,7 +217,7 @@ function pastMs(time: string | undefined, nowMs: number): number | undefined {
   return ms !== undefined && ms <= nowMs ? ms : undefined
 }
 
-function seenIn(
+export function seenIn(
   { seen }: ListingMemory,
   nowMs: number,
 ): ReadonlyMap<string, SeenVersion> | undefined {

@@ -56,7 +56,8 @@ export function quarantinedByPolicy(
 
 type DepotContext = Pick<Context, 'apiGroup' | 'clock' | 'installation' | 'objects'>
 
-function depotOf({ objects, apiGroup }: DepotContext, parent: StoredObject | undefined) {
+/** The Depot that made a resource. */
+export function depotOf({ objects, apiGroup }: DepotContext, parent: StoredObject | undefined) {
   const { labels = {}, namespace = '' } = parent?.metadata ?? {}
   const name = labels[depotLabel(apiGroup)]
   return name === undefined ? undefined : objects.get('Depot', namespace, name)

@@ -6,6 +6,7 @@ import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
+import { isUnaged } from './aged.ts'
 import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
 import { document } from './document.ts'
 import { addFinalizer } from './finalizer.ts'
@@ -71,8 +72,9 @@ export async function syncVersion(
     const refused = request === undefined ? refusedBefore(work) : undefined
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-    if (isOffered(offer.revision, work, plan, situation)) await keep(context, work, plan, stored)
-    else {
+    if (isOffered(offer.revision, work, plan, situation) || isUnaged(context, work, plan, offer)) {
+      await keep(context, work, plan, stored)
+    } else {
       const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
       if (result === 'awaited') {
         if (attempt.isOutdated) context.outdated.add(key)
