@@ -1,4 +1,4 @@
-import { type HeldVersion, heldBackIn } from '../../pkg/fill/sync/sync.ts'
+import { type HeldVersion, heldBackCount, heldBackIn } from '../../pkg/fill/sync/sync.ts'
 import type { Objects } from '../../pkg/records/store/store.ts'
 
 /** A version that a policy holds back, and where. */
@@ -18,12 +18,17 @@ export function heldRows(objects: Objects): HeldRow[] {
     .toSorted((a, b) => (a.until ?? '9999').localeCompare(b.until ?? '9999'))
 }
 
-export function heldText(rows: readonly HeldRow[]): string {
+/** How many more there are, which no status has room for. */
+export function unlistedCount(objects: Objects): number {
+  return heldBackCount(objects) - heldRows(objects).length
+}
+
+export function heldText(rows: readonly HeldRow[], unlisted: number): string {
   if (rows.length === 0) return 'Nothing is held back.\n'
   const lines = rows.map(({ resource, version, address, until, message, by }) => {
     const whose = by === 'Installation' ? ' (policy of the installation)' : ''
     const why = message ?? `until ${until ?? 'nobody knows when'}`
     return `${resource} ${version} (${address}): ${why}${whose}\n`
   })
-  return `${lines.join('')}${rows.length} held back\n`
+  return `${lines.join('')}${rows.length} held back${unlisted > 0 ? `, and ${unlisted} more that the status of their resource has no room for` : ''}\n`
 }

@@ -6,7 +6,7 @@ import { openPolicyFile, type Policy } from '../../pkg/fill/policy/policy.ts'
 import { keyOf, policiesOf, policyOf } from '../../pkg/fill/sync/sync.ts'
 import { proposedObjects, type StoredObject } from '../../pkg/records/store/store.ts'
 import { openRecords } from '../records/records.ts'
-import { type HeldRow, heldRows, heldText } from './held.ts'
+import { type HeldRow, heldRows, heldText, unlistedCount } from './held.ts'
 import { subjectsOf } from './subjects.ts'
 import { otherLines, policyLines, testText, verdictOf } from './verdict.ts'
 
@@ -62,9 +62,10 @@ async function list(options: PolicyCommandOptions): Promise<string> {
   const { objects } = records
   if (options.held) {
     const rows: HeldRow[] = heldRows(objects)
+    const unlisted = unlistedCount(objects)
     return options.output === 'json'
-      ? `${JSON.stringify({ schema: 1, held: rows }, null, 2)}\n`
-      : heldText(rows)
+      ? `${JSON.stringify({ schema: 1, held: rows, unlisted }, null, 2)}\n`
+      : heldText(rows, unlisted)
   }
   const installation = await installationOf(options)
   const policies = objects.list('Depot').map((depot) => ({

@@ -303,6 +303,9 @@ export const HeldBackList = z
   .strictObject({
     items: z.array(HeldBackItem),
     ...page,
+    unlisted: tally.describe(
+      'How many more are held, whatever the filters: the status of a resource has room for the first thousand.',
+    ),
     depots: z
       .array(z.string())
       .describe('The Depots whose policies hold something back, whatever the filters.'),

@@ -79,6 +79,11 @@ export const ParentCounts = {
     .array(SkippedItem)
     .optional()
     .meta({ description: 'Requested versions that cannot be stored, at most 200.', maxItems }),
+  skippedCount: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Number of versions that cannot be stored. Present if skipped has no room for all.'),
   listing: ListingMemory.optional().describe(
     'What the policy of the Depot remembers of the lists of upstream.',
   ),
@@ -106,6 +111,11 @@ export const DepotReport = {
     .array(DepotItem)
     .optional()
     .meta({ description: 'Result of each config, at most 200, failures first.', maxItems }),
+  itemCount: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Number of configs. Present if items has no room for all.'),
   retained: z
     .int()
     .min(0)

@@ -140,5 +140,10 @@ export const ListingMemory = z.object({
     )
     .optional()
     .describe('Versions that are too young to be stored, or that the policy refuses.'),
+  heldBackCount: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('Number of versions that are held back. Present if heldBack has no room for all.'),
 })
 export type ListingMemory = z.infer<typeof ListingMemory>

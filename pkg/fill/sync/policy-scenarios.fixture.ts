@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { refOf } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
+import { heldBackCount } from './parent/held-back.ts'
 import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 
@@ -250,6 +251,28 @@ export function policyScenarios(scene: () => Scene): void {
       expect(heldBack()?.length).toBeGreaterThan(50)
       expect(Buffer.byteLength(JSON.stringify(heldBack()))).toBeLessThan(210_000)
       expect(condition('HeldBack')?.message).toContain('(400)')
+      // The count is the whole one also where nobody asks upstream.
+      const { listing } = scene().status('Module', 'vpc')
+      expect(listing?.heldBackCount).toBe(400)
+      expect(heldBackCount(scene().objects)).toBe(400)
+      await scene().run()
+      const unlisted = 400 - (heldBack()?.length ?? 0)
+      expect(condition('HeldBack')?.message).toContain(`${unlisted} more, which the status`)
+    })
+
+    it('keeps in a full status what comes in by itself, and stores it without a poll', async () => {
+      const all = Array.from({ length: 400 }, (_, n) => `v1.${n}.0`)
+      await begin({ minimumAge: '1h', allow: [{ address, versions: '< 2.0.0', reason: 'ok' }] })
+      upstream('v1.0.0', 'v1.1.0', ...all.map((tag) => tag.replace('v1', 'v2')), 'v1.0.1')
+      await later(day)
+      const reason = 'ü'.repeat(1000)
+      await write({ minimumAge: '1h', deny: [{ address, versions: '>= 2.0.0', reason }] })
+      await scene().run()
+      expect(scene().status('Module', 'vpc').listing?.heldBackCount).toBe(401)
+      expect(heldBack()?.[0]).toMatchObject({ version: 'v1.0.1', why: 'TooYoung' })
+      scene().aheadMs += 3_600_000
+      await scene().run()
+      expect(listed()).toContain('v1.0.1')
     })
 
     it('ends a rule at its time without a poll, and says that it has ended', async () => {

@@ -56,6 +56,7 @@ export const heldBack = endpoint({
     totalCount: 1,
     page: 1,
     pageSize: 20,
+    unlisted: 0,
     depots: ['platform/public'],
   },
   badRequest: `why must be one of ${heldWhys.join(', ')}`,
@@ -72,6 +73,10 @@ export const heldBack = endpoint({
         (depot === undefined || item.depot === depot) &&
         (text === undefined || wordsOf(item).includes(text)),
     )
+    const unlisted = [...catalog.model.shown(view)].reduce(
+      (sum, { summary }) => sum + summary.resource.heldBackUnlisted,
+      0,
+    )
     const depots = new Set(all.flatMap(({ item }) => item.depot ?? []))
     const shown = chosen
       .toSorted((a, b) => comparing[order](a.item, b.item))
@@ -85,6 +90,7 @@ export const heldBack = endpoint({
       totalCount: chosen.length,
       page,
       pageSize,
+      unlisted,
       depots: [...depots].toSorted(compareText),
     }
     return { body: JSON.stringify(answer), revision, madeAt }

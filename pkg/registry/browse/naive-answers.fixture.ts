@@ -580,7 +580,12 @@ function heldBack(model: NaiveModel, viewer: Viewer, query: URLSearchParams) {
           : 0,
     )
   const depots = new Set(all.flatMap((one) => one.depot ?? []))
-  return { ...paged(sorted, query), depots: [...depots].toSorted(text) }
+  let unlisted = 0
+  for (const { status } of model.owners(viewer)) {
+    const { heldBack: listed = [], heldBackCount = 0 } = status?.listing ?? {}
+    if (heldBackCount > listed.length) unlisted += heldBackCount - listed.length
+  }
+  return { ...paged(sorted, query), unlisted, depots: [...depots].toSorted(text) }
 }
 
 interface NaiveConflict extends Why {

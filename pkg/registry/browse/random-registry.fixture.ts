@@ -80,6 +80,7 @@ const listing = maybe(
   fc.record({
     address: pick('git.test/vpc', 'GIT.test/db'),
     depot: pick('platform/main', 'platform/other'),
+    heldBackCount: maybe(pick(2, 1200)),
     heldBack: fc.uniqueArray(
       fc.record({
         version: pick('v1.0.0', '1.1.0', '9.0.0'),

@@ -48,6 +48,8 @@ export class ResourceRow {
   readonly holdsUnscanned: boolean
   /** Versions of its upstream that a policy holds back. */
   readonly heldBack: readonly HeldBackVersion[]
+  /** How many more are held back, which the status has no room for. */
+  readonly heldBackUnlisted: number
   /** @see Ranked */
   rank = 0
   generation = 0
@@ -79,7 +81,8 @@ export class ResourceRow {
     const { lifecycle = [] } = resource.spec
     this.lifecycle = lifecycle.length === 0 ? undefined : new LifecycleRules(lifecycle)
     this.holdsUnscanned = holdsUnscanned(config.scanPolicy)
-    const { address = '', depot, heldBack = [] } = resource.status?.listing ?? {}
+    const { address = '', depot, heldBack = [], heldBackCount = 0 } = resource.status?.listing ?? {}
+    this.heldBackUnlisted = Math.max(0, heldBackCount - heldBack.length)
     this.heldBack = heldBack.map((entry) => ({ ...entry, why: whyHeld(entry), address, depot }))
     this.removalHeld = (resource.status?.conditions ?? []).some(
       ({ type, status }) => type === 'RemovalHeld' && status === 'True',

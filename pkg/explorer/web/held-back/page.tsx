@@ -114,6 +114,11 @@ function Rows({ data, values, change }: Props & { readonly data: HeldBackList })
           <Row key={`${item.namespace} ${item.kind} ${item.name} ${item.version}`} item={item} />
         ))}
       </Table>
+      {data.unlisted > 0 && (
+        <p class="quiet">
+          {plural(data.unlisted, 'more version')} held, which the list has no room for.
+        </p>
+      )}
       <Pagination
         what="versions"
         of={data}

@@ -14,6 +14,7 @@ import {
   heldBackIn,
   reportException,
   seenBefore,
+  unlistedIn,
 } from '../parent/held-back.ts'
 import { denialsOf, quarantine } from '../parent/quarantine.ts'
 import { isStored } from '../parent/removal.ts'
@@ -42,6 +43,8 @@ export interface ItemResult {
   readonly skipped: number
   /** Versions that the policy holds back. */
   readonly heldBack: readonly HeldVersion[]
+  /** How many more there are, which the status of the resource has no room for. */
+  readonly unlisted: number
   /** How far the clock of the host is ahead of this one, 0 where no policy needs it; undefined if it was not asked. */
   readonly skewMs?: number | undefined
   readonly failure?: FillError | undefined
@@ -68,7 +71,8 @@ export async function syncItem(
   const { namespace } = depot.metadata
   const known = context.objects.get(item.kind, namespace, item.objectName)
   const heldBack = item.isTwin ? [] : heldBackIn(known)
-  const result = { item, isManaged: false, retained: 0, skipped: 0, heldBack }
+  const unlisted = item.isTwin ? 0 : unlistedIn(known)
+  const result = { item, isManaged: false, retained: 0, skipped: 0, heldBack, unlisted }
   try {
     return { ...result, ...(await bring(context, depot, item, asking)) }
   } catch (error) {
@@ -103,7 +107,7 @@ async function bring(
   const problem = itemProblem(item)
   if (problem !== undefined) throw new FillError('InvalidSpec', problem)
   const object = context.objects.get(kind, namespace, objectName)
-  if (object?.metadata.deletionTimestamp !== undefined) return { heldBack: [] }
+  if (object?.metadata.deletionTimestamp !== undefined) return { heldBack: [], unlisted: 0 }
   if (object !== undefined && !mayManage(context, depot, object)) {
     throw new FillError(
       'OwnedByAnother',
@@ -194,6 +198,7 @@ async function bring(
     skipped: listed.skipped,
     skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
     heldBack: heldBack ?? (await remember(applied, young)),
+    unlisted: 0,
   }
 }
 

@@ -42,6 +42,7 @@ export function reportOf(
         ...(failure !== undefined && { message: failure.message }),
         ...(suspicious !== undefined && { suspicious: { ...suspicious } }),
       })),
+      itemCount: sorted.length > maxItems ? sorted.length : undefined,
       // Without asking upstream, nothing new is known.
       retained: before === undefined ? sum('retained') : before.retained,
       skipped: before === undefined ? sum('skipped') : before.skipped,
@@ -73,7 +74,7 @@ function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
       ClockSkew: skewCondition(results),
     }),
     HeldBack: heldBackCondition(
-      results.map(({ item, heldBack }) => ({ name: item.name, heldBack })),
+      results.map(({ item, heldBack, unlisted }) => ({ name: item.name, heldBack, unlisted })),
     ),
   }
 }

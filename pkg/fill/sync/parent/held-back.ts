@@ -1,7 +1,7 @@
 /** Versions of an upstream that a Depot wants, and that are too young for its policy, or refused by it. */
 
 import semver from 'semver'
-import { type HeldWhy, whyHeld } from '../../../api/held/held.ts'
+import { type HeldWhy, heldWhys, whyHeld } from '../../../api/held/held.ts'
 import {
   ListingMemory,
   normalizeVersion,
@@ -170,7 +170,7 @@ export function admission(
           // Nothing may count from a wrong clock.
           seen: isSkewed ? before?.seen : written(seen),
         }),
-        ...(heldBack.length > 0 && { heldBack: fitting(heldBack) }),
+        ...fitting(heldBack),
       }
       const isEmpty = !policy.needsAge && heldBack.length === 0
       await writeListing(context, object, isEmpty ? undefined : listing)
@@ -179,8 +179,19 @@ export function admission(
   }
 }
 
-/** As many as a status can hold. */
-function fitting<T>(held: readonly T[]): T[] {
+type Entry = NonNullable<ListingMemory['heldBack']>[number]
+
+/** As many as a status can hold: first those that come in next, last those that people do not wait for. */
+function fitting(held: readonly Entry[]): Pick<ListingMemory, 'heldBack' | 'heldBackCount'> {
+  if (held.length === 0) return {}
+  const kept = cut(held)
+  if (kept.length === held.length) return { heldBack: kept }
+  const rank = (one: Entry) => `${heldWhys.indexOf(whyHeld(one))} ${one.until ?? ''}`
+  const sorted = held.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  return { heldBack: cut(sorted), heldBackCount: held.length }
+}
+
+function cut(held: readonly Entry[]): Entry[] {
   let left = maxHeldBytes
   return held.slice(0, maxHeldBack).filter((one) => {
     left -= Buffer.byteLength(JSON.stringify(one))
@@ -258,7 +269,7 @@ const compare = (a: string, b: string) =>
     : a.localeCompare(b)
 
 /** Without the list, which can be long and is not needed for this. */
-const HeldMemory = ListingMemory.pick({ address: true, heldBack: true })
+const HeldMemory = ListingMemory.pick({ address: true, heldBack: true, heldBackCount: true })
 
 export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersion[] {
   const { listing } = (parent?.status ?? {}) as ParentStatus
@@ -267,6 +278,13 @@ export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersi
     (one) => whyHeld(one) !== 'TooYoung' || msOf(one.until) !== undefined,
   )
   return readable.map((one) => ({ ...one, why: whyHeld(one), address }))
+}
+
+/** How many versions are held back that the status has no room for. */
+export function unlistedIn(parent: StoredObject | undefined): number {
+  const { listing } = (parent?.status ?? {}) as ParentStatus
+  const { heldBack = [], heldBackCount: total = 0 } = HeldMemory.safeParse(listing).data ?? {}
+  return Math.max(0, total - heldBack.length)
 }
 
 /** Tells who let a version in that is too young, or that is denied. */
@@ -283,15 +301,20 @@ export function reportException(
 export function heldBackCount(objects: Objects): number {
   return (['Module', 'Provider'] as const)
     .flatMap((kind) => objects.list(kind))
-    .reduce((sum, parent) => sum + heldBackIn(parent).length, 0)
+    .reduce((sum, parent) => sum + heldBackIn(parent).length + unlistedIn(parent), 0)
 }
 
 /** Absent if nothing is held back. */
 export function heldBackCondition(
-  held: readonly { readonly name: string; readonly heldBack: readonly HeldVersion[] }[],
+  held: readonly {
+    readonly name: string
+    readonly heldBack: readonly HeldVersion[]
+    readonly unlisted: number
+  }[],
 ) {
   const all = held.flatMap(({ name, heldBack }) => heldBack.map((one) => ({ name, ...one })))
   if (all.length === 0) return undefined
+  const unlisted = held.reduce((sum, one) => sum + one.unlisted, 0)
   const [refused, young] = [true, false].map((isRefused) =>
     all
       .filter(({ why }) => (why !== 'TooYoung') === isRefused)
@@ -305,6 +328,7 @@ export function heldBackCondition(
   const parts = [
     listed('too young for the policy', young, '; each is stored by itself then'),
     listed('refused by the policy', refused, ''),
+    unlisted > 0 ? `${unlisted} more, which the status has no room for` : '',
     remedyFor(all),
   ]
   return conditionTrue('HeldBack', parts.filter((part) => part !== '').join('; '))

@@ -73,6 +73,7 @@ export function reportOf(
       retained,
       skipped:
         skipped.length === 0 ? undefined : skipped.slice(0, maxSkipped).map((one) => ({ ...one })),
+      skippedCount: skipped.length > maxSkipped ? skipped.length : undefined,
     },
     conditions: synced ? syncedConditions(desired) : conditionsOf(failed, seen, desired),
     isProgress: stored.length + failed.length + suspended.length < desired,
