@@ -40,7 +40,7 @@ interface OpenRecords extends AsyncDisposable {
   readonly objects: Objects
   /** The same, if they are in a folder. */
   readonly folder: FolderObjects | undefined
-  /** That of the API server; of this machine if they are in a folder. */
+  /** Clock of the API server, or of this machine if they are in a folder. */
   readonly clock: Clock
 }
 

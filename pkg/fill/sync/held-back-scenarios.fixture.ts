@@ -124,7 +124,7 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(Date.parse(heldBack()?.[0]?.until ?? '') - now()).toBeGreaterThan(6 * day)
     })
 
-    it('stores no content whose age was not counted, if a tag moves when its version is let in', async () => {
+    it('stores nothing of a tag that moved after the list from which its version came in', async () => {
       await begin()
       upstream(...old, 'v1.1.0')
       await later(hour)

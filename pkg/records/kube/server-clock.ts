@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/pacing/pacing.ts'
 
-/** Answers say the time in whole seconds, and take a moment to arrive. A smaller difference is none. */
+/** Answers say the time in whole seconds, and take a moment to arrive. Smaller differences do not count. */
 const precisionMs = 5000
 
 /** The clock of an API server, as far as its answers tell: several machines that work on one cluster agree on it. */
