@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { request } from 'node:http'
@@ -6,53 +6,35 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { depot, put as write } from '../cmd/import/import.fixture.ts'
-import { Registry } from '../hack/testbed/registry/registry.ts'
-import { type Server, startAs } from '../hack/testbed/server/server.ts'
+import type { Server } from '../hack/testbed/server/server.ts'
 import { type LoneServer, serveHttpsAlone } from '../hack/testbed/upstream/https-server.ts'
 import { tarGzOf } from '../pkg/archives/archive/packed.fixture.ts'
-import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
-import { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
+import { PublishingRegistry } from './publishing.fixture.ts'
+import type { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
 
 /* Publishing over HTTP: a server forwards to a controller with the rights of the chart, which asks an issuer or the cluster. */
 
-const registry = new Registry()
+const publishing = new PublishingRegistry()
+const { registry } = publishing
 let cluster: ControlledCluster
-let issuer: TestIssuer
 let controller: Server
 let server: Server
 let receiver: LoneServer
 const events: unknown[] = []
 
 beforeAll(async () => {
-  cluster = await ControlledCluster.start('team')
-  cluster.archives = registry.archives
-  issuer = await TestIssuer.start()
-  const callers = ['--oidc-issuer-url', issuer.url, '--oidc-client-id', 'depot']
-  const fallback = '--oidc-allow-sa-fallback'
   receiver = await serveHttpsAlone('events', async (incoming, outgoing) => {
     events.push(await json(incoming))
     outgoing.end()
   })
-  appendFileSync(cluster.upstreams.caFile, receiver.authority.ca)
   vi.stubEnv('DEPOT_EVENTS_WEBHOOK_KEY', 'a key of more than twenty-four characters')
-  controller = await cluster.startController(
-    '--listen',
-    '127.0.0.1:0',
-    '--events-webhook',
-    `${receiver.origin}/events`,
-    ...callers,
-    fallback,
-  )
-  vi.unstubAllEnvs()
-  const { admin } = cluster.plane
-  await cluster.apply('GroupBinding', 'depot-system', 'network', {
-    spec: {
-      expression: '"network" in groups',
-      moduleResources: ['*'],
-      publishNamespaces: ['team'],
-      publishModules: ['vpc*'],
-    },
+  await publishing.start(async ({ upstreams }) => {
+    appendFileSync(upstreams.caFile, receiver.authority.ca)
+    return ['--events-webhook', `${receiver.origin}/events`]
   })
+  vi.unstubAllEnvs()
+  ;({ cluster, controller, server } = publishing)
+  const { admin } = cluster.plane
   for (const name of ['vpc', 'dns']) {
     const storageConfig = { fileSystem: { directoryPath: 'team' } }
     await cluster.apply('Module', 'team', name, {
@@ -70,25 +52,10 @@ beforeAll(async () => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'ci' },
     subjects: [{ kind: 'ServiceAccount', name: 'ci', namespace: 'team' }],
   })
-  server = await startAs(
-    registry,
-    '--kubeconfig',
-    cluster.plane.kubeconfigFile,
-    ...callers,
-    fallback,
-    '--sync-url',
-    controller.url,
-  )
-  const isLoading = async () => (await put('none/none/aws/1.0.0', Buffer.alloc(0))).status === 503
-  await vi.waitUntil(async () => !(await isLoading()))
 })
 afterAll(async () => {
-  await server?.stop()
-  await controller?.stop()
-  await cluster?.stop()
+  await publishing.stop()
   await receiver?.close()
-  issuer?.stop()
-  registry.remove()
 })
 
 const archiveOf = (text: string, more: Readonly<Record<string, string>> = {}) =>
@@ -97,28 +64,10 @@ const archiveOf = (text: string, more: Readonly<Record<string, string>> = {}) =>
       ([path, content]) => ({ path, content }),
     ),
   )
-const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
-const token = (groups = ['network']) => issuer.sign({ groups })
-
-interface Answer {
-  readonly sha256: string
-  readonly errors: readonly string[]
-}
-
-async function put(
-  path: string,
-  body: Buffer,
-  { headers = {}, as }: { headers?: Record<string, string>; as?: string } = {},
-) {
-  const authorization = `Bearer ${as ?? (await token())}`
-  const sent = { 'x-depot-sha256': digestOf(body), 'content-type': 'application/gzip' }
-  const answer = await fetch(`${server.url}/depot/publish/v1/modules/${path}`, {
-    method: 'PUT',
-    body,
-    headers: { ...sent, authorization, ...headers },
-  })
-  return { status: answer.status, body: (await answer.json()) as Answer }
-}
+const token = (groups?: readonly string[]) => publishing.token(groups)
+const put = (path: string, ...more: Tail<Parameters<typeof publishing.put>>) =>
+  publishing.put(`modules/${path}`, ...more)
+type Tail<T extends readonly unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never
 
 it('publishes an archive, which the server that answered serves', async () => {
   const archive = await archiveOf('1')
@@ -136,9 +85,8 @@ it('publishes an archive, which the server that answered serves', async () => {
     sha256: expect.any(String),
     subject: expect.any(String),
   })
-  const authorization = `Bearer ${await token()}`
-  const versions = `${server.url}/depot/modules/v1/team/vpc/aws/versions`
-  expect(await (await fetch(versions, { headers: { authorization } })).text()).toContain('"1.0.0"')
+  const versions = await publishing.get('/depot/modules/v1/team/vpc/aws/versions')
+  expect(await versions.text()).toContain('"1.0.0"')
   expect(await put('team/vpc/aws/1.0.0', archive)).toMatchObject({ status: 200 })
 })
 
@@ -169,9 +117,8 @@ it('publishes and holds a version whose module demands scans, and says so', asyn
     },
     { timeout: 20_000 },
   )
-  const authorization = `Bearer ${await token()}`
-  const download = `${server.url}/depot/modules/v1/team/vpc-held/aws/1.0.0/download`
-  expect((await fetch(download, { headers: { authorization } })).status).toBe(410)
+  const download = await publishing.get('/depot/modules/v1/team/vpc-held/aws/1.0.0/download')
+  expect(download.status).toBe(410)
 })
 
 it('lets one of two who publish a version at once win, and tells the other both digests', async () => {

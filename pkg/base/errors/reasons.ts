@@ -156,6 +156,7 @@ export const reasonTopics = {
     NoParent: ['fix', 'There is no such Module or Provider. Create it, or name its storage.'],
     VersionExists: ['fix', 'The version has other bytes already. Publish the next one.'],
     OlderVersion: ['fix', 'A later version of the same line exists. Publish one after it.'],
+    FilesMissing: ['fix', 'Files of the release did not arrive here. Send them, and finish again.'],
     SecretFile: ['fix', 'A file looks like a secret or a state. Leave it out, or accept it.'],
   },
   /** Why an archive is refused. The same bytes are refused again, so waits between attempts grow to hours. */

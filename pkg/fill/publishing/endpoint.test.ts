@@ -1,87 +1,91 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Hono } from 'hono'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { defaultLimits } from '../../archives/archive/archive.ts'
-import { openSpool, type Spool } from '../../archives/spool/spool.ts'
-import { openArchiveStore } from '../../archives/storage/storage.ts'
-import { answerErrors, type ServingEnv } from '../../base/serving/serving.ts'
-import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
-import { folderObjects } from '../../records/store/store.ts'
-import { publishRoutes } from './publishing.ts'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { tarGzOf } from '../../archives/archive/packed.fixture.ts'
+import { createMetrics } from '../../base/telemetry/telemetry.ts'
+import { begin, mib, PublishingApp, send } from './endpoint.fixture.ts'
 
-const mib = 1024 * 1024
-const root = mkdtempSync(join(tmpdir(), 'depot-endpoint-'))
-let spool: Spool
-let app: (mibMs?: number) => Hono<ServingEnv>
-beforeAll(async () => {
-  for (const name of ['registry', 'archives']) mkdirSync(join(root, name))
-  const log = createLogger('silent')
-  const dir = join(root, 'registry')
-  const objects = await folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
-  spool = await openSpool({ dir: join(root, 'spool'), sizeBytes: 64 * mib })
-  const archives = openArchiveStore({ filesystemMountPath: join(root, 'archives') })
-  app = (mibMs = 60_000) => {
-    const mayPublish = () => true
-    const routes = publishRoutes({
-      objects,
-      archives,
-      spool,
-      limits: defaultLimits,
-      log,
-      metrics: createMetrics({ version: '0' }),
-      mayPublish,
-      mibMs,
-    })
-    const served = new Hono<ServingEnv>().route('/', routes)
-    answerErrors(served, log, 'look there')
-    return served
-  }
+let app: PublishingApp
+beforeEach(async () => {
+  app = new PublishingApp()
 })
-afterAll(async () => {
-  await spool.close()
-  rmSync(root, { recursive: true })
-})
+afterEach(() => app.close())
 
-/** A body that has begun, and its end. */
-function begin(
-  to: Hono<ServingEnv>,
-  bytes = new Uint8Array(1),
-  headers: Record<string, string> = {},
-) {
-  const stream = new TransformStream<Uint8Array>()
-  const writer = stream.writable.getWriter()
-  void writer.write(bytes).catch(() => undefined)
-  const sent = { 'x-depot-sha256': createHash('sha256').update(bytes).digest('hex') }
-  const init: RequestInit = {
-    method: 'PUT',
-    body: stream.readable,
-    duplex: 'half',
-    headers: { ...sent, ...headers },
-  }
-  const answer = to.request('/depot/publish/v1/modules/team/vpc/aws/1.0.0', init)
-  return { answer: Promise.resolve(answer), end: () => writer.close() }
-}
+const path = 'modules/team/vpc/aws/1.0.0'
 
 it('reserves space for what has arrived only, and a quarter of the spool at most', async () => {
-  const routes = app()
-  const uploads = Array.from({ length: 16 }, () => begin(routes))
-  await vi.waitFor(() => expect(spool.reservedBytes).toBe(16 * mib))
-  const refused = await begin(routes).answer
+  await app.open()
+  const routes = app.routes()
+  const uploads = Array.from({ length: 16 }, () => begin(routes, path))
+  await vi.waitFor(() => expect(app.spool.reservedBytes).toBe(16 * mib))
+  const refused = await begin(routes, path).answer
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
-  const announced = await begin(routes, undefined, { 'content-length': `${mib}` }).answer
+  const announced = await begin(routes, path, undefined, {
+    headers: { 'content-length': `${mib}` },
+  }).answer
   expect(announced.status).toBe(503)
   await Promise.all(uploads.map(({ end }) => end()))
   const answers = await Promise.all(uploads.map(({ answer }) => answer))
-  // The spool has space for them, and there is no such module.
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]))
-  expect(spool.reservedBytes).toBe(0)
+  // The spool has space for them, and none is an archive.
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([422]))
+  expect(app.spool.reservedBytes).toBe(0)
 })
 
 it('ends an upload whose bytes do not arrive', async () => {
-  const { answer } = begin(app(50))
+  await app.open()
+  const { answer } = begin(app.routes({ mibMs: 50 }), path)
   expect((await answer).status).toBe(400)
-  expect(spool.reservedBytes).toBe(0)
+  expect(app.spool.reservedBytes).toBe(0)
+})
+
+it('refuses what no archive changes before any of it arrives', async () => {
+  await app.open()
+  const routes = app.routes()
+  const unknown = await begin(routes, 'modules/team/dns/aws/1.0.0').answer
+  expect(unknown).toMatchObject({ status: 404, body: { refusals: [{ reason: 'NoParent' }] } })
+  const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
+  expect((await send(routes, 'modules/team/vpc/aws/1.0.1', archive)).status).toBe(201)
+  const older = await begin(routes, path).answer
+  expect(older).toMatchObject({ status: 422, body: { refusals: [{ reason: 'OlderVersion' }] } })
+  expect((await send(routes, 'modules/team/vpc/aws/1.0.1', archive)).status).toBe(200)
+})
+
+it('counts how attempts ended', async () => {
+  await app.open()
+  const metrics = createMetrics({ version: '0' })
+  const routes = app.routes({ metrics })
+  const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
+  await send(routes, path, archive)
+  await send(routes, path, archive)
+  await send(routes, path, Buffer.from('none'))
+  const text = await metrics.metrics()
+  for (const labels of [
+    'outcome="published",reason=""',
+    'outcome="exists",reason=""',
+    'outcome="refused",reason="NotAnArchive"',
+  ]) {
+    expect(text).toContain(`depot_publish_total{kind="Module",${labels}} 1`)
+  }
+  expect(text).toContain(
+    `depot_publish_received_bytes_total{kind="Module"} ${2 * archive.length + 4}`,
+  )
+  expect(text).toContain('depot_publish_duration_seconds_count{kind="Module"} 2')
+})
+
+it.runIf(process.getuid?.() === 0)('says so if the disk of the spool is full', async () => {
+  const disk = mkdtempSync(join(tmpdir(), 'depot-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk])
+  onTestFinished(() => {
+    execFileSync('umount', [disk])
+    rmdirSync(disk)
+  })
+  await app.open(join(disk, 'spool'))
+  const full = await send(app.routes(), path, Buffer.alloc(2 * mib))
+  expect(full).toMatchObject({
+    status: 503,
+    body: { errors: [expect.stringContaining('the disk of the controller')] },
+  })
+  await app.spool.close()
 })

@@ -19,7 +19,14 @@ import { messageOf } from '../../base/errors/errors.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { docsOf } from './earlier-docs.ts'
-import { conflictOf, type PublishAddress, publishedAs, type Target, targetOf } from './target.ts'
+import {
+  conflictOf,
+  grantedPlace,
+  type PublishAddress,
+  publishedAs,
+  type Target,
+  targetOf,
+} from './target.ts'
 
 export interface PublishContext {
   readonly objects: Objects
@@ -78,14 +85,7 @@ export async function planPublication<T>(
 ): Promise<T> {
   const { objects, limits, signal, workDir } = context
   const target = targetOf(objects, address, spelled, storage)
-  const place = context.archives.for(target.config.storageConfig, target.config.name)
-  const { namespace } = address
-  if (!place.isGrantedTo(namespace)) {
-    throw new FillError(
-      'StorageNotGranted',
-      `namespace ${namespace} may not store archives where its module says: have the place granted, or change storageConfig`,
-    )
-  }
+  const place = grantedPlace(context, target)
   const refusals = secretsRefused(await secretFilesIn({ file, limits, signal }), allowed)
   const into = join(workDir, randomUUID())
   try {

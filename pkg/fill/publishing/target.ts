@@ -9,6 +9,7 @@ import {
   sha256Hex,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ArchivePlace, ArchiveStore } from '../../archives/storage/storage.ts'
 import { attempt } from '../../base/errors/errors.ts'
 import { type Objects, refOf, type StoredObject } from '../../records/store/store.ts'
 import { configOf, parentNames } from '../importing/importing.ts'
@@ -126,6 +127,19 @@ export function targetOf(
     )
   const config = { ...shared, name, storageConfig }
   return { kind, address, version, parent, isMissing: found === undefined, config, siblings }
+}
+
+/** The storage of a module or provider. @throws FillError StorageNotGranted */
+export function grantedPlace(
+  { archives }: { readonly archives: ArchiveStore },
+  { kind, address: { namespace }, config }: Target,
+): ArchivePlace {
+  const place = archives.for(config.storageConfig, config.name)
+  if (place.isGrantedTo(namespace)) return place
+  throw new FillError(
+    'StorageNotGranted',
+    `namespace ${namespace} may not store archives where its ${kind.toLowerCase()} says: have the place granted, or change storageConfig`,
+  )
 }
 
 /** The Modules or Providers with an address. The first one wins: by its own name, otherwise by its age. */

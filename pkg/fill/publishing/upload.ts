@@ -15,7 +15,7 @@ export interface AnnouncedBody {
 
 interface Accepted {
   /** Subtypes of `application`; undefined: any Content-Type. */
-  readonly types?: readonly string[]
+  readonly types?: readonly string[] | undefined
   readonly maxBytes: number
 }
 

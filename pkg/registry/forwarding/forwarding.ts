@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { ReverseProxy } from '../../base/proxy/proxy.ts'
@@ -50,13 +50,8 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   // Strangers send webhooks, so they get neither the connections nor the time of those who publish.
   const hooks = new ReverseProxy({ ...shared, maxRequestBytes: maxHookBytes, timeoutMs: hookMs })
 
-  const rowsOf = (namespace: string, name: string, system: string, version: string) =>
-    catalog.parentAt('Module', namespace, name, system)?.rowsOf(normalizeVersion(version)) ?? []
-
-  const route = `${prefix}/modules/:namespace/:name/:system/:version` as const
-  const routes = new Hono<ServingEnv>().put(route, async (c) => {
-    const { namespace, name, system, version } = c.req.param()
-    note(c, { route, namespace, kind: 'Module', name, version })
+  const routes = new Hono<ServingEnv>()
+  const forward = async (c: Context<ServingEnv>): Promise<Response> => {
     if (!hasCallers) {
       throw new RegistryError(
         'Forbidden',
@@ -64,19 +59,62 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
       )
     }
     awaitUpload(c)
-    const answer = await proxy.forward(c, {
-      client: hash('sha256', c.req.header('authorization') ?? ''),
-    })
+    const client = hash('sha256', c.req.header('authorization') ?? '')
+    return proxy.forward(c, { client })
+  }
+  /** Passes an answer on as soon as this server has read the version. */
+  const served = async (
+    c: Context<ServingEnv>,
+    answer: Response,
+    rowsOf: () => readonly VersionRow[],
+  ): Promise<Response> => {
     if (!answer.ok) return answer
-    const untilMs = performance.now() + servedMs
+    const body = (await answer.json()) as AnsweredVersion
+    const waits = c.req.query('wait') !== 'false'
+    const untilMs = performance.now() + (waits ? servedMs : 0)
     for (;;) {
-      const rows = rowsOf(namespace, name, system, version)
-      const [row] = rows
-      if (rows.some(({ downloadable }) => downloadable)) return answer
-      if (row !== undefined) return await notServed(answer, row.unserved)
-      if (performance.now() > untilMs) return withStatus(answer, 202)
+      const rows = rowsOf()
+      const archives = (body.archives ?? [{}]).map(({ os, arch }) =>
+        rows.filter((row) => os === undefined || (row.os === os && row.arch === arch)),
+      )
+      if (archives.every((found) => found.some(isServed))) {
+        return json(answer.status, body)
+      }
+      // Stored, and not served for a reason that the publisher has to know, such as a policy.
+      const held = archives.find((found) => found.length > 0 && !found.some(isServed))?.[0]
+      if (held !== undefined) return json(202, { ...body, unserved: held.unserved })
+      if (performance.now() >= untilMs) return json(202, body)
       await sleep(lookAgainMs)
     }
+  }
+  const moduleRoute = `${prefix}/modules/:namespace/:name/:system/:version` as const
+  routes.put(moduleRoute, async (c) => {
+    const { namespace, name, system, version } = c.req.param()
+    note(c, { route: moduleRoute, namespace, kind: 'Module', name, version })
+    const number = normalizeVersion(version)
+    return served(
+      c,
+      await forward(c),
+      () => catalog.parentAt('Module', namespace, name, system)?.rowsOf(number) ?? [],
+    )
+  })
+  const releaseRoute = `${prefix}/providers/:namespace/:type/:version` as const
+  const finishRoute = `${releaseRoute}/finish` as const
+  routes.post(finishRoute, async (c) => {
+    const { namespace, type, version } = c.req.param()
+    note(c, { route: finishRoute, namespace, kind: 'Provider', name: type, version })
+    const number = normalizeVersion(version)
+    return served(
+      c,
+      await forward(c),
+      () => catalog.parentAt('Provider', namespace, type)?.rowsOf(number) ?? [],
+    )
+  })
+  const fileRoute = `${releaseRoute}/:file` as const
+  routes.put(fileRoute, (c) => {
+    const { namespace, type, version } = c.req.param()
+    note(c, { route: fileRoute, namespace, kind: 'Provider', name: type, version })
+    return forward(c)
   })
   routes.post(hookRoute, (c) => {
     note(c, { route: hookRoute, namespace: c.req.param('namespace') })
@@ -90,12 +128,12 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   }
 }
 
-/** Stored, and not served for a reason that the publisher has to know, such as a policy. */
-async function notServed(answer: Response, unserved: VersionRow['unserved']): Promise<Response> {
-  const body = Object.assign({ unserved }, await answer.json())
-  return Response.json(body, { status: 202, headers: { 'Cache-Control': 'no-store' } })
+/** The part of the controller's answer that says which archives the version has. */
+interface AnsweredVersion {
+  readonly archives?: readonly { readonly os?: string; readonly arch?: string }[]
 }
 
-/** Stored, and not read yet. */
-const withStatus = ({ body, headers }: Response, status: number): Response =>
-  new Response(body, { status, headers })
+const isServed = ({ downloadable }: VersionRow): boolean => downloadable
+
+const json = (status: number, body: object): Response =>
+  Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })

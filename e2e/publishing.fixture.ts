@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { vi } from 'vitest'
+import { Registry } from '../hack/testbed/registry/registry.ts'
+import { type Server, startAs } from '../hack/testbed/server/server.ts'
+import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
+import { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
+
+interface Answer {
+  readonly sha256: string
+  readonly errors: readonly string[]
+  readonly missing: readonly string[]
+}
+
+interface Sent {
+  readonly method?: 'PUT' | 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  /** A token. Default: of a publisher. */
+  readonly as?: string
+}
+
+export const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
+/** A server that forwards to a controller with the rights of the chart, which ask an issuer or the cluster. */
+export class PublishingRegistry {
+  readonly registry = new Registry()
+  cluster!: ControlledCluster
+  issuer!: TestIssuer
+  controller!: Server
+  server!: Server
+
+  /** @param prepare runs before the controller starts, and names more of its flags */
+  async start(
+    prepare: (cluster: ControlledCluster) => Promise<readonly string[]> = async () => [],
+  ): Promise<void> {
+    this.cluster = await ControlledCluster.start('team')
+    this.cluster.archives = this.registry.archives
+    this.issuer = await TestIssuer.start()
+    const callers = ['--oidc-issuer-url', this.issuer.url, '--oidc-client-id', 'depot']
+    const shared = [...callers, '--oidc-allow-sa-fallback']
+    const more = await prepare(this.cluster)
+    await this.cluster.apply('GroupBinding', 'depot-system', 'network', {
+      spec: {
+        expression: '"network" in groups',
+        moduleResources: ['*'],
+        providerResources: ['*'],
+        publishNamespaces: ['team'],
+        publishModules: ['vpc*'],
+        publishProviders: ['*'],
+      },
+    })
+    this.controller = await this.cluster.startController(
+      '--listen',
+      '127.0.0.1:0',
+      ...shared,
+      ...more,
+    )
+    this.server = await startAs(
+      this.registry,
+      '--kubeconfig',
+      this.cluster.plane.kubeconfigFile,
+      ...shared,
+      '--sync-url',
+      this.controller.url,
+    )
+    await vi.waitUntil(
+      async () => (await this.put('modules/none/none/aws/1.0.0', Buffer.alloc(0))).status !== 503,
+      { timeout: 30_000 },
+    )
+  }
+
+  async stop(): Promise<void> {
+    await this.server?.stop()
+    await this.controller?.stop()
+    await this.cluster?.stop()
+    this.issuer?.stop()
+    this.registry.remove()
+  }
+
+  token(groups: readonly string[] = ['network'], sub = 'publisher'): Promise<string> {
+    return this.issuer.sign({ groups, sub })
+  }
+
+  /** Sends bytes to a path below that of publishing. */
+  async put(path: string, body: Buffer, { method = 'PUT', headers = {}, as }: Sent = {}) {
+    const authorization = `Bearer ${as ?? (await this.token())}`
+    const sent = { 'x-depot-sha256': digestOf(body), 'content-type': 'application/gzip' }
+    const answer = await fetch(`${this.server.url}/depot/publish/v1/${path}`, {
+      method,
+      body,
+      headers: { ...sent, authorization, ...headers },
+    })
+    return { status: answer.status, body: (await answer.json()) as Answer }
+  }
+
+  /** Reads from the server as a publisher. */
+  async get(path: string) {
+    const authorization = `Bearer ${await this.token()}`
+    return fetch(`${this.server.url}${path}`, { headers: { authorization } })
+  }
+}

@@ -1,0 +1,205 @@
+import { type Context, Hono } from 'hono'
+import * as z from 'zod'
+import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import { providerFileName } from '../../archives/archive/archive.ts'
+import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
+import { awaitUpload, note, requestText, type ServingEnv } from '../../base/serving/serving.ts'
+import { FillError } from '../sources/sources.ts'
+import { counted, Refused } from './answers.ts'
+import { backRefused } from './plan.ts'
+import { planProvider, publishProvider, refusalsOf } from './provider.ts'
+import type { PublishParts } from './publish-parts.ts'
+import { sidecarNames } from './release.ts'
+import { requireRight } from './right.ts'
+import { type StagedKey, Staging } from './staging.ts'
+import {
+  conflictOf,
+  grantedPlace,
+  parseProviderAddress,
+  publishedAs,
+  type Target,
+  targetOf,
+} from './target.ts'
+import { announcedBody, archiveTypes, receive } from './upload.ts'
+
+const root = '/depot/publish/v1/providers/:namespace/:type/:version'
+const filePath = `${root}/:file` as const
+const finishPath = `${root}/finish` as const
+const maxSidecarBytes = 1024 * 1024
+const maxListBytes = 256 * 1024
+
+const Listed = z.object({
+  files: z.record(z.string().max(256), z.string().regex(/^[0-9a-f]{64}$/)),
+})
+
+/** A version of a provider, and the caller who sends it. */
+interface Subject {
+  readonly target: Target
+  readonly key: StagedKey
+}
+
+/** `PUT` of each file of a release, and `POST` of `finish`, which publishes all of them or none. */
+export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
+  const { objects, archives, spool, limits, mibMs, metrics, log } = parts
+  const staging = new Staging(spool)
+
+  const subjectOf = async (
+    c: Context<ServingEnv>,
+    route: string,
+    { namespace, type, version }: Readonly<Record<'namespace' | 'type' | 'version', string>>,
+  ): Promise<Subject> => {
+    note(c, { route, namespace, kind: 'Provider', name: type, version })
+    const address = parseProviderAddress(`${namespace}/${type}`)
+    if (address === undefined) {
+      throw new RegistryError(
+        'BadRequest',
+        'the path has no address of a provider: write NAMESPACE/TYPE/VERSION',
+      )
+    }
+    await requireRight(parts, c, address)
+    const target = targetOf(objects, address, version, undefined)
+    grantedPlace(parts, target)
+    const caller = c.env.facts?.callerHash
+    if (caller === undefined) throw new TypeError('the right to publish was given to nobody')
+    return { target, key: { caller, version: `${namespace}/${type}/${target.version}` } }
+  }
+
+  const put = async (c: Context<ServingEnv, typeof filePath>): Promise<Response> => {
+    const { target, key } = await subjectOf(c, filePath, c.req.param())
+    const { version, address } = target
+    const { file, platform } = fileOf(c.req.param('file'), address.name, version)
+    const types = platform === undefined ? undefined : archiveTypes
+    const maxBytes = platform === undefined ? maxSidecarBytes : limits.provider.packedBytes
+    const announced = announcedBody(c, { types, maxBytes })
+    const { sha256 } = announced
+    if (platform !== undefined) {
+      const isBegun = target.siblings().some((one) => one.version === version)
+      const refusal = isBegun ? conflictOf(target, { sha256, platform }) : backRefused(target)
+      if (refusal !== undefined) throw refusal
+    }
+    const staged = { outcome: 'staged', file, sha256 }
+    if (staging.filesOf(key).get(file) === sha256) return answer(200, staged)
+    awaitUpload(c)
+    const { signal } = c.req.raw
+    await using upload = await staging.begin(key, file, announced, { maxBytes, signal })
+    const bounds = { maxBytes: upload.maxBytes, mibMs }
+    metrics.received('Provider', await receive(c.req.raw, upload.space, announced, bounds))
+    await upload.keep(sha256)
+    return answer(201, staged)
+  }
+
+  const finish = async (c: Context<ServingEnv, typeof root>): Promise<Response> => {
+    const { target, key } = await subjectOf(c, finishPath, c.req.param())
+    const asked = listIn(await requestText(c.req.raw, maxListBytes))
+    return await staging.inTurn(key, async (folder) => {
+      const startMs = performance.now()
+      const listed = asked === undefined ? staging.filesOf(key) : named(asked, target)
+      const zips = zipsIn(listed, target)
+      const early = refusalsOf(target, zips)
+      if (early.length > 0) {
+        await staging.drop(key)
+        throw new Refused(early)
+      }
+      const staged = staging.filesOf(key)
+      const missing = [...listed].flatMap(([name, sha]) => (staged.get(name) === sha ? [] : [name]))
+      if (missing.length > 0 && isPublished(target, zips)) {
+        metrics.ended('Provider', 'exists', startMs)
+        return answer(200, bodyOf('exists', target, zips))
+      }
+      if (folder === undefined || zips.length === 0 || missing.length > 0) {
+        return incomplete(target, missing)
+      }
+      for (const name of staged.keys()) if (!listed.has(name)) await staging.remove(key, name)
+      const { signal } = c.req.raw
+      const context = { objects, archives, limits: limits.provider, signal, workDir: folder }
+      const { address, version } = target
+      const release = { folder, shownAs: 'the release', address, version, storage: undefined }
+      const publication = await planProvider(context, release)
+      const { refusals, signer } = publication
+      if (refusals.length > 0) throw new Refused(refusals)
+      const outcome = await publishProvider(context, publication)
+      metrics.ended('Provider', outcome, startMs)
+      await staging.drop(key)
+      const { namespace, name } = address
+      const { subject, callerHash } = c.env.facts ?? {}
+      const platforms = zips.map(({ platform: { os, arch } }) => `${os}_${arch}`)
+      log.info(
+        { namespace, name, version, platforms, outcome, signer, subject, callerHash },
+        'provider published',
+      )
+      const body = bodyOf(outcome, target, publication.archives)
+      return answer(outcome === 'published' ? 201 : 200, { ...body, signer })
+    })
+  }
+
+  return new Hono<ServingEnv>()
+    .post(finishPath, counted('Provider', metrics, finish))
+    .put(filePath, counted('Provider', metrics, put))
+}
+
+const answer = (status: number, body: object): Response =>
+  Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })
+
+/** Reads the name of a file of the release: that of GoReleaser, or its end. @throws FillError */
+function fileOf(name: string, type: string, version: string) {
+  const sidecar = sidecarNames(type, version).find(
+    (full) => full === name || full.endsWith(`_${name}`),
+  )
+  if (sidecar !== undefined) return { file: sidecar, platform: undefined }
+  const zip = providerFileName(name)
+  if (zip?.type === type && normalizeVersion(zip.version) === version) {
+    return { file: name, platform: { os: zip.os, arch: zip.arch } }
+  }
+  throw new FillError(
+    'NoProviderInArchive',
+    `${name} is no file of this release: send terraform-provider-${type}_${version}_OS_ARCH.zip, SHA256SUMS, SHA256SUMS.sig and manifest.json`,
+  )
+}
+
+/** @throws RegistryError */
+function listIn(text: string): Readonly<Record<string, string>> | undefined {
+  if (text === '') return undefined
+  const list = Listed.safeParse(jsonOf(text)).data
+  if (list !== undefined) return list.files
+  throw new RegistryError(
+    'BadRequest',
+    'the body must be empty, or {"files": {"NAME": "SHA-256 in hexadecimal"}} of every file of the release',
+  )
+}
+
+const named = (files: Readonly<Record<string, string>>, { address, version }: Target) =>
+  new Map(
+    Object.entries(files).map(([name, sha256]) => [
+      fileOf(name, address.name, version).file,
+      sha256,
+    ]),
+  )
+
+const zipsIn = (files: ReadonlyMap<string, string>, { address, version }: Target) =>
+  Array.from(files, ([name, sha256]) => ({
+    sha256,
+    ...fileOf(name, address.name, version),
+  })).flatMap(({ platform, sha256 }) =>
+    platform === undefined ? [] : [{ platform, file: { sha256 } }],
+  )
+
+type Zips = Readonly<ReturnType<typeof zipsIn>>
+
+const isPublished = (target: Target, zips: Zips): boolean =>
+  zips.length > 0 &&
+  zips.every(({ platform, file: { sha256 } }) => publishedAs(target, { platform, sha256 }))
+
+const bodyOf = (outcome: string, { address, version }: Target, zips: Zips) => ({
+  outcome,
+  address,
+  version,
+  archives: zips.map(({ platform, file: { sha256 } }) => ({ ...platform, sha256 })),
+})
+
+/** Another replica may have them, or an hour has passed, or the controller was started again. */
+function incomplete({ version }: Target, missing: readonly string[]): Response {
+  const what = missing.length > 0 ? missing.join(', ') : 'every zip'
+  const message = `${version} cannot be published yet, because these files are not here: ${what}. Send them, and finish again`
+  const refusals = [{ reason: 'FilesMissing', message }]
+  return answer(409, { errors: [message], refusals, missing })
+}

@@ -1,0 +1,42 @@
+import type { Context } from 'hono'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
+import type { ServingEnv } from '../../base/serving/serving.ts'
+import type { Objects } from '../../records/store/store.ts'
+import { parentNames } from '../importing/importing.ts'
+import { claimsOf, type PublishAddress } from './target.ts'
+
+/** Decides who publishes. */
+export interface PublishRight {
+  readonly objects: Objects
+  /**
+   * Whether the caller may write Versions of a module or provider.
+   *
+   * @param name metadata.name
+   * @throws RegistryError where the caller is unknown
+   */
+  readonly mayPublish: (
+    c: Context<ServingEnv>,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ) => boolean | Promise<boolean>
+}
+
+/** The answer says nothing about modules and providers to callers who may not publish them. @throws RegistryError Forbidden */
+export async function requireRight(
+  { objects, mayPublish }: PublishRight,
+  c: Context<ServingEnv>,
+  address: PublishAddress,
+): Promise<void> {
+  const { namespace, name, system } = address
+  const kind = system === undefined ? 'Provider' : 'Module'
+  const found = claimsOf(objects, address)[0]?.metadata.name
+  const wouldBe = parentNames({ kind, ...address }).name
+  if (await mayPublish(c, kind, namespace, found ?? wouldBe)) return
+  const path = [namespace, name, system].filter((part) => part !== undefined).join('/')
+  throw new RegistryError(
+    'Forbidden',
+    `you may not publish ${path}: have a GroupBinding name the namespace in publishNamespaces and the ${kind} in publish${kind}s, or, for credentials of the cluster, have RBAC allow you to create versions there`,
+  )
+}

@@ -1,0 +1,192 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
+import { RegistryError, unavailable } from '../../base/errors/errors.ts'
+import type { AnnouncedBody } from './upload.ts'
+import { type UploadSpace, UploadSpaces } from './upload-space.ts'
+
+/** One version of a provider that one caller sends. */
+export interface StagedKey {
+  /** Distinguishes callers: nobody else can replace, publish or see the files. */
+  readonly caller: string
+  /** `namespace/type/version`. */
+  readonly version: string
+}
+
+interface StagedFile {
+  readonly sha256: string
+  readonly space: UploadSpace
+}
+
+/** A file that arrives. */
+export interface StagedUpload extends AsyncDisposable {
+  readonly space: UploadSpace
+  readonly maxBytes: number
+  /** Adds the complete file to its release, in place of one of the same name. @throws RegistryError Unavailable */
+  keep(sha256: string): Promise<void>
+}
+
+/** Files in the release of one caller. */
+interface Release {
+  readonly key: StagedKey
+  /** A folder. */
+  readonly place: SpoolFile
+  readonly files: Map<string, StagedFile>
+  /** Sizes of what arrives now. */
+  readonly arriving: Set<() => number>
+  expiry?: NodeJS.Timeout
+  isOver: boolean
+}
+
+const maxFiles = 100
+const maxReleases = 4
+
+/**
+ * Keeps the files of releases until all of them are there. They are gone after an hour in which none arrived, and after a
+ * restart. All of them together fill a quarter of the spool at most, and those of one caller half of that.
+ */
+export class Staging {
+  readonly #spool: Spool
+  readonly #spaces: UploadSpaces
+  readonly #keepMs: number
+  readonly #releases = new Map<string, Release>()
+  readonly #turns = new Map<string, Promise<unknown>>()
+
+  constructor(spool: Spool, keepMs = 3_600_000) {
+    this.#spool = spool
+    this.#spaces = new UploadSpaces(spool)
+    this.#keepMs = keepMs
+  }
+
+  /** Digests of the files of a release, by their names. */
+  filesOf(key: StagedKey): ReadonlyMap<string, string> {
+    const files = this.#releases.get(idOf(key))?.files ?? new Map<string, StagedFile>()
+    return new Map(Array.from(files, ([name, { sha256 }]) => [name, sha256]))
+  }
+
+  /** @param maxBytes of this file @throws RegistryError TooLarge, Unavailable */
+  async begin(
+    key: StagedKey,
+    name: string,
+    { sizeBytes }: Pick<AnnouncedBody, 'sizeBytes'>,
+    { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
+  ): Promise<StagedUpload> {
+    const limit = this.#spool.sizeBytes / 8
+    const left = limit - this.#bytesOf(key.caller)
+    if (sizeBytes > left || left <= 0) throw tooMuch(limit)
+    const release = await this.#open(key, signal)
+    if (release.files.size + release.arriving.size >= maxFiles && !release.files.has(name)) {
+      throw new RegistryError('TooLarge', `a release has ${maxFiles} files at most: send fewer`)
+    }
+    const space = await this.#spaces.open(sizeBytes, signal)
+    const arriving = () => Math.max(sizeBytes, space.bytes)
+    release.arriving.add(arriving)
+    let isKept = false
+    return {
+      space,
+      maxBytes: Math.min(maxBytes, left),
+      keep: async (sha256) => {
+        if (release.isOver) throw unavailable('the release was published or dropped meanwhile')
+        const former = release.files.get(name)
+        await rename(space.path, join(release.place.path, name))
+        isKept = true
+        release.files.set(name, { sha256, space })
+        await former?.space[Symbol.asyncDispose]()
+      },
+      [Symbol.asyncDispose]: async () => {
+        release.arriving.delete(arriving)
+        if (!isKept) await space[Symbol.asyncDispose]()
+        this.#expireLater(release)
+      },
+    }
+  }
+
+  /**
+   * Works on a release while nothing else of that version is published from here.
+   *
+   * @param work receives the folder with the files; undefined if there are none
+   */
+  async inTurn<T>(key: StagedKey, work: (folder: string | undefined) => Promise<T>): Promise<T> {
+    const before = this.#turns.get(key.version)
+    const turn = (before ?? Promise.resolve()).then(() =>
+      work(this.#releases.get(idOf(key))?.place.path),
+    )
+    const ended = turn.catch(() => undefined)
+    this.#turns.set(key.version, ended)
+    try {
+      return await turn
+    } finally {
+      if (this.#turns.get(key.version) === ended) this.#turns.delete(key.version)
+    }
+  }
+
+  /** Removes one file of a release. */
+  async remove(key: StagedKey, name: string): Promise<void> {
+    const release = this.#releases.get(idOf(key))
+    const file = release?.files.get(name)
+    if (release === undefined || file === undefined) return
+    release.files.delete(name)
+    await rm(join(release.place.path, name), { force: true })
+    await file.space[Symbol.asyncDispose]()
+  }
+
+  /** Removes a release. */
+  async drop(key: StagedKey): Promise<void> {
+    const release = this.#releases.get(idOf(key))
+    if (release === undefined) return
+    this.#releases.delete(idOf(key))
+    release.isOver = true
+    clearTimeout(release.expiry)
+    await release.place.remove()
+    for (const { space } of release.files.values()) await space[Symbol.asyncDispose]()
+  }
+
+  async #open(key: StagedKey, signal: AbortSignal): Promise<Release> {
+    const known = this.#releases.get(idOf(key))
+    if (known !== undefined) return known
+    const own = [...this.#releases.values()].filter((one) => one.key.caller === key.caller)
+    if (own.length >= maxReleases) {
+      throw new RegistryError(
+        'TooLarge',
+        `you have begun to send ${maxReleases} releases: finish one of them, or wait an hour`,
+      )
+    }
+    const place = await this.#spool.reserve(0, { signal })
+    // Another file of the release may have come at the same moment.
+    const other = this.#releases.get(idOf(key))
+    if (other !== undefined) return other
+    const files = new Map<string, StagedFile>()
+    const release = { key, place, files, arriving: new Set<() => number>(), isOver: false }
+    this.#releases.set(idOf(key), release)
+    await mkdir(place.path, { mode: 0o700 })
+    return release
+  }
+
+  #expireLater(release: Release): void {
+    clearTimeout(release.expiry)
+    if (release.isOver) return
+    release.expiry = setTimeout(() => {
+      if (release.arriving.size > 0 || this.#turns.has(release.key.version)) {
+        this.#expireLater(release)
+      } else void this.drop(release.key)
+    }, this.#keepMs).unref()
+  }
+
+  #bytesOf(caller: string): number {
+    let bytes = 0
+    for (const { key, files, arriving } of this.#releases.values()) {
+      if (key.caller !== caller) continue
+      for (const { space } of files.values()) bytes += space.bytes
+      for (const arrivingBytes of arriving) bytes += arrivingBytes()
+    }
+    return bytes
+  }
+}
+
+const idOf = ({ caller, version }: StagedKey): string => `${caller} ${version}`
+
+const tooMuch = (limit: number) =>
+  new RegistryError(
+    'TooLarge',
+    `the files that you have sent and not published would be larger than ${limit} bytes: finish another release, wait an hour, or have --spool-size of the controller raised`,
+  )
