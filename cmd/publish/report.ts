@@ -74,7 +74,7 @@ export function asJson(publication: Publication, outcome: PublishOutcome): strin
 export function providerText({ target, archives, signer }: ProviderPublication): string {
   const { namespace, name } = target.address
   const platforms = archives.map(({ platform, file, isThere }) => {
-    const { os = '', arch = '' } = platform ?? {}
+    const { os, arch } = platform
     return `  ${os}_${arch}: ${file.sizeBytes} bytes, sha256 ${file.sha256}${isThere ? ', published' : ''}`
   })
   const lines = [

@@ -76,9 +76,9 @@ it('counts how attempts ended', async () => {
 
 it.runIf(process.getuid?.() === 0)('says so if the disk of the spool is full', async () => {
   const disk = mkdtempSync(join(tmpdir(), 'depot-disk-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', disk])
+  execFileSync('sh', ['-c', 'mount -t tmpfs -o size=1m none "$0"', disk])
   onTestFinished(() => {
-    execFileSync('umount', [disk])
+    execFileSync('sh', ['-c', 'umount "$0"', disk])
     rmdirSync(disk)
   })
   await app.open(join(disk, 'spool'))

@@ -133,7 +133,7 @@ it('publishes nothing of a release that lacks a file, has another one, or does n
 })
 
 it.each([
-  [422, 'is no file of this release', 'terraform-provider-cmdb_2.0.0_linux_amd64.zip', {}],
+  [422, 'is not a file of this release', 'terraform-provider-cmdb_2.0.0_linux_amd64.zip', {}],
   [415, 'has Content-Type', `${stem}_linux_amd64.zip`, { 'content-type': 'text/html' }],
   [422, 'X-Depot-Sha256 says', 'SHA256SUMS', { 'x-depot-sha256': 'a'.repeat(64) }],
   [413, 'is larger than', 'SHA256SUMS', { 'content-length': `${2 * mib}` }],

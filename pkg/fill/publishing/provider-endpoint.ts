@@ -152,7 +152,7 @@ function fileOf(name: string, type: string, version: string) {
   }
   throw new FillError(
     'NoProviderInArchive',
-    `${name} is no file of this release: send terraform-provider-${type}_${version}_OS_ARCH.zip, SHA256SUMS, SHA256SUMS.sig and manifest.json`,
+    `${name} is not a file of this release: send terraform-provider-${type}_${version}_OS_ARCH.zip, SHA256SUMS, SHA256SUMS.sig and manifest.json`,
   )
 }
 
