@@ -98,6 +98,7 @@ bench: $(modules) ## Measure the server against bare node:http, and the way thro
 	@$(NODE) node --expose-gc hack/bench/documentation.ts
 	@$(NODE) node hack/bench/explorer.ts
 	@$(NODE) node hack/bench/publish.ts
+	@$(NODE) node hack/bench/publishing.ts
 
 bench-sync: $(modules) ## Measure what filling a registry costs (takes half an hour, and 8 GB where TMPDIR is)
 	@$(NODE) node hack/bench/module-archives.ts

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,10 +7,10 @@ import { promisify } from 'node:util'
 import { Registry } from '../testbed/registry/registry.ts'
 import { startServer } from '../testbed/server/server.ts'
 import { atMost, goalTable } from './goals.ts'
+import { writeModuleSource } from './module-source.ts'
 
 /*
- * From the start of `depot publish` of a module of 1 MB until a server that runs beside it lists the version. Half of the
- * module are bytes that cannot be compressed; the other half is configuration.
+ * From the start of `depot publish` of a module of 1 MB until a server that runs beside it lists the version.
  */
 
 const rounds = 10
@@ -19,17 +18,6 @@ const depot = join(import.meta.dirname, '../../depot')
 const registry = new Registry()
 const dir = mkdtempSync(join(tmpdir(), 'depot-bench-publish-'))
 const source = join(dir, 'source')
-
-function writeModule(round: number): void {
-  mkdirSync(source, { recursive: true })
-  const input = (name: string) => `variable "${name}" {\n  type = map(string)\n  default = {}\n}\n`
-  for (let file = 0; file < 100; file += 1) {
-    const inputs = Array.from({ length: 3 }, (_, at) => input(`input_${file}_${at}`))
-    const comment = `# ${'configuration '.repeat(350)}\n`
-    writeFileSync(join(source, `file-${file}.tf`), `# ${round}\n${comment}${inputs.join('')}`)
-  }
-  writeFileSync(join(source, 'picture.bin'), randomBytes(500_000))
-}
 
 const server = await startServer(registry)
 const isServed = async (version: string): Promise<boolean> => {
@@ -40,7 +28,7 @@ const isServed = async (version: string): Promise<boolean> => {
 try {
   const times: { publishedMs: number; servedMs: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    writeModule(round)
+    writeModuleSource(source, String(round))
     const version = `1.${round}.0`
     const to = ['--to', 'team/vpc/aws', '--version', version, '--direct']
     const folders = ['--manifests', registry.manifests, '--archives', registry.archives]
