@@ -1,6 +1,6 @@
 import type { JsonReader, Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StatusReading } from './read-object.ts'
-import { type Readme, readmeIn } from './readme.ts'
+import { type ReadmeConfigMap, readmesIn } from './readme.ts'
 
 /** The parts of objects that a reader of a folder keeps: O for our kinds, E for useful objects of other kinds. */
 export interface Keeper<O, E> {
@@ -16,12 +16,12 @@ export interface Keeper<O, E> {
  *
  * @param json knows the findings of other objects
  */
-export function resourceKeeper(json: JsonReader): Keeper<Resource, Readme> {
+export function resourceKeeper(json: JsonReader): Keeper<Resource, ReadmeConfigMap> {
   return {
     object: (resource) => detached(resource, json),
     withStatus: (resource, { parsed }) =>
       detached({ ...resource, status: parsed } as Resource, json),
-    extra: readmeIn,
+    extra: readmesIn,
   }
 }
 

@@ -1,45 +1,22 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { interfaceKey, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
+import { type Readme, readmeIn, readmeText } from '../readme/readme.ts'
 
 /** A ConfigMap of the folder that holds READMEs. */
-export interface Readme {
+export interface ReadmeConfigMap extends Readme {
   readonly namespace: string
   readonly name: string
-  /** Has the README label, so that every Version that names it can show it. */
-  readonly isLabelled: boolean
-  /** Names of the Versions that own it. */
-  readonly owners: readonly string[]
-  /** The README of each key, compressed. */
-  readonly texts: ReadonlyMap<string, Buffer>
 }
 
-/** A ConfigMap holds a megabyte at most. */
-const maxTextBytes = 4 * 1024 * 1024
-
 /** Reads a ConfigMap that can be shown: with the README label, or owned by a Version. Otherwise undefined. */
-export function readmeIn(value: unknown, apiGroup: string): Readme | undefined {
+export function readmesIn(value: unknown, apiGroup: string): ReadmeConfigMap | undefined {
   if (!isRecord(value) || value['apiVersion'] !== 'v1' || value['kind'] !== 'ConfigMap')
     return undefined
   const { metadata, data } = value
   if (!isRecord(metadata) || !isRecord(data)) return undefined
-  const { name, namespace = 'default', labels, ownerReferences } = metadata
+  const { name, namespace = 'default' } = metadata
   if (typeof name !== 'string' || typeof namespace !== 'string') return undefined
-  const isLabelled = isRecord(labels) && labels[`${apiGroup}/readme`] !== undefined
-  const owners = (Array.isArray(ownerReferences) ? ownerReferences : []).flatMap(
-    (owner: unknown) => {
-      if (!isRecord(owner) || owner['kind'] !== 'Version') return []
-      const { name: version, apiVersion = `${apiGroup}/` } = owner
-      const isOurs = typeof apiVersion === 'string' && apiVersion.startsWith(`${apiGroup}/`)
-      return isOurs && typeof version === 'string' ? [version] : []
-    },
-  )
-  if (!isLabelled && owners.length === 0) return undefined
-  const texts = new Map<string, Buffer>()
-  for (const [key, text] of Object.entries(data)) {
-    if (typeof text === 'string' && key !== interfaceKey)
-      texts.set(key, deflateRawSync(decoded(text), { level: 3 }))
-  }
-  return { namespace, name, isLabelled, owners, texts }
+  const readme = readmeIn(value, apiGroup, decoded)
+  return readme.owners?.size === 0 ? undefined : { namespace, name, ...readme }
 }
 
 /** A controller writes base64; people write text. */
@@ -51,8 +28,8 @@ function decoded(text: string): Buffer {
 
 /** The READMEs of every file; of two ConfigMaps of one name that of the first file in order. */
 export class FolderReadmes {
-  readonly #files = new Map<string, readonly Readme[]>()
-  #byName: Map<string, Readme> | undefined
+  readonly #files = new Map<string, readonly ReadmeConfigMap[]>()
+  #byName: Map<string, ReadmeConfigMap> | undefined
   #revision = 0
 
   /** Counts whatever may change what `get` returns. */
@@ -60,7 +37,7 @@ export class FolderReadmes {
     return this.#revision
   }
 
-  set(file: string, readmes: readonly Readme[]): void {
+  set(file: string, readmes: readonly ReadmeConfigMap[]): void {
     if (readmes.length === 0 && !this.#files.has(file)) return
     if (readmes.length === 0) this.#files.delete(file)
     else this.#files.set(file, readmes)
@@ -77,14 +54,11 @@ export class FolderReadmes {
   get(namespace: string, name: string, key: string, version: string): string | undefined {
     this.#byName ??= this.#index()
     const readme = this.#byName.get(`${namespace}/${name}`)
-    if (readme === undefined) return undefined
-    if (!readme.isLabelled && !readme.owners.includes(version)) return undefined
-    const text = readme.texts.get(key)
-    return text && inflateRawSync(text, { maxOutputLength: maxTextBytes }).toString()
+    return readme && readmeText(readme, key, version)
   }
 
-  #index(): Map<string, Readme> {
-    const index = new Map<string, Readme>()
+  #index(): Map<string, ReadmeConfigMap> {
+    const index = new Map<string, ReadmeConfigMap>()
     for (const file of [...this.#files.keys()].toSorted()) {
       for (const readme of this.#files.get(file) ?? []) {
         const key = `${readme.namespace}/${readme.name}`

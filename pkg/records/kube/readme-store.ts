@@ -1,21 +1,15 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { interfaceKey, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
-import { isText, type ObservedObject } from './object.ts'
+import { type Readme, readmeIn, readmeText } from '../readme/readme.ts'
+import type { ObservedObject } from './object.ts'
 import { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
 
-/** Limit of an unpacked README: a ConfigMap has one megabyte at most. */
-const maxTextBytes = 4 * 1024 * 1024
-
 interface Held {
-  /** README of each key, compressed; undefined: not read yet, or there is none. */
-  texts: ReadonlyMap<string, Buffer> | undefined
+  /** Undefined: not read yet, or there is none. */
+  readonly readme: Readme | undefined
   /** True where the watch brings it, and so will tell when it goes. */
-  watched: boolean
+  readonly watched: boolean
   /** True where its text was dropped for want of room. */
   dropped?: boolean
-  metadata?: ObservedObject['metadata']
-  /** Names of the Versions that own it; undefined where its label says that it is anybody's README. */
-  owners?: ReadonlySet<string> | undefined
+  readonly metadata?: ObservedObject['metadata']
 }
 
 const defaultMaxBytes = 64 * 1024 * 1024
@@ -64,8 +58,8 @@ export class ReadmeStore implements Store {
 
   want(namespace: string, name: string): void {
     const key = `${namespace}/${name}`
-    if (this.#held.get(key)?.texts !== undefined) return
-    this.#set(key, { texts: undefined, watched: false })
+    if (this.#held.get(key)?.readme !== undefined) return
+    this.#set(key, { readme: undefined, watched: false })
     this.#onMissing(namespace, name)
   }
 
@@ -87,15 +81,10 @@ export class ReadmeStore implements Store {
     return this.#held.get(`${namespace}/${name}`)?.watched === true
   }
 
-  /**
-   * The README as text; undefined where there is none, or not yet, or where its ConfigMap is neither labelled as a README
-   * nor owned by the Version: a user who may write a Version must not show what is in any ConfigMap.
-   */
+  /** The README as text; undefined where there is none, not yet, or none that the Version can show. */
   get(namespace: string, name: string, key: string, version: string): string | undefined {
-    const held = this.#used(namespace, name)
-    if (held?.owners !== undefined && !held.owners.has(version)) return undefined
-    const text = held?.texts?.get(key)
-    return text && inflateRawSync(text, { maxOutputLength: maxTextBytes }).toString()
+    const readme = this.#used(namespace, name)?.readme
+    return readme && readmeText(readme, key, version)
   }
 
   /**
@@ -106,9 +95,9 @@ export class ReadmeStore implements Store {
   fetched(namespace: string, name: string, object: ObservedObject | undefined): void {
     if (this.isWatched(namespace, name)) return
     if (object !== undefined) this.#hold(object)
-    else if (this.#held.get(`${namespace}/${name}`)?.texts !== undefined) {
+    else if (this.#held.get(`${namespace}/${name}`)?.readme !== undefined) {
       this.#revision += 1
-      this.#set(`${namespace}/${name}`, { texts: undefined, watched: false })
+      this.#set(`${namespace}/${name}`, { readme: undefined, watched: false })
     }
   }
 
@@ -179,7 +168,7 @@ export class ReadmeStore implements Store {
       const [largest] = [...this.#bytes].reduce((a, b) => (b[1] > a[1] ? b : a))
       for (const [key, held] of this.#held) {
         if (bytesOf(held) === 0 || namespaceOf(key) !== largest) continue
-        this.#set(key, { texts: undefined, watched: false, dropped: true })
+        this.#set(key, { readme: undefined, watched: false, dropped: true })
         this.#onDropped()
         break
       }
@@ -189,7 +178,7 @@ export class ReadmeStore implements Store {
   #lose(key: string): void {
     if (!this.#held.has(key)) return
     this.#revision += 1
-    this.#set(key, { texts: undefined, watched: false })
+    this.#set(key, { readme: undefined, watched: false })
     this.#onMissing(namespaceOf(key), key.slice(key.indexOf('/') + 1))
   }
 
@@ -197,39 +186,11 @@ export class ReadmeStore implements Store {
     const key = keyOf(object)
     if (!this.#held.has(key)) return
     this.#revision += 1
-    const { metadata } = object
+    const readme = readmeIn(object, this.#apiGroup, (value) => Buffer.from(value, 'base64'))
     // The watch brings every ConfigMap with the label, whoever asked first.
-    const watched = metadata.labels?.[`${this.#apiGroup}/readme`] !== undefined
-    const owners = watched ? undefined : ownersOf(object, this.#apiGroup)
-    this.#set(key, { texts: textsOf(object), watched, owners, metadata })
+    this.#set(key, { readme, watched: readme.owners === undefined, metadata: object.metadata })
     this.#makeRoom()
   }
-}
-
-/** The Versions that own an object. */
-function ownersOf({ metadata }: ObservedObject, apiGroup: string): ReadonlySet<string> {
-  const { ownerReferences } = metadata
-  const owners = new Set<string>()
-  for (const owner of Array.isArray(ownerReferences) ? ownerReferences : []) {
-    if (!isRecord(owner) || owner['kind'] !== 'Version') continue
-    const { apiVersion, name } = owner
-    if (isText(apiVersion) && isText(name) && apiVersion.startsWith(`${apiGroup}/`))
-      owners.add(name)
-  }
-  return owners
-}
-
-/** Only keys whose value is text: `data` holds the README as base64. */
-function textsOf(object: ObservedObject): ReadonlyMap<string, Buffer> {
-  const { data } = object as { data?: unknown }
-  const texts = new Map<string, Buffer>()
-  if (!isRecord(data)) return texts
-  for (const [key, value] of Object.entries(data)) {
-    if (typeof value === 'string' && key !== interfaceKey) {
-      texts.set(key, deflateRawSync(Buffer.from(value, 'base64'), { level: 3 }))
-    }
-  }
-  return texts
 }
 
 function keyOf({ metadata: { namespace = '', name } }: ObservedObject): string {
@@ -242,6 +203,6 @@ function namespaceOf(key: string): string {
 
 function bytesOf(held: Held | undefined): number {
   let bytes = 0
-  for (const text of held?.texts?.values() ?? []) bytes += text.length
+  for (const text of held?.readme?.texts.values() ?? []) bytes += text.length
   return bytes
 }
