@@ -10,7 +10,8 @@ const leastBytes = 1024
 
 /** True if a client accepts gzip. @param header `Accept-Encoding` */
 export function acceptsGzip(header: string | undefined): boolean {
-  return (header ?? '').split(',').some((one) => {
+  if (header === undefined) return false
+  return header.split(',').some((one) => {
     const [name = '', weight = ''] = one.split(';')
     return name.trim() === 'gzip' && !/^\s*q=0(?:\.0*)?\s*$/.test(weight)
   })

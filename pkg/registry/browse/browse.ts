@@ -26,7 +26,7 @@ import { badgeHeaders, badgeOf, badgePattern } from './badge.ts'
 import type { BrowseEndpoint } from './endpoint.ts'
 import { endpoints, prefix } from './endpoints.ts'
 import { openApiDocument } from './openapi.ts'
-import { kindName, kindOf, parse, readQuery } from './parameters.ts'
+import { kindName, kindOf, parse, queryReader } from './parameters.ts'
 import { type AnswerSources, type BrowseOptions, sourcesOf } from './sources.ts'
 
 export type * from '../../api/browse/browse.ts'
@@ -162,6 +162,7 @@ function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Ans
   const isAlone = !pattern.includes(':')
   const alone = { route }
   const headers = headersOf(endpoint.contentType)
+  const readQuery = queryReader(endpoint.query)
   return {
     pattern,
     waits: endpoint.waitsFor !== undefined,
@@ -172,7 +173,7 @@ function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Ans
         ...sources,
         view,
         path: isAlone ? {} : parse(endpoint.path, path),
-        query: readQuery(endpoint.query, mark === -1 ? '' : target.slice(mark + 1)),
+        query: readQuery(mark === -1 ? '' : target.slice(mark + 1)),
       })
       const facts = isAlone ? alone : { route, ...subjectOf(path) }
       return after(composed, (made) => answers.put(view.key, target, made, facts, headers))

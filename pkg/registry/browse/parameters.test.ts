@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { collectGarbage } from '../../base/fast/garbage.fixture.ts'
-import { parse, readQuery } from './parameters.ts'
+import { parse, queryReader } from './parameters.ts'
 import { resources } from './resources.ts'
 
 const { query: schema } = resources
-const read = (search: string) => readQuery(schema, search)
+const read = queryReader(schema)
 
 /** The value of a query, or the message about it. */
 function outcomeOf(meaning: () => unknown): unknown {

@@ -66,28 +66,51 @@ export const resourcePath = z.object({
 export function parse<S extends z.ZodObject>(schema: S, raw: object): z.output<S> {
   const result = schema.safeParse(raw)
   if (result.success) return result.data
-  const [issue] = result.error.issues
-  const name = String(issue?.path[0])
-  const problem = name in raw ? issue?.message : 'must be given'
-  throw badParameter(name, problem ?? 'is malformed')
+  const name = String(result.error.issues[0]?.path[0])
+  throw refused(name, (raw as Record<string, unknown>)[name], result.error)
 }
 
 /**
- * Reads the query of a request, given without its question mark. Unknown parameters are ignored.
+ * Reads queries, given without their question mark. Unknown parameters are ignored. Those that are absent are parsed once,
+ * here, because most are.
  *
- * @throws RegistryError BadRequest naming the parameter
+ * @returns a function that throws RegistryError BadRequest naming the parameter
  */
-export function readQuery<S extends z.ZodObject>(schema: S, search: string): z.output<S> {
-  const raw: Record<string, string | string[]> = {}
-  new URLSearchParams(search).forEach((value, name) => {
-    if (!Object.hasOwn(schema.shape, name)) return
-    const before = raw[name]
-    if (isRepeatable(schema.shape[name])) {
-      raw[name] = Array.isArray(before) ? [...before, value] : [value]
-    } else if (before === undefined) raw[name] = value
-    else throw badParameter(name, 'must be given once')
-  })
-  return parse(schema, raw)
+export function queryReader<S extends z.ZodObject>({ shape }: S): (search: string) => z.output<S> {
+  const parameters = new Map(
+    Object.entries(shape as Record<string, z.ZodType>).map(([name, type]) => [
+      name,
+      { type, absent: type.safeParse(undefined), isMany: isRepeatable(type) },
+    ]),
+  )
+  const defaults = Object.fromEntries(
+    [...parameters].map(([name, { absent }]) => [name, absent.data]),
+  )
+  return (search) => {
+    const given = new Map<string, string | string[]>()
+    new URLSearchParams(search).forEach((value, name) => {
+      const parameter = parameters.get(name)
+      if (parameter === undefined) return
+      const before = given.get(name)
+      if (parameter.isMany) given.set(name, [...(before ?? []), value])
+      else if (before === undefined) given.set(name, value)
+      else throw badParameter(name, 'must be given once')
+    })
+    const values = { ...defaults }
+    for (const [name, { type, absent }] of parameters) {
+      const text = given.get(name)
+      if (text === undefined && absent.success) continue
+      const { data, error } = type.safeParse(text)
+      if (error !== undefined) throw refused(name, text, error)
+      values[name] = data
+    }
+    return values as z.output<S>
+  }
+}
+
+function refused(name: string, given: unknown, { issues: [issue] }: z.ZodError): RegistryError {
+  const problem = given === undefined ? 'must be given' : issue?.message
+  return badParameter(name, problem ?? 'is malformed')
 }
 
 export function isRepeatable(parameter: z.ZodType): boolean {

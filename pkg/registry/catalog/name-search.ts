@@ -40,7 +40,10 @@ export class NameSearch {
   /** Removes entries from a set that lack a word of the text. */
   narrow(set: Bits, text: string): void {
     for (const word of wordsOf(text)) {
-      for (const gram of pairsOf(word)) set.keep(this.#grams.get(gram) ?? noEntries)
+      const size = Math.min(2, word.length)
+      for (let end = size; end <= word.length; end += 1) {
+        set.keep(this.#grams.get(word.slice(end - size, end)) ?? noEntries)
+      }
       if (word.length > 2) set.filter((number) => this.#texts[number]?.includes(word) === true)
     }
   }
@@ -106,12 +109,4 @@ function gramsOf(text: string): Set<string> {
   const grams = new Set(text.split(''))
   for (let index = 1; index < text.length; index += 1) grams.add(text.slice(index - 1, index + 1))
   return grams
-}
-
-/** The pairs of a word; of a single character, itself. */
-function pairsOf(word: string): Set<string> {
-  if (word.length < 2) return new Set([word])
-  return new Set(
-    Array.from({ length: word.length - 1 }, (_, index) => word.slice(index, index + 2)),
-  )
 }

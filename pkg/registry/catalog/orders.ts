@@ -104,36 +104,36 @@ export class SortOrder {
   page(set: Bits, descending: boolean, offset: number, limit: number): Listed[] {
     const page: Listed[] = []
     let left = offset
-    for (const index of descending ? this.#descending() : this.#ascending()) {
-      const number = this.#numbers[index] as number
-      if (!set.has(number)) continue
-      if (left > 0) left -= 1
-      else if (page.push(this.#entries[number] as Listed) >= limit) break
+    for (const [start, end] of descending ? this.#descending() : [[0, this.#length] as const]) {
+      for (let index = start; index < end; index += 1) {
+        const number = this.#numbers[index] as number
+        if (!set.has(number)) continue
+        if (left > 0) left -= 1
+        else if (page.push(this.#entries[number] as Listed) >= limit) return page
+      }
     }
     return page
   }
 
   /** The entries of a set, largest first; only those with the key. */
   *largest(set: Bits): Generator<Listed> {
-    for (const index of this.#descending()) {
-      if (index >= this.#present) return
-      const number = this.#numbers[index] as number
-      if (set.has(number)) yield this.#entries[number] as Listed
+    for (const [start, end] of this.#descending()) {
+      if (start >= this.#present) return
+      for (let index = start; index < end; index += 1) {
+        const number = this.#numbers[index] as number
+        if (set.has(number)) yield this.#entries[number] as Listed
+      }
     }
   }
 
-  *#ascending(): Generator<number> {
-    for (let index = 0; index < this.#length; index += 1) yield index
-  }
-
-  /** Largest first; ties and missing keys as in the ascending order. */
-  *#descending(): Generator<number> {
+  /** The ranges of ties, largest first, then that of missing keys. Each is read in the ascending order. */
+  *#descending(): Generator<readonly [start: number, end: number]> {
     for (let end = this.#present; end > 0; ) {
       const start = this.#startOfTie(end - 1)
-      for (let index = start; index < end; index += 1) yield index
+      yield [start, end]
       end = start
     }
-    for (let index = this.#present; index < this.#length; index += 1) yield index
+    yield [this.#present, this.#length]
   }
 
   /** Index of the first entry that ties with the one at `index`. Most have no ties; some tie with half of all. */
