@@ -1,0 +1,84 @@
+import * as z from 'zod'
+import {
+  binaryScanFindings,
+  components,
+  mark,
+  optionalText,
+  SecurityFinding,
+  sourceScanFindings,
+  tally,
+} from './parts.ts'
+
+const scannedBy = {
+  scannedAt: z.string().optional(),
+  scanner: optionalText('Scanner and its version, if known.'),
+  database: optionalText('When its database was made, or what it consists of.'),
+}
+
+export const ScanFindings = z
+  .strictObject({
+    sourceScanFindings: sourceScanFindings.optional(),
+    binaryScanFindings: binaryScanFindings.optional(),
+    sameFindings: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('With `shared`: platforms without a list, and the platform with the same one.'),
+    selectedVersion: optionalText('Whose source scan is shown.'),
+    scannedVersions: z.array(z.string()).optional().describe('With a source scan, newest first.'),
+    binaryVersions: z
+      .array(z.string())
+      .optional()
+      .describe('With a binary scan, newest first; providers only.'),
+    oldestScan: z
+      .strictObject(scannedBy)
+      .optional()
+      .describe('The oldest of the scans that are shown.'),
+  })
+  .register(components, { id: 'ScanFindings' })
+export type ScanFindings = z.infer<typeof ScanFindings>
+
+const PackageFindings = z
+  .strictObject({
+    pkgName: z.string().describe('Package, or resource of a module.'),
+    installedVersion: z.string().describe('Version in use; empty where there is none.'),
+    severity: z.string().describe('Of the worst finding.'),
+    findings: tally,
+    fixedIn: optionalText('The lowest version that closes as many findings as any other.'),
+    closes: tally.optional().describe('Number of findings that `fixedIn` closes.'),
+  })
+  .register(components, { id: 'PackageFindings' })
+
+export const VersionFindings = z
+  .strictObject({
+    address: z.string().describe('`namespace/name/system` or `namespace/type`.'),
+    version: z.string(),
+    scans: z
+      .array(
+        z.strictObject({
+          in: z.enum(['source', 'binary']),
+          platforms: z
+            .array(z.string())
+            .optional()
+            .describe('`os/arch` of the archives with these findings; binaries only.'),
+          ...scannedBy,
+          truncated: mark(
+            'Present if the mildest findings are missing, because there were too many.',
+          ),
+          findings: z.array(SecurityFinding),
+        }),
+      )
+      .describe('Of the source, and of the binaries of providers: equal findings are one item.'),
+    unscanned: z
+      .array(z.string())
+      .describe('Archives that nobody scanned: `source` of a module, `os/arch` of a provider.'),
+    packages: z.array(PackageFindings).describe('All findings by package, the worst first.'),
+  })
+  .register(components, { id: 'VersionFindings' })
+export type VersionFindings = z.infer<typeof VersionFindings>
+
+const foreign = (what: string) =>
+  z.looseObject({ version: z.union([z.string(), z.int()]) }).describe(what)
+
+export const FindingsAnswer = z
+  .union([VersionFindings, foreign('A SARIF 2.1.0 log, or a CycloneDX 1.6 document.')])
+  .register(components, { id: 'FindingsAnswer' })

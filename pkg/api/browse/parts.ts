@@ -1,0 +1,82 @@
+import * as z from 'zod'
+
+/** The records of the answers, under their names in the OpenAPI document. */
+export const components = z.registry<{ id: string }>()
+
+export const name = z.string()
+export const moment = z.string().describe('RFC 3339.')
+export const tally = z.int().min(0)
+export const kind = z.enum(['module', 'provider'])
+/** A text that may be absent. */
+export const optionalText = (meaning: string) => z.string().optional().describe(meaning)
+/** True, or absent. */
+export const mark = (meaning: string) => z.literal(true).optional().describe(meaning)
+
+export const ScanCounts = z
+  .strictObject({ critical: tally, high: tally, medium: tally, low: tally, unknown: tally })
+  .describe('Distinct findings by severity.')
+  .register(components, { id: 'ScanCounts' })
+
+export const SecurityFinding = z
+  .strictObject({
+    vulnerabilityID: z.string().describe('CVE, GHSA or rule of the scanner.'),
+    pkgName: z.string().describe('Package that is affected.'),
+    installedVersion: z.string().describe('Version in use.'),
+    fixedVersion: optionalText('Lowest version that is not affected.'),
+    severity: z.string().describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
+    title: z.string().describe('Short description.'),
+  })
+  .register(components, { id: 'SecurityFinding' })
+
+export const sourceScanFindings = z.array(SecurityFinding)
+export const binaryScanFindings = z
+  .record(z.string(), z.array(SecurityFinding))
+  .describe('By `os/arch`; providers only.')
+
+export const page = {
+  totalCount: tally.describe('Items on all pages.'),
+  page: z.int().min(1),
+  pageSize: z.int().min(1).max(100),
+}
+
+export const unservedReasons = [
+  'Duplicate',
+  'AddressTaken',
+  'ParentMissing',
+  'NotSemver',
+  'NoPlatform',
+  'NoFileName',
+  'NoStorage',
+  'NoDigest',
+  'BreakingChange',
+  'Quarantined',
+] as const
+
+export const why = {
+  reason: z
+    .enum(unservedReasons)
+    .describe('Why it is not served, or not under its address; docs/errors.md explains each.'),
+  message: z.string().describe('What is so and what to do, as the end of a sentence.'),
+  servedInstead: optionalText('Name of the object that is served, in the same namespace.'),
+}
+/** Present where there is a reason. */
+export const whyNot = z.object(why).partial().shape
+
+export const lifecycleState = z.enum(['Deprecated', 'Yanked', 'Quarantined'])
+
+export const VersionLifecycle = z
+  .strictObject({
+    state: lifecycleState.describe(
+      'Deprecated: another one is better. Yanked: not for new users. Quarantined: not served.',
+    ),
+    message: optionalText('Why.'),
+    replacedBy: optionalText('Version or address to take instead.'),
+    link: optionalText('Page that explains it.'),
+  })
+  .register(components, { id: 'VersionLifecycle' })
+
+export const backend = z.enum(['s3', 'azure', 'gcs', 'filesystem'])
+export const polling = z.int().min(0).describe('0: never.')
+export const managed = z
+  .array(z.string())
+  .describe('Names; `namespace/name` where in another namespace.')

@@ -1,0 +1,136 @@
+import * as z from 'zod'
+import {
+  binaryScanFindings,
+  components,
+  kind,
+  lifecycleState,
+  mark,
+  moment,
+  name,
+  optionalText,
+  page,
+  ScanCounts,
+  sourceScanFindings,
+  tally,
+  unservedReasons,
+  VersionLifecycle,
+  whyNot,
+} from './parts.ts'
+
+export const NamespaceList = z
+  .strictObject({ items: z.array(z.strictObject({ name, public: z.literal(true) })) })
+  .register(components, { id: 'NamespaceList' })
+
+/** Reasons of a module or provider. With the last two, it is served, and something waits. */
+const resourceReasons = [...unservedReasons, 'RemovalHeld', 'HeldBack'] as const
+
+const card = {
+  kind,
+  namespace: name,
+  name,
+  address: z
+    .string()
+    .min(1)
+    .describe(
+      'What stands for it in configurations after the namespace: `{name}/{system}` of a module, the type of a provider.',
+    ),
+  latestVersion: optionalText('Absent where there is no version.'),
+  synced: z
+    .boolean()
+    .describe(
+      'As its status says; without one, whether it has versions and all of them are in sync.',
+    ),
+  provider: optionalText('Target system; modules only.'),
+  repoUrl: optionalText('Source repository.'),
+  scanCounts: ScanCounts.optional().describe('Absent where the latest version was not scanned.'),
+  public: z.boolean().describe('Whether it and its namespace carry the public label.'),
+  hasUnsyncedVersions: mark('Present where a version is out of sync.'),
+  totalDownloads: tally,
+  lastDownloadedAt: moment.optional(),
+  ...whyNot,
+  reason: z
+    .enum(resourceReasons)
+    .optional()
+    .describe(
+      'Why it is not served under its address, or `RemovalHeld`: versions that are not wanted any more stay served until a person decides, or `HeldBack`: a policy holds back versions of its upstream. docs/errors.md explains each.',
+    ),
+}
+
+export const searchFields = [
+  'name',
+  'namespace',
+  'system',
+  'resource',
+  'provider',
+  'input',
+  'output',
+  'submodule',
+  'description',
+  'heading',
+] as const
+
+const matched = z
+  .array(z.strictObject({ field: z.enum(searchFields), text: z.string() }))
+  .describe('Where the words are in the latest version; at most five texts of a field.')
+
+export const BrowseResource = z
+  .strictObject({ ...card, matched: matched.optional() })
+  .register(components, { id: 'Resource' })
+export type BrowseResource = z.infer<typeof BrowseResource>
+
+export const ResourceList = z
+  .strictObject({ items: z.array(BrowseResource), ...page })
+  .register(components, { id: 'ResourceList' })
+
+export const SearchResults = z
+  .strictObject({
+    items: z.array(z.strictObject({ ...card, matched })),
+    totalCount: tally.describe('The modules and providers of all answers.'),
+    next: optionalText('The cursor of the next answer. Absent at the end.'),
+    isTruncated: mark('Present if the words match too much, so that results may be missing.'),
+  })
+  .register(components, { id: 'SearchResults' })
+export type SearchResults = z.infer<typeof SearchResults>
+
+export const ResourceDetail = z
+  .strictObject({
+    ...card,
+    selectedVersion: optionalText(
+      'The version of the scan counts, findings, downloads and README.',
+    ),
+    scanCounts: ScanCounts.optional().describe('Absent where that version was not scanned.'),
+    downloadCount: tally.optional().describe('Of that version; absent where there was none.'),
+    platforms: z
+      .array(z.string())
+      .optional()
+      .describe('`os/arch` of the archives of that version; providers only.'),
+    versions: z
+      .array(
+        z.strictObject({
+          version: z.string(),
+          synced: z.boolean(),
+          state: lifecycleState
+            .optional()
+            .describe('Of its lifecycle; absent for an active version.'),
+        }),
+      )
+      .describe('Newest first.'),
+    lifecycle: VersionLifecycle.optional().describe(
+      'Of that version; absent for an active one, and where a platform of it is active.',
+    ),
+    sourceScanFindings: sourceScanFindings.describe('Of that version.'),
+    binaryScanFindings: binaryScanFindings
+      .optional()
+      .describe('Of that version, by `os/arch`; providers only.'),
+    readmeContent: optionalText('Markdown of that version; modules only.'),
+    filesUrl: optionalText(
+      'Folder of the module in its repository, at the tag of that version; relative links of the README lead from there.',
+    ),
+    hasDocs: mark('Present if that version has documentation; modules only.'),
+    hasPages: mark('Present if that version has pages of documentation; providers only.'),
+    upstreamDocsUrl: optionalText(
+      'Its page in the public registry that it comes from; providers only.',
+    ),
+  })
+  .register(components, { id: 'ResourceDetail' })
+export type ResourceDetail = z.infer<typeof ResourceDetail>
