@@ -92,8 +92,8 @@ export function queryReader<S extends z.ZodObject>({ shape }: S): (search: strin
       const parameter = parameters.get(name)
       if (parameter === undefined) return
       const before = given.get(name)
-      if (parameter.isMany) given.set(name, [...(before ?? []), value])
-      else if (before === undefined) given.set(name, value)
+      if (Array.isArray(before)) before.push(value)
+      else if (before === undefined) given.set(name, parameter.isMany ? [value] : value)
       else throw badParameter(name, 'must be given once')
     })
     const values = { ...defaults }
