@@ -1,5 +1,9 @@
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { type BackupCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import {
+  type BackupCommandOptions,
+  OptionsError,
+  requireNone,
+} from '../../pkg/base/options/options.ts'
 import { madeFolderProblem } from '../../pkg/base/run/run.ts'
 import { addBackup, noteBackup, save, writeBackup } from '../../pkg/records/backup/backup.ts'
 import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
@@ -12,8 +16,7 @@ import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
  */
 export async function backup(options: BackupCommandOptions): Promise<string> {
   const { apiGroup, kubeconfig, namespaces = [], dir, leaseName: name, namespace } = options
-  const problem = dir === undefined ? undefined : madeFolderProblem('--dir', dir, 0o700)
-  if (problem !== undefined) throw new OptionsError([problem])
+  requireNone(dir === undefined ? undefined : madeFolderProblem('--dir', dir, 0o700))
   const api = createApi(loadConnection({ kubeconfig, env: process.env }))
   try {
     const now = new Date()

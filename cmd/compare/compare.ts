@@ -7,8 +7,11 @@ import {
 import type { InterfaceChange, ModuleComparison, ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import { compareModules } from '../../pkg/archives/compare/compare.ts'
 import { openModuleDocs, plainText } from '../../pkg/archives/docs/docs.ts'
-import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import {
+  type CompareCommandOptions,
+  mistakeIn,
+  OptionsError,
+} from '../../pkg/base/options/options.ts'
 import { openRegistry, registryVersion } from './registry.ts'
 
 export {
@@ -63,13 +66,9 @@ function pairOf(operands: readonly string[]): readonly [from: string, to: string
 }
 
 async function opened(operand: string, registry: Registry | undefined): Promise<ModuleDocs> {
-  try {
-    const version = registryVersion(operand)
-    if (version === undefined || registry === undefined) return await openModuleDocs(operand)
-    return await registry.docsOf(version)
-  } catch (error) {
-    throw new OptionsError([`${operand}: ${messageOf(error)}`])
-  }
+  const version = registryVersion(operand)
+  const reading = version && registry ? registry.docsOf(version) : openModuleDocs(operand)
+  return reading.catch(mistakeIn(operand))
 }
 
 const asJson = (compared: ModuleComparison): string =>

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
-import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   type ControllerCommandOptions,
   type ControllerCommandSecrets,
   controllerCommand,
+  mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
 import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
@@ -228,9 +228,7 @@ export function adminPart({
   return {
     name: 'admin',
     async start() {
-      running = await serveAdmin(admin).catch((error: unknown) => {
-        throw new OptionsError([`--admin-listen: ${messageOf(error)}`])
-      })
+      running = await serveAdmin(admin).catch(mistakeIn('--admin-listen'))
       onListening(running.adminUrl)
     },
     stop() {

@@ -10,7 +10,7 @@ import {
   problemText,
 } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { type DocsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { type DocsCommandOptions, mistakeIn, OptionsError } from '../../pkg/base/options/options.ts'
 import { openRegistry, registryVersion } from '../compare/compare.ts'
 
 /**
@@ -28,9 +28,7 @@ export async function docs(
   const at = registryVersion(path)
   await using registry = at && (await openRegistry(options, [at.host]))
   const reading = at && registry ? registry.docsOf(at) : openModuleDocs(path)
-  const { schema, ...folders } = await reading.catch((error: unknown) => {
-    throw new OptionsError([`${path}: ${messageOf(error)}`])
-  })
+  const { schema, ...folders } = await reading.catch(mistakeIn(path))
   const read = {
     schema,
     ...(at && { address: at.path, version: at.version.replace(/^v(?=\d)/, '') }),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { attempt } from '../../pkg/base/errors/errors.ts'
 import { createPool, type ProxyRules, readBounded, type Trust } from '../../pkg/base/http/http.ts'
 import type { DoctorCommandOptions } from '../../pkg/base/options/options.ts'
 import { type Examination, failed, ok, type Verdict, warning } from './check.ts'
@@ -157,11 +158,6 @@ function discovered({ status, text }: Said): Verdict {
 
 /** A Secret without `ca.crt` leaves no file: the authorities of the system are trusted then. */
 function readCa(path: string | undefined): Buffer | undefined {
-  if (path === undefined) return undefined
-  try {
-    const text = readFileSync(path)
-    return text.length === 0 ? undefined : text
-  } catch {
-    return undefined
-  }
+  const text = path === undefined ? undefined : attempt(() => readFileSync(path))
+  return text?.length === 0 ? undefined : text
 }

@@ -16,7 +16,7 @@ import {
 } from '../../pkg/archives/storage/storage.ts'
 import { hasReason } from '../../pkg/base/errors/errors.ts'
 import type { ProxyRules } from '../../pkg/base/http/http.ts'
-import { OptionsError } from '../../pkg/base/options/options.ts'
+import { requireNone } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { causeOf } from '../../pkg/fill/egress/egress.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
@@ -86,8 +86,7 @@ export async function storageFindings({
       remedy: `give this process ${writes ? 'read, write, list and delete' : 'read and list'} permission there, or correct storageConfig; docs/storage.md lists the permissions and variables`,
       run() {
         const isFolder = storage.fileSystem !== undefined
-        const problem = isFolder ? folderProblem('--archives', filesystemMountPath) : undefined
-        if (problem !== undefined) throw new OptionsError([problem])
+        requireNone(isFolder ? folderProblem('--archives', filesystemMountPath) : undefined)
         return tryPlace(store.for(storage, configName), writes)
       },
     })),

@@ -1,4 +1,8 @@
-import { type ExplainCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import {
+  type ExplainCommandOptions,
+  OptionsError,
+  requireNone,
+} from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { ExpressionError } from '../../pkg/expr/expr.ts'
 import type { GroupBindings } from '../../pkg/registry/access/access.ts'
@@ -21,8 +25,7 @@ export async function explain(
 ): Promise<string> {
   const { manifests, expression } = options
   if (expression !== undefined) return explainExpression(options, expression)
-  const unusable = manifests === undefined ? undefined : folderProblem('--manifests', manifests)
-  if (unusable !== undefined) throw new OptionsError([unusable])
+  requireNone(manifests === undefined ? undefined : folderProblem('--manifests', manifests))
   if (others.length > 0) throw new OptionsError(['write one address and at most one version'])
   if (address !== undefined) return explainAddress(options, address, version)
   const { bindings } = await readRecords(options, { kinds: ['GroupBinding'] })

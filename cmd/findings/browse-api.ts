@@ -1,6 +1,10 @@
 import * as z from 'zod'
-import { jsonOf, messageOf, printable } from '../../pkg/base/errors/errors.ts'
-import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { jsonOf, printable } from '../../pkg/base/errors/errors.ts'
+import {
+  type CompareCommandOptions,
+  mistakeIn,
+  OptionsError,
+} from '../../pkg/base/options/options.ts'
 import { kindAt, openRegistry, refusalOf } from '../compare/compare.ts'
 
 /** Later versions of Depot may write more than these fields. */
@@ -23,11 +27,8 @@ export async function openBrowseApi(
   const registry = await openRegistry(options, [host])
 
   async function ask<T>(path: string, schema: z.ZodType<T>): Promise<T> {
-    const answer = await registry
-      .ask(host, 'modules.v1', `../../ui/v1${path}`)
-      .catch((error: unknown) => {
-        throw new OptionsError([`${host}: ${messageOf(error)}`])
-      })
+    const asking = registry.ask(host, 'modules.v1', `../../ui/v1${path}`)
+    const answer = await asking.catch(mistakeIn(host))
     const { status, body, url } = answer
     if (status !== 200) {
       const { text = `it answers ${status}`, remedy } = refusalOf(answer, registry.remedyFor(host))

@@ -3,7 +3,11 @@ import { parse } from 'yaml'
 import { parseConstraints } from '../../pkg/api/constraint/constraint.ts'
 import { StorageConfig } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { type ImportCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import {
+  type ImportCommandOptions,
+  OptionsError,
+  requireNone,
+} from '../../pkg/base/options/options.ts'
 import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
 import { type ImportAddress, importAddress } from '../../pkg/fill/importing/importing.ts'
 
@@ -44,11 +48,9 @@ export async function readInputs(
   problems.push(...problemsOfHosts(hosts, token), ...problemsOfGit(addresses, options))
   if (problems.length === 0 && !options.dryRun) {
     const { archives, manifests } = options
-    problems.push(
-      ...[
-        madeFolderProblem('--archives', archives),
-        madeFolderProblem('--manifests', manifests),
-      ].filter((problem) => problem !== undefined),
+    requireNone(
+      madeFolderProblem('--archives', archives),
+      madeFolderProblem('--manifests', manifests),
     )
   }
   if (problems.length > 0 || chosen === undefined || storage === undefined) {

@@ -1,6 +1,10 @@
 import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { type LintCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import {
+  type LintCommandOptions,
+  OptionsError,
+  requireNone,
+} from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { asJson, asSarif, asText, lint as check } from '../../pkg/fill/lint/lint.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
@@ -13,8 +17,7 @@ import { compileBinding } from '../../pkg/registry/access/access.ts'
  */
 export async function lint(options: LintCommandOptions, paths: readonly string[]): Promise<number> {
   const { archives: mount } = options
-  const unusable = mount && folderProblem('--archives', mount)
-  if (unusable) throw new OptionsError([unusable])
+  requireNone(mount === undefined ? undefined : folderProblem('--archives', mount))
   const result = await check({ ...options, paths, compileBinding }).catch((error: unknown) => {
     const { code, path } = error as NodeJS.ErrnoException
     const problem =

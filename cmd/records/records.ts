@@ -1,7 +1,7 @@
 /** Opens the records that a command reads once: those of a cluster, or of a folder of manifests. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OptionsError } from '../../pkg/base/options/options.ts'
+import { OptionsError, requireNone } from '../../pkg/base/options/options.ts'
 import type { Clock } from '../../pkg/base/pacing/pacing.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import { createLogger, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -57,8 +57,7 @@ export async function openRecords(
 ): Promise<OpenRecords> {
   const log = createLogger('silent')
   if (manifests !== undefined) {
-    const problem = folderProblem('--manifests', manifests)
-    if (problem !== undefined) throw new OptionsError([problem])
+    requireNone(folderProblem('--manifests', manifests))
     const folder = await folderObjects({ dir: manifests, apiGroup, watch: false, log })
     return { objects: folder, folder, clock: Date.now, [Symbol.asyncDispose]: () => folder.close() }
   }

@@ -1,4 +1,4 @@
-import { OptionsError, type ScannerCommandOptions } from '../../pkg/base/options/options.ts'
+import { requireNone, type ScannerCommandOptions } from '../../pkg/base/options/options.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
 import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Scans } from '../../pkg/fill/scan/scan.ts'
@@ -15,8 +15,7 @@ export async function scanFolder(
   { dir, apiGroup, output }: Pick<ScannerCommandOptions, 'apiGroup' | 'output'> & { dir: string },
   { begin, log }: { begin: (objects: Objects) => Promise<Scans>; log: Logger },
 ): Promise<number> {
-  const problem = folderProblem('--manifests', dir)
-  if (problem !== undefined) throw new OptionsError([problem])
+  requireNone(folderProblem('--manifests', dir))
   const lost = Promise.withResolvers<'lost'>()
   await using _ = await onlyOne(dir, 'depot scanner', () => lost.resolve('lost'))
   const objects = await folderObjects({ dir, apiGroup, watch: false, log })

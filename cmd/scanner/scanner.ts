@@ -7,6 +7,7 @@ import { KernelLock } from '../../pkg/base/folderlock/folderlock.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   OptionsError,
+  requireNone,
   type ScannerCommandOptions,
   scannerCommand,
 } from '../../pkg/base/options/options.ts'
@@ -104,8 +105,7 @@ async function beginScans(
   const proxies = proxyRules(process.env)
   const storage = storageOfEnvironment(process.env)
   const folder = madeFolderProblem('--work-dir', workDir, 0o700)
-  const problems = [...proxies.problems, ...storage.problems, ...(folder ? [folder] : [])]
-  if (problems.length > 0) throw new OptionsError(problems)
+  requireNone(...proxies.problems, ...storage.problems, folder)
   const lock = KernelLock.take(workDir, '.depot-scanner.lock.db')
   if (lock === undefined) {
     const problem = `--work-dir: another scanner uses ${workDir}: give each a folder of its own, or wait for its end`

@@ -7,6 +7,7 @@ import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   authModeOf,
   OptionsError,
+  requireNone,
   type ServerCommandOptions,
   serverCommand,
 } from '../../pkg/base/options/options.ts'
@@ -67,13 +68,12 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics({ version })
   const proxies = proxyRules(process.env)
-  const problems = [
+  requireNone(
     ...proxies.problems,
     ...accessProblems(options),
     ...clusterProblems(options),
     ...(await unusableFiles({ ...options, ...secrets })),
-  ]
-  if (problems.length > 0) throw new OptionsError(problems)
+  )
   const { gpgPrivateKeyPath: privateKeyPath, tlsCertPath, tlsCertKey } = options
   const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
   const passphrase = secrets.gpgPassphrase

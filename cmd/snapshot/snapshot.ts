@@ -3,7 +3,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { OptionsError, type SnapshotCommandOptions } from '../../pkg/base/options/options.ts'
+import {
+  mistakeIn,
+  OptionsError,
+  type SnapshotCommandOptions,
+} from '../../pkg/base/options/options.ts'
 
 /**
  * Takes a heap snapshot through the admin port.
@@ -25,10 +29,7 @@ export async function snapshot({ adminUrl, out }: SnapshotCommandOptions): Promi
     await pipeline(body, process.stdout, { end: false })
     return ''
   }
-  try {
-    await pipeline(body, createWriteStream(out, { mode: 0o600, flags: 'wx' }))
-  } catch (error) {
-    throw new OptionsError([`--out: ${messageOf(error)}`])
-  }
+  const file = createWriteStream(out, { mode: 0o600, flags: 'wx' })
+  await pipeline(body, file).catch(mistakeIn('--out'))
   return `${out}: open it in the memory tab of Chrome's developer tools. It contains secrets.\n`
 }

@@ -1,6 +1,5 @@
-import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type FolderLock, lockFolder } from '../../pkg/base/folderlock/folderlock.ts'
-import { OptionsError } from '../../pkg/base/options/options.ts'
+import { mistakeIn } from '../../pkg/base/options/options.ts'
 
 /**
  * Keeps other programs that write to a folder out of it.
@@ -16,7 +15,5 @@ export async function onlyOne(
     process.stderr.write(`${program}: another process writes to ${dir} now, so this one ends\n`)
     onLost()
   }
-  return lockFolder({ dir, program, onLost: stop }).catch((error: unknown) => {
-    throw new OptionsError([`--manifests: ${messageOf(error)}`])
-  })
+  return lockFolder({ dir, program, onLost: stop }).catch(mistakeIn('--manifests'))
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import packageJson from '../../package.json' with { type: 'json' }
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import {
-  OptionsError,
+  requireNone,
   type SyncCommandOptions,
   syncCommand,
 } from '../../pkg/base/options/options.ts'
@@ -62,13 +62,8 @@ async function syncFolder(options: SyncCommandOptions): Promise<number> {
   const metrics = createMetrics({ version: packageJson.version })
   const { manifests: dir, archives: mountPath } = options
   const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-sync')
-  const problems = [
-    folderProblem('--manifests', dir),
-    options.check
-      ? folderProblem('--archives', mountPath)
-      : madeFolderProblem('--archives', mountPath),
-  ].filter((problem) => problem !== undefined)
-  if (problems.length > 0) throw new OptionsError(problems)
+  const archivesProblem = options.check ? folderProblem : madeFolderProblem
+  requireNone(folderProblem('--manifests', dir), archivesProblem('--archives', mountPath))
   if (options.check) return await checkFolder(options, { spoolDir, log, metrics })
   const lost = new AbortController()
   await using _ = await onlyOne(dir, 'depot sync', () => lost.abort())

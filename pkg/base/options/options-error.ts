@@ -1,3 +1,5 @@
+import { messageOf } from '../errors/errors.ts'
+
 /** All mistakes of a command line and its environment at once. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError'
@@ -12,3 +14,16 @@ export class OptionsError extends Error {
     this.readable = readable
   }
 }
+
+/** @throws OptionsError with those that are problems */
+export function requireNone(...checks: readonly (string | undefined)[]): void {
+  const problems = checks.filter((problem) => problem !== undefined)
+  if (problems.length > 0) throw new OptionsError(problems)
+}
+
+/** Turns a failure into a mistake, for `catch`. @param what an option, a file or an address */
+export const mistakeIn =
+  (what: string) =>
+  (error: unknown): never => {
+    throw new OptionsError([`${what}: ${messageOf(error)}`])
+  }

@@ -57,7 +57,7 @@ export {
   yankCommand,
 } from './lifecycle.ts'
 export { type LintCommandOptions, lintCommand } from './lint.ts'
-export { OptionsError } from './options-error.ts'
+export { mistakeIn, OptionsError, requireNone } from './options-error.ts'
 export { type OutdatedCommandOptions, outdatedCommand } from './outdated.ts'
 export { type PlanCommandOptions, planCommand } from './plan.ts'
 export { type PolicyCommandOptions, policyCommand } from './policy.ts'

@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { messageOf } from '../errors/errors.ts'
-import { OptionsError } from '../options/options.ts'
+import { OptionsError, requireNone } from '../options/options.ts'
 
 /** Says why this user cannot read a folder that an option names; undefined if it can. */
 export function folderProblem(flag: string, path: string): string | undefined {
@@ -71,8 +71,7 @@ function reasonOf(error: unknown, path: string): string {
  */
 export function temporaryFolder(flag: string, name: string): string {
   const path = join(tmpdir(), `${name}-${process.geteuid?.() ?? 'own'}`)
-  const problem = madeFolderProblem(flag, path, 0o700)
-  if (problem !== undefined) throw new OptionsError([problem])
+  requireNone(madeFolderProblem(flag, path, 0o700))
   const stat = lstatSync(path)
   const isOwn = stat.isDirectory() && stat.uid === (process.geteuid?.() ?? stat.uid)
   if (isOwn && (stat.mode & 0o022) === 0) return path

@@ -191,12 +191,9 @@ export class Scanner<O, E> {
     await this.#resolve(performance.now(), true)
   }
 
-  async #signatureAt(file: string): Promise<string | undefined> {
-    try {
-      return signatureOf(await stat(join(this.#options.dir, file), { bigint: true }))
-    } catch {
-      return undefined
-    }
+  #signatureAt(file: string): Promise<string | undefined> {
+    const looking = stat(join(this.#options.dir, file), { bigint: true })
+    return looking.then(signatureOf, () => undefined)
   }
 
   async #turn(): Promise<number> {

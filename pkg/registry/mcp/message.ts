@@ -1,4 +1,4 @@
-import { RegistryError } from '../../base/errors/errors.ts'
+import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
 import { requestText } from '../../base/serving/serving.ts'
 
 /** Questions to tools are short. */
@@ -10,19 +10,11 @@ const maxBytes = 64 * 1024
  * @throws RegistryError TooLarge, or BadRequest if it ends early or is not one message
  */
 export async function messageIn(request: Request): Promise<unknown> {
-  const message = parsed(await requestText(request, maxBytes, 'message'))
+  const message = jsonOf(await requestText(request, maxBytes, 'message'))
   // Many calls in one request would escape its limits; the protocol itself has dropped them.
   if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message
   throw new RegistryError(
     'BadRequest',
     'the body must be one JSON-RPC message: send each message in a request of its own',
   )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
