@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { components, name, optionalText } from './parts.ts'
+import { optionalText } from '../schema/schema.ts'
+import { components, name } from './parts.ts'
 
 export const WhoAmI = z
   .strictObject({

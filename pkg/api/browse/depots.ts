@@ -1,15 +1,6 @@
 import * as z from 'zod'
-import {
-  backend,
-  components,
-  managed,
-  moment,
-  name,
-  optionalText,
-  polling,
-  ScanCounts,
-  tally,
-} from './parts.ts'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
+import { backend, components, managed, moment, name, polling, ScanCounts, tally } from './parts.ts'
 
 export const DepotList = z
   .strictObject({
@@ -27,10 +18,9 @@ export const DepotList = z
   .register(components, { id: 'DepotList' })
 export type DepotList = z.infer<typeof DepotList>
 
-const removalHeld = z
-  .boolean()
-  .optional()
-  .describe('True while a person has to confirm that versions are removed; otherwise absent.')
+const removalHeld = optionalFlag(
+  'True while a person has to confirm that versions are removed; otherwise absent.',
+)
 
 export const DepotGraph = z
   .strictObject({
@@ -43,10 +33,7 @@ export const DepotGraph = z
         pollingIntervalMinutes: polling,
         managedModuleNames: managed,
         managedProviderNames: managed,
-        ready: z
-          .boolean()
-          .optional()
-          .describe('Its condition Ready; absent while that is unknown.'),
+        ready: optionalFlag('Its condition Ready; absent while that is unknown.'),
         reason: optionalText('Reason of the condition, if it is false.'),
       }),
     ),

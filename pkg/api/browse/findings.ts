@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { optionalText, optionalTexts } from '../schema/schema.ts'
 import {
   binaryScanFindings,
   components,
   mark,
-  optionalText,
   SecurityFinding,
   sourceScanFindings,
   tally,
@@ -24,11 +24,8 @@ export const ScanFindings = z
       .optional()
       .describe('With `shared`: platforms without a list, and the platform with the same one.'),
     selectedVersion: optionalText('Whose source scan is shown.'),
-    scannedVersions: z.array(z.string()).optional().describe('With a source scan, newest first.'),
-    binaryVersions: z
-      .array(z.string())
-      .optional()
-      .describe('With a binary scan, newest first; providers only.'),
+    scannedVersions: optionalTexts('With a source scan, newest first.'),
+    binaryVersions: optionalTexts('With a binary scan, newest first; providers only.'),
     oldestScan: z
       .strictObject(scannedBy)
       .optional()
@@ -56,10 +53,7 @@ export const VersionFindings = z
       .array(
         z.strictObject({
           in: z.enum(['source', 'binary']),
-          platforms: z
-            .array(z.string())
-            .optional()
-            .describe('`os/arch` of the archives with these findings; binaries only.'),
+          platforms: optionalTexts('`os/arch` of the archives with these findings; binaries only.'),
           ...scannedBy,
           truncated: mark(
             'Present if the mildest findings are missing, because there were too many.',

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalText } from '../schema/schema.ts'
 
 /** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
@@ -7,8 +8,6 @@ export const name = z.string()
 export const moment = z.string().describe('RFC 3339.')
 export const tally = z.int().min(0)
 export const kind = z.enum(['module', 'provider'])
-/** A text that may be absent. */
-export const optionalText = (meaning: string) => z.string().optional().describe(meaning)
 /** True, or absent. */
 export const mark = (meaning: string) => z.literal(true).optional().describe(meaning)
 

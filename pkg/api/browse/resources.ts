@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalText, optionalTexts } from '../schema/schema.ts'
 import {
   binaryScanFindings,
   components,
@@ -7,7 +8,6 @@ import {
   mark,
   moment,
   name,
-  optionalText,
   page,
   ScanCounts,
   sourceScanFindings,
@@ -100,10 +100,7 @@ export const ResourceDetail = z
     ),
     scanCounts: ScanCounts.optional().describe('Absent where that version was not scanned.'),
     downloadCount: tally.optional().describe('Of that version; absent where there was none.'),
-    platforms: z
-      .array(z.string())
-      .optional()
-      .describe('`os/arch` of the archives of that version; providers only.'),
+    platforms: optionalTexts('`os/arch` of the archives of that version; providers only.'),
     versions: z
       .array(
         z.strictObject({

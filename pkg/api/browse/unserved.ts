@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { heldWhys } from '../held/held.ts'
+import { optionalText } from '../schema/schema.ts'
 import {
   components,
   kind,
   moment,
   name,
-  optionalText,
   page,
   tally,
   unservedReasons,

@@ -1,14 +1,6 @@
 import * as z from 'zod'
-import {
-  components,
-  moment,
-  optionalText,
-  page,
-  ScanCounts,
-  tally,
-  VersionLifecycle,
-  whyNot,
-} from './parts.ts'
+import { optionalText } from '../schema/schema.ts'
+import { components, moment, page, ScanCounts, tally, VersionLifecycle, whyNot } from './parts.ts'
 
 export const BrowseVersion = z
   .strictObject({

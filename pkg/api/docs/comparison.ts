@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalText } from '../schema/schema.ts'
 
 const Verdict = z
   .enum(['breaking', 'unknown', 'compatible'])
@@ -22,8 +23,8 @@ const Change = z.strictObject({
     ),
   path: z.string().describe('Folder in the archive; empty for the root.'),
   name: z.string(),
-  before: z.string().optional().describe('Absent if it is new.'),
-  after: z.string().optional().describe('Absent if it was removed.'),
+  before: optionalText('Absent if it is new.'),
+  after: optionalText('Absent if it was removed.'),
   verdict: Verdict,
   why: z.string().describe('One sentence.'),
 })

@@ -1,13 +1,11 @@
 import * as z from 'zod'
+import { optionalText, optionalTexts } from '../schema/schema.ts'
 import { StorageConfig } from './storage-config.ts'
 
 /** The place of an archive, which stays when the spec names another storage. */
 const StoredIn = {
   storageConfig: StorageConfig.optional().describe('Storage that the archive is in.'),
-  configName: z
-    .string()
-    .optional()
-    .describe('Name of the module or provider under which the archive is stored.'),
+  configName: optionalText('Name of the module or provider under which the archive is stored.'),
 }
 
 /** The documentation of a module or provider, which is stored next to its archive: see `docsFileName`. */
@@ -19,32 +17,21 @@ export type ArchiveDocs = z.infer<typeof ArchiveDocs>
 
 /** The archive that is served, as stored by the controller. Written in one update with `checksum`. */
 export const Artifact = z.object({
-  fileName: z.string().optional().describe('Name of the archive that is served.'),
-  sha256: z.string().optional().describe('SHA-256 of the archive, in hexadecimal.'),
+  fileName: optionalText('Name of the archive that is served.'),
+  sha256: optionalText('SHA-256 of the archive, in hexadecimal.'),
   sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
-  revision: z
-    .string()
-    .optional()
-    .describe('Upstream revision: v1.2.3@sha1:COMMIT, or sha256:SHASUM for a provider.'),
-  contentDigest: z
-    .string()
-    .optional()
-    .describe('Digest of the files in the archive, independent of the archive format.'),
-  hashes: z
-    .array(z.string())
-    .optional()
-    .describe('Hashes for lock files: h1 of this archive, zh of this and the other platforms.'),
-  storedAt: z.string().optional().describe('Time when the archive was stored, RFC 3339.'),
-  verifiedAt: z
-    .string()
-    .optional()
-    .describe('Time of the last successful check in storage, RFC 3339.'),
-  rehashedAt: z
-    .string()
-    .optional()
-    .describe('Time when the whole archive was last read and hashed, RFC 3339.'),
-  sourceKey: z.string().optional().describe('Digest of the source that the archive was made from.'),
-  address: z.string().optional().describe('Host and path of that source, as policies name it.'),
+  revision: optionalText('Upstream revision: v1.2.3@sha1:COMMIT, or sha256:SHASUM for a provider.'),
+  contentDigest: optionalText(
+    'Digest of the files in the archive, independent of the archive format.',
+  ),
+  hashes: optionalTexts(
+    'Hashes for lock files: h1 of this archive, zh of this and the other platforms.',
+  ),
+  storedAt: optionalText('Time when the archive was stored, RFC 3339.'),
+  verifiedAt: optionalText('Time of the last successful check in storage, RFC 3339.'),
+  rehashedAt: optionalText('Time when the whole archive was last read and hashed, RFC 3339.'),
+  sourceKey: optionalText('Digest of the source that the archive was made from.'),
+  address: optionalText('Host and path of that source, as policies name it.'),
   docs: ArchiveDocs.optional().describe(
     'Documentation of the module or provider, stored next to the archive.',
   ),
@@ -54,25 +41,19 @@ export type Artifact = z.infer<typeof Artifact>
 
 /** The documents of a provider's upstream, stored next to its archives. */
 export const ReleaseDocuments = z.object({
-  fileName: z.string().optional().describe('Name of the archive upstream.'),
-  shasums: z.string().optional().describe('Object in storage with SHA256SUMS.'),
-  signature: z
-    .string()
-    .optional()
-    .describe('Object in storage with the binary signature of SHA256SUMS.'),
-  keys: z
-    .string()
-    .optional()
-    .describe('Object in storage with the public keys that upstream offers.'),
-  keyFingerprint: z.string().optional().describe('Fingerprint of the signing key.'),
+  fileName: optionalText('Name of the archive upstream.'),
+  shasums: optionalText('Object in storage with SHA256SUMS.'),
+  signature: optionalText('Object in storage with the binary signature of SHA256SUMS.'),
+  keys: optionalText('Object in storage with the public keys that upstream offers.'),
+  keyFingerprint: optionalText('Fingerprint of the signing key.'),
 })
 export type ReleaseDocuments = z.infer<typeof ReleaseDocuments>
 
 /** Upstream content that differs from the served archive. */
 export const Drift = z.object({
-  revision: z.string().optional().describe('Current upstream revision.'),
-  contentDigest: z.string().optional().describe('Digest of its content, if it was fetched.'),
-  since: z.string().optional().describe('Time when it was first seen, RFC 3339.'),
+  revision: optionalText('Current upstream revision.'),
+  contentDigest: optionalText('Digest of its content, if it was fetched.'),
+  since: optionalText('Time when it was first seen, RFC 3339.'),
 })
 
 /** Evidence that upstream had other bytes under this version, which were refused. */
@@ -89,7 +70,7 @@ export const Attempt = z.object({
     .string()
     .describe('Digest of the source of the archive, and of the options that decide on it.'),
   revision: z.string().describe('Upstream revision.'),
-  at: z.string().optional().describe('Time of the last attempt, RFC 3339.'),
+  at: optionalText('Time of the last attempt, RFC 3339.'),
   failures: z.int().min(1).optional().describe('How many attempts in a row failed.'),
 })
 

@@ -1,13 +1,11 @@
 import * as z from 'zod'
+import { optionalText } from '../schema/schema.ts'
 
 /** The interface of a module version, compared with that of an earlier one. */
 export const Compared = z.object({
   from: z.string().describe('The earlier version.'),
   fromSha256: z.string().describe('SHA-256 of its archive, in hexadecimal.'),
-  sha256: z
-    .string()
-    .optional()
-    .describe('SHA-256 of the archive of this Version. Absent while it is not stored.'),
+  sha256: optionalText('SHA-256 of the archive of this Version. Absent while it is not stored.'),
   verdict: z
     .enum(['breaking', 'unknown', 'compatible'])
     .describe('Whether callers of the earlier version can take this one unchanged.'),

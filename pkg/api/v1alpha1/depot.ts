@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalText } from '../schema/schema.ts'
 import { GithubClientConfig, Metadata } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
@@ -76,10 +77,7 @@ export const Depot = z.object({
         .describe('Providers that this Depot manages, as name or namespace/name.'),
       ...DepotReport,
       ...Reconciled,
-      lastHandledPoll: z
-        .string()
-        .optional()
-        .describe('Last processed value of the annotation poll-requested-at.'),
+      lastHandledPoll: optionalText('Last processed value of the annotation poll-requested-at.'),
     })
     .optional()
     .describe('Last observed state.'),

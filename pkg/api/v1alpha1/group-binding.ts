@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalTexts } from '../schema/schema.ts'
 import { conditions } from './condition.ts'
 import { Metadata } from './metadata.ts'
 import * as rules from './rules.ts'
@@ -21,10 +22,7 @@ export const GroupBinding = z.object({
             },
           ],
         }),
-      moduleResources: z
-        .array(z.string())
-        .optional()
-        .describe('Globs over module names, such as vpc-*. Empty: none.'),
+      moduleResources: optionalTexts('Globs over module names, such as vpc-*. Empty: none.'),
       providerResources: z
         .array(z.string().meta(rules.ruled([rules.exactProvider], { maxLength: 253 })))
         .optional()

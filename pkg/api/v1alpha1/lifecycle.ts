@@ -4,6 +4,7 @@ import {
   constraintSyntax,
   maxConstraintLength,
 } from '../constraint/constraint.ts'
+import { optionalText } from '../schema/schema.ts'
 import * as rules from './rules.ts'
 
 const Note = {
@@ -73,9 +74,9 @@ export const Lifecycle = {
 export const EffectiveLifecycle = z
   .object({
     state: z.enum(['Deprecated', 'Yanked', 'Quarantined']).describe('State of this version.'),
-    message: z.string().optional().describe('Why.'),
-    replacedBy: z.string().optional().describe('Version or address to take instead.'),
-    link: z.string().optional().describe('Page that explains it.'),
-    since: z.string().optional().describe('Time when it came into this state, RFC 3339.'),
+    message: optionalText('Why.'),
+    replacedBy: optionalText('Version or address to take instead.'),
+    link: optionalText('Page that explains it.'),
+    since: optionalText('Time when it came into this state, RFC 3339.'),
   })
   .describe('State by its spec, the rules of its parent, and policies. Absent if it is active.')

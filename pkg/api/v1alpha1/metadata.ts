@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
 import * as rules from './rules.ts'
 
 const OwnerReference = z.object({
@@ -27,19 +28,17 @@ export const Metadata = z.object({
 
 /** The fields of `status` that report the last synchronisation. */
 export const SyncState = {
-  synced: z.boolean().optional().describe('Whether the last sync succeeded.'),
-  syncStatus: z
-    .string()
-    .optional()
-    .describe('Result of the last sync, in words. `failed` or `error` marks a failure.'),
+  synced: optionalFlag('Whether the last sync succeeded.'),
+  syncStatus: optionalText(
+    'Result of the last sync, in words. `failed` or `error` marks a failure.',
+  ),
 }
 
 export const GithubClientConfig = z
   .object({
-    useAuthenticatedClient: z
-      .boolean()
-      .optional()
-      .describe('Use the configured GitHub credentials instead of anonymous requests.'),
+    useAuthenticatedClient: optionalFlag(
+      'Use the configured GitHub credentials instead of anonymous requests.',
+    ),
     secretName: z
       .string()
       .min(1)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleSource } from './module-source.ts'
@@ -33,14 +34,11 @@ export const ModuleConfig = z
           'Target system of the module, such as aws: the third part of its source address.',
         ...rules.ruled([rules.targetSystem], { maxLength: 64 }),
       }),
-    repoOwner: z.string().optional().describe('Owner of the source repository.'),
-    repoUrl: z.string().optional().describe('URL of the source repository.'),
+    repoOwner: optionalText('Owner of the source repository.'),
+    repoUrl: optionalText('URL of the source repository.'),
     source: ModuleSource.optional(),
     fileFormat: z.enum(['zip', 'tar']).optional().describe('Format of the archives.'),
-    immutable: z
-      .boolean()
-      .optional()
-      .describe('Refuse an archive that differs from the first one that was stored.'),
+    immutable: optionalFlag('Refuse an archive that differs from the first one that was stored.'),
     versionPolicy: z
       .enum(['None', 'Warn', 'Enforce'])
       .optional()
@@ -54,13 +52,13 @@ export type ModuleConfig = z.infer<typeof ModuleConfig>
 
 const ModuleVersion = z.object({
   ...ListedVersion,
-  fileName: z.string().optional().describe('Name of the archive.'),
+  fileName: optionalText('Name of the archive.'),
   ...SyncedVersion,
 })
 
 const VersionRef = z.object({
-  name: z.string().optional().describe('Name of the Version object.'),
-  fileName: z.string().optional().describe('Name of the archive.'),
+  name: optionalText('Name of the Version object.'),
+  fileName: optionalText('Name of the archive.'),
   ...SyncedVersion,
 })
 

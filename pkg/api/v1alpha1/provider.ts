@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalText, optionalTexts } from '../schema/schema.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { VersionRefs } from './module.ts'
@@ -30,16 +31,15 @@ export const ProviderConfig = z
       .string()
       .default('hashicorp')
       .describe('Namespace in the public registry for binaries and sources. Default hashicorp.'),
-    operatingSystems: z.array(z.string()).optional().describe('Operating systems to keep.'),
-    architectures: z.array(z.string()).optional().describe('Architectures to keep.'),
+    operatingSystems: optionalTexts('Operating systems to keep.'),
+    architectures: optionalTexts('Architectures to keep.'),
     protocols: Protocols.optional().meta({
       description: 'Plugin protocol versions that the provider speaks. Default 5.0.',
       maxItems: 20,
     }),
-    sourceRepository: z
-      .string()
-      .optional()
-      .describe('URL of the source repository. Default: the one in the public registry.'),
+    sourceRepository: optionalText(
+      'URL of the source repository. Default: the one in the public registry.',
+    ),
     docs: ModuleSource.optional().describe(
       'Source of the documentation if the archives do not contain it: a repository with the folder docs or website/docs.',
     ),
@@ -76,8 +76,8 @@ export type ProviderConfig = z.infer<typeof ProviderConfig>
 
 const ProviderVersion = z.object({
   ...ListedVersion,
-  operatingSystem: z.string().optional().describe('Operating system, such as linux.'),
-  architecture: z.string().optional().describe('Architecture, such as amd64.'),
+  operatingSystem: optionalText('Operating system, such as linux.'),
+  architecture: optionalText('Architecture, such as amd64.'),
   ...SyncedVersion,
 })
 
@@ -98,20 +98,15 @@ export const Provider = z.object({
       ...LatestVersion,
       ...SyncState,
       providerVersionRefs: VersionRefs.optional(),
-      signingKey: z
-        .string()
-        .optional()
-        .describe('Fingerprint of the key that signed the first stored version.'),
+      signingKey: optionalText('Fingerprint of the key that signed the first stored version.'),
       ...ParentCounts,
       ...Reconciled,
-      upstreamAddress: z
-        .string()
-        .optional()
-        .describe('Address in the registry that it comes from: host/namespace/name.'),
-      resolvedSourceRepository: z
-        .string()
-        .optional()
-        .describe('Source repository that the registry names; empty if it names none.'),
+      upstreamAddress: optionalText(
+        'Address in the registry that it comes from: host/namespace/name.',
+      ),
+      resolvedSourceRepository: optionalText(
+        'Source repository that the registry names; empty if it names none.',
+      ),
     })
     .optional()
     .describe('Last observed state.'),

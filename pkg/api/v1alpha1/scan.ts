@@ -1,6 +1,7 @@
 import * as z from 'zod'
 // Not z.core: that would bring all of zod into the bundle.
 import { $constructor } from 'zod/v4/core'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
 
 /** Limit of one scan; the rest is not read. No object may take so much work that everything waits for it. */
 const maxFindings = 2_000
@@ -12,7 +13,7 @@ const SecurityFinding = z.object({
   vulnerabilityID: z.string().default('').describe('CVE, GHSA or rule of the scanner.'),
   pkgName: z.string().default('').describe('Affected package.'),
   installedVersion: z.string().default('').describe('Installed version.'),
-  fixedVersion: z.string().optional().describe('Lowest version that is not affected, if known.'),
+  fixedVersion: optionalText('Lowest version that is not affected, if known.'),
   severity: z.string().default('UNKNOWN').describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
   title: z.string().default('').describe('Short description.'),
 })
@@ -83,7 +84,7 @@ const Findings = $constructor<Findings>('Findings', (schema, def) => {
 })
 
 export const Scan = z.object({
-  scannedAt: z.string().optional().describe('Time when the scan ended, RFC 3339.'),
+  scannedAt: optionalText('Time when the scan ended, RFC 3339.'),
   findings: new Findings({ type: 'array', element: SecurityFinding })
     .default([])
     .meta({ description: 'Findings of the scan, at most 2,000.', maxItems: maxFindings }),
@@ -96,10 +97,7 @@ const count = (severity: string) => z.int().min(0).describe(`Findings of severit
 export const ScanSummary = z.object({
   sha256: z.string().describe('SHA-256 of the archive that was scanned, in hexadecimal.'),
   scanner: z.string().describe('Scanner and its version, such as trivy 0.70.0.'),
-  database: z
-    .string()
-    .optional()
-    .describe('Database that the scanner used. Absent if it has none, or does not say.'),
+  database: optionalText('Database that the scanner used. Absent if it has none, or does not say.'),
   counts: z
     .object({
       critical: count('CRITICAL'),
@@ -109,13 +107,11 @@ export const ScanSummary = z.object({
       unknown: count('UNKNOWN'),
     })
     .describe('All findings by severity, also those that are left out of the list.'),
-  criticalSince: z
-    .string()
-    .optional()
-    .describe('Time when a scan last found a new finding of severity CRITICAL, RFC 3339.'),
-  truncated: z
-    .boolean()
-    .optional()
-    .describe('Whether the list leaves out findings, the mildest first, because it was too long.'),
+  criticalSince: optionalText(
+    'Time when a scan last found a new finding of severity CRITICAL, RFC 3339.',
+  ),
+  truncated: optionalFlag(
+    'Whether the list leaves out findings, the mildest first, because it was too long.',
+  ),
 })
 export type ScanSummary = z.infer<typeof ScanSummary>

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalText } from '../schema/schema.ts'
 import { GithubClientConfig } from './metadata.ts'
 import * as rules from './rules.ts'
 import { ScanPolicy } from './scan-policy.ts'
@@ -6,7 +7,7 @@ import { StorageConfig } from './storage-config.ts'
 
 /** The fields that configs of modules and providers share. */
 export const SharedConfig = {
-  versionConstraints: z.string().optional().describe('Version constraints, such as >= 1.2, < 2.'),
+  versionConstraints: optionalText('Version constraints, such as >= 1.2, < 2.'),
   versionHistoryLimit: z
     .int32()
     .optional()

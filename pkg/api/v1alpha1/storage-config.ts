@@ -1,11 +1,12 @@
 import * as z from 'zod'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
 import { goDuration } from './go-duration.ts'
 import * as rules from './rules.ts'
 
 const S3 = z.object({
   bucket: z.string().min(1).describe('Name of the bucket.'),
   region: z.string().min(1).describe('Region of the bucket.'),
-  key: z.string().optional().describe('Prefix of every object name.'),
+  key: optionalText('Prefix of every object name.'),
 })
 
 const AzureStorage = z.object({
@@ -29,19 +30,15 @@ const FileSystem = z.object({
 
 const Presign = z
   .object({
-    enabled: z
-      .boolean()
-      .optional()
-      .describe('Redirect downloads to a pre-signed URL of the backend. Default false.'),
+    enabled: optionalFlag('Redirect downloads to a pre-signed URL of the backend. Default false.'),
     ttl: z
       .string()
       .regex(goDuration, 'must be a duration such as 15m or 1h')
       .optional()
       .describe('Validity of a pre-signed URL, such as 15m or 1h. Default 15m.'),
-    fallbackToProxy: z
-      .boolean()
-      .optional()
-      .describe('Stream the archive through the server if pre-signing fails. Default true.'),
+    fallbackToProxy: optionalFlag(
+      'Stream the archive through the server if pre-signing fails. Default true.',
+    ),
   })
   .describe('Pre-signed downloads.')
 

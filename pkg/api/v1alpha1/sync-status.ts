@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
 import { conditions } from './condition.ts'
 import { ListingMemory } from './upstream-policy.ts'
 
@@ -8,31 +9,24 @@ export const Reconciled = {
     'Conditions that the controller sets: Ready, Reconciling, Stalled and others.',
   ),
   observedGeneration: z.int().optional().describe('Generation of the spec that was processed.'),
-  lastHandledSync: z
-    .string()
-    .optional()
-    .describe(
-      'Last processed value of the annotation sync-requested-at, or its digest if it has more than 128 characters.',
-    ),
-  lastForcedSync: z
-    .string()
-    .optional()
-    .describe('Time of the last forceSync, RFC 3339. At most one runs every 10 minutes.'),
+  lastHandledSync: optionalText(
+    'Last processed value of the annotation sync-requested-at, or its digest if it has more than 128 characters.',
+  ),
+  lastForcedSync: optionalText(
+    'Time of the last forceSync, RFC 3339. At most one runs every 10 minutes.',
+  ),
 }
 
 /** In the spec of every kind that the controller reconciles. */
 export const ForceSync = {
-  forceSync: z.boolean().optional().describe('Sync again although nothing changed.'),
+  forceSync: optionalFlag('Sync again although nothing changed.'),
 }
 
 /** In the spec of every kind that the controller reconciles. */
 export const Suspend = {
-  suspend: z
-    .boolean()
-    .optional()
-    .describe(
-      'Do not touch this object: nothing is fetched, changed or removed, except by deletion.',
-    ),
+  suspend: optionalFlag(
+    'Do not touch this object: nothing is fetched, changed or removed, except by deletion.',
+  ),
 }
 
 /** A limit, so that a status stays small and readable. */
@@ -40,23 +34,23 @@ const maxItems = 200
 
 const SkippedItem = z.object({
   version: z.string().describe('Requested version.'),
-  platform: z.string().optional().describe('Requested platform, such as linux/amd64.'),
+  platform: optionalText('Requested platform, such as linux/amd64.'),
   message: z.string().describe('Reason why there is no Version object for it.'),
 })
 
 /** A version in a parent's spec; below, whether it is stored. */
 export const ListedVersion = {
   version: z.string().describe('Semantic version. A leading v is dropped.'),
-  name: z.string().optional().describe('Name of the Version object.'),
+  name: optionalText('Name of the Version object.'),
 }
 export const SyncedVersion = {
-  synced: z.boolean().optional().describe('Whether the version is stored.'),
+  synced: optionalFlag('Whether the version is stored.'),
 }
 
 /** The newest version of a parent. */
 export const LatestVersion = {
-  latestVersion: z.string().optional().describe('The newest version.'),
-  fileName: z.string().optional().describe('Name of the archive of the newest version.'),
+  latestVersion: optionalText('The newest version.'),
+  fileName: optionalText('Name of the archive of the newest version.'),
 }
 
 /** The children of a parent. */
@@ -94,7 +88,7 @@ const DepotItem = z.object({
   name: z.string().describe('Name of the config, and of the resource.'),
   found: z.int().min(0).optional().describe('Number of versions upstream.'),
   matched: z.int().min(0).optional().describe('Number of those that are kept.'),
-  message: z.string().optional().describe('Error message. Absent if there was no error.'),
+  message: optionalText('Error message. Absent if there was no error.'),
   suspicious: z
     .object({
       token: z.string().describe('Names the list. The annotation accept-listing accepts it.'),
@@ -126,6 +120,6 @@ export const DepotReport = {
     .min(0)
     .optional()
     .describe('Number of upstream names that are not semantic versions.'),
-  lastPoll: z.string().optional().describe('Time when every config was last checked, RFC 3339.'),
-  polledSpec: z.string().optional().describe('Digest of the configs at the last poll.'),
+  lastPoll: optionalText('Time when every config was last checked, RFC 3339.'),
+  polledSpec: optionalText('Digest of the configs at the last poll.'),
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { heldWhys } from '../held/held.ts'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
 import * as rules from './rules.ts'
 
 /** One version that may come in, although it is too young. */
@@ -49,12 +50,9 @@ export const UpstreamPolicy = z.object({
         'How old a version has to be before it is stored: days, hours or minutes, such as 7d or 36h.',
       ...rules.patterned(rules.age, 6),
     }),
-  trustFirstListing: z
-    .boolean()
-    .optional()
-    .describe(
-      'Whether the versions of the first list count as old, except the newest of each minor version and the newest three. Default true.',
-    ),
+  trustFirstListing: optionalFlag(
+    'Whether the versions of the first list count as old, except the newest of each minor version and the newest three. Default true.',
+  ),
   allow: ruleList.meta({
     description: 'Only versions that a rule names come in. What is stored stays.',
     maxItems: 200,
@@ -80,10 +78,9 @@ export const UpstreamPolicy = z.object({
     .describe(
       'Versions for which the expression is not true do not come in. What is stored stays.',
     ),
-  requireSignature: z
-    .boolean()
-    .optional()
-    .describe('Whether releases of providers must be signed, whatever their configs say.'),
+  requireSignature: optionalFlag(
+    'Whether releases of providers must be signed, whatever their configs say.',
+  ),
   trustedKeys: z
     .array(z.string().meta(rules.patterned(rules.trustedKey, 65_536)))
     .optional()
@@ -98,8 +95,8 @@ export type UpstreamPolicy = z.infer<typeof UpstreamPolicy>
 /** The memory that a Module or Provider has of the lists of its upstream. */
 export const ListingMemory = z.object({
   address: z.string().describe('Host and path of the source, as exceptions name it.'),
-  depot: z.string().optional().describe('The Depot with the policy, as namespace/name.'),
-  firstListedAt: z.string().optional().describe('Time of the first list, RFC 3339.'),
+  depot: optionalText('The Depot with the policy, as namespace/name.'),
+  firstListedAt: optionalText('Time of the first list, RFC 3339.'),
   seen: z
     .array(
       z.object({
@@ -115,21 +112,17 @@ export const ListingMemory = z.object({
     .array(
       z.object({
         version: z.string().describe('Version that the Depot wants.'),
-        since: z
-          .string()
-          .optional()
-          .describe('Time from which its age counts, or since when it is refused, RFC 3339.'),
-        until: z
-          .string()
-          .optional()
-          .describe('Time when it is old enough, RFC 3339. Absent if it is refused.'),
+        since: optionalText(
+          'Time from which its age counts, or since when it is refused, RFC 3339.',
+        ),
+        until: optionalText('Time when it is old enough, RFC 3339. Absent if it is refused.'),
         why: z
           .enum(heldWhys)
           .optional()
           .describe(
             'TooYoung: it comes in by itself. Denied, NotAllowed, Refused: a rule of deny, the lack of one of allow, the expression. Older releases did not write it.',
           ),
-        message: z.string().optional().describe('Why it is refused. Absent if it is too young.'),
+        message: optionalText('Why it is refused. Absent if it is too young.'),
         by: z
           .literal('Installation')
           .optional()

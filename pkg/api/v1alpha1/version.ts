@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { optionalFlag, optionalText } from '../schema/schema.ts'
 import {
   ArchiveDocs,
   Artifact,
@@ -27,12 +28,9 @@ const ReadmeConfigMapRef = z.object({
 export const interfaceKey = 'interface.json'
 
 const InterfaceConfigMapRef = z.object({
-  name: z.string().optional().describe('Name of the ConfigMap.'),
-  key: z
-    .string()
-    .optional()
-    .describe('Key in its data with the interface as JSON, encoded as base64.'),
-  error: z.string().optional().describe('Why the interface is not in a ConfigMap.'),
+  name: optionalText('Name of the ConfigMap.'),
+  key: optionalText('Key in its data with the interface as JSON, encoded as base64.'),
+  error: optionalText('Why the interface is not in a ConfigMap.'),
 })
 
 const FileName = z.string().meta(rules.ruled(rules.fileName, { maxLength: 255 }))
@@ -46,7 +44,7 @@ const Upload = z
       ...rules.ruled([rules.digest], { minLength: 43, maxLength: 64 }),
     }),
     sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
-    contentDigest: z.string().optional().describe('Digest of the files in the archive.'),
+    contentDigest: optionalText('Digest of the files in the archive.'),
     docs: ArchiveDocs.optional().describe(
       'Documentation of the module or provider, stored next to the archive.',
     ),
@@ -96,16 +94,10 @@ export const Version = z.object({
         maxItems: 20,
       }),
       ...ForceSync,
-      retain: z
-        .boolean()
-        .optional()
-        .describe('Keep this Version although its parent no longer lists it.'),
-      acceptBreaking: z
-        .boolean()
-        .optional()
-        .describe(
-          'Store and serve this Version although it breaks callers without a new major version. Modules with a versionPolicy only.',
-        ),
+      retain: optionalFlag('Keep this Version although its parent no longer lists it.'),
+      acceptBreaking: optionalFlag(
+        'Store and serve this Version although it breaks callers without a new major version. Modules with a versionPolicy only.',
+      ),
       ...Suspend,
       lifecycle: VersionLifecycle.optional(),
       moduleConfigRef: ModuleConfig.optional(),
@@ -179,12 +171,9 @@ export const Version = z.object({
       interfaceConfigMapRef: InterfaceConfigMapRef.optional().describe(
         'ConfigMap with what the root of the module takes and gives. The latest version of a module only.',
       ),
-      readmeDocs: z
-        .string()
-        .optional()
-        .describe(
-          'SHA-256 of the documentation that the README and the interface were taken from. Modules only.',
-        ),
+      readmeDocs: optionalText(
+        'SHA-256 of the documentation that the README and the interface were taken from. Modules only.',
+      ),
     })
     .optional()
     .meta({ description: 'Last observed state.', ...openToNewFields }),
