@@ -8,14 +8,19 @@ import {
   type View,
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { nameOfKind, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'
+import {
+  anyNamespace,
+  nameOfKind,
+  noParameters,
+  oneOf,
+  pageOf,
+  paging,
+  word,
+} from './parameters.ts'
 import { whyNot } from './resource-record.ts'
 
 const query = z.object({
-  namespace: z
-    .array(word)
-    .optional()
-    .meta({ description: 'Any of these namespaces.', examples: [['platform', 'payments']] }),
+  namespace: anyNamespace,
   reason: oneOf(unservedReasons)
     .optional()
     .meta({ description: 'Only this reason.', examples: ['Duplicate'] }),

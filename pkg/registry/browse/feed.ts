@@ -4,14 +4,12 @@ import { printable } from '../../base/errors/errors.ts'
 import type { Listed } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { latestNews, type News } from './news.ts'
-import { kindName, kindOf, nameOfKind, noParameters, word } from './parameters.ts'
+import { kindOf, nameOfKind, noParameters, onlyKind, onlyNamespace, word } from './parameters.ts'
 import { escaped } from './xml.ts'
 
 const query = z.object({
-  namespace: word
-    .optional()
-    .meta({ description: 'Only this namespace. Default: all.', examples: ['platform'] }),
-  kind: kindName.optional().meta({ description: 'Only this kind.', examples: ['module'] }),
+  namespace: onlyNamespace,
+  kind: onlyKind,
   name: word
     .optional()
     .meta({ description: 'Only resources with this name.', examples: ['network'] }),

@@ -55,6 +55,18 @@ export const kindName = oneOf(['module', 'provider'])
 export const kindOf = { module: 'Module', provider: 'Provider' } as const
 export const nameOfKind = { Module: 'module', Provider: 'provider' } as const
 
+/** Filters of lists. */
+export const anyNamespace = z
+  .array(word)
+  .optional()
+  .meta({ description: 'Any of these namespaces.', examples: [['platform', 'payments']] })
+export const onlyNamespace = word
+  .optional()
+  .meta({ description: 'Only this namespace. Default: all.', examples: ['platform'] })
+export const onlyKind = kindName
+  .optional()
+  .meta({ description: 'Only this kind.', examples: ['module'] })
+
 /** Path parameters of endpoints for one module or provider. */
 export const resourcePath = z.object({
   namespace: word.meta({ description: 'Namespace in the cluster.', examples: ['platform'] }),

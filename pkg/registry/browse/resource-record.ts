@@ -49,6 +49,19 @@ export function whyNot(unserved: Unserved | undefined): Why | undefined {
 
 type Why = Pick<Unserved, 'reason' | 'message'> & { readonly servedInstead: string | undefined }
 
+/** For the document of the API. */
+export const exampleResource = {
+  kind: 'module',
+  namespace: 'platform',
+  name: 'network',
+  address: 'network/aws',
+  latestVersion: '2.0.0',
+  synced: true,
+  provider: 'aws',
+  public: true,
+  totalDownloads: 7,
+} satisfies BrowseResource
+
 export function resourceRecord(entry: Listed, catalog: Catalog): BrowseResource {
   const { summary } = entry
   const { resource } = summary

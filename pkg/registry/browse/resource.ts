@@ -11,6 +11,7 @@ import { endpoint } from './endpoint.ts'
 import { filesUrl } from './files-url.ts'
 import { flag, resourcePath, word } from './parameters.ts'
 import {
+  exampleResource,
   findResource,
   platformOf,
   resourceRecord,
@@ -39,16 +40,8 @@ export const resource = endpoint({
   query,
   response: ResourceDetail,
   example: {
-    kind: 'module',
-    namespace: 'platform',
-    name: 'network',
-    address: 'network/aws',
-    latestVersion: '2.0.0',
+    ...exampleResource,
     selectedVersion: '2.0.0',
-    synced: true,
-    provider: 'aws',
-    public: true,
-    totalDownloads: 0,
     versions: [
       { version: '2.0.0', synced: true },
       { version: '1.1.0', synced: true },

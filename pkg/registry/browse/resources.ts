@@ -2,8 +2,18 @@ import * as z from 'zod'
 import { ResourceList } from '../../api/browse/browse.ts'
 import type { SortBy } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { flag, kindName, kindOf, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'
-import { resourceRecord } from './resource-record.ts'
+import {
+  anyNamespace,
+  flag,
+  kindOf,
+  noParameters,
+  oneOf,
+  onlyKind,
+  pageOf,
+  paging,
+  word,
+} from './parameters.ts'
+import { exampleResource, resourceRecord } from './resource-record.ts'
 
 const sortNames = {
   relevance: 'relevance',
@@ -23,11 +33,8 @@ const sortNames = {
 } as const satisfies Record<string, SortBy | 'relevance'>
 
 const query = z.object({
-  namespace: z
-    .array(word)
-    .optional()
-    .meta({ description: 'Any of these namespaces.', examples: [['platform', 'payments']] }),
-  kind: kindName.optional().meta({ description: 'Only this kind.', examples: ['module'] }),
+  namespace: anyNamespace,
+  kind: onlyKind,
   q: word.optional().meta({
     description:
       'Words, each of them part of the namespace, name or system, in any case; or an address, with or without its host.',
@@ -81,17 +88,9 @@ export const resources = endpoint({
   example: {
     items: [
       {
-        kind: 'module',
-        namespace: 'platform',
-        name: 'network',
-        address: 'network/aws',
-        latestVersion: '2.0.0',
-        synced: true,
-        provider: 'aws',
+        ...exampleResource,
         repoUrl: 'https://git.example.com/platform/network',
         scanCounts: { critical: 0, high: 1, medium: 0, low: 2, unknown: 0 },
-        public: true,
-        totalDownloads: 7,
         lastDownloadedAt: '2026-01-31T12:00:00.000Z',
       },
     ],

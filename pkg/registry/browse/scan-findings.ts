@@ -4,7 +4,7 @@ import { type Catalog, distinctFindings, type Parent, type VersionRow } from '..
 import { endpoint } from './endpoint.ts'
 import { flag, resourcePath, word } from './parameters.ts'
 import { findResource, platformOf, requireVersion, revisionOf } from './resource-record.ts'
-import { oldestScan } from './version-findings.ts'
+import { exampleFinding, oldestScan } from './version-findings.ts'
 
 const query = z.object({
   version: word.optional().meta({
@@ -32,16 +32,7 @@ export const scanFindings = endpoint({
   query,
   response: ScanFindings,
   example: {
-    sourceScanFindings: [
-      {
-        vulnerabilityID: 'CVE-2026-0001',
-        pkgName: 'golang.org/x/net',
-        installedVersion: '0.20.0',
-        fixedVersion: '0.23.0',
-        severity: 'HIGH',
-        title: 'Endless headers',
-      },
-    ],
+    sourceScanFindings: [exampleFinding],
     selectedVersion: '2.0.0',
     scannedVersions: ['2.0.0', '1.1.0'],
     oldestScan: { scannedAt: '2026-11-26T08:00:00Z', scanner: 'trivy 0.70.0' },

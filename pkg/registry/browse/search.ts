@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { SearchResults } from '../../api/browse/browse.ts'
 import { endpoint } from './endpoint.ts'
-import { kindName, kindOf, noParameters, word } from './parameters.ts'
-import { resourceRecord } from './resource-record.ts'
+import { anyNamespace, kindOf, noParameters, onlyKind } from './parameters.ts'
+import { exampleResource, resourceRecord } from './resource-record.ts'
 
 const wholeNumber = (largest: number) => `must be a whole number from 1 to ${largest}`
 const largestPage = 100
@@ -16,11 +16,8 @@ const query = z.object({
         'At most 8 words in at most 256 bytes. Each word, or a longer one that begins with it, must be in a name, namespace, system, resource type, provider, input, output, submodule, description or README heading. Words of five letters and more may have one typing error.',
       examples: ['private subnets'],
     }),
-  kind: kindName.optional().meta({ description: 'Only this kind.', examples: ['module'] }),
-  namespace: z
-    .array(word)
-    .optional()
-    .meta({ description: 'Any of these namespaces.', examples: [['platform', 'payments']] }),
+  kind: onlyKind,
+  namespace: anyNamespace,
   limit: z
     .string()
     .regex(/^(?:[1-9]\d?|100)$/, wholeNumber(largestPage))
@@ -45,20 +42,7 @@ export const search = endpoint({
   query,
   response: SearchResults,
   example: {
-    items: [
-      {
-        kind: 'module',
-        namespace: 'platform',
-        name: 'network',
-        address: 'network/aws',
-        latestVersion: '2.0.0',
-        synced: true,
-        provider: 'aws',
-        public: true,
-        totalDownloads: 7,
-        matched: [{ field: 'input', text: 'private_subnets' }],
-      },
-    ],
+    items: [{ ...exampleResource, matched: [{ field: 'input', text: 'private_subnets' }] }],
     totalCount: 21,
     next: '20',
   },

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { BrowseStats } from '../../api/browse/browse.ts'
 import { backends } from '../../api/v1alpha1/v1alpha1.ts'
 import { endpoint } from './endpoint.ts'
-import { nameOfKind, noParameters, word } from './parameters.ts'
+import { nameOfKind, noParameters, onlyNamespace } from './parameters.ts'
 import { rfc3339 } from './resource-record.ts'
 
 export const stats = endpoint({
@@ -12,9 +12,7 @@ export const stats = endpoint({
   description: 'Numbers over the modules and providers that the caller may see, and nothing else.',
   path: noParameters,
   query: z.object({
-    namespace: word
-      .optional()
-      .meta({ description: 'Only this namespace. Default: all.', examples: ['platform'] }),
+    namespace: onlyNamespace,
   }),
   response: BrowseStats,
   example: {

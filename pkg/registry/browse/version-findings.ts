@@ -20,7 +20,7 @@ const query = z.object({
     }),
 })
 
-const finding = {
+export const exampleFinding = {
   vulnerabilityID: 'CVE-2026-0001',
   pkgName: 'golang.org/x/net',
   installedVersion: '0.20.0',
@@ -46,7 +46,7 @@ export const versionFindings = endpoint({
         in: 'binary',
         platforms: ['linux/amd64'],
         scannedAt: '2026-11-26T08:00:00Z',
-        findings: [finding],
+        findings: [exampleFinding],
       },
     ],
     unscanned: ['linux/arm64'],
