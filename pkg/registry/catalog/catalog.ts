@@ -8,7 +8,6 @@ import {
   type Change,
   type ComparableSink,
   type Depot,
-  type GroupBinding,
   type Kind,
   kindNames,
   type Namespace,
@@ -20,20 +19,23 @@ import {
 import type { ReasonOf } from '../../base/errors/errors.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
 import type { CountedDownload } from '../downloads/downloads.ts'
+import { type Conflict, duplicatesConflict, waitingConflict } from './conflict.ts'
 import { DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
 import { NamedRows } from './named-rows.ts'
 import type { Parent } from './parent.ts'
 import { Parents } from './parents.ts'
 import { ReadModel, type ReadmeListener } from './read-model.ts'
-import { identityOf, ResourceRow, revisionOf } from './resource-row.ts'
+import { ResourceRow, revisionOf } from './resource-row.ts'
+import { isRowOf, isSamePublication, OtherRow, type PlainResource, type Row } from './row.ts'
 import { RowContext } from './row-context.ts'
 import { isSemver } from './semver-order.ts'
 import type { Unserved } from './unserved.ts'
-import { isSameArchive, VersionRow } from './version-row.ts'
+import { VersionRow } from './version-row.ts'
 import { VersionsByDigest } from './versions-by-digest.ts'
 
 export { Bits } from './bits.ts'
+export type { Conflict } from './conflict.ts'
 export type { ShownDepot } from './depots.ts'
 export type { ResourceDownloads } from './downloads.ts'
 export { distinctFindings, scanCounts } from './findings.ts'
@@ -42,33 +44,15 @@ export type { Listed } from './listed.ts'
 export { wordsOf as searchedWords } from './name-search.ts'
 export { lowerBound, type SortBy } from './orders.ts'
 export type { Parent } from './parent.ts'
+export type { ReadmeRef } from './rare.ts'
 export type { PageRequest, ReadModel } from './read-model.ts'
 export type { Selection } from './selection.ts'
 export { compareText } from './semver-order.ts'
 export type { Unserved } from './unserved.ts'
-export type { ReadmeRef, VersionRow } from './version-row.ts'
+export type { VersionRow } from './version-row.ts'
 export type { View } from './views.ts'
 
-type PlainResource = Depot | GroupBinding | Namespace
-
-/** Other kinds are few, so they are kept as they are. */
-class OtherRow {
-  readonly resource: PlainResource
-  readonly revision: number
-  /** Hash of the object's uid. */
-  readonly identity: number
-  generation = 0
-
-  constructor(resource: PlainResource) {
-    this.resource = resource
-    this.revision = revisionOf(resource.metadata.resourceVersion)
-    this.identity = identityOf(resource.metadata.uid)
-  }
-}
-
 type ParentsByName = ReadonlyMap<string, ReadonlyMap<string, Parent>>
-
-type Row = VersionRow | ResourceRow | OtherRow
 
 export interface CatalogOptions {
   /** Called with each Version that is left out because its version is not semver. */
@@ -84,15 +68,6 @@ export interface CatalogOptions {
    * Default: by creation.
    */
   readonly firstBy?: 'creation' | 'arrival'
-}
-
-/** A Version, Module or Provider that is not served because another one has its place. */
-export interface Conflict {
-  readonly kind: Kind
-  readonly namespace: string
-  readonly name: string
-  /** The reason; undefined once the conflict is over. */
-  readonly unserved: () => Pick<Unserved, 'reason' | 'message'> | undefined
 }
 
 /**
@@ -129,7 +104,7 @@ export class Catalog implements ComparableSink {
     this.modules = this.#parents.Module.byNamespace
     this.providers = this.#parents.Provider.byNamespace
     this.model = new ReadModel({
-      onDuplicates: (parent) => this.#reportDuplicates(parent),
+      onDuplicates: (parent) => this.#onConflict(duplicatesConflict(parent)),
       findings: this.findings,
       downloads: this.downloads,
       onReadme: options.onReadme ?? (() => {}),
@@ -299,31 +274,6 @@ export class Catalog implements ComparableSink {
     })
   }
 
-  #reportWaiting(row: VersionRow): void {
-    const { namespace, name } = row
-    const unserved = () => {
-      const isWaiting = row.parent === undefined && this.version(namespace, name) === row
-      return isWaiting ? row.unserved : undefined
-    }
-    this.#onConflict({ kind: 'Version', namespace, name, unserved })
-  }
-
-  #reportDuplicates({ kind, namespace, name, versions }: Parent): void {
-    const names = () => versions.filter((row) => row.isDuplicate).map((row) => row.name)
-    this.#onConflict({
-      kind,
-      namespace,
-      name,
-      unserved() {
-        const all = names()
-        if (all.length === 0) return undefined
-        const some = all.slice(0, 5).join(', ')
-        const message = `${all.length} of its Versions are duplicates of older ones and not served: ${some}${all.length > 5 ? ', …' : ''}`
-        return { reason: 'Duplicate', message }
-      },
-    })
-  }
-
   #touch({ kind, namespace, name }: CountedDownload): void {
     const parent = this.#parents[kind].get(namespace, name)
     if (parent !== undefined) this.model.touch(parent)
@@ -400,7 +350,10 @@ export class Catalog implements ComparableSink {
     this.#byDigest.add(row)
     this.#parents[row.kind].attach(row)
     if (!isSemver(row.version)) this.#onLeftOut(row)
-    else if (row.parent === undefined) this.#reportWaiting(row)
+    else if (row.parent === undefined) {
+      const isKnown = () => this.version(row.namespace, row.name) === row
+      this.#onConflict(waitingConflict(row, isKnown))
+    }
   }
 
   #unlinkVersion(row: VersionRow): void {
@@ -409,24 +362,4 @@ export class Catalog implements ComparableSink {
     this.findings.release(row.sourceFindings)
     this.findings.release(row.binaryFindings)
   }
-}
-
-/** True if a row was made from this state of this object. Revisions that are not numbers count as equal. */
-function isRowOf(
-  { revision, identity }: Row,
-  { resourceVersion, uid }: { readonly resourceVersion: string; readonly uid: string },
-): boolean {
-  return Object.is(revision, revisionOf(resourceVersion)) && identity === identityOf(uid)
-}
-
-/** True if a changed object still has the version and address under which it was published. */
-function isSamePublication(row: Row, old: Row): boolean {
-  if (row instanceof VersionRow && old instanceof VersionRow) {
-    const isSameParent = row.parentName === old.parentName && row.ownerUid === old.ownerUid
-    return isSameArchive(row, old) && isSameParent && row.system === old.system
-  }
-  if (row instanceof ResourceRow && old instanceof ResourceRow) {
-    return row.configName === old.configName && row.system === old.system
-  }
-  return false
 }

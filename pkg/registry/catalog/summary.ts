@@ -2,10 +2,11 @@ import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { bestDownloadsOf, type DownloadTable } from './downloads.ts'
 import { type FindingTable, type ScanCounts, scanCounts } from './findings.ts'
 import type { Parent } from './parent.ts'
+import type { ReadmeRef } from './rare.ts'
 import type { ResourceRow } from './resource-row.ts'
 import { isSemver } from './semver-order.ts'
 import { type Totals, totalsOf } from './totals.ts'
-import type { ReadmeRef, VersionRow } from './version-row.ts'
+import type { VersionRow } from './version-row.ts'
 import type { VersionStates, VersionSum } from './version-sum.ts'
 
 /** A snapshot of one module or provider and all its Versions. */

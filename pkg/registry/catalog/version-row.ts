@@ -1,30 +1,34 @@
 import {
   effectiveLifecycle,
   type Lifecycle,
-  type LifecycleFacts,
   type QuarantineEntry,
 } from '../../api/lifecycle/lifecycle.ts'
 import {
   type ArchiveLocation,
   archiveSizeOf,
   checksumOf,
-  conditionOf,
   docsChecksumOf,
   docsFileName,
   fileNameOf,
   locationFrom,
   normalizeVersion,
   type ParentKind,
-  parentRefOf,
-  placeOfVersion,
-  type Scan,
-  sha256Bytes,
-  sha256Hex,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import { commonOf } from './common.ts'
+import { digestOf } from './digest.ts'
 import type { FindingList } from './findings.ts'
 import type { Parent } from './parent.ts'
 import { byAge } from './rank.ts'
+import {
+  criticalSinceOf,
+  type Rare,
+  type ReadmeRef,
+  rareOf,
+  scannedAt,
+  secondsOf,
+  servedScans,
+} from './rare.ts'
 import { identityOf, revisionOf } from './resource-row.ts'
 import type { Common, RowContext } from './row-context.ts'
 import { compareText, isSemver, newestFirst } from './semver-order.ts'
@@ -32,52 +36,11 @@ import {
   type Breaks,
   breakingChange,
   duplicateOf,
+  isPlainName,
   parentMissing,
   quarantined,
   type Unserved,
 } from './unserved.ts'
-
-/** A key of a ConfigMap in the namespace of a Version. */
-export interface ReadmeRef {
-  /** Name of the Version. */
-  readonly version: string
-  readonly name: string
-  readonly key: string
-}
-
-/** Fields that few Versions have. */
-interface Rare {
-  readonly checksumMalformed: boolean
-  readonly isTruncated: boolean
-  readonly binaryScannedAt: string | undefined
-  readonly binaryFindings: FindingList
-  readonly readme: ReadmeRef | undefined
-  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
-  readonly releaseDigests: string | undefined
-  readonly breaks: Breaks | undefined
-  /** Whether it is not stored because of that. */
-  readonly isBreakRefused: boolean
-  readonly ownLifecycle: LifecycleFacts['own']
-  readonly quarantinedBy: readonly QuarantineEntry[]
-  /** Both in seconds since 1970; 0 if nobody wrote it down. */
-  readonly lifecycleSince: number
-  readonly criticalSince: number
-}
-
-const nothingRare: Rare = {
-  checksumMalformed: false,
-  isTruncated: false,
-  binaryScannedAt: undefined,
-  binaryFindings: 0,
-  readme: undefined,
-  releaseDigests: undefined,
-  breaks: undefined,
-  isBreakRefused: false,
-  ownLifecycle: undefined,
-  quarantinedBy: [],
-  lifecycleSince: 0,
-  criticalSince: 0,
-}
 
 const unscanned: readonly QuarantineEntry[] = [
   { by: 'ScanPolicy', message: 'it was just published, and no scan has looked at it yet' },
@@ -304,7 +267,7 @@ export class VersionRow {
     if (this.fileName === undefined) {
       return { reason: 'NoFileName', message: 'it has no file name: set spec.fileName' }
     }
-    if (!isPlain(this.fileName, this.kind)) {
+    if (!isPlainName(this.fileName, this.kind)) {
       const message = 'its file name holds what a file name may not: correct spec.fileName'
       return { reason: 'NoFileName', message }
     }
@@ -334,144 +297,6 @@ export class VersionRow {
     if (/failed|error/i.test(this.syncStatus)) return 'failed'
     return this.common.synced ? 'synced' : 'unsynced'
   }
-}
-
-function commonOf(version: Version): Common {
-  const { metadata, spec, status } = version
-  const ref = parentRefOf(version)
-  const isProvider = spec.type === 'Provider'
-  return {
-    namespace: metadata.namespace,
-    kind: spec.type,
-    parentName: ref?.name,
-    ownerUid: ref?.owned === true ? ref.uid : undefined,
-    system: spec.moduleConfigRef?.provider,
-    tagPrefix: tagPrefixOf(version),
-    os: isProvider ? spec.operatingSystem : undefined,
-    arch: isProvider ? spec.architecture : undefined,
-    protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
-    ...placeOfVersion(version),
-    scanner: status?.scan?.scanner,
-    scanDatabase: status?.scan?.database,
-    isNew: isNew(version),
-    // A Version that was published by its digest is in sync without a controller's status.
-    synced: status?.synced ?? spec.upload?.sha256 !== undefined,
-    syncStatus: status?.syncStatus ?? '',
-  }
-}
-
-/** Neither a controller nor a scanner has looked at what was published. */
-const isNew = ({ spec: { upload }, status }: Version): boolean =>
-  upload !== undefined &&
-  status?.artifact === undefined &&
-  status?.scan?.sha256 !== sha256Hex(upload.sha256)
-
-/** A tag with another spelling of the version counts as unknown. */
-function tagPrefixOf({ spec, status }: Version): string | undefined {
-  const [, tag] = /^(.+)@sha\d+:/.exec(status?.artifact?.revision ?? '') ?? []
-  const version = normalizeVersion(spec.version)
-  return tag?.endsWith(version) ? tag.slice(0, tag.length - version.length) : undefined
-}
-
-/** The scans of the archive that is served: those of one that was replaced say nothing about it. */
-function servedScans(
-  { status: { scan, sourceScan, binaryScan } = {} }: Version,
-  digest: string | undefined,
-): {
-  readonly sourceScan?: Scan | undefined
-  readonly binaryScan?: Scan | undefined
-  readonly isTruncated?: boolean | undefined
-} {
-  const isOfAnother = scan !== undefined && digest !== undefined && digestOf(scan.sha256) !== digest
-  return isOfAnother ? {} : { sourceScan, binaryScan, isTruncated: scan?.truncated }
-}
-
-interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated' | 'criticalSince'> {
-  readonly scan: Scan | undefined
-}
-
-function rareOf(
-  version: Version,
-  { scan, isTruncated, checksumMalformed, criticalSince }: RareFacts,
-  context: RowContext,
-): Rare {
-  const { metadata, spec, status } = version
-  const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
-  const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
-  const breaks = breaksOf(version)
-  const { quarantinedBy = [] } = status ?? {}
-  const isPlainRow = [scan, ref, digests, breaks, spec.lifecycle, status?.lifecycle].every(
-    (part) => part === undefined,
-  )
-  const isMarked = checksumMalformed || isTruncated || criticalSince > 0
-  if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
-  return {
-    checksumMalformed,
-    isTruncated,
-    binaryScannedAt: context.string(scannedAt(scan)),
-    binaryFindings: context.findings.hold(scan?.findings ?? []),
-    readme: ref && { ...ref, version: metadata.name },
-    releaseDigests: context.string(digests),
-    breaks,
-    isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',
-    ownLifecycle: spec.lifecycle,
-    quarantinedBy,
-    lifecycleSince: secondsOf(status?.lifecycle?.since),
-    criticalSince,
-  }
-}
-
-/** A time of RFC 3339 in seconds since 1970; 0 without one. */
-const secondsOf = (time: string | undefined): number =>
-  time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0
-
-/** Since its scans have a CRITICAL finding: since the last scan if no controller wrote down when it was found; otherwise 0. */
-function criticalSinceOf(
-  { status }: Version,
-  { sourceScan, binaryScan }: ReturnType<typeof servedScans>,
-): number {
-  const times = [sourceScan, binaryScan].flatMap((scan) =>
-    scan?.findings.some(({ severity }) => severity.toUpperCase() === 'CRITICAL') ? [scan] : [],
-  )
-  if (times.length === 0) return 0
-  const since = secondsOf(status?.scan?.criticalSince)
-  return since || Math.max(1, ...times.map(({ scannedAt: at }) => secondsOf(at)))
-}
-
-function breaksOf({ spec, status }: Version): Breaks | undefined {
-  const { verdict, from, reasons = [] } = status?.compared ?? {}
-  if (spec.type !== 'Module' || verdict !== 'breaking' || from === undefined) return undefined
-  return { from, reasons }
-}
-
-/** Upstreams have some 15 platforms. */
-const maxReleaseDigests = 100
-
-/** Stores the text once that is equal for every platform of a release. */
-function releaseDigestsOf(hashes: readonly string[] = []): string | undefined {
-  const digests = hashes
-    .filter((hash) => /^zh:[0-9a-f]{64}$/.test(hash))
-    .map((hash) => hash.slice(3))
-  if (digests.length === 0) return undefined
-  return [...new Set(digests)].toSorted().slice(0, maxReleaseDigests).join(' ')
-}
-
-/** A SHA-256 in the form of {@link VersionRow.digest}, which takes half the memory. @param checksum base64 or hexadecimal */
-export function digestOf(checksum: string): string | undefined {
-  return sha256Bytes(checksum)?.toString('latin1')
-}
-
-/** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */
-function isPlain(fileName: string, kind: ParentKind): boolean {
-  for (const character of fileName) {
-    if (character < ' ' || character === '\u007f') return false
-    if (kind === 'Provider' && (character === '/' || character === '\\')) return false
-  }
-  return true
-}
-
-function scannedAt(scan: Scan | undefined): string | undefined {
-  return scan && (scan.scannedAt ?? '')
 }
 
 /** Newest version first, then by platform, then by age. */

@@ -1,6 +1,7 @@
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import { digestOf } from './digest.ts'
 import { byAge, isOlder } from './rank.ts'
-import { digestOf, VersionRow } from './version-row.ts'
+import { VersionRow } from './version-row.ts'
 
 /** Versions by the digest of their archive. Most digests have one Version, so only the others need a set. */
 export class VersionsByDigest {

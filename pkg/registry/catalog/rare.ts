@@ -1,0 +1,135 @@
+import type { LifecycleFacts, QuarantineEntry } from '../../api/lifecycle/lifecycle.ts'
+import { conditionOf, type Scan, type Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { digestOf } from './digest.ts'
+import type { FindingList } from './findings.ts'
+import type { RowContext } from './row-context.ts'
+import type { Breaks } from './unserved.ts'
+
+/** A key of a ConfigMap in the namespace of a Version. */
+export interface ReadmeRef {
+  /** Name of the Version. */
+  readonly version: string
+  readonly name: string
+  readonly key: string
+}
+
+/** Fields that few Versions have. */
+export interface Rare {
+  readonly checksumMalformed: boolean
+  readonly isTruncated: boolean
+  readonly binaryScannedAt: string | undefined
+  readonly binaryFindings: FindingList
+  readonly readme: ReadmeRef | undefined
+  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
+  readonly releaseDigests: string | undefined
+  readonly breaks: Breaks | undefined
+  /** Whether it is not stored because of that. */
+  readonly isBreakRefused: boolean
+  readonly ownLifecycle: LifecycleFacts['own']
+  readonly quarantinedBy: readonly QuarantineEntry[]
+  /** Both in seconds since 1970; 0 if nobody wrote it down. */
+  readonly lifecycleSince: number
+  readonly criticalSince: number
+}
+
+const nothingRare: Rare = {
+  checksumMalformed: false,
+  isTruncated: false,
+  binaryScannedAt: undefined,
+  binaryFindings: 0,
+  readme: undefined,
+  releaseDigests: undefined,
+  breaks: undefined,
+  isBreakRefused: false,
+  ownLifecycle: undefined,
+  quarantinedBy: [],
+  lifecycleSince: 0,
+  criticalSince: 0,
+}
+
+/** The scans of the archive that is served: those of one that was replaced say nothing about it. */
+export function servedScans(
+  { status: { scan, sourceScan, binaryScan } = {} }: Version,
+  digest: string | undefined,
+): {
+  readonly sourceScan?: Scan | undefined
+  readonly binaryScan?: Scan | undefined
+  readonly isTruncated?: boolean | undefined
+} {
+  const isOfAnother = scan !== undefined && digest !== undefined && digestOf(scan.sha256) !== digest
+  return isOfAnother ? {} : { sourceScan, binaryScan, isTruncated: scan?.truncated }
+}
+
+interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated' | 'criticalSince'> {
+  readonly scan: Scan | undefined
+}
+
+export function rareOf(
+  version: Version,
+  { scan, isTruncated, checksumMalformed, criticalSince }: RareFacts,
+  context: RowContext,
+): Rare {
+  const { metadata, spec, status } = version
+  const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
+  const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
+  const breaks = breaksOf(version)
+  const { quarantinedBy = [] } = status ?? {}
+  const isPlainRow = [scan, ref, digests, breaks, spec.lifecycle, status?.lifecycle].every(
+    (part) => part === undefined,
+  )
+  const isMarked = checksumMalformed || isTruncated || criticalSince > 0
+  if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
+  return {
+    checksumMalformed,
+    isTruncated,
+    binaryScannedAt: context.string(scannedAt(scan)),
+    binaryFindings: context.findings.hold(scan?.findings ?? []),
+    readme: ref && { ...ref, version: metadata.name },
+    releaseDigests: context.string(digests),
+    breaks,
+    isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',
+    ownLifecycle: spec.lifecycle,
+    quarantinedBy,
+    lifecycleSince: secondsOf(status?.lifecycle?.since),
+    criticalSince,
+  }
+}
+
+/** A time of RFC 3339 in seconds since 1970; 0 without one. */
+export const secondsOf = (time: string | undefined): number =>
+  time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0
+
+/** Since its scans have a CRITICAL finding: since the last scan if no controller wrote down when it was found; otherwise 0. */
+export function criticalSinceOf(
+  { status }: Version,
+  { sourceScan, binaryScan }: ReturnType<typeof servedScans>,
+): number {
+  const times = [sourceScan, binaryScan].flatMap((scan) =>
+    scan?.findings.some(({ severity }) => severity.toUpperCase() === 'CRITICAL') ? [scan] : [],
+  )
+  if (times.length === 0) return 0
+  const since = secondsOf(status?.scan?.criticalSince)
+  return since || Math.max(1, ...times.map(({ scannedAt: at }) => secondsOf(at)))
+}
+
+function breaksOf({ spec, status }: Version): Breaks | undefined {
+  const { verdict, from, reasons = [] } = status?.compared ?? {}
+  if (spec.type !== 'Module' || verdict !== 'breaking' || from === undefined) return undefined
+  return { from, reasons }
+}
+
+/** Upstreams have some 15 platforms. */
+const maxReleaseDigests = 100
+
+/** Stores the text once that is equal for every platform of a release. */
+function releaseDigestsOf(hashes: readonly string[] = []): string | undefined {
+  const digests = hashes
+    .filter((hash) => /^zh:[0-9a-f]{64}$/.test(hash))
+    .map((hash) => hash.slice(3))
+  if (digests.length === 0) return undefined
+  return [...new Set(digests)].toSorted().slice(0, maxReleaseDigests).join(' ')
+}
+
+export function scannedAt(scan: Scan | undefined): string | undefined {
+  return scan && (scan.scannedAt ?? '')
+}
