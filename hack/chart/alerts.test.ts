@@ -52,6 +52,11 @@ const count = (code: string): string =>
   series('depot_http_request_duration_seconds_count', `${route},code="${code}"`)
 const bucket = (le: string, of = route): string =>
   series('depot_http_request_duration_seconds_bucket', `${of},code="200",le="${le}"`)
+const publishing = (code: string): string =>
+  series(
+    'depot_http_request_duration_seconds_count',
+    `method="PUT",route="/depot/publish/v1/modules/:namespace/:name/:system/:version",code="${code}"`,
+  )
 const storage = (result: string): string =>
   series(
     'depot_storage_request_duration_seconds_count',
@@ -269,6 +274,26 @@ const cases: readonly Case[] = [
     fires: { [controller('depot_sync_queue_failing', 'kind="Module"')]: '1x120' },
     quiet: { [controller('depot_sync_queue_failing', 'kind="Module"')]: '1x50 0x5 1x65' },
     at: '100m',
+  },
+  {
+    alert: 'DepotPublishingFailing',
+    fires: {
+      [publishing('503')]: '0+1x60',
+      [publishing('201')]: '4x60',
+      [publishing('401')]: '0+1x60',
+    },
+    quiet: { [publishing('503')]: '0+1x60', [publishing('201')]: '0+1x60' },
+  },
+  {
+    alert: 'DepotSpoolFull',
+    fires: {
+      [controller('depot_spool_bytes')]: '95x60',
+      [controller('depot_spool_size_bytes')]: '100x60',
+    },
+    quiet: {
+      [controller('depot_spool_bytes')]: '85x60',
+      [controller('depot_spool_size_bytes')]: '100x60',
+    },
   },
   {
     alert: 'DepotUpstreamRateLimited',

@@ -104,7 +104,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     {
       title: 'Spool',
       unit: 'bytes',
-      queries: [[`max by (pod) (depot_spool_bytes{${release}})`, 'taken, {{pod}}']],
+      queries: [
+        [`max by (pod) (depot_spool_bytes{${release}})`, 'taken, {{pod}}'],
+        [`max by (pod) (depot_spool_size_bytes{${release}})`, 'size, {{pod}}'],
+      ],
     },
     {
       title: 'Versions by state',
@@ -359,6 +362,42 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Who holds the Lease',
       unit: 'short',
       queries: [[`max by (pod) (depot_lease_held{${release}})`, '{{pod}}']],
+    },
+  ],
+  Publishing: [
+    {
+      title: 'Publications',
+      unit: 'short',
+      queries: [
+        [
+          `sum by (kind, outcome, reason) (increase(depot_publish_total{${release}}[1h]))`,
+          '{{kind}} {{outcome}} {{reason}} in 1 h',
+        ],
+      ],
+    },
+    {
+      title: 'Time to check and store a publication',
+      unit: 's',
+      queries: [
+        [
+          `histogram_quantile(0.5, sum by (le, kind) (rate(depot_publish_duration_seconds_bucket{${release}}[1h])))`,
+          '{{kind}} p50',
+        ],
+        [
+          `histogram_quantile(0.99, sum by (le, kind) (rate(depot_publish_duration_seconds_bucket{${release}}[1h])))`,
+          '{{kind}} p99',
+        ],
+      ],
+    },
+    {
+      title: 'Bytes from publishers',
+      unit: 'Bps',
+      queries: [
+        [
+          `sum by (kind) (rate(depot_publish_received_bytes_total{${release}}[$__rate_interval]))`,
+          '{{kind}}',
+        ],
+      ],
     },
   ],
   Lifecycle: [

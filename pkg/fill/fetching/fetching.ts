@@ -20,6 +20,7 @@ import type { Objects } from '../../records/store/store.ts'
 import { Egress, type EgressPolicy } from '../egress/egress.ts'
 import { type InstallationPolicy, openPolicyFile } from '../policy/policy.ts'
 import { openSources, type RegistrySources, type ServicesOf } from '../sources/sources.ts'
+import { showSpool } from './spool-metrics.ts'
 
 type SharedOptions = Omit<FetchingOptions, 'archives'> & {
   readonly upstreamPolicy?: string | undefined
@@ -104,6 +105,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     await close()
     throw new OptionsError(problems)
   }
+  showSpool(metrics, spool)
   const { githubSecretName, githubApiUrl } = options
   return {
     spool,

@@ -1,4 +1,3 @@
-import type { Spool } from '../../archives/spool/spool.ts'
 import type { Reason } from '../../base/errors/errors.ts'
 import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 
@@ -10,7 +9,6 @@ interface ScrapedValues {
   readonly heldRemovals: () => number
   /** Number of versions that the policy of their Depot holds back. */
   readonly heldBack: () => number
-  readonly spool: Pick<Spool, 'reservedBytes'>
 }
 export type SyncMetrics = ReturnType<typeof create>['metrics']
 
@@ -67,14 +65,6 @@ function create(registry: Metrics) {
       help: 'Versions of upstreams that the policy of their Depot holds back.',
     },
     (held) => held.set(shown?.heldBack() ?? 0),
-  )
-  gauge(
-    registry,
-    {
-      name: 'spool_bytes',
-      help: 'Bytes of --spool-size that archives in work have reserved.',
-    },
-    (bytes) => bytes.set(shown?.spool.reservedBytes ?? 0),
   )
   return {
     show: (now: ScrapedValues) => {

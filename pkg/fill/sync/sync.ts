@@ -96,7 +96,6 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       states: () => versionStates(objects),
       heldRemovals: () => heldRemovals(objects),
       heldBack: () => heldBackCount(objects),
-      spool: options.spool,
     }),
     held: new HeldArchives(timings.heldMs, options.spool),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
