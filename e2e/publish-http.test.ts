@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { depot, put as write } from '../cmd/import/import.fixture.ts'
+import { put as write } from '../cmd/import/import.fixture.ts'
 import type { Server } from '../hack/testbed/server/server.ts'
 import { type LoneServer, serveHttpsAlone } from '../hack/testbed/upstream/https-server.ts'
 import { tarGzOf } from '../pkg/archives/archive/packed.fixture.ts'
@@ -201,12 +201,11 @@ it('refuses what breaks callers where the module enforces versions', async () =>
 
 describe('depot publish', () => {
   const cwd = registry.dir
-  const to = () => `${new URL(server.url).host}/team/vpc/aws`
+  const to = 'depot.test/team/vpc/aws'
   const run = (version: string, ...more: readonly string[]) =>
-    depot(cwd, ['publish', 'module', 'source', '--to', to(), '--version', version, ...more])
+    publishing.publish(cwd, 'module', 'source', '--to', to, '--version', version, ...more)
 
   beforeAll(async () => {
-    mkdirSync(join(cwd, 'tmp'))
     write(join(cwd, 'source/main.tf'), 'variable "cidr" {\n  type = string\n}\n')
     write(join(cwd, 'token'), `${await token()}\n`)
     write(join(cwd, 'reader'), await token(['readers']))
@@ -215,40 +214,62 @@ describe('depot publish', () => {
   it('sends a folder, ends when the version is served, and prints how to use it', async () => {
     const { status, stdout, stderr } = await run('v3.0.0', '--token-file', 'token')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    expect(stdout).toContain(`source  = "${to()}"`)
+    expect(stdout).toContain('team/vpc/aws 3.0.0\nfiles: 1\n')
+    expect(stdout).toContain('compared: with 2.0.0, breaking\n')
+    expect(stdout).toContain('depot.test serves it\n')
+    expect(stdout).toContain(`source  = "${to}"`)
     expect(stdout).toContain('cidr = string')
     const again = await run('3.0.0', '--token-file', 'token')
     expect(again).toMatchObject({ status: 0 })
     expect(again.stdout).toContain('it was published already')
   })
 
+  it('says before it sends what breaks callers, and returns at once if it is told so', async () => {
+    write(join(cwd, 'source/main.tf'), 'variable "range" {\n  type = string\n}\n')
+    const planned = await run('3.1.0', '--token-file', 'token', '--dry-run', '-o', 'json')
+    expect(planned.stderr).toContain('3.1.0 breaks callers of 3.0.0')
+    expect(JSON.parse(planned.stdout)).toMatchObject({
+      outcome: 'planned',
+      host: 'depot.test',
+      comparison: { from: '3.0.0', verdict: 'breaking' },
+    })
+    const refused = await run('3.1.0', '--token-file', 'token')
+    expect(refused).toMatchObject({ status: 1 })
+    expect(refused.stderr).toContain('Publish it as 4.0.0')
+    const served = await run('4.0.0', '--token-file', 'token', '--no-wait')
+    expect(served).toMatchObject({ status: 0 })
+    expect(served.stdout).toMatch(/^it is published$/m)
+  })
+
   it('ends with 1 for a refusal, 2 for a missing token and 3 without a server', async () => {
-    const refused = await run('3.0.1', '--token-file', 'reader')
+    const refused = await run('4.0.1', '--token-file', 'reader')
     expect(refused).toMatchObject({ status: 1 })
     expect(refused.stderr).toContain('publishNamespaces')
-    const missing = await run('3.0.1')
+    const missing = await run('4.0.1')
     expect(missing).toMatchObject({ status: 2 })
     expect(missing.stderr).toContain('there is no token')
-    const nowhere = [
-      '--to',
-      '127.0.0.1:1/team/vpc/aws',
-      '--version',
-      '1.0.0',
+    const nowhere = ['--to', '127.0.0.1:1/team/vpc/aws', '--version', '1.0.0']
+    const absent = await publishing.publish(
+      cwd,
+      'module',
+      'source',
+      ...nowhere,
       '--token-file',
       'token',
-    ]
-    const absent = await depot(cwd, ['publish', 'module', 'source', ...nowhere])
+    )
     expect(absent).toMatchObject({ status: 3 })
-    expect(absent.stderr).toContain('http://127.0.0.1:1 cannot be reached')
+    expect(absent.stderr).toContain(
+      'https://127.0.0.1:1/.well-known/terraform.json cannot be reached',
+    )
   })
 
   it('sends no secret, and nothing in a dry run', async () => {
     write(join(cwd, 'source/.env'), 'KEY=1')
-    const refused = await run('3.0.1', '--token-file', 'token')
+    const refused = await run('4.0.1', '--token-file', 'token')
     expect(refused.stderr).toContain('--allow-file=.env')
     expect(refused.status).toBe(1)
-    const allowed = await run('3.0.1', '--dry-run', '--allow-file', '.env')
-    expect(allowed).toMatchObject({ status: 0, stderr: '' })
+    const allowed = await run('4.0.1', '--token-file', 'token', '--dry-run', '--allow-file', '.env')
+    expect(allowed).toMatchObject({ status: 0 })
     expect(allowed.stdout).toContain('it would be sent to')
   })
 })

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { vi } from 'vitest'
+import { depot, put as write } from '../cmd/import/import.fixture.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
 import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
@@ -27,6 +30,7 @@ export class PublishingRegistry {
   issuer!: TestIssuer
   controller!: Server
   server!: Server
+  #flags: readonly string[] = []
 
   /** @param prepare runs before the controller starts, and names more of its flags */
   async start(
@@ -37,7 +41,7 @@ export class PublishingRegistry {
     this.issuer = await TestIssuer.start()
     const callers = ['--oidc-issuer-url', this.issuer.url, '--oidc-client-id', 'depot']
     const shared = [...callers, '--oidc-allow-sa-fallback']
-    const more = await prepare(this.cluster)
+    this.#flags = [...shared, ...(await prepare(this.cluster))]
     await this.cluster.apply('GroupBinding', 'depot-system', 'network', {
       spec: {
         expression: '"network" in groups',
@@ -48,12 +52,7 @@ export class PublishingRegistry {
         publishProviders: ['*'],
       },
     })
-    this.controller = await this.cluster.startController(
-      '--listen',
-      '127.0.0.1:0',
-      ...shared,
-      ...more,
-    )
+    this.controller = await this.cluster.startController('--listen', '127.0.0.1:0', ...this.#flags)
     this.server = await startAs(
       this.registry,
       '--kubeconfig',
@@ -62,10 +61,21 @@ export class PublishingRegistry {
       '--sync-url',
       this.controller.url,
     )
-    await vi.waitUntil(
-      async () => (await this.put('modules/none/none/aws/1.0.0', Buffer.alloc(0))).status !== 503,
-      { timeout: 30_000 },
-    )
+    await this.#untilLoaded()
+  }
+
+  /** Starts another controller in place of the running one. */
+  async restartController(): Promise<void> {
+    const { host } = new URL(this.controller.url)
+    await this.controller.stop()
+    this.controller = await this.cluster.startController('--listen', host, ...this.#flags)
+    await this.#untilLoaded()
+  }
+
+  async #untilLoaded(): Promise<void> {
+    const isLoading = async () =>
+      (await this.put('modules/none/none/aws/1.0.0', Buffer.alloc(0))).status >= 500
+    await vi.waitUntil(async () => !(await isLoading()), { timeout: 30_000 })
   }
 
   async stop(): Promise<void> {
@@ -90,6 +100,18 @@ export class PublishingRegistry {
       headers: { ...sent, authorization, ...headers },
     })
     return { status: answer.status, body: (await answer.json()) as Answer }
+  }
+
+  /** Runs `depot publish` in a folder, to the host `depot.test`, which the configuration of the CLIs says is the server. */
+  publish(cwd: string, ...args: readonly string[]) {
+    const services = ['modules', 'providers'].map(
+      (kind) => `    "${kind}.v1" = "${this.server.url}/depot/${kind}/v1/"\n`,
+    )
+    const config = join(cwd, 'config.tfrc')
+    const text = `host "depot.test" {\n  services = {\n${services.join('')}  }\n}\n`
+    write(config, text)
+    mkdirSync(join(cwd, 'tmp'), { recursive: true })
+    return depot(cwd, ['publish', ...args], undefined, { TF_CLI_CONFIG_FILE: config })
   }
 
   /** Reads from the server as a publisher. */

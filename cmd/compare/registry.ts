@@ -13,6 +13,7 @@ import { readTextFile } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
+import type { SentToRegistry } from '../../pkg/fill/sources/sources.ts'
 import { readCliConfig } from './cli-config.ts'
 
 /** A version of a module in a registry. */
@@ -56,6 +57,11 @@ export function registryVersion(operand: string): RegistryVersion | undefined {
   const { host, path, version } = found
   if (version !== undefined) return { host, path, version }
   throw new OptionsError([`${operand}: write its version, such as ${operand}@1.0.0`])
+}
+
+/** A request to a registry. Default: a GET. */
+interface RegistryRequest extends SentToRegistry {
+  readonly signal?: AbortSignal
 }
 
 /** Registries as the CLIs of this machine know them. */
@@ -142,11 +148,18 @@ export async function openRegistry(
       }
     },
     /** Asks a service of a registry; the answer may have any status. @throws FillError */
-    async ask(host: string, service: 'modules.v1' | 'providers.v1', path: string) {
-      const { signal } = new AbortController()
+    async ask(
+      host: string,
+      service: 'modules.v1' | 'providers.v1',
+      path: string,
+      { signal = new AbortController().signal, ...sent }: RegistryRequest = {},
+    ) {
       const secretName = secretOf(host)
-      return fetching.sources.ask({ host, service, path, secretName }, { signal, urgent: true })
+      const question = { host, service, path, secretName }
+      return fetching.sources.ask(question, { ...sent, signal, urgent: true })
     },
+    /** Whether there is a token for a host. */
+    hasToken: (host: string): boolean => secretOf(host) !== undefined,
     /** How a person gets a token that the registry accepts. */
     remedyFor: (host: string) => loginRemedy(host, secretOf(host) !== undefined),
     async [Symbol.asyncDispose]() {

@@ -12,10 +12,15 @@ const program = join(import.meta.dirname, '../depot/main.ts')
 export const depotCommand = [process.execPath, program] as const
 
 /** Runs a command of `depot` to its end, in a folder. */
-export async function depot(cwd: string, args: readonly string[], uid?: number) {
+export async function depot(
+  cwd: string,
+  args: readonly string[],
+  uid?: number,
+  env: Readonly<Record<string, string>> = {},
+) {
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
-    env: { ...bareEnvironment, TMPDIR: join(cwd, 'tmp') },
+    env: { ...bareEnvironment, TMPDIR: join(cwd, 'tmp'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(uid !== undefined && { uid }),
   })

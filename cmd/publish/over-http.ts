@@ -1,178 +1,134 @@
-import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as z from 'zod'
 import { usageBlock } from '../../pkg/api/usage/usage.ts'
-import {
-  type ArchiveLimits,
-  type ModuleArchive,
-  normaliseModule,
-} from '../../pkg/archives/archive/archive.ts'
-import { type PackedDocs, packedDocs, plainText } from '../../pkg/archives/docs/docs.ts'
-import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
-import { createPool, type Pool, type ProxyRules, readBounded } from '../../pkg/base/http/http.ts'
+import type { ArchiveLimits } from '../../pkg/archives/archive/archive.ts'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
+import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
-import { type PublishAddress, requireNoSecrets } from '../../pkg/fill/publishing/publishing.ts'
-import { cliConfig, loginRemedy, tokenInFile } from '../compare/compare.ts'
-import type { PublishOutcome } from './report.ts'
+import {
+  type ComparedVersion,
+  comparedWith,
+  newestBefore,
+  type PackedModule,
+  type PublishAddress,
+  packModule,
+} from '../../pkg/fill/publishing/publishing.ts'
+import { loginRemedy, openRegistry, tokenInFile } from '../compare/compare.ts'
+import { Destination, type PublishEnd } from './destination.ts'
+import { asJson, asText, brokenWarning, type PublishOutcome } from './report.ts'
 
-/** A module to send to a registry. */
-interface Sent {
+/** A version to send to a registry. */
+export interface Sent {
+  /** Path of a folder, or of an archive. */
   readonly file: string
   readonly host: string
   readonly address: PublishAddress
-  readonly version: string
-  readonly allowed: readonly string[]
   readonly limits: ArchiveLimits
-  readonly proxies: ProxyRules
+  readonly signal: AbortSignal
 }
 
-/** The server waits until it serves the version, and then asks to be asked again. */
-const attempts = 6
-const maxAnswerBytes = 1024 * 1024
-const bounds = { connectMs: 10_000, headersMs: 300_000, idleMs: 60_000 }
-const Discovery = z.object({ 'modules.v1': z.string() })
-const Unserved = z.object({ message: z.string() })
-const Published = z.object({
-  outcome: z.enum(['published', 'exists']),
-  sha256: z.string(),
-  unserved: Unserved.optional(),
-})
-const Refused = z.object({ errors: z.array(z.string()) })
+type Registry = Awaited<ReturnType<typeof openRegistry>>
+
+/** @throws OptionsError if there is no token, which a dry run does not need */
+export async function registryAt(options: PublishCommandOptions, host: string): Promise<Registry> {
+  const { tokenFile, dryRun } = options
+  const token = tokenFile === undefined ? undefined : await tokenInFile(tokenFile)
+  const registry = await openRegistry(options, [host], token)
+  if (dryRun || registry.hasToken(host)) return registry
+  await registry[Symbol.asyncDispose]()
+  throw new OptionsError([`there is no token for ${host}: ${loginRemedy(host, false)}`])
+}
+
+/** The query of a publication. */
+export const queryOf = (
+  { noWait }: Pick<PublishCommandOptions, 'noWait'>,
+  allowed: readonly string[] = [],
+): string =>
+  String(
+    new URLSearchParams({
+      ...(allowed.length > 0 && { 'allow-file': allowed.join(',') }),
+      ...(noWait && { wait: 'false' }),
+    }),
+  )
+
+/** Prints how a publication ended. @returns the exit status */
+export function printEnd(
+  { output }: Pick<PublishCommandOptions, 'output'>,
+  { outcome, text }: { readonly outcome: PublishOutcome; readonly text: string },
+  json: (outcome: PublishOutcome) => string,
+): number {
+  process.stdout.write(plainText(output === 'json' ? json(outcome) : `${text}\n`))
+  return outcome === 'refused' ? 1 : 0
+}
 
 /**
- * Packs a module and sends it to a registry, whose server says when it serves the version.
+ * Packs a module, compares it with the version before it in a registry, and sends it. The server says when it serves the
+ * version.
  *
  * @returns the exit status
  * @throws OptionsError, ReasonError
  */
 export async function publishOverHttp(
-  { tokenFile, dryRun, output }: PublishCommandOptions,
-  { file, host, address, version, allowed, limits, proxies }: Sent,
+  options: PublishCommandOptions,
+  sent: Sent & { readonly version: string; readonly allowed: readonly string[] },
 ): Promise<number> {
-  const token =
-    tokenFile === undefined ? (await cliConfig()).tokenFor(host) : await tokenInFile(tokenFile)
-  if (token === undefined && !dryRun)
-    throw new OptionsError([`there is no token for ${host}: ${loginRemedy(host, false)}`])
+  const { file, host, address, version, allowed, limits, signal } = sent
+  await using registry = await registryAt(options, host)
+  const to = new Destination(registry, { host, address, version, signal })
   const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))
-  const pool = createPool({ ...bounds, proxies })
   try {
-    const { signal } = new AbortController()
-    await requireNoSecrets({ file, limits, signal }, allowed)
-    let docs: PackedDocs | undefined
-    const into = join(workDir, 'module')
-    const archive = await normaliseModule({
-      file,
-      into,
-      format: 'tar.gz',
-      limits,
-      visit: async (module) => {
-        docs = await packedDocs(module.files, module.read)
-      },
+    const context = { limits, signal, workDir }
+    return await packModule(context, { file, allowed, format: 'tar.gz' }, async (packed) => {
+      if (packed.refusals.length > 0) {
+        for (const { message } of packed.refusals) process.stderr.write(`depot: ${message}\n`)
+        return 1
+      }
+      const { isMissing, ...compared } = await comparedAt(registry, to, host, version, packed)
+      const shown = { ...packed, ...compared, target: { address, version, isMissing } }
+      if (compared.isBroken) process.stderr.write(brokenWarning(shown))
+      if (options.output === 'text') process.stdout.write(asText(shown))
+      const end = (ended: PublishEnd | { outcome: 'planned'; text: string }) =>
+        printEnd(options, ended, (outcome) => asJson(shown, outcome, host))
+      if (options.dryRun) return end({ outcome: 'planned', text: `it would be sent to ${host}` })
+      const { file: path, sha256, sizeBytes } = packed.archive
+      const answered = await to.put({ path, sha256, sizeBytes }, '', queryOf(options, allowed))
+      const ended = await to.end(answered, options)
+      if (ended.outcome === 'refused') return end(ended)
+      return end({ ...ended, text: `${ended.text}\n\n${usageOf(sent, packed)}` })
     })
-    const { namespace, name, system = '' } = address
-    const path = `${namespace}/${name}/${system}`
-    const { sha256, sizeBytes } = archive
-    const end = (outcome: PublishOutcome, text: string) =>
-      process.stdout.write(
-        plainText(
-          output === 'json'
-            ? `${JSON.stringify({ schema: 1, outcome, host, address, version, archive: { sha256, sizeBytes } }, null, 2)}\n`
-            : `${path} ${version}\narchive: ${sizeBytes} bytes\nsha256: ${sha256}\n${text}\n`,
-        ),
-      )
-    if (dryRun) {
-      end('planned', `it would be sent to ${host}`)
-      return 0
-    }
-    const url = await endpoint(pool, host, `modules/${path}/${version}`)
-    if (allowed.length > 0) url.searchParams.set('allow-file', allowed.join(','))
-    const answer = await send(pool, url, archive, token ?? '')
-    const published = Published.safeParse(answer.body).data
-    if (answer.status === 202 && published?.unserved === undefined)
-      throw unavailable(`${host} has stored the version and does not serve it yet`)
-    if (answer.status >= 300) return refuse(answer, host)
-    const { outcome, unserved } = Published.parse(answer.body)
-    const used = { registryHost: host, namespace, kind: 'module', name, provider: system }
-    const required = docs?.root?.inputs.filter((input) => input.required) ?? []
-    const block = usageBlock(used, 'terraform', version, required)
-    const was = outcome === 'exists' ? 'it was published already' : 'it is published'
-    const now = unserved
-      ? `${host} does not serve it yet: ${unserved.message}`
-      : `${host} serves it`
-    end(outcome, `${was}\n${now}\n\n${block}`)
-    return 0
   } finally {
-    await pool.close()
     await rm(workDir, { recursive: true, force: true })
   }
 }
 
-/** The token goes to the registry's own host only, whatever its discovery says. */
-async function endpoint(pool: Pool, host: string, path: string): Promise<URL> {
-  const isNear = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
-  const origin = `${isNear ? 'http' : 'https'}://${host}`
-  const { status, body } = await ask(pool, new URL('/.well-known/terraform.json', origin))
-  const found = Discovery.safeParse(body)
-  if (status !== 200 || !found.success) {
-    throw unavailable(
-      `${origin}/.well-known/terraform.json answered ${status} and names no registry of modules`,
-    )
-  }
-  const url = new URL(`../../publish/v1/${path}`, new URL(found.data['modules.v1'], origin))
-  if (url.origin !== new URL(origin).origin) {
-    throw new OptionsError([`--to: ${host} is served by ${url.origin}: name that host`])
-  }
-  return url
-}
-
-interface Read {
-  readonly status: number
-  readonly body: unknown
-}
-
-/** @throws RegistryError Unavailable */
-async function ask(pool: Pool, url: URL, request: object = {}): Promise<Read> {
-  const { origin, pathname, search } = url
+/** Compares with the newest stable version before this one that the caller may read. */
+async function comparedAt(
+  registry: Registry,
+  to: Destination,
+  host: string,
+  version: string,
+  { interface: after }: PackedModule,
+): Promise<ComparedVersion & { readonly isMissing: boolean }> {
+  const versions = await to.versions()
+  const isMissing = versions === undefined
+  const from = newestBefore(versions?.map((one) => one.version) ?? [], version)
+  const unlike = { comparison: undefined, uncompared: undefined, isBroken: false, isMissing }
+  if (from === undefined) return unlike
   try {
-    const answer = await pool.send(
-      { origin },
-      { method: 'GET', path: pathname + search, ...request },
-    )
-    const text = (await readBounded(answer.body, maxAnswerBytes)).toString()
-    return { status: answer.status, body: jsonOf(text) }
-  } catch (cause) {
-    throw unavailable(`${origin} cannot be reached`, cause)
+    const before = await registry.docsOf({ host, path: to.path, version: from })
+    return { ...unlike, ...comparedWith(before, after, { from, to: version }) }
+  } catch (error) {
+    return { ...unlike, uncompared: { from, message: messageOf(error) } }
   }
 }
 
-/** The same archive can be sent again: the version keeps its files. */
-async function send(
-  pool: Pool,
-  url: URL,
-  { file, sha256, sizeBytes }: ModuleArchive,
-  token: string,
-): Promise<Read> {
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/gzip',
-    'content-length': String(sizeBytes),
-    'x-depot-sha256': sha256,
-    'user-agent': 'depot',
-  }
-  for (let attempt = 1; ; attempt += 1) {
-    const answer = await ask(pool, url, { method: 'PUT', headers, body: createReadStream(file) })
-    const isKnown = answer.status !== 202 || Published.safeParse(answer.body).data?.unserved
-    if (isKnown || attempt === attempts) return answer
-  }
-}
-
-/** @throws RegistryError Unavailable if the same may succeed later */
-function refuse({ status, body }: Read, host: string): number {
-  const { errors } = Refused.safeParse(body).data ?? { errors: [`${host} answered ${status}`] }
-  if (status >= 500) throw unavailable(errors.join('; '))
-  for (const error of errors) process.stderr.write(plainText(`depot: ${error}\n`))
-  if (status === 401) process.stderr.write(`depot: ${loginRemedy(host, true)}\n`)
-  return 1
+function usageOf(
+  { host, address, version }: Sent & { readonly version: string },
+  { interface: docs }: PackedModule,
+): string {
+  const { namespace, name, system: provider = '' } = address
+  const used = { registryHost: host, namespace, kind: 'module', name, provider }
+  const required = docs.root.inputs.filter((input) => input.required)
+  return usageBlock(used, 'terraform', version, required)
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { normalizeVersion } from '../../pkg/api/v1alpha1/v1alpha1.ts'
@@ -36,7 +36,15 @@ import { ClusterUnread, openRecords } from '../records/records.ts'
 import { folderLock } from './folder-lock.ts'
 import { headVersion } from './head-version.ts'
 import { publishOverHttp } from './over-http.ts'
-import { asJson, asText, type PublishOutcome, providerJson, providerText } from './report.ts'
+import { publishReleaseOverHttp } from './release-over-http.ts'
+import {
+  asJson,
+  asText,
+  brokenWarning,
+  type PublishOutcome,
+  providerJson,
+  providerText,
+} from './report.ts'
 
 const statuses = { published: 0, refused: 1, unreachable: 3 } as const
 
@@ -50,10 +58,37 @@ export async function publish(
   options: PublishCommandOptions,
   operands: readonly string[],
 ): Promise<number> {
-  if (!options.direct) return sendTo(options, operands).catch(statusOf)
+  return untilStopped((stopped) => (options.direct ? direct : sendTo)(options, operands, stopped))
+}
+
+/** Ends what runs at the first signal, so that temporary files are removed. A second one ends the process. */
+async function untilStopped(work: (stopped: AbortController) => Promise<number>): Promise<number> {
+  const stopped = new AbortController()
+  let status = 1
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  const stop = (signal: (typeof signals)[number]) => {
+    status = 128 + constants.signals[signal]
+    stopped.abort(new Error(`stopped by ${signal}`))
+  }
+  for (const signal of signals) process.once(signal, stop)
+  try {
+    return await work(stopped)
+  } catch (error) {
+    if (status === 1) return statusOf(error)
+    process.stderr.write('depot: stopped; run the same command again to go on\n')
+    return status
+  } finally {
+    for (const signal of signals) process.off(signal, stop)
+  }
+}
+
+async function direct(
+  options: PublishCommandOptions,
+  operands: readonly string[],
+  stopped: AbortController,
+): Promise<number> {
   const asked = await readInputs(options, operands)
   const { namespace } = asked.address
-  const stopped = new AbortController()
   const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))
   try {
     const { manifests, dryRun } = options
@@ -66,8 +101,6 @@ export async function publish(
     const limits = limitsOf(options)[isModule ? 'module' : 'provider']
     const context = { objects, archives, workDir, limits, signal: stopped.signal }
     return await (isModule ? publishModule : publishRelease)(options, context, asked)
-  } catch (error) {
-    return statusOf(error)
   } finally {
     await rm(workDir, { recursive: true, force: true })
   }
@@ -77,30 +110,30 @@ export async function publish(
 async function sendTo(
   options: PublishCommandOptions,
   operands: readonly string[],
+  { signal }: AbortController,
 ): Promise<number> {
   const { to = '', allowFile: allowed = [], tagPrefix } = options
-  const [what, file, ...others] = operands
+  const [what, file] = operands
   const [, host = '', path = ''] = /^([^/]+)\/(.*)$/.exec(to) ?? []
-  const address = parseModuleAddress(path)
-  const proxies = proxyRules(process.env)
-  const problems = [...proxies.problems]
-  if (what !== 'module' || file === undefined || others.length > 0) {
-    problems.push(
-      'write what to publish: depot publish module FOLDER|ARCHIVE; providers need --direct',
-    )
-  } else if (!existsSync(file)) problems.push(`${file} does not exist`)
+  const isModule = what === 'module'
+  const address = (isModule ? parseModuleAddress : parseProviderAddress)(path)
+  const problems = operandProblems(options, operands)
   if (address === undefined) {
+    const expected = isModule
+      ? 'a module in a registry: write HOST/NAMESPACE/NAME/SYSTEM'
+      : 'a provider in a registry: write HOST/NAMESPACE/TYPE'
     problems.push(
-      `--to: ${JSON.stringify(to)} is not the address of a module in a registry: write HOST/NAMESPACE/NAME/SYSTEM, or add --direct to write to storage and records yourself`,
+      `--to: ${JSON.stringify(to)} is not the address of ${expected}, or add --direct to write to storage and records yourself`,
     )
   }
   if (problems.length > 0 || address === undefined || file === undefined) {
     throw new OptionsError(problems)
   }
+  const limits = limitsOf(options)[isModule ? 'module' : 'provider']
+  const sent = { file, host, address, limits, signal }
+  if (!isModule) return publishReleaseOverHttp(options, sent)
   const spelled = options.version ?? (await headVersion(file, tagPrefix))
-  const version = normalizeVersion(spelled)
-  const limits = limitsOf(options).module
-  return publishOverHttp(options, { file, host, address, version, allowed, limits, proxies })
+  return publishOverHttp(options, { ...sent, version: normalizeVersion(spelled), allowed })
 }
 
 /** @throws mistakes of the command line, and errors of the program */
@@ -123,12 +156,8 @@ async function publishModule(
 ): Promise<number> {
   const version = options.version ?? (await headVersion(asked.file, options.tagPrefix))
   return planPublication(context, { ...asked, version }, async (publication) => {
-    const { target, comparison, isBroken } = publication
-    if (isBroken) {
-      process.stderr.write(
-        `depot: warning: ${target.version} breaks callers of ${comparison?.from}; only a new major version says so\n`,
-      )
-    }
+    const { target, isBroken } = publication
+    if (isBroken) process.stderr.write(brokenWarning(publication))
     return finish(options, publication, {
       text: asText(publication),
       json: (outcome) => asJson(publication, outcome),
@@ -192,21 +221,30 @@ async function finish(
   return statuses.published
 }
 
-/** @throws OptionsError naming every mistake */
-async function readInputs(options: PublishCommandOptions, operands: readonly string[]) {
-  const { to = '', manifests, storageConfig, allowFile = [], dryRun } = options
-  const [what, file, ...others] = operands
-  const isModule = what === 'module'
+function operandProblems(
+  { allowFile, tagPrefix }: PublishCommandOptions,
+  [what, file, ...others]: readonly string[],
+): string[] {
   const problems: string[] = []
+  const isModule = what === 'module'
   if ((!isModule && what !== 'provider') || file === undefined || others.length > 0) {
     problems.push(
       'write what to publish: depot publish module FOLDER|ARCHIVE, or depot publish provider FOLDER',
     )
   } else if (!existsSync(file)) problems.push(`${file} does not exist`)
-  const ofModules = { '--allow-file': options.allowFile, '--tag-prefix': options.tagPrefix }
+  const ofModules = { '--allow-file': allowFile, '--tag-prefix': tagPrefix }
   for (const [flag, value] of isModule ? [] : Object.entries(ofModules)) {
     if (value !== undefined) problems.push(`${flag} is for modules only: leave it out`)
   }
+  return problems
+}
+
+/** @throws OptionsError naming every mistake */
+async function readInputs(options: PublishCommandOptions, operands: readonly string[]) {
+  const { to = '', manifests, storageConfig, allowFile = [], dryRun } = options
+  const [what, file] = operands
+  const isModule = what === 'module'
+  const problems = operandProblems(options, operands)
   const address = (isModule ? parseModuleAddress : parseProviderAddress)(to)
   if (address === undefined) {
     problems.push(

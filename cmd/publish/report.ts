@@ -1,13 +1,37 @@
 import { changeGroups, oneLine, subjectOf } from '../../pkg/api/changes/changes.ts'
 import { docsProblems, plainText, problemText } from '../../pkg/archives/docs/docs.ts'
-import type { ProviderPublication, Publication } from '../../pkg/fill/publishing/publishing.ts'
+import type {
+  ComparedVersion,
+  PackedModule,
+  Publication,
+  ReleaseArchive,
+} from '../../pkg/fill/publishing/publishing.ts'
 
 export type PublishOutcome = 'published' | 'exists' | 'planned' | 'refused'
+
+/** The part of the target that is shown. */
+type ShownTarget = Pick<Publication['target'], 'address' | 'version'> & {
+  /** Undefined: not known. */
+  readonly isMissing?: boolean
+}
+
+interface ShownModule extends PackedModule, ComparedVersion {
+  readonly target: ShownTarget
+  /** Undefined: the registry names it. */
+  readonly fileName?: string
+}
+
+interface ShownRelease {
+  readonly target: ShownTarget
+  readonly archives: readonly (ReleaseArchive & { readonly isThere?: boolean })[]
+  readonly signer: string | undefined
+  readonly refusals: PackedModule['refusals']
+}
 
 const shownFiles = 20
 
 /** Describes a publication to people. */
-export function asText(publication: Publication): string {
+export function asText(publication: ShownModule): string {
   const { target, archive, files, fileName, comparison } = publication
   const { namespace, name, system } = target.address
   const shown = files.slice(0, shownFiles).map(({ path, sizeBytes }) => `  ${path} (${sizeBytes})`)
@@ -17,7 +41,7 @@ export function asText(publication: Publication): string {
     `files: ${files.length}`,
     ...shown,
     ...more,
-    `archive: ${fileName}, ${archive.sizeBytes} bytes`,
+    `archive: ${fileName === undefined ? '' : `${fileName}, `}${archive.sizeBytes} bytes`,
     `sha256: ${archive.sha256}`,
     `content: ${archive.contentDigest}`,
     `interface: ${interfaceOf(publication)}`,
@@ -30,14 +54,14 @@ export function asText(publication: Publication): string {
   return plainText(`${lines.join('\n')}\n`)
 }
 
-function comparedWith({ comparison, uncompared }: Publication): string {
+function comparedWith({ comparison, uncompared }: ComparedVersion): string {
   if (comparison !== undefined) return `compared: with ${comparison.from}, ${comparison.verdict}`
   if (uncompared === undefined) return 'compared: with no earlier version'
   return `compared: with nothing, ${uncompared.from} cannot be read: ${oneLine(uncompared.message)}`
 }
 
 /** Problems of the files are part of it: what cannot be parsed is missing in the documentation. */
-function interfaceOf({ interface: docs }: Publication): string {
+function interfaceOf({ interface: docs }: PackedModule): string {
   const { root, submodules } = docs
   const required = root.inputs.filter((input) => input.required).length
   const parts = [
@@ -51,12 +75,13 @@ function interfaceOf({ interface: docs }: Publication): string {
 }
 
 /** The same for scripts. */
-export function asJson(publication: Publication, outcome: PublishOutcome): string {
+export function asJson(publication: ShownModule, outcome: PublishOutcome, host?: string): string {
   const { target, archive, files, fileName, comparison, uncompared, refusals, docs } = publication
   const { sha256, sizeBytes, contentDigest, leftOut } = archive
   const result = {
     schema: 1,
     outcome,
+    host,
     address: target.address,
     version: target.version,
     newModule: target.isMissing,
@@ -70,8 +95,14 @@ export function asJson(publication: Publication, outcome: PublishOutcome): strin
   return plainText(`${JSON.stringify(result, null, 2)}\n`)
 }
 
+/** Warns of a version that breaks callers who rely on its number. */
+export const brokenWarning = ({ target, comparison }: ShownModule): string =>
+  plainText(
+    `depot: warning: ${target.version} breaks callers of ${comparison?.from}; only a new major version says so\n`,
+  )
+
 /** Describes the release of a provider to people. */
-export function providerText({ target, archives, signer }: ProviderPublication): string {
+export function providerText({ target, archives, signer }: ShownRelease): string {
   const { namespace, name } = target.address
   const platforms = archives.map(({ platform, file, isThere }) => {
     const { os, arch } = platform
@@ -88,12 +119,14 @@ export function providerText({ target, archives, signer }: ProviderPublication):
 
 /** The same for scripts. */
 export function providerJson(
-  { target, archives, signer, refusals }: ProviderPublication,
+  { target, archives, signer, refusals }: ShownRelease,
   outcome: PublishOutcome,
+  host?: string,
 ): string {
   const result = {
     schema: 1,
     outcome,
+    host,
     address: target.address,
     version: target.version,
     newProvider: target.isMissing,

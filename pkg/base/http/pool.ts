@@ -72,6 +72,8 @@ export interface OutgoingRequest {
   readonly signal?: AbortSignal | undefined
   /** Overrides the value of the pool. */
   readonly idleMs?: number
+  /** Overrides the value of the pool. */
+  readonly headersMs?: number
   /** Number of bytes of the body that are read ahead. */
   readonly highWaterMark?: number
 }
@@ -164,6 +166,7 @@ class ConnectionPool implements Pool {
         ...(request.body !== undefined && { body: request.body }),
         ...(signal !== undefined && { signal }),
         ...(request.idleMs !== undefined && { bodyTimeout: request.idleMs }),
+        ...(request.headersMs !== undefined && { headersTimeout: request.headersMs }),
         ...(request.highWaterMark !== undefined && { highWaterMark: request.highWaterMark }),
       })
       body.on('error', () => undefined).once('close', release)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { registryOptions } from './compare.ts'
 import { limitOptions } from './fetching.ts'
 import { importCommand } from './import.ts'
 import { outputOption } from './printing.ts'
@@ -16,11 +17,11 @@ const options = flagged({
       .string()
       .regex(/^[^/]+(?:\/[^/]+){1,3}$/, {
         error:
-          'is not an address: write HOST/NAMESPACE/NAME/SYSTEM; with --direct, NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE for a provider',
+          'is not an address: write HOST/NAMESPACE/NAME/SYSTEM, or HOST/NAMESPACE/TYPE for a provider; with --direct, without HOST',
       })
       .meta({ title: 'ADDRESS' }),
     meaning:
-      'Address: HOST/NAMESPACE/NAME/SYSTEM of a module; with `--direct`, NAMESPACE/NAME/SYSTEM, or NAMESPACE/TYPE of a provider.',
+      'Address: HOST/NAMESPACE/NAME/SYSTEM of a module, or HOST/NAMESPACE/TYPE of a provider. With `--direct`, without HOST.',
   },
   version: {
     value: name,
@@ -37,13 +38,15 @@ const options = flagged({
       'Files to accept although they look like secrets or states. States, `.terraform` and `.git` are never part of the archive.',
   },
   dryRun: toggle('Print what would be published and what is in its way, and write nothing.'),
+  noWait: toggle('Return when the version is stored, before the registry serves it.'),
   tokenFile: {
     value: path,
     otherwise: 'the tokens of Terraform and OpenTofu',
     meaning: 'File with the token for the registry.',
   },
+  ...registryOptions,
   direct: toggle(
-    'Write to storage and records with your own credentials: those of the kubeconfig and of the storage, or the files of a folder. Required for providers.',
+    'Write to storage and records with your own credentials: those of the kubeconfig and of the storage, or the files of a folder.',
   ),
   manifests: {
     ...manifests,
@@ -80,6 +83,7 @@ export const publishCommand = {
     'depot publish module . --to depot.example.com/network/vpc/aws',
     'depot publish module . --to network/vpc/aws --version 1.4.0 --direct --manifests registry',
     'depot publish module . --to network/vpc/aws --direct --dry-run',
+    'depot publish provider dist --to depot.example.com/platform/cmdb',
     'depot publish provider dist --to platform/cmdb --direct --manifests registry',
   ],
   options,
@@ -95,6 +99,9 @@ export const publishCommand = {
     ({ given, name: flag }) =>
       given('to') ? undefined : `${flag('to')} is missing: write --to HOST/NAMESPACE/NAME/SYSTEM`,
     apart('direct', 'tokenFile', 'no registry is asked'),
+    apart('direct', 'noWait', 'no registry is asked'),
+    apart('direct', 'egressAllow', 'no registry is asked'),
+    apart('direct', 'egressCaPath', 'no registry is asked'),
     ...(['manifests', 'kubeconfig', 'archives', 'storageConfig'] as const).map((option) =>
       needs(option, ['direct']),
     ),

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 
@@ -21,10 +22,10 @@ export interface Credential {
 }
 
 export interface EgressRequest {
-  readonly method?: 'GET' | 'HEAD' | 'POST'
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT'
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Readable
   readonly credential?: Credential | undefined
   /** Additional trusted authorities, PEM. */
   readonly ca?: string | undefined
@@ -32,6 +33,8 @@ export interface EgressRequest {
   readonly maxBytes?: number
   /** Deadline from the first sent to the last received byte, including redirects. Default: 60 s. */
   readonly deadlineMs?: number
+  /** Deadline of the headers of the answer, once the request is sent. Default: 60 s. */
+  readonly headersMs?: number
   /** Whether an upstream named the URL: then any public host is allowed if the policy allows public downloads. */
   readonly namedByUpstream?: boolean
   /** Whether an option of the operator is the URL: then its host is allowed. */

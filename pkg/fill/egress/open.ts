@@ -166,6 +166,7 @@ export class Egress {
           headers: headersOf(request, credential),
           ...(request.body !== undefined && { body: request.body }),
           idleMs: stallMs,
+          ...(request.headersMs !== undefined && { headersMs: request.headersMs }),
           signal,
         },
       )
@@ -269,7 +270,8 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** The target of a redirect. */
 function redirectOf({ status, header }: Answer, { method }: EgressRequest): string | undefined {
-  return redirects.has(status) && method !== 'POST' ? header('location') : undefined
+  const mayFollow = method !== 'POST' && method !== 'PUT'
+  return redirects.has(status) && mayFollow ? header('location') : undefined
 }
 
 function headersOf(

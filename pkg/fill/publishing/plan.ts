@@ -48,26 +48,34 @@ interface Asked {
   readonly allowed: readonly string[]
 }
 
-/** A packed version, and everything that is in its way. */
-export interface Publication {
-  readonly target: Target
-  readonly place: ArchivePlace
+/** A module as an archive. */
+export interface PackedModule {
   readonly archive: ModuleArchive
-  /** Name of the archive in storage. */
-  readonly fileName: string
   readonly files: readonly { readonly path: string; readonly sizeBytes: number }[]
   readonly docs: PackedDocs
   readonly interface: ModuleDocs
-  /** Whether the version is published with these files already. */
-  readonly isThere: boolean
+  /** Why it cannot be published. */
+  readonly refusals: readonly FillError[]
+}
+
+/** How a version differs from the newest stable one before it. */
+export interface ComparedVersion {
   /** Undefined if there is no earlier version, or if it cannot be read. */
   readonly comparison: ModuleComparison | undefined
   /** The earlier version that cannot be read, and why. */
   readonly uncompared: { readonly from: string; readonly message: string } | undefined
   /** Whether callers break who rely on its number. */
   readonly isBroken: boolean
-  /** Why it cannot be published. */
-  readonly refusals: readonly FillError[]
+}
+
+/** A packed version, and everything that is in its way. */
+export interface Publication extends PackedModule, ComparedVersion {
+  readonly target: Target
+  readonly place: ArchivePlace
+  /** Name of the archive in storage. */
+  readonly fileName: string
+  /** Whether the version is published with these files already. */
+  readonly isThere: boolean
 }
 
 const maxReasons = 3
@@ -83,18 +91,57 @@ export async function planPublication<T>(
   { file, address, version: spelled, storage, allowed }: Asked,
   work: (publication: Publication) => Promise<T>,
 ): Promise<T> {
-  const { objects, limits, signal, workDir } = context
+  const { objects } = context
   const target = targetOf(objects, address, spelled, storage)
   const place = grantedPlace(context, target)
+  const format = target.config.fileFormat === 'zip' ? 'zip' : 'tar.gz'
+  return packModule(context, { file, format, allowed }, async (packed) => {
+    const { archive, interface: after, refusals } = packed
+    const { version, config } = target
+    const { sha256, extension } = archive
+    const fileName = storedName(`${config.name}-${version}`, `-${sha256.slice(0, 12)}${extension}`)
+    const isThere = publishedAs(target, archive) !== undefined
+    const { refusal, ...compared } = isThere ? unlike : await compare(context, target, after)
+    const back = isThere ? undefined : backRefused(target)
+    const more = [conflictOf(target, archive), back, refusal].filter((one) => one !== undefined)
+    return work({
+      ...packed,
+      target,
+      place,
+      fileName,
+      isThere,
+      ...compared,
+      refusals: [...refusals, ...more],
+    })
+  })
+}
+
+/**
+ * Packs a module and reads it.
+ *
+ * @param work receives the archive, which is removed afterwards
+ * @throws FillError, ArchiveError, or what the work throws
+ */
+export async function packModule<T>(
+  { limits, signal, workDir }: Pick<PublishContext, 'limits' | 'signal' | 'workDir'>,
+  {
+    file,
+    format,
+    allowed,
+  }: Pick<Asked, 'file' | 'allowed'> & {
+    readonly format: 'zip' | 'tar.gz'
+  },
+  work: (packed: PackedModule) => Promise<T>,
+): Promise<T> {
   const refusals = secretsRefused(await secretFilesIn({ file, limits, signal }), allowed)
   const into = join(workDir, randomUUID())
   try {
-    let files: Publication['files'] = []
+    let files: PackedModule['files'] = []
     let docs: PackedDocs | undefined
     const archive = await normaliseModule({
       file,
       into,
-      format: target.config.fileFormat === 'zip' ? 'zip' : 'tar.gz',
+      format,
       limits,
       signal,
       visit: async (module) => {
@@ -103,38 +150,10 @@ export async function planPublication<T>(
       },
     })
     if (docs === undefined) throw new TypeError('a normalised module has no documentation')
-    const { version, config } = target
-    const { sha256, extension } = archive
-    const fileName = storedName(`${config.name}-${version}`, `-${sha256.slice(0, 12)}${extension}`)
-    const isThere = publishedAs(target, archive) !== undefined
-    const after = await unpackDocs(docs.bytes)
-    const { refusal, ...compared } = isThere ? unlike : await compare(context, target, after)
-    const back = isThere ? undefined : backRefused(target)
-    const more = [conflictOf(target, archive), back, refusal].filter((one) => one !== undefined)
-    return await work({
-      target,
-      place,
-      archive,
-      fileName,
-      files,
-      docs,
-      interface: after,
-      isThere,
-      ...compared,
-      refusals: [...refusals, ...more],
-    })
+    return await work({ archive, files, docs, interface: await unpackDocs(docs.bytes), refusals })
   } finally {
     await rm(into, { force: true })
   }
-}
-
-/** @throws FillError SecretFile */
-export async function requireNoSecrets(
-  archive: Parameters<typeof secretFilesIn>[0],
-  allowed: readonly string[],
-): Promise<void> {
-  const [refusal] = secretsRefused(await secretFilesIn(archive), allowed)
-  if (refusal !== undefined) throw refusal
 }
 
 function secretsRefused(found: readonly string[], allowed: readonly string[]): FillError[] {
@@ -166,7 +185,7 @@ export function backRefused({ siblings, version }: Target): FillError | undefine
   )
 }
 
-interface Compared extends Pick<Publication, 'comparison' | 'uncompared' | 'isBroken'> {
+interface Compared extends ComparedVersion {
   readonly refusal?: FillError | undefined
 }
 
@@ -179,36 +198,53 @@ async function compare(
   after: ModuleDocs,
 ): Promise<Compared> {
   const { version, config, siblings } = target
-  const wanted = new semver.SemVer(version)
-  const earlier = siblings()
-    .flatMap((sibling) => {
-      const number = semver.parse(sibling.version)
-      const isBefore = number !== null && number.prerelease.length === 0
-      return isBefore && number.compare(wanted) < 0 ? [{ sibling, number }] : []
-    })
-    .toSorted((a, b) => semver.rcompare(a.number, b.number))[0]
-  if (earlier === undefined) return unlike
-  const { number, sibling } = earlier
-  const isPromised = number.major === wanted.major && wanted.major > 0
-  const isEnforced = isPromised && config.versionPolicy === 'Enforce'
+  const from = newestBefore(
+    siblings().map((sibling) => sibling.version),
+    version,
+  )
+  const sibling = siblings().find((one) => one.version === from)
+  if (from === undefined || sibling === undefined) return unlike
+  const next = new semver.SemVer(version).major + 1
+  const isEnforced = isPromised(from, version) && config.versionPolicy === 'Enforce'
   try {
     const before = await docsOf(context, target, sibling)
-    const comparison = compareModules(before, after, { from: number.version, to: version })
-    const isBroken = isPromised && comparison.verdict === 'breaking'
+    const { comparison, isBroken } = comparedWith(before, after, { from, to: version })
     if (!isEnforced || !isBroken) return { ...unlike, comparison, isBroken }
     const reasons = comparison.changes
       .filter(({ verdict }) => verdict === 'breaking')
       .slice(0, maxReasons)
       .map((change) => `${subjectOf(change)}: ${change.why}`)
-    const message = `breaks callers of ${number.version}: ${reasons.join(' ')} Publish it as ${wanted.major + 1}.0.0`
+    const message = `breaks callers of ${from}: ${reasons.join(' ')} Publish it as ${next}.0.0`
     const refusal = new FillError('BreakingChange', message)
     return { ...unlike, comparison, isBroken, refusal }
   } catch (error) {
     context.signal.throwIfAborted()
-    const uncompared = { from: number.version, message: messageOf(error) }
+    const uncompared = { from, message: messageOf(error) }
     if (!isEnforced) return { ...unlike, uncompared }
-    const message = `cannot be compared with ${number.version}, as versionPolicy Enforce requires: ${uncompared.message}`
+    const message = `cannot be compared with ${from}, as versionPolicy Enforce requires: ${uncompared.message}`
     const refusal = new FillError('BreakingChange', message, { cause: error })
     return { ...unlike, uncompared, refusal }
   }
+}
+
+/** The newest stable one of some versions that is before another one. */
+export function newestBefore(versions: readonly string[], version: string): string | undefined {
+  const stable = versions.filter(
+    (one) => semver.prerelease(one) === null && semver.valid(one) !== null,
+  )
+  return stable.filter((one) => semver.lt(one, version)).toSorted(semver.rcompare)[0]
+}
+
+/** Whether callers rely on the numbers: those of one major version are compatible. */
+function isPromised(from: string, to: string): boolean {
+  return semver.major(from) === semver.major(to) && semver.major(to) > 0
+}
+
+export function comparedWith(
+  before: ModuleDocs,
+  after: ModuleDocs,
+  { from, to }: { readonly from: string; readonly to: string },
+) {
+  const comparison = compareModules(before, after, { from, to })
+  return { comparison, isBroken: isPromised(from, to) && comparison.verdict === 'breaking' }
 }

@@ -3,9 +3,26 @@
  * and creates its Version. Each step can be repeated after a kill; a version appears with its last step, or not at all.
  */
 export { publishRoutes } from './endpoint.ts'
-export { type Publication, type PublishContext, planPublication, requireNoSecrets } from './plan.ts'
-export { type ProviderPublication, planProvider, publishProvider } from './provider.ts'
+export {
+  type ComparedVersion,
+  comparedWith,
+  newestBefore,
+  type PackedModule,
+  type Publication,
+  type PublishContext,
+  packModule,
+  planPublication,
+} from './plan.ts'
+export { planProvider, publishProvider } from './provider.ts'
 export { publish } from './publish.ts'
+export {
+  checksumsOf,
+  type FoundRelease,
+  findRelease,
+  inspectRelease,
+  type ReleaseArchive,
+  sidecarNames,
+} from './release.ts'
 export {
   claimsOf,
   type PublishAddress,

@@ -1,7 +1,7 @@
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import type { Egress, EgressAnswer } from '../egress/egress.ts'
+import type { Egress, EgressAnswer, EgressRequest } from '../egress/egress.ts'
 import { archiveModule } from './archive.ts'
 import { Git } from './git.ts'
 import { gitModule } from './git-source.ts'
@@ -55,8 +55,14 @@ export interface Sources {
 /** Sources, and other questions to a registry. */
 export interface RegistrySources extends Sources {
   /** Asks a registry. The credential goes to its own host only. @throws FillError */
-  ask(question: RegistryQuestion, options: UpstreamOptions): Promise<EgressAnswer>
+  ask(question: RegistryQuestion, options: UpstreamOptions & SentToRegistry): Promise<EgressAnswer>
 }
+
+/** The part of a request that is not a question. Default: a GET. */
+export type SentToRegistry = Pick<
+  EgressRequest,
+  'method' | 'headers' | 'body' | 'deadlineMs' | 'headersMs'
+>
 
 interface RegistryQuestion {
   readonly host: string

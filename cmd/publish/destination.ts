@@ -1,0 +1,191 @@
+import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import * as z from 'zod'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
+import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
+import { statusLine } from '../../pkg/base/run/run.ts'
+import type { PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
+import type { openRegistry } from '../compare/compare.ts'
+
+/** A local file to send. */
+export interface SentFile {
+  readonly path: string
+  readonly sizeBytes: number
+  readonly sha256: string
+}
+
+/** Answer of a registry. */
+export interface Answered {
+  readonly status: number
+  readonly body: unknown
+}
+
+interface Place {
+  readonly host: string
+  readonly address: PublishAddress
+  readonly version: string
+  /** Aborted when the person wants to stop. */
+  readonly signal: AbortSignal
+}
+
+interface Ended {
+  /** Whether to return before the registry serves the version. */
+  readonly noWait: boolean
+}
+
+type Registry = Awaited<ReturnType<typeof openRegistry>>
+
+/** A large archive on a slow line. */
+const sendMs = 2 * 3_600_000
+/** The registry checks and stores a release before it answers. */
+const answerMs = 600_000
+const servedMs = 60_000
+const lookAgainMs = 1000
+
+const Published = z.object({
+  outcome: z.enum(['published', 'exists']),
+  unserved: z.object({ message: z.string() }).optional(),
+})
+const Refused = z.object({
+  errors: z.array(z.string()).min(1),
+  missing: z.array(z.string()).optional(),
+})
+const Versions = z.object({ version: z.string(), platforms: z.array(z.unknown()).optional() })
+const ModuleList = z.object({ modules: z.array(z.object({ versions: z.array(Versions) })) })
+const ProviderList = z.object({ versions: z.array(Versions) })
+
+/** The end of a publication, for people and scripts. */
+export interface PublishEnd {
+  readonly outcome: 'published' | 'exists' | 'refused'
+  readonly text: string
+}
+
+/** A version of a registry, to which files are sent. */
+export class Destination {
+  readonly #registry: Registry
+  readonly #place: Place
+  readonly #line = statusLine(process.stderr)
+
+  constructor(registry: Registry, place: Place) {
+    this.#registry = registry
+    this.#place = place
+  }
+
+  /** `NAMESPACE/NAME/SYSTEM` or `NAMESPACE/TYPE`. */
+  get path(): string {
+    const { namespace, name, system } = this.#place.address
+    return [namespace, name, system].filter((part) => part !== undefined).join('/')
+  }
+
+  /** The versions that the registry serves; undefined if it does not show the module or provider to this caller. */
+  async versions(): Promise<readonly z.infer<typeof Versions>[] | undefined> {
+    const { status, body } = await this.#ask(`${this.path}/versions`)
+    if (status !== 200) return undefined
+    return this.#isModule
+      ? ModuleList.safeParse(body).data?.modules.flatMap(({ versions }) => versions)
+      : ProviderList.safeParse(body).data?.versions
+  }
+
+  /** @param rest of the path, after the version */
+  put(file: SentFile, rest = '', query = ''): Promise<Answered> {
+    const { path, sizeBytes, sha256 } = file
+    const headers = {
+      'content-type': 'application/octet-stream',
+      'content-length': String(sizeBytes),
+      'x-depot-sha256': sha256,
+    }
+    const body = Readable.from(this.#watched(path, sizeBytes), { objectMode: false })
+    return this.#publish(rest, query, { method: 'PUT', headers, body, deadlineMs: sendMs })
+  }
+
+  /** @param files digests by name */
+  finish(files: Readonly<Record<string, string>>, query: string): Promise<Answered> {
+    const body = JSON.stringify({ files })
+    return this.#publish('/finish', query, { method: 'POST', body, deadlineMs: answerMs })
+  }
+
+  /**
+   * Waits until the version is served.
+   *
+   * @param platforms how many of a provider have to be
+   * @throws RegistryError Unavailable if it is not in time, or if the same may succeed later
+   */
+  async end(answered: Answered, { noWait }: Ended, platforms = 0): Promise<PublishEnd> {
+    const { host } = this.#place
+    this.#line.clear()
+    const { data } = Published.safeParse(answered.body)
+    if (answered.status >= 300 || data === undefined) return this.#refused(answered)
+    const { outcome, unserved } = data
+    const was = outcome === 'exists' ? 'it was published already' : 'it is published'
+    if (unserved !== undefined) {
+      return { outcome, text: `${was}\n${host} does not serve it yet: ${unserved.message}` }
+    }
+    if (answered.status === 202 && noWait) {
+      return { outcome, text: `${was}\n${host} serves it in a moment` }
+    }
+    if (answered.status === 202) await this.#untilServed(platforms)
+    return { outcome, text: `${was}\n${host} serves it` }
+  }
+
+  get #isModule(): boolean {
+    return this.#place.address.system !== undefined
+  }
+
+  async #untilServed(platforms: number): Promise<void> {
+    const { host, version, signal } = this.#place
+    const untilMs = performance.now() + servedMs
+    while (performance.now() < untilMs) {
+      this.#line.draw(`waiting until ${host} serves it`)
+      const found = (await this.versions())?.find((one) => one.version === version)
+      this.#line.clear()
+      if (found !== undefined && (found.platforms?.length ?? 0) >= platforms) return
+      await sleep(lookAgainMs, undefined, { signal })
+    }
+    throw unavailable(`${host} has stored the version and does not serve it yet`)
+  }
+
+  #refused({ status, body }: Answered): PublishEnd {
+    const { host } = this.#place
+    const { errors } = Refused.safeParse(body).data ?? { errors: [`${host} answered ${status}`] }
+    if (status >= 500) throw unavailable(errors.join('; '))
+    for (const error of errors) process.stderr.write(plainText(`depot: ${error}\n`))
+    if (status === 401) process.stderr.write(`depot: ${this.#registry.remedyFor(host)}\n`)
+    return { outcome: 'refused', text: 'refused: nothing was published' }
+  }
+
+  /** The token goes to the registry's own host only, whatever its discovery says. */
+  #publish(rest: string, query: string, request: Parameters<Registry['ask']>[3]) {
+    const kind = this.#isModule ? 'modules' : 'providers'
+    const { version } = this.#place
+    const path = `../../publish/v1/${kind}/${this.path}/${encodeURIComponent(version)}${rest}`
+    return this.#ask(query === '' ? path : `${path}?${query}`, request)
+  }
+
+  async #ask(path: string, request: Parameters<Registry['ask']>[3] = {}): Promise<Answered> {
+    const { host, signal } = this.#place
+    const service = this.#isModule ? 'modules.v1' : 'providers.v1'
+    const answer = await this.#registry.ask(host, service, path, {
+      ...request,
+      headersMs: answerMs,
+      signal,
+    })
+    return { status: answer.status, body: jsonOf(answer.body.toString()) }
+  }
+
+  /** Reads a file, and shows how much of it was sent. */
+  async *#watched(path: string, sizeBytes: number): AsyncGenerator<Buffer> {
+    let sent = 0
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      yield chunk as Buffer
+      sent += (chunk as Buffer).length
+      const percent = Math.floor((100 * sent) / sizeBytes)
+      this.#line.draw(`${basename(path)}: ${percent} % of ${(sizeBytes / 1_000_000).toFixed(1)} MB`)
+    }
+  }
+}
+
+/** The files of a release that the registry lacks; undefined if the answer is about something else. */
+export const missingFiles = ({ status, body }: Answered): readonly string[] | undefined =>
+  status === 409 ? Refused.safeParse(body).data?.missing : undefined
