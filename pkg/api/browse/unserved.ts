@@ -62,6 +62,15 @@ export const HeldBackItem = z
     since: moment.optional().describe('From when its age counts, or since when it is refused.'),
     until: moment.optional().describe('When it is free; absent if it is refused.'),
     askedFor: tally.describe('Refused requests for it since this server started.'),
+    except: z
+      .strictObject({
+        manifest: z.string().describe('The lines of the Depot, as YAML.'),
+        command: z.string().describe('The same for a cluster.'),
+      })
+      .optional()
+      .describe(
+        'How those who may change the Depot except the version. Absent if an exception of the Depot does not let it in, or if the caller does not see the Depot.',
+      ),
   })
   .register(components, { id: 'HeldBackItem' })
 export type HeldBackItem = z.infer<typeof HeldBackItem>

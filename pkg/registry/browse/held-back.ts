@@ -3,6 +3,7 @@ import { type HeldBackItem, HeldBackList } from '../../api/browse/browse.ts'
 import { heldWhys } from '../../api/held/held.ts'
 import { type Catalog, compareText, heldBackText, type View } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
+import { exceptionOf } from './exception.ts'
 import { nameOfKind, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'
 
 const orders = ['asked', 'free', 'newest'] as const
@@ -51,6 +52,11 @@ export const heldBack = endpoint({
         since: '2026-11-26T10:00:00Z',
         until: '2026-12-03T10:00:00Z',
         askedFor: 3,
+        except: {
+          manifest:
+            'spec:\n  policy:\n    exceptions:\n      - address: "github.com/acme/terraform-aws-vpc"\n        version: "5.2.0"\n        reason: "WHY"\n        by: "WHO"\n',
+          command: `kubectl patch depot public --namespace platform --type json --patch '[{"op":"add","path":"/spec/policy/exceptions","value":[{"address":"github.com/acme/terraform-aws-vpc","version":"5.2.0","reason":"WHY","by":"WHO"}]}]'`,
+        },
       },
     ],
     totalCount: 1,
@@ -81,11 +87,15 @@ export const heldBack = endpoint({
     const shown = chosen
       .toSorted((a, b) => comparing[order](a.item, b.item))
       .slice(offset, offset + pageSize)
+    const depotOf = new Map(
+      catalog.model.depots(view).map((one) => [`${one.namespace}/${one.name}`, one]),
+    )
     const answer: HeldBackList = {
       items: shown.map(({ item, held }) => ({
         why: held.why,
         message: heldBackText(held),
         ...item,
+        except: exceptionOf(held, depotOf.get(item.depot ?? '')),
       })),
       totalCount: chosen.length,
       page,
@@ -97,7 +107,7 @@ export const heldBack = endpoint({
   },
 })
 
-type Known = Omit<HeldBackItem, 'why' | 'message'>
+type Known = Omit<HeldBackItem, 'why' | 'message' | 'except'>
 
 const wordsOf = ({ namespace, name, version, address }: Known): string =>
   `${namespace}/${name} ${version} ${address}`.toLowerCase()

@@ -115,7 +115,7 @@ class Compared {
 }
 
 /** A time, and sentences. */
-const unmodelled: ReadonlySet<string> = new Set(['generatedAt', 'message'])
+const unmodelled: ReadonlySet<string> = new Set(['generatedAt', 'message', 'except'])
 
 const keyOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.namespace}/${metadata.name}`
 

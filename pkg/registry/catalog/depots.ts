@@ -16,6 +16,8 @@ import type { View } from './views.ts'
 export interface ShownDepot {
   readonly namespace: string
   readonly name: string
+  /** Whether `spec.policy` is there, and whether it has exceptions. */
+  readonly policy: 'None' | 'WithoutExceptions' | 'WithExceptions'
   /** Undefined if the Depot names no storage. */
   readonly storageBackend: Backend | undefined
   /** 0: never. */
@@ -68,6 +70,7 @@ export class Depots {
       .map((depot) => ({
         namespace: depot.metadata.namespace,
         name: depot.metadata.name,
+        policy: policyOf(depot),
         storageBackend: storageBackendOf(depot),
         pollingIntervalMinutes: depot.spec.pollingIntervalMinutes ?? 0,
         ready: conditionOf(depot.status, 'Ready'),
@@ -96,6 +99,11 @@ function managedBy({ metadata, status }: Depot, find: FindEntry): Listed[] {
   add('Module', status?.modules)
   add('Provider', status?.providers)
   return [...found].toSorted((a, b) => compareAddress(a.summary, b.summary))
+}
+
+function policyOf({ spec: { policy } }: Depot): ShownDepot['policy'] {
+  if (policy === undefined) return 'None'
+  return policy.exceptions === undefined ? 'WithoutExceptions' : 'WithExceptions'
 }
 
 /** The global value, otherwise the first one that is set. */

@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { Fixture } from './registry.fixture.ts'
 
 const fixture = new Fixture()
@@ -76,6 +78,38 @@ it.each([
   ])
   const message = expect.stringContaining(news) as string
   expect(await browse('/resources/platform/module/net')).toMatchObject({ message })
+  fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
+})
+
+it.each([
+  ['a policy that has exceptions', { exceptions: [] }, '/spec/policy/exceptions/-'],
+  ['a policy without exceptions', { minimumAge: '7d' }, '/spec/policy/exceptions'],
+  ['a policy in global alone', undefined, '/spec/policy'],
+])('shows the lines that except a version from %s', async (_, policy, path) => {
+  fixture.add('Module', 'net', {
+    spec: { moduleConfig: { provider: 'aws' } },
+    status: { listing: { ...listing, address: "git.test/it's", heldBack: [young, unlisted] } },
+  })
+  fixture.add('Depot', 'main', { spec: { ...(policy && { policy }) } })
+  const response = await app.request('/depot/ui/v1/held-back?q=net&order=free')
+  const { items } = (await response.json()) as {
+    items: { version: string; except?: { manifest: string; command: string } }[]
+  }
+  const [first, second] = items
+  expect([first?.version, second?.version]).toEqual(['v1.1.0', '2.0.0'])
+  expect(second).not.toHaveProperty('except')
+  const { manifest = '', command = '' } = first?.except ?? {}
+  const wanted = { address: "git.test/it's", version: '1.1.0', reason: 'WHY', by: 'WHO' }
+  expect(parse(manifest)).toEqual({ spec: { policy: { exceptions: [wanted] } } })
+  // A shell takes the patch apart.
+  const words = execFileSync('sh', ['-c', `kubectl() { printf '%s\\n' "$@"; }; ${command}`])
+  const printed = String(words).trim().split('\n')
+  expect(printed.slice(0, -1)).toEqual(
+    'patch depot main --namespace platform --type json --patch'.split(' '),
+  )
+  const [operation] = JSON.parse(printed.at(-1) ?? '') as { path: string; value: object }[]
+  expect(operation?.path).toBe(path)
+  expect(JSON.stringify(operation?.value)).toContain(JSON.stringify(wanted))
   fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
 })
 

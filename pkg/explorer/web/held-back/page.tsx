@@ -1,6 +1,7 @@
 import type { HeldBackItem, HeldBackList } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { AddressLink } from '../parts/address.tsx'
+import { CodeBlock } from '../parts/code-block.tsx'
 import { number, plural, sentence } from '../parts/format.ts'
 import { NoMatch } from '../parts/no-match.tsx'
 import { Pagination, PastEnd } from '../parts/pagination.tsx'
@@ -140,7 +141,7 @@ function Nothing({ values: { q, why, depot } }: { readonly values: HeldBackValue
 }
 
 function Row({ item }: { readonly item: HeldBackItem }) {
-  const { version, until, askedFor, message } = item
+  const { version, until, askedFor, message, except } = item
   return (
     <tr role="row">
       <RowHead class="full">
@@ -149,7 +150,18 @@ function Row({ item }: { readonly item: HeldBackItem }) {
           <code>{version}</code>
         </span>
       </RowHead>
-      <Cell class="full what">{sentence(message)}</Cell>
+      <Cell class="full what">
+        {sentence(message)}
+        {except !== undefined && (
+          <details>
+            <summary>For those who may change the Depot</summary>
+            <p class="quiet">Replace WHY and WHO. In the file of the Depot:</p>
+            <CodeBlock text={except.manifest} what={`lines that except ${version}`} />
+            <p class="quiet">Or in a cluster:</p>
+            <CodeBlock text={except.command} what={`command that excepts ${version}`} />
+          </details>
+        )}
+      </Cell>
       <Cell label="Free" class="nowrap">
         {until === undefined ? (
           <span class="quiet">when the policy allows it</span>
