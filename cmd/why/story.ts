@@ -144,6 +144,7 @@ const isWorthTelling = (type: string): boolean =>
     'RemovalHeld',
     'HeldBack',
     'PolicyExpired',
+    'ExceptionUnknown',
     'ClockSkew',
     'UpstreamSuspicious',
     'SourceChanged',

@@ -210,6 +210,7 @@ export const reasonTopics = {
     QuarantineLifted: ['fine', 'The policy no longer denies the version. It is served again.'],
     ClockSkew: ['fix', 'The clocks of upstream and this machine differ. Correct the wrong one.'],
     PolicyExpired: ['fix', 'Rules of the policy have ended. Remove them, or extend them.'],
+    ExceptionUnknown: ['fix', 'Exceptions name unknown versions. Correct or remove them.'],
     SourceChanged: ['retry', 'The source is another one, and was not listed yet.'],
     UpstreamPlausible: ['fine', 'The lists of upstream are used.'],
     Scanned: ['fine', 'The archive was scanned. The message counts what was found.'],

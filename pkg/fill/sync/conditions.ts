@@ -16,6 +16,7 @@ type ConditionType =
   | 'HeldBack'
   | 'Scanned'
   | 'PolicyExpired'
+  | 'ExceptionUnknown'
   | 'ClockSkew'
   | 'SemVer'
   | 'SourceChanged'

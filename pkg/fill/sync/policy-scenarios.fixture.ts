@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { createLogger, type Logger } from '../../base/telemetry/telemetry.ts'
 import { refOf } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { heldBackCount } from './parent/held-back.ts'
@@ -273,6 +274,56 @@ export function policyScenarios(scene: () => Scene): void {
       scene().aheadMs += 3_600_000
       await scene().run()
       expect(listed()).toContain('v1.0.1')
+    })
+
+    it('says which exceptions name nothing that upstream has, until they do', async () => {
+      const exception = { address, version: '1.1.0', reason: 'ok', by: 'Ann' }
+      const typo = { ...exception, version: '1.10.0' }
+      const elsewhere = { ...exception, address: 'git.test/vcp' }
+      await begin({ minimumAge: '7d', exceptions: [exception] })
+      expect(condition('ExceptionUnknown')).toBeUndefined()
+      await write({ minimumAge: '7d', exceptions: [exception, typo, elsewhere] })
+      await eventually(() =>
+        expect(condition('ExceptionUnknown')).toMatchObject({
+          status: 'True',
+          message: expect.stringMatching(
+            /\(2\): 1\.10\.0 of git\.test\/vpc \(by Ann; upstream has no such version\), 1\.1\.0 of git\.test\/vcp \(by Ann; no config has this address\)/,
+          ) as string,
+        }),
+      )
+      // Nobody knows what an upstream has that does not answer.
+      scene().upstream.faults.set(url, new FillError('FetchFailed', 'there is no such host'))
+      upstream('v1.0.0', 'v1.1.0', 'v1.10.0')
+      await later(day)
+      expect(condition('ExceptionUnknown')?.message).toContain('1.10.0')
+      scene().upstream.faults.clear()
+      await write({ minimumAge: '7d', exceptions: [exception, typo] })
+      await eventually(() => expect(condition('ExceptionUnknown')).toBeUndefined())
+      await write(undefined)
+      await eventually(() => expect(heldBack()).toBeUndefined())
+    })
+
+    it('says in the log who excepted a version, also one that was withdrawn', async () => {
+      const info = vi.fn<(line: object, text: string) => void>()
+      const log = { ...createLogger('silent'), info } as unknown as Logger
+      const exceptions = [{ address, version: '1.1.0', reason: 'CVE-1', by: 'Ann' }]
+      const audited = () =>
+        info.mock.calls.filter(([, text]) => text === 'audit').map(([line]) => line as object)
+      upstream('v1.0.0', 'v1.1.0')
+      await write({ deny: deny(), exceptions })
+      await scene().run({ log })
+      const line = { outcome: 'excepted', address, version: '1.1.0', by: 'Ann', reason: 'CVE-1' }
+      expect(audited()).toMatchObject([
+        { ...line, resource: expect.stringMatching(/^Depot .*\/main$/) as string },
+      ])
+      await write({ deny: deny() })
+      await eventually(() => expect(withdrawn()).toHaveLength(1))
+      await write({ deny: deny(), exceptions })
+      await eventually(() => expect(withdrawn()).toBeUndefined())
+      expect(audited().at(-1)).toMatchObject({
+        ...line,
+        resource: expect.stringMatching(/^Version /) as string,
+      })
     })
 
     it('ends a rule at its time without a poll, and says that it has ended', async () => {

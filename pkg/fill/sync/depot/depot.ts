@@ -15,7 +15,14 @@ import { resourceOf } from '../resource.ts'
 import { suspend, writeStatus } from '../status.ts'
 import { jittered, stalledWaitMs } from '../timings.ts'
 import { addFinalizer, dropFinalizer, finalizerOf } from '../version/finalizer.ts'
-import { type DepotItem, type DepotStatus, itemsOf, mergedConfigs, policyOf } from './configs.ts'
+import {
+  type DepotItem,
+  type DepotStatus,
+  itemsOf,
+  mergedConfigs,
+  policiesOf,
+  policyOf,
+} from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
 import { failedDepot, reportOf } from './report.ts'
 
@@ -98,7 +105,8 @@ async function sync(
   await release(context, depot, managed, items)
   if (request !== undefined) await passOn(context, managedBy(context, depot), request)
 
-  const change = reportOf(results, isPoll ? undefined : status, expired)
+  const exceptions = policiesOf(depot.spec).flatMap((one) => one.exceptions ?? [])
+  const change = reportOf(results, isPoll ? undefined : status, { expired, exceptions })
   await writeStatus<DepotStatus>(context, latestOf(context, depot), () => ({
     fields: {
       ...change.fields,

@@ -47,6 +47,8 @@ export interface ItemResult {
   readonly unlisted: number
   /** How far the clock of the host is ahead of this one, 0 where no policy needs it; undefined if it was not asked. */
   readonly skewMs?: number | undefined
+  /** Versions that upstream has; undefined if it was not asked. */
+  readonly seen?: { readonly address: string; readonly versions: readonly string[] }
   readonly failure?: FillError | undefined
   /** The list of upstream that is not used. */
   readonly suspicious?: SuspiciousList
@@ -199,6 +201,7 @@ async function bring(
     skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
     heldBack: heldBack ?? (await remember(applied, young)),
     unlisted: 0,
+    seen: { address, versions: [...versions, ...known.all] },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { PolicyException } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { AddressRule } from '../../policy/policy.ts'
 import type { FillError } from '../../sources/sources.ts'
 import {
@@ -7,18 +8,30 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
-import { expiredCondition, heldBackCondition, isClockSkewed } from '../parent/held-back.ts'
+import {
+  expiredCondition,
+  heldBackCondition,
+  isClockSkewed,
+  unknownCondition,
+} from '../parent/held-back.ts'
 import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
 import type { ItemResult } from './item.ts'
 
 const maxItems = 200
 
+/** Parts of the policy of a Depot that are reported as they are. */
+interface PolicyFacts {
+  /** Rules that have ended. */
+  readonly expired: readonly AddressRule[]
+  readonly exceptions: readonly PolicyException[]
+}
+
 /** Reports the configs of a Depot in its status. */
 export function reportOf(
   results: readonly ItemResult[],
   before: DepotStatus | undefined,
-  expired: readonly AddressRule[],
+  { expired, exceptions }: PolicyFacts,
 ): StatusChange<DepotStatus> {
   const sorted = results.toSorted(
     (a, b) =>
@@ -29,6 +42,7 @@ export function reportOf(
       .filter(({ item, isManaged }) => isManaged && item.kind === kind)
       .map(({ item }) => item.objectName)
       .toSorted(compare)
+  const seen = results.flatMap((one) => one.seen ?? [])
   const sum = (field: 'retained' | 'skipped') => results.reduce((all, one) => all + one[field], 0)
   return {
     fields: {
@@ -47,7 +61,14 @@ export function reportOf(
       retained: before === undefined ? sum('retained') : before.retained,
       skipped: before === undefined ? sum('skipped') : before.skipped,
     },
-    conditions: { ...conditionsOf(results), PolicyExpired: expiredCondition(expired) },
+    conditions: {
+      ...conditionsOf(results),
+      PolicyExpired: expiredCondition(expired),
+      // Only who has seen every list knows that none has a version.
+      ...((seen.length === results.length || exceptions.length === 0) && {
+        ExceptionUnknown: unknownCondition(exceptions, seen),
+      }),
+    },
   }
 }
 

@@ -14,6 +14,7 @@ import {
   agesFor,
   exceptionsFor,
   freeMs,
+  isSameAddress,
   type Policy,
   type PolicyRefusal,
   type RuleFacts,
@@ -289,11 +290,14 @@ export function unlistedIn(parent: StoredObject | undefined): number {
 
 /** Tells who let a version in that is too young, or that is denied. */
 export function reportException(
-  { objects }: Context,
+  { objects, log }: Context,
   object: StoredObject,
   item: string,
-  { version, by, reason }: PolicyException,
+  { address, version, by, reason }: PolicyException,
 ): void {
+  const { namespace, name } = object.metadata
+  const resource = `${object.kind} ${namespace}/${name}`
+  log.info({ outcome: 'excepted', resource, address, version, by, reason }, 'audit')
   const note = `${item} ${version} comes in despite the policy, by the exception of ${by}: ${reason}`
   objects.event({ object, type: 'Normal', reason: 'Excepted', note: printable(note, 1024) })
 }
@@ -349,6 +353,26 @@ function listed(what: string, all: readonly string[] = [], end = ''): string {
   if (all.length === 0) return ''
   const more = all.length > maxNamed ? `, and ${all.length - maxNamed} more` : ''
   return `${what} (${all.length}): ${all.slice(0, maxNamed).join(', ')}${more}${end}`
+}
+
+/** Says which exceptions name nothing that the upstreams of a Depot have. */
+export function unknownCondition(
+  exceptions: readonly PolicyException[],
+  items: readonly { readonly address: string; readonly versions: readonly string[] }[],
+) {
+  const unknown = exceptions.flatMap(({ address, version, by }) => {
+    const named = items.filter((item) => isSameAddress(item.address, address))
+    const wanted = normalizeVersion(version)
+    const has = named.some(({ versions }) =>
+      versions.some((one) => normalizeVersion(one) === wanted),
+    )
+    if (has) return []
+    const what = named.length === 0 ? 'no config has this address' : 'upstream has no such version'
+    return [`${version} of ${address} (by ${by}; ${what})`]
+  })
+  if (unknown.length === 0) return undefined
+  const message = `${listed('exceptions without effect', unknown)}: look for a typo, or remove them`
+  return conditionTrue('ExceptionUnknown', message)
 }
 
 /** Says that rules of a policy have ended. */

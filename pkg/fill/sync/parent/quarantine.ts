@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
+import { type PolicyException, sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { expiryOf, quarantinedAfter, refusalOf } from '../../policy/policy.ts'
+import { exceptionsFor, expiryOf, quarantinedAfter, refusalOf } from '../../policy/policy.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
 import { denyingPolicyOf } from '../depot/configs.ts'
 import { writeStatus } from '../status.ts'
@@ -12,6 +12,7 @@ import type { VersionPlan } from '../version/plan.ts'
 import { type VersionStatus, versionStatus } from '../version/work.ts'
 import { ownedBy } from './children.ts'
 import { depotLabel } from './depot-label.ts'
+import { reportException } from './held-back.ts'
 
 const by = 'UpstreamPolicy'
 
@@ -19,8 +20,12 @@ type Entries = VersionStatus['quarantinedBy']
 
 type Denial = Pick<NonNullable<Entries>[number], 'message' | 'owner'>
 
-/** Tells why policies deny a version of an address, with or without an archive; undefined if they do not. */
-type Denies = (address: string, version: string, before: Entries) => Denial | undefined
+/** Decisions of policies about the versions of addresses, with or without an archive. */
+interface Denials {
+  /** Undefined if nothing denies the version. */
+  readonly of: (address: string, version: string, before: Entries) => Denial | undefined
+  readonly exceptionsFor: (address: string, version: string) => readonly PolicyException[]
+}
 
 const ofInstallation =
   '(policy of the whole installation; who runs it can except the version there)'
@@ -29,10 +34,10 @@ const ofInstallation =
 export function denialsOf(
   context: Pick<Context, 'clock' | 'installation'>,
   depot: StoredObject | undefined,
-): Denies {
+): Denials {
   const { policy, isDepotRead } = denyingPolicyOf(context, depot)
   const ofDepot = depot && `(policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
-  return (address, version, before) => {
+  const of: Denials['of'] = (address, version, before) => {
     const refusal = policy && refusalOf(address, version, policy, context.clock())
     if (refusal?.why === 'Denied') {
       const { owner, message } = refusal
@@ -41,6 +46,10 @@ export function denialsOf(
     // What a Depot withdrew is given back by a Depot.
     const known = entryIn(before)
     return isDepotRead || ownerOf(known) === 'Installation' ? undefined : known
+  }
+  return {
+    of,
+    exceptionsFor: (address, version) => (policy ? exceptionsFor(address, version, policy) : []),
   }
 }
 
@@ -51,7 +60,7 @@ export function quarantinedByPolicy(
   before: Entries,
 ): Entries {
   const denies = denialsOf(context, depotOf(context, parent))
-  return entriesAfter(before, denies(address, version, before), timeOf(context.clock()))
+  return entriesAfter(before, denies.of(address, version, before), timeOf(context.clock()))
 }
 
 type DepotContext = Pick<Context, 'apiGroup' | 'clock' | 'installation' | 'objects'>
@@ -93,7 +102,7 @@ export async function quarantine(
   context: Context,
   parent: StoredObject,
   address: string | undefined,
-  denies: Denies,
+  denies: Denials,
 ): Promise<void> {
   const turns = new Turns()
   for (const version of ownedBy(context, parent)) {
@@ -126,15 +135,24 @@ async function decide(
   context: Context,
   version: StoredObject,
   from: string,
-  denies: Denies,
+  denies: Denials,
 ): Promise<void> {
   const before = versionStatus(version).quarantinedBy
-  const denial = denies(from, (version.spec as { version: string }).version, before)
+  const { version: name, type } = version.spec as { version: string; type: string }
+  const denial = denies.of(from, name, before)
   const since = timeOf(context.clock())
   const after = (entries: Entries) => entriesAfter(entries, denial, since)
   const isChanged = await writeEntries(context, version, (status) => after(status?.quarantinedBy))
   if (!isChanged) return
-  if (denial === undefined) return lifted(context, version, 'the policy no longer denies it')
+  if (denial === undefined) {
+    const exceptions = denies.exceptionsFor(from, name)
+    for (const exception of exceptions) {
+      reportException(context, version, `${type} ${from}`, exception)
+    }
+    const why =
+      exceptions.length > 0 ? 'an exception outweighs it' : 'the policy no longer denies it'
+    return lifted(context, version, why)
+  }
   if (denial.message === entryIn(before)?.message) return
   const note = printable(denial.message, 1024)
   context.objects.event({ object: version, type: 'Warning', reason: 'Quarantined', note })
