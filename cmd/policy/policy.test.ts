@@ -55,6 +55,10 @@ spec:
 `,
 )
 write('age.yaml', 'rule: { expression: upstream.ageHours > 24, reason: young }\n')
+write(
+  'signer.yaml',
+  'rule: { expression: upstream.signedBy == "A" or upstream.licence == "MIT", reason: ours }\n',
+)
 write('type.yaml', 'rule: { expression: upstream.type == "aws", reason: aws only }\n')
 write('system.yaml', 'rule: { expression: upstream.system == "aws", reason: aws only }\n')
 write(
@@ -149,6 +153,18 @@ it.each([
     '5.0.0 depends\n  on what the address names (--depot tells), ',
   ],
   [`${vpc}@5.0.0`, ['--upstream-policy', 'system.yaml'], 1, '5.0.0 depends\n  on its system, '],
+  [
+    'registry.opentofu.org/hashicorp/aws@5.0.0',
+    ['--depot', 'kinds.yaml', '--upstream-policy', 'signer.yaml'],
+    1,
+    '5.0.0 depends\n  on who signed it and its licence, by the policy of the installation',
+  ],
+  [
+    `${vpc}@5.0.0`,
+    ['--depot', 'kinds.yaml', '--upstream-policy', 'signer.yaml'],
+    1,
+    '5.0.0 depends\n  on its licence, by the policy of the installation',
+  ],
   [
     `${vpc}@5.0.0`,
     ['--upstream-policy', 'signed.yaml'],

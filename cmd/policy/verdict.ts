@@ -66,8 +66,15 @@ function aboutVersion(
   const nowMs = Date.now()
   const refusal = refusalOf(address, version, policy, nowMs)
   if (refusal !== undefined) return refused(refusal)
-  const isOpen = ({ expression, needsAge }: ExpressionRule) =>
-    needsAge || (!subjects.isKnown && /\bsystem\b/.test(expression))
+  const mayBeSigned = subjects.all.some(({ kind }) => kind === 'Provider')
+  /** Facts that a rule needs, and that nobody knows without asking. */
+  const unknownOf = ({ expression, needsAge, needsSigner, needsLicence }: ExpressionRule) => [
+    ...(needsAge ? ['its age'] : []),
+    ...(needsSigner && mayBeSigned ? ['who signed it'] : []),
+    ...(needsLicence ? ['its licence'] : []),
+    ...(!subjects.isKnown && /\bsystem\b/.test(expression) ? ['its system'] : []),
+  ]
+  const isOpen = (rule: ExpressionRule) => unknownOf(rule).length > 0
   const decided = policy.layers.map((layer) => ({
     ...layer,
     rules: layer.rules.filter((rule) => !isOpen(rule)),
@@ -78,9 +85,9 @@ function aboutVersion(
   const [first] = refusals.filter((one) => one !== undefined)
   if (first !== undefined && refusals.every((one) => one !== undefined)) return refused(first)
   const open = policy.layers.flatMap((layer) =>
-    layer.rules.filter(isOpen).map(({ expression, reason, needsAge }) => {
-      const what = needsAge ? 'its age' : 'its system'
-      return `on ${what}, ${by(layer.owner)}: ${expression}: ${reason}`
+    layer.rules.filter(isOpen).map((rule) => {
+      const what = unknownOf(rule).join(' and ')
+      return `on ${what}, ${by(layer.owner)}: ${rule.expression}: ${rule.reason}`
     }),
   )
   const kind =

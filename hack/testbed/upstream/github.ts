@@ -12,13 +12,15 @@ export interface Repository {
   readonly tags: Map<string, readonly Entry[]>
   /** When the release of a tag was published; null for a draft. */
   readonly releases?: ReadonlyMap<string, string | null>
+  /** SPDX id. */
+  readonly licence?: string
 }
 
 /**
  * A server with the shape of GitHub's API: tags in pages with ETags, archives by way of a redirect to a second host where
  * no token may come, rate headers, and tokens of apps.
  *
- * Not imitated: everything but these five calls, the order of tags, secondary limits unless asked for, names of
+ * Not imitated: everything but these six calls, the order of tags, secondary limits unless asked for, names of
  * repositories that changed, archives that are made while they are sent, and permissions of apps.
  */
 export class GithubServer {
@@ -126,10 +128,14 @@ export class GithubServer {
       return { ...json({ message: 'Bad credentials' }), status: 401 }
     }
     const [, name = '', call = '', rest = ''] =
-      /^\/repos\/([^/]+\/[^/]+)\/(tags|releases|tarball)([^#]*)$/.exec(url) ?? []
+      /^\/repos\/([^/]+\/[^/]+)(?:\/(tags|releases|tarball)([^#]*))?$/.exec(url) ?? []
     const repository = this.repositories.get(name)
     if (repository === undefined || (repository.isPrivate === true && token === undefined)) {
       return { ...json({ message: 'Not Found' }), status: 404 }
+    }
+    if (call === '') {
+      const { licence } = repository
+      return json({ full_name: name, license: licence === undefined ? null : { spdx_id: licence } })
     }
     if (call === 'tags') return this.#tags(name, repository, new URLSearchParams(rest))
     if (call === 'releases') return this.#releases(name, repository, new URLSearchParams(rest))

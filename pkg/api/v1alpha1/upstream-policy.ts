@@ -69,7 +69,7 @@ export const UpstreamPolicy = z.object({
     .object({
       expression: z.string().min(1).meta({
         description:
-          'Expression over upstream: host, namespace, name of a module, type of a provider, system, version, publishedAt, ageHours. Example: upstream.host == "github.com".',
+          'Expression over upstream: host, namespace, name of a module, type of a provider, system, version, publishedAt, ageHours, signedBy, licence. Example: upstream.host == "github.com".',
         maxLength: 16_384,
       }),
       reason: z.string().min(1).meta({ description: 'Why. Callers read it.', maxLength: 1024 }),

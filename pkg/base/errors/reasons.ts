@@ -173,6 +173,10 @@ export const reasonTopics = {
     NoProviderInArchive: ['fix', 'The archive lacks the executable of the provider.'],
     Unsigned: ['fix', 'The release is not signed. Sign it, or set signature: IfPresent.'],
     SignatureInvalid: ['fix', 'The signature of the release is not valid. Ask its publisher.'],
+    RuleRefused: [
+      'fix',
+      'A rule of the policy refuses it. Change the rule, or take another version.',
+    ],
     SigningKeyChanged: ['fix', 'Another key signed it. Add it to trustedKeys to accept it.'],
   },
   /** Reasons of conditions and events of resources that are filled from upstream. */

@@ -38,6 +38,32 @@ describe('a rule', () => {
     })
   })
 
+  it.each([
+    ['upstream.signedBy == "AB12"', { signedBy: 'AB12' }, 'comes in'],
+    ['upstream.signedBy == "AB12"', { signedBy: 'CD34' }, 'not ours'],
+    ['upstream.signedBy endsWith "12"', { signedBy: '' }, 'not ours'],
+    ['upstream.signedBy == ""', { signedBy: '' }, 'comes in'],
+    // Nobody looked at the signature yet: the rule decides later.
+    ['upstream.signedBy == "AB12"', {}, 'comes in'],
+  ])('%s of a provider decides about %j', (expression, facts, message) => {
+    const found = refusal(expression, 'r.test/acme/dns', { kind: 'Provider', ...facts })
+    expect(found?.message ?? 'comes in').toContain(message)
+  })
+
+  it.each([
+    ['upstream.licence in ["MIT", "MPL-2.0"]', { licence: 'MIT' }, 'comes in'],
+    ['upstream.licence in ["MIT", "MPL-2.0"]', { licence: 'GPL-3.0' }, 'not ours'],
+    ['upstream.licence in ["MIT", "MPL-2.0"]', {}, 'not ours'],
+    ['upstream.licence startsWith "M"', {}, 'not ours'],
+    ['upstream.licence + "x" != ""', {}, 'cannot be evaluated'],
+    ['upstream.licence == nil', {}, 'comes in'],
+    ['upstream.signedBy == ""', {}, 'comes in'],
+    ['upstream.signedBy == "AB12"', {}, 'not ours'],
+  ])('%s of a module decides about %j', (expression, facts, message) => {
+    const found = refusal(expression, vpc, { ...module, ...facts })
+    expect(found?.message ?? 'comes in').toContain(message)
+  })
+
   it('refuses what it cannot be evaluated for, and says why', () => {
     const unknown = { kind: 'Module' } as const
     expect(refusal('upstream.ageHours > 24', vpc, unknown)?.message).toMatch(

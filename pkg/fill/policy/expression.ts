@@ -16,6 +16,8 @@ const fields = [
   'version',
   'publishedAt',
   'ageHours',
+  'signedBy',
+  'licence',
 ] as const
 const input = recordInput('upstream', fields)
 
@@ -29,12 +31,18 @@ export interface RuleFacts {
   readonly isRegistry?: boolean
   /** The moment from which its age counts; undefined if nobody knows it. */
   readonly sinceMs?: number | undefined
+  /** Fingerprint of the key that signed a release of a provider; empty if it has no signature, undefined if nobody looked yet. */
+  readonly signedBy?: string | undefined
+  /** SPDX id, as the host of the source names it; undefined if it names none. */
+  readonly licence?: string | undefined
 }
 
 export interface ExpressionRule {
   readonly expression: string
   readonly reason: string
   readonly needsAge: boolean
+  readonly needsSigner: boolean
+  readonly needsLicence: boolean
   /** Says why the rule refuses a version; undefined if it does not. */
   readonly refusal: (upstream: Upstream) => string | undefined
 }
@@ -47,6 +55,8 @@ export function expressionRule(rule: NonNullable<UpstreamPolicy['rule']>): Expre
     expression,
     reason,
     needsAge: /publishedAt|ageHours/.test(expression),
+    needsSigner: /signedBy/.test(expression),
+    needsLicence: /licence/.test(expression),
     refusal(upstream) {
       try {
         return holds(new Run(recordOf(upstream), maxSteps))
@@ -66,7 +76,7 @@ export function expressionRule(rule: NonNullable<UpstreamPolicy['rule']>): Expre
 export function upstreamOf(
   address: string,
   version: string,
-  { kind, system, isRegistry, sinceMs }: RuleFacts,
+  { kind, system, isRegistry, sinceMs, signedBy, licence }: RuleFacts,
   nowMs: number,
 ): Upstream {
   const [host = '', ...path] = address.toLowerCase().split('/')
@@ -81,5 +91,8 @@ export function upstreamOf(
     version: version.replace(/^v/, ''),
     publishedAt: sinceMs === undefined ? undefined : new Date(sinceMs).toISOString(),
     ageHours: sinceMs === undefined ? undefined : (nowMs - sinceMs) / hourMs,
+    // Modules have no signatures.
+    signedBy: kind === 'Module' ? '' : signedBy,
+    licence,
   }
 }

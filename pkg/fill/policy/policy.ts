@@ -46,6 +46,8 @@ interface PolicyLayer {
 export interface Policy extends AgePolicy {
   /** Whether anything depends on when versions were published. */
   readonly needsAge: boolean
+  /** Whether anything depends on the licence of the source. */
+  readonly needsLicence: boolean
   readonly layers: readonly PolicyLayer[]
 }
 
@@ -94,6 +96,7 @@ export function strictest(
     layers,
     minimumAgeMs,
     needsAge: minimumAgeMs > 0 || rules.some((rule) => rule.needsAge),
+    needsLicence: rules.some((rule) => rule.needsLicence),
     trustFirstListing: all.every(({ trustFirstListing }) => trustFirstListing !== false),
   }
 }
@@ -215,7 +218,10 @@ export function refusalOf(
   return strict && { owner: strict.owner, why: 'NotAllowed', message }
 }
 
-/** Tells why the expression of a rule refuses a version that is not stored yet. There are no exceptions from it. */
+/**
+ * Tells why the expression of a rule refuses a version that is not stored yet. There are no exceptions from it. Rules that read
+ * who signed a provider decide when that is known.
+ */
 export function ruleRefusalOf(
   address: string,
   version: string,
@@ -225,7 +231,8 @@ export function ruleRefusalOf(
 ): PolicyRefusal | undefined {
   const input = upstreamOf(address, version, facts, nowMs)
   for (const { owner, rules } of layers) {
-    const broken = rules.flatMap((rule) => rule.refusal(input) ?? [])[0]
+    const known = rules.filter((rule) => !rule.needsSigner || input['signedBy'] !== undefined)
+    const broken = known.flatMap((rule) => rule.refusal(input) ?? [])[0]
     if (broken !== undefined) return { owner, why: 'Refused', message: broken }
   }
   return undefined

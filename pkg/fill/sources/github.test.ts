@@ -48,6 +48,23 @@ async function filesIn(path: string): Promise<Record<string, string>> {
   return found
 }
 
+it.each([
+  ['MPL-2.0', 'MPL-2.0'],
+  ['NOASSERTION', undefined],
+  [undefined, undefined],
+])('names the licence %s of a repository, if somebody needs it', async (licence, expected) => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const repository = github.repositories.get('acme/vpc') ?? { tags: new Map<string, []>() }
+  github.repositories.set('acme/vpc', { ...repository, ...(licence && { licence }) })
+  expect((await vpc().list({ signal, needsLicence: true })).licence).toBe(expected)
+  expect((await vpc().list({ signal })).licence).toBeUndefined()
+  // Without the answer, nobody knows whether a rule holds.
+  github.faults.on(/vpc$/, 'error')
+  await expect(vpc().list({ signal, needsLicence: true })).rejects.toMatchObject({
+    reason: 'FetchFailed',
+  })
+})
+
 it('lists the tags that are versions, with their commits', async () => {
   for (const tag of ['v1.0.0', '1.1.0', 'latest', 'v1.1', 'v2.0.0-rc.1', '1.0.0']) {
     github.tag('acme/vpc', tag, files)
@@ -66,7 +83,7 @@ it('reads the dates of releases, but of no draft and only if asked to', async ()
   for (const tag of [...tags, 'v2.0.0', 'v3.0.0']) github.tag('acme/vpc', tag, files)
   const at = '2026-11-20T10:00:00Z'
   const releases = new Map([...tags.map((tag) => [tag, at] as const), ['v2.0.0', null] as const])
-  const repository = github.repositories.get('acme/vpc') ?? { tags: new Map() }
+  const repository = github.repositories.get('acme/vpc') ?? { tags: new Map<string, []>() }
   github.repositories.set('acme/vpc', { ...repository, releases })
   const { versions } = await vpc().list({ signal, datesOf: () => true })
   expect(versions.filter(({ publishedAt }) => publishedAt === at)).toHaveLength(120)

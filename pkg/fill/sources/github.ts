@@ -37,6 +37,11 @@ const Releases = z
   .array(z.object({ tag_name: z.string().max(1024), published_at: z.string().max(64).nullish() }))
   .max(pageSize)
 
+/** GitHub says NOASSERTION of a licence that it does not know. */
+const Repository = z.object({
+  license: z.object({ spdx_id: z.string().max(100).nullish() }).nullish(),
+})
+
 const pageWith = <T extends z.ZodType>(item: T) =>
   z.object({ etag: z.string().optional(), more: z.boolean(), items: z.array(item) })
 const TagPages = z.array(pageWith(z.object({ name: z.string(), commit: z.string() })))
@@ -137,6 +142,19 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
     return { items: value.flatMap(({ items }) => items), unchanged }
   }
 
+  async function licenceOf(
+    credential: GithubCredential | undefined,
+    { signal, urgent }: UpstreamOptions,
+  ): Promise<string | undefined> {
+    const send = async () =>
+      upstream.ask(url, { credential: await credential?.get(signal), headers, signal, urgent })
+    const answer = await send().catch(advise(credential))
+    const isExpired = answer.status === 401 && (await credential?.renew()) === true
+    const found = isExpired ? await send() : answer
+    const id = parseJson(expectStatus(found, 200), Repository).license?.spdx_id ?? undefined
+    return id === 'NOASSERTION' ? undefined : id
+  }
+
   return {
     identity,
     type,
@@ -145,11 +163,14 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
       const { items: tags, unchanged } = await listOf(tagList, credential, options)
       const { versions, skipped } = versionsOf(tags, tagPrefix)
       const skewMs = upstream.skewMs(new URL(apiUrl).host)
-      if (options.datesOf === undefined) return { versions, skipped, unchanged, skewMs }
+      const licence =
+        options.needsLicence === true ? await licenceOf(credential, options) : undefined
+      const listing = { versions, skipped, unchanged, skewMs, licence }
+      if (options.datesOf === undefined) return listing
       const releases = await listOf(releaseList, credential, options)
       const dates = new Map(releases.items.map(({ name, publishedAt }) => [name, publishedAt]))
       const dated = versions.map((one) => ({ ...one, publishedAt: dates.get(one.ref) }))
-      return { versions: dated, skipped, unchanged, skewMs }
+      return { ...listing, versions: dated }
     },
     resolve(version, options) {
       return resolveFromList(this, version, options)

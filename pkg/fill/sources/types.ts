@@ -37,6 +37,8 @@ export interface UpstreamListing<V> {
   readonly unchanged: boolean
   /** How far the clock of the host is ahead of this one, in milliseconds; undefined if it did not say. */
   readonly skewMs?: number | undefined
+  /** SPDX id of the licence; undefined if the host names none, or if it was not asked. */
+  readonly licence?: string | undefined
 }
 
 export interface UpstreamOptions {
@@ -47,6 +49,8 @@ export interface UpstreamOptions {
   readonly maxAgeMs?: number | undefined
   /** Tells of which versions to ask also when they were published. Default: of none. */
   readonly datesOf?: ((version: string) => boolean) | undefined
+  /** Whether to ask for the licence too. Default: false. */
+  readonly needsLicence?: boolean | undefined
 }
 
 /** A version as the upstream has it now. */

@@ -367,6 +367,48 @@ export function policyScenarios(scene: () => Scene): void {
       expect(withdrawn()).toBeUndefined()
     })
 
+    it('lets a rule decide by the signer of a provider, before its archive is fetched', async () => {
+      const [known, other] = ['A'.repeat(40), 'B'.repeat(40)]
+      const platforms = ['linux/amd64']
+      scene().upstream.provider('acme/dns', {
+        '1.0.0': { platforms, signer: known },
+        '1.1.0': { platforms, signer: other },
+        '1.2.0': { platforms },
+      })
+      const rule = (expression: string) => ({ rule: { expression, reason: 'not our key' } })
+      const config = { name: 'dns', namespace: 'acme', signature: 'IfPresent', keyPolicy: 'Follow' }
+      const spec = { moduleConfigs: [], providerConfigs: [config] }
+      await write(rule(`upstream.signedBy == "${known}"`), spec)
+      await scene().run()
+      const ready = (version: string) =>
+        scene().condition('Version', `dns-${version}-linux-amd64`, 'Ready')
+      expect(ready('1-0-0')).toMatchObject({ reason: 'Synced' })
+      expect(ready('1-1-0')).toMatchObject({
+        reason: 'RuleRefused',
+        message: `refused by the rule: not our key (policy of its Depot; it has a signature by ${other})`,
+      })
+      expect(ready('1-2-0')?.message).toContain('it has no signature')
+      const fetched = () => scene().upstream.asked.filter((what) => what.startsWith('fetch'))
+      expect(fetched()).toEqual(['fetch acme/dns 1.0.0'])
+      // A change of the rule decides anew, and takes nothing back that is stored.
+      await write(rule(`upstream.signedBy endsWith "${other.slice(-16)}"`), spec)
+      await eventually(() => expect(ready('1-1-0')).toMatchObject({ reason: 'Synced' }))
+      expect(ready('1-0-0')).toMatchObject({ reason: 'Synced' })
+      expect(fetched()).toHaveLength(2)
+    })
+
+    it('lets a rule decide by the licence of a module', async () => {
+      upstream('v1.0.0', 'v1.1.0')
+      const rule = { expression: 'upstream.licence in ["MIT"]', reason: 'licence' }
+      await write({ rule })
+      await scene().run()
+      expect(listed()).toEqual([])
+      expect(heldBack()).toMatchObject([{ why: 'Refused' }, { why: 'Refused' }])
+      scene().upstream.licences.set(url, 'MIT')
+      await later(day)
+      expect(listed()).toEqual(['v1.1.0', 'v1.0.0'])
+    })
+
     it('is not followed in part if a rule cannot be read', async () => {
       await begin({ deny: deny({ versions: '=> 1' }) })
       expect(condition('Stalled')).toMatchObject({

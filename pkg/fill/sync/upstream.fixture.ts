@@ -38,6 +38,8 @@ export class TestUpstream implements Sources {
   readonly faults = new Map<string, FillError>()
   /** When versions were published, by version as it is spelled, by URL of the repository or `namespace/type`. */
   readonly dates = new Map<string, Readonly<Record<string, string>>>()
+  /** SPDX ids, by URL of the repository. */
+  readonly licences = new Map<string, string>()
   /** How far the clock of the host is ahead. */
   skewMs: number | undefined
   /** Promises that a download waits for, by URL. */
@@ -76,7 +78,7 @@ export class TestUpstream implements Sources {
     return {
       identity: `git:${url}`,
       type: 'git',
-      list: async ({ maxAgeMs = 0, datesOf }) => {
+      list: async ({ maxAgeMs = 0, datesOf, needsLicence }) => {
         if (maxAgeMs < Number.POSITIVE_INFINITY) this.#ask(`list ${url}`, url)
         const versions = [...tags()].map(([version, files]) => ({
           version,
@@ -84,7 +86,8 @@ export class TestUpstream implements Sources {
           commit: commitOf(files),
           ...(datesOf?.(version) === true && { publishedAt: this.dates.get(url)?.[version] }),
         }))
-        return { versions, skipped: 0, unchanged: false, skewMs: this.skewMs }
+        const licence = needsLicence === true ? this.licences.get(url) : undefined
+        return { versions, skipped: 0, unchanged: false, skewMs: this.skewMs, licence }
       },
       resolve: async (version) => {
         this.#ask(`resolve ${url} ${version}`, url)

@@ -31,7 +31,7 @@ import {
   suspiciousList,
 } from './listing.ts'
 import { apply, isApplied, isManagedBy, mayManage, type RawChild, writePolicy } from './made.ts'
-import { wakeMoved, wakeReleased } from './outdated.ts'
+import { wakeMoved, wakeRefused, wakeReleased } from './outdated.ts'
 
 export interface ItemResult {
   readonly item: DepotItem
@@ -138,7 +138,8 @@ async function bring(
   const isSeen = seenBefore(before)
   const isAgeNeeded = policy?.needsAge === true
   const datesOf = isAgeNeeded ? (version: string) => !isSeen(version) : undefined
-  const listed = await list(context, namespace, item, { ...asking, datesOf })
+  const needsLicence = policy?.needsLicence === true
+  const listed = await list(context, namespace, item, { ...asking, datesOf, needsLicence })
   const versions = listed.versions.map(({ version }) => version)
   const known = knownVersions(context, namespace, item, object)
   // A person who names another source expects another list.
@@ -158,6 +159,7 @@ async function bring(
     versions: listed.versions,
     lastMs: lastListedMs(depot, item),
     skewMs: listed.skewMs,
+    licence: listed.licence,
   }
   const admitted = admission(context, depot, before, from, policy)
   const { admits, exceptionsOf, remember } = admitted
@@ -189,6 +191,7 @@ async function bring(
     wakeMoved(context, applied, { versions: await filterInTurns(listed.versions, isSettled) })
   } else {
     if (!listed.unchanged) context.wake(refOf(applied), 'poll')
+    wakeRefused(context, applied)
     if (asking.isPoll) await wakeReleased(context, applied, config, asking)
   }
   const isMissing = new Set(missing)
@@ -301,12 +304,12 @@ function list(
   { sources, timings }: Context,
   namespace: string,
   { kind, config }: DepotItem,
-  { signal, urgent, isPoll, datesOf }: Asking & Pick<UpstreamOptions, 'datesOf'>,
+  { signal, urgent, isPoll, ...needs }: Asking & Pick<UpstreamOptions, 'datesOf' | 'needsLicence'>,
 ) {
   const options = {
     signal: AbortSignal.any([signal, AbortSignal.timeout(timings.listMs)]),
     urgent,
-    datesOf,
+    ...needs,
     maxAgeMs: isPoll ? 0 : Number.POSITIVE_INFINITY,
   }
   return kind === 'Module'

@@ -4,6 +4,7 @@ import type { ProviderConfig, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { FillError, type UpstreamVersion } from '../../sources/sources.ts'
+import { readyIn } from '../conditions.ts'
 import { type Context, keyOf, refOf } from '../context.ts'
 import { ownedBy } from '../parent/children.ts'
 import { versionStatus } from '../version/work.ts'
@@ -24,6 +25,14 @@ export function wakeMoved(
     const commit = commits.get(bare((child.spec as { version: string }).version))
     if (seen === undefined || commit === undefined || seen.endsWith(`:${commit}`)) continue
     wakeOutdated(context, child)
+  }
+}
+
+/** Wakes Versions of a Provider whose signer a rule refused, which may be another one now. */
+export function wakeRefused(context: Context, provider: StoredObject): void {
+  for (const child of ownedBy(context, provider)) {
+    const ready = readyIn(versionStatus(child).conditions)
+    if (ready?.reason === 'RuleRefused') context.wake(refOf(child), 'poll')
   }
 }
 

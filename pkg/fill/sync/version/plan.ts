@@ -23,6 +23,7 @@ import { addressOf } from '../depot/listing.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
 import { configOf, parentOfVersion } from './parent-of.ts'
+import { requireSigner } from './signer-rule.ts'
 import type { Candidate } from './work.ts'
 
 /** Whether upstream's current archive may replace the stored one. */
@@ -68,7 +69,7 @@ export interface UpstreamOffer {
   readonly revision: string
   /** Place of the archive, without credentials. */
   readonly from: string
-  /** @throws FillError SigningKeyChanged */
+  /** @throws FillError SigningKeyChanged, or RuleRefused if a rule refuses its signer */
   requireTrust(): void
   fetch(options: FetchOptions): Promise<Candidate>
 }
@@ -191,11 +192,8 @@ function modulePlan(
   }
 }
 
-function providerPlan(
-  context: Context,
-  { metadata, spec }: Version,
-  placed: PlacedVersion,
-): VersionPlan {
+function providerPlan(context: Context, version: Version, placed: PlacedVersion): VersionPlan {
+  const { metadata, spec } = version
   const { operatingSystem: os, architecture: arch } = spec
   if (os === undefined || arch === undefined) {
     throw new FillError('InvalidSpec', 'spec.operatingSystem and spec.architecture are required')
@@ -204,12 +202,13 @@ function providerPlan(
   const type = placed.configName
   const upstream = context.sources.provider({ ...config, name: type }, metadata.namespace)
   const parts = [upstream.identity, os, arch]
+  const address = addressOf(upstream.identity)
   return {
     ...placed,
     type: 'Provider',
     policy: 'never',
     sourceKey: sourceKeyOf(placed, placed, parts),
-    address: addressOf(upstream.identity),
+    address,
     keyIn: (other) => sourceKeyOf(placed, other, parts),
     host: upstream.host,
     async ask(options) {
@@ -217,7 +216,10 @@ function providerPlan(
       return {
         revision: release.revision,
         from: shownUrl(release.downloadUrl),
-        requireTrust: () => requireTrust(context, config, placed.parent, release, keyOf(metadata)),
+        requireTrust() {
+          requireTrust(context, config, placed.parent, release, keyOf(metadata))
+          requireSigner(context, version, { parent: placed.parent, address }, release)
+        },
         fetch: async (fetching) => {
           const fetched = await upstream.fetch(release, fetching)
           return fetchProvider(

@@ -21,6 +21,7 @@ import {
 } from './plan.ts'
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
+import { ruleBasis } from './signer-rule.ts'
 import { keptStatus, placeFields } from './status.ts'
 import { takeBack } from './take-back.ts'
 import { upstreamOf } from './upstream.ts'
@@ -55,7 +56,10 @@ export async function syncVersion(
   }
   attempt.isLost = isLost
   const earlier = requiredEarlier(context, version, plan)
-  attempt.key = attemptKey(context, plan.sourceKey + refusalBasis(earlier))
+  attempt.key = attemptKey(
+    context,
+    plan.sourceKey + refusalBasis(earlier) + ruleBasis(context, plan),
+  )
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, work, plan, stored)
   } else if (!isStored && earlier === 'awaited') {
