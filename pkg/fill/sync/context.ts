@@ -86,6 +86,14 @@ export interface DryRun {
   readonly tell: (version: StoredObject, outlook: VersionOutlook) => void
 }
 
+/** Other content than the stored one, as an upstream announces it. */
+export interface OtherContent {
+  /** Digest of its archive, if the list names it. */
+  readonly contentDigest?: string
+  /** The place that announced it, without credentials. */
+  readonly from?: string
+}
+
 /** Everything that reconcilers work with. */
 export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timings'> {
   readonly metrics: SyncMetrics
@@ -111,8 +119,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly unsourced: Map<string, string>
   /** Versions to compare, with the earlier one of each; undefined where there is none any more. Some wait for theirs. */
   readonly uncompared: Map<string, Earlier>
-  /** Versions whose upstream has other content by now. */
-  readonly outdated: Set<string>
+  /** Versions whose upstream has other content by now, each with what is known of it. */
+  readonly outdated: Map<string, OtherContent>
   /** Depots that list again, because upstream changed after they let a version in. */
   readonly unaged: Set<string>
 }

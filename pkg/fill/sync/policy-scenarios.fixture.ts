@@ -308,7 +308,7 @@ export function policyScenarios(scene: () => Scene): void {
       const log = { ...createLogger('silent'), info } as unknown as Logger
       const exceptions = [{ address, version: '1.1.0', reason: 'CVE-1', by: 'Ann' }]
       const audited = () =>
-        info.mock.calls.filter(([, text]) => text === 'audit').map(([line]) => line as object)
+        info.mock.calls.filter(([, text]) => text === 'audit').map(([line]) => line)
       upstream('v1.0.0', 'v1.1.0')
       await write({ deny: deny(), exceptions })
       await scene().run({ log })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
@@ -210,6 +210,70 @@ export function providerScenarios(scene: () => Scene): void {
       const asked = scene().upstream.asked.filter((what) => !what.startsWith('list'))
       expect(asked.toSorted()).toEqual([`sums ${provider} 1.0.0`, `sums ${provider} 1.1.0`])
     })
+
+    it.each([
+      ['SHA256SUMS without a good signature', 'SignatureInvalid'],
+      ['a package answer that SHA256SUMS does not confirm', 'ChecksumMismatch'],
+      ['SHA256SUMS that another key signed', 'SigningKeyChanged'],
+    ] as const)(
+      'other digests in %s are evidence too, and the stored bytes stay',
+      async (_, reason) => {
+        const linux = { platforms: ['linux/amd64'], signer: first }
+        scene().upstream.provider(provider, { '1.0.0': linux })
+        await scene().write('Depot', 'main', {
+          global: { storageConfig },
+          providerConfigs: [{ name: 'hello', namespace: 'acme' }],
+          pollingIntervalMinutes: 5,
+        })
+        await scene().run()
+        const name = 'hello-1-0-0-linux-amd64'
+        const { artifact } = scene().status('Version', name)
+        const poll = async () => {
+          scene().aheadMs += 10 * 60_000
+          await scene().run()
+        }
+        const counted = () => scene().metrics.metrics()
+        const event = vi.spyOn(scene().objects, 'event')
+        const isOther = reason === 'SigningKeyChanged'
+        scene().upstream.provider(provider, {
+          '1.0.0': { ...linux, text: 'stolen', ...(isOther && { signer: 'E'.repeat(40) }) },
+        })
+        if (!isOther) {
+          const fault = new FillError(reason, 'upstream lies')
+          scene().upstream.faults.set(`release ${provider} 1.0.0`, fault)
+        }
+        const before = await counted()
+        expect(before).not.toContain('depot_upstream_substitution_total{kind="Provider"}')
+        await poll()
+        const { substitutions = [] } = scene().status('Version', name)
+        expect(substitutions).toEqual([
+          {
+            at: expect.any(String) as string,
+            served: artifact?.contentDigest,
+            offered: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+            from: 'SHA256SUMS of registry.test/acme/hello 1.0.0',
+          },
+        ])
+        expect(scene().condition('Version', name, 'Ready')).toMatchObject({ reason })
+        expect(scene().status('Version', name).artifact).toEqual(artifact)
+        expect(await scene().stored()).toHaveLength(4)
+        await poll()
+        expect(scene().status('Version', name).substitutions).toEqual(substitutions)
+        expect(await counted()).toContain('depot_upstream_substitution_total{kind="Provider"} 1\n')
+        expect(event).not.toHaveBeenCalledWith(
+          expect.objectContaining({ reason: 'ArchiveReplaced' }),
+        )
+        expect(scene().upstream.asked.filter((what) => what.startsWith('fetch'))).toHaveLength(1)
+        scene().upstream.faults.clear()
+        scene().upstream.provider(provider, { '1.0.0': linux })
+        scene().aheadMs += 24 * 3_600_000
+        await poll()
+        expect(scene().status('Version', name)).toMatchObject({
+          synced: true,
+          artifact: { sha256: artifact?.sha256, fileName: artifact?.fileName },
+        })
+      },
+    )
 
     it('documents stay as long as one platform needs them', async () => {
       scene().upstream.provider(provider, { '1.0.0': { platforms, signer: first } })

@@ -109,7 +109,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     verified: new Set(),
     unsourced: new Map(),
     uncompared: new Map(),
-    outdated: new Set(),
+    outdated: new Map(),
     unaged: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }

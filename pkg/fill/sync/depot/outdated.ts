@@ -5,7 +5,7 @@ import { eachLimited } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { FillError, type UpstreamVersion } from '../../sources/sources.ts'
 import { readyIn } from '../conditions.ts'
-import { type Context, keyOf, refOf } from '../context.ts'
+import { type Context, keyOf, type OtherContent, refOf } from '../context.ts'
 import { ownedBy } from '../parent/children.ts'
 import { versionStatus } from '../version/work.ts'
 
@@ -24,7 +24,7 @@ export function wakeMoved(
     const seen = seenRevision(child)
     const commit = commits.get(bare((child.spec as { version: string }).version))
     if (seen === undefined || commit === undefined || seen.endsWith(`:${commit}`)) continue
-    wakeOutdated(context, child)
+    wakeOutdated(context, child, {})
   }
 }
 
@@ -60,7 +60,9 @@ export async function wakeReleased(
     const sums = await upstream.sums(version, { os, arch }, options).catch(noneIfFailed)
     for (const child of [first, ...rest]) {
       const sum = sums.get(versionStatus(child).release?.fileName ?? '')
-      if (sum !== undefined && seenRevision(child) !== `sha256:${sum}`) wakeOutdated(context, child)
+      if (sum === undefined || seenRevision(child) === `sha256:${sum}`) continue
+      const from = `SHA256SUMS of ${upstream.address} ${version}`
+      wakeOutdated(context, child, { contentDigest: sum, from })
     }
   })
 }
@@ -71,8 +73,8 @@ function seenRevision(child: StoredObject): string | undefined {
   return drift?.revision ?? attempted?.revision ?? artifact?.revision
 }
 
-function wakeOutdated(context: Context, child: StoredObject): void {
-  context.outdated.add(keyOf(child.metadata))
+function wakeOutdated(context: Context, child: StoredObject, other: OtherContent): void {
+  context.outdated.set(keyOf(child.metadata), other)
   context.wake(refOf(child), 'poll')
 }
 

@@ -1,4 +1,3 @@
-import { printable } from '../../../base/errors/errors.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
 import { quarantinedByPolicy } from '../parent/quarantine.ts'
@@ -17,6 +16,7 @@ import {
   type UpstreamContent,
 } from './status.ts'
 import { objectsOf, store } from './store.ts'
+import { reportSubstitution } from './substitution.ts'
 import type { Candidate, VersionStatus, VersionWork } from './work.ts'
 
 interface Situation {
@@ -178,18 +178,8 @@ async function reportDrift(
   const object = await write(context, work, (status) => driftedStatus(status, upstream, how))
   context.metrics.ended('Version', 'UpstreamChanged')
   if (object === undefined) return
-  if (substitution !== undefined) {
-    context.metrics.substituted(work.version.spec.type)
-    const { served, offered, from } = substitution
-    const note = `upstream has other bytes under a stored version: ${offered} from ${from} instead of ${served}, which is still served`
-    context.objects.event({
-      object,
-      type: 'Warning',
-      reason: 'UpstreamSubstitution',
-      note: printable(note, 1024),
-    })
-    return
-  }
+  reportSubstitution(context, object, substitution)
+  if (substitution !== undefined) return
   const note = driftMessage(before, upstream, isRefused ? 'served' : 'replaceable')
   context.objects.event({ object, type: 'Warning', reason: 'UpstreamChanged', note })
 }

@@ -38,9 +38,9 @@ export async function foresee(
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
   const key = keyOf(ref)
   // Remembered while a failed look is repeated.
-  const isOutdated = context.outdated.has(key)
+  const outdated = context.outdated.get(key)
   try {
-    const outlook = await outlookOf(context, object, { isOutdated }, signal)
+    const outlook = await outlookOf(context, object, { outdated }, signal)
     if ('waitsFor' in outlook) return outlook
     tell(object, outlook)
     return undefined

@@ -232,9 +232,7 @@ export function driftedStatus(
   return {
     fields: {
       drift: { ...upstream, since },
-      ...(substitution && {
-        substitutions: [...(before?.substitutions ?? []), substitution].slice(-maxSubstitutions),
-      }),
+      ...withSubstitution(before, substitution),
       synced: !isRefused,
       syncStatus: isRefused ? `Sync failed: ${message}` : 'Synced',
     },
@@ -247,10 +245,20 @@ export function driftedStatus(
 
 export type Substitution = NonNullable<VersionStatus['substitutions']>[number]
 
+/** The evidence of a Version with one more part. */
+export function withSubstitution(
+  before: VersionStatus | undefined,
+  substitution: Substitution | undefined,
+): Pick<VersionStatus, 'substitutions'> {
+  if (substitution === undefined) return {}
+  const substitutions = [...(before?.substitutions ?? []), substitution]
+  return { substitutions: substitutions.slice(-maxSubstitutions) }
+}
+
 /** Evidence of other bytes under a stored version; undefined if it is known already. */
 export function substitutionOf(
   before: VersionStatus | undefined,
-  { contentDigest: offered }: UpstreamContent,
+  { contentDigest: offered }: { readonly contentDigest?: string | undefined },
   { from, nowMs }: { readonly from: string; readonly nowMs: number },
 ): Substitution | undefined {
   const served = before?.artifact?.contentDigest

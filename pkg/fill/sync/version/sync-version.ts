@@ -36,7 +36,8 @@ export async function syncVersion(
   const { version, attempt, signal } = given
   const key = keyOf(version.metadata)
   // Taken now: a change that is noticed during this work is for the next run.
-  attempt.isOutdated = context.outdated.delete(key)
+  attempt.outdated = context.outdated.get(key)
+  context.outdated.delete(key)
   const plan = planOf(context, version)
   const object = await addFinalizer(context, given.object)
   const work = { ...given, object }
@@ -67,7 +68,7 @@ export async function syncVersion(
     context.uncompared.set(key, earlier)
     return soonest(afterMs)
   } else if (!context.slots.take(plan.host, key)) {
-    if (attempt.isOutdated) context.outdated.add(key)
+    if (attempt.outdated) context.outdated.set(key, attempt.outdated)
     // Modules take turns, so that each has its newest version before one has all of them.
     return { waitsFor: `${plan.host} ${plan.configName}` }
   } else {
@@ -81,7 +82,7 @@ export async function syncVersion(
     } else {
       const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
       if (result === 'awaited') {
-        if (attempt.isOutdated) context.outdated.add(key)
+        if (attempt.outdated) context.outdated.set(key, attempt.outdated)
         return soonest(afterMs)
       }
     }
@@ -148,7 +149,7 @@ export function mayHaveChanged({
   attempt,
 }: Pick<VersionWork, 'version' | 'attempt'>): boolean {
   const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
-  return attempt.isOutdated === true || wasRefused
+  return attempt.outdated !== undefined || wasRefused
 }
 
 async function keep(

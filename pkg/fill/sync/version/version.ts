@@ -13,7 +13,8 @@ import { suspend } from '../status.ts'
 import { parentOfVersion } from './parent-of.ts'
 import { attemptedNow, refusedWaitMs } from './refused.ts'
 import { removeVersion } from './remove.ts'
-import { failedStatus } from './status.ts'
+import { failedStatus, substitutionOf, withSubstitution } from './status.ts'
+import { reportSubstitution } from './substitution.ts'
 import { syncVersion } from './sync-version.ts'
 import { syncUpload } from './upload.ts'
 import { type SyncAttempt, type VersionStatus, versionStatus } from './work.ts'
@@ -77,12 +78,21 @@ async function failed(
   attempt: SyncAttempt,
 ): Promise<Reconciled> {
   const { reason, terminal } = failure
-  const { request, isOutdated } = attempt
+  const { request, outdated } = attempt
   if (verifyReasons.has(reason)) context.metrics.verifyFailed(reason)
-  if (!terminal && isOutdated === true) context.outdated.add(keyOf(object.metadata))
+  if (!terminal && outdated !== undefined) context.outdated.set(keyOf(object.metadata), outdated)
+  const { contentDigest, from = '' } = outdated ?? {}
+  const substitution = verifyReasons.has(reason)
+    ? substitutionOf(versionStatus(object), { contentDigest }, { from, nowMs: context.clock() })
+    : undefined
+  reportSubstitution(context, object, substitution)
   const result = await reportFailure<VersionStatus>(context, object, failure, (status) => {
     const change = failedStatus(status, failure, attempt)
-    const fields = { ...change.fields, ...attempt.comparison?.fields }
+    const fields = {
+      ...change.fields,
+      ...attempt.comparison?.fields,
+      ...withSubstitution(status, substitution),
+    }
     const conditions = { ...change.conditions, ...attempt.comparison?.conditions }
     if (!terminal) return { fields, conditions }
     const attempted = attemptedNow(context, attempt, status?.attempted)

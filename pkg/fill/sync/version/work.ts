@@ -2,6 +2,7 @@ import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { PackedDocs } from '../../../archives/docs/docs.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
+import type { OtherContent } from '../context.ts'
 import type { SyncRequest } from '../requests.ts'
 import type { StatusChange } from '../status.ts'
 
@@ -33,8 +34,8 @@ export interface SyncAttempt {
   request?: SyncRequest | undefined
   /** The stored archive was found missing or altered. */
   isLost?: boolean
-  /** Upstream was seen to have other content. Only the next poll would notice that again. */
-  isOutdated?: boolean
+  /** Other content that upstream was seen to have. Only the next poll would notice that again. */
+  outdated?: OtherContent | undefined
   /** The comparison for which the archive was refused. */
   comparison?: StatusChange<VersionStatus>
 }
