@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findForTests, toolPath } from '../hack/testbed/tools.ts'
 import { createMetrics } from '../pkg/base/telemetry/telemetry.ts'
 import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
 import { trivyScanner } from '../pkg/fill/scan/scan.ts'
+import { startCanary } from './canary.fixture.ts'
 
 const tools = findForTests('Trivy', () => ({
   command: toolPath('trivy'),
@@ -38,24 +37,8 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     })
 
   it('finds misconfigurations of a module by its own checks, and asks no source of a module', async () => {
-    let asked = 0
-    const canary = createServer((socket) => {
-      asked += 1
-      socket.destroy()
-    }).listen(0, '0.0.0.0')
-    onTestFinished(() => void canary.close())
-    await once(canary, 'listening')
-    const host = `0.0.0.0:${(canary.address() as AddressInfo).port}`
-    const sources = [
-      `git::https://${host}/canary.git`,
-      `https://${host}/canary.zip`,
-      `http://${host}/canary.tar.gz`,
-      `${host}/team/canary/aws`,
-    ]
-    const calls = sources.map(
-      (source, index) => `module "m${index}" {\n  source = "${source}"\n}\n`,
-    )
-    const content = `resource "aws_s3_bucket" "logs" {}\n${calls.join('')}`
+    await using canary = await startCanary()
+    const content = `resource "aws_s3_bucket" "logs" {}\n${canary.module}`
     await scene.store('network', [{ path: 'main.tf', content }])
     expect((await run()).failures()).toEqual([])
     const { sourceScan, scan } = await scene.status('network')
@@ -70,8 +53,21 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     expect((await scene.scanned('network')).message).toMatch(
       /^\d+ high, .*, by trivy 0\.70\.0 with the database of embedded checks$/,
     )
-    expect(asked).toBe(0)
+    expect(canary.asked()).toBe(0)
     expect((await run()).done).toBe(0)
+  })
+
+  it('reports findings that the module asks to leave out', async () => {
+    const content = '#trivy:ignore:*\n#tfsec:ignore:*\nresource "aws_s3_bucket" "logs" {}\n'
+    const files = [
+      { path: 'main.tf', content },
+      { path: '.trivyignore', content: 'AWS-0086\n' },
+    ]
+    await scene.store('network', files)
+    expect((await run()).failures()).toEqual([])
+    expect((await scene.status('network')).sourceScan?.findings).toContainEqual(
+      expect.objectContaining({ vulnerabilityID: 'AWS-0086', pkgName: 'aws_s3_bucket.logs' }),
+    )
   })
 
   it('finds vulnerable packages in the binary of a provider, and again with another database', async () => {

@@ -87,6 +87,7 @@ export async function scanArchive(
         throw failed(`the archive cannot be unpacked: ${error.message}`, error)
       })
       await reserved.remove()
+      await scanner.prepare?.(target, folder)
       const args = scanner.argumentsFor(target, folder, identity)
       const run = { args, home, deadlineMs, isOffline, maxOutputBytes, signal }
       const output = await runScanner({ ...run, command: scanner.command })

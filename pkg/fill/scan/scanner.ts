@@ -16,6 +16,8 @@ export interface ArchiveScanner {
   readonly command: string
   /** Cheap enough for once a minute. @throws ScanError */
   identity(): Promise<ScannerIdentity>
+  /** Changes the copy of an archive that it is about to scan. */
+  prepare?(target: ScanTarget, folder: string): Promise<void>
   /** @throws ScanError if it cannot scan that */
   argumentsFor(target: ScanTarget, folder: string, identity: ScannerIdentity): readonly string[]
   /**

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import * as z from 'zod'
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf } from '../../base/errors/errors.ts'
+import { disableIgnoreComments } from './ignore-comments.ts'
 import { ScanError } from './scan-error.ts'
 import type { ArchiveScanner, ScanTarget } from './scanner.ts'
 import { failed, jsonIn, runScanner } from './scanner-process.ts'
@@ -83,6 +84,9 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
       } finally {
         await rm(home, { recursive: true, force: true })
       }
+    },
+    async prepare(target, folder) {
+      if (target === 'source') await disableIgnoreComments(folder)
     },
     argumentsFor(target, folder, { databases }) {
       if (target === 'source') {
