@@ -149,7 +149,7 @@ it(`a status has a whole scan or the one before, whenever either side is killed 
   }
   await start()
   const last = names.map((name) => textOf(name, kills - 1)).toSorted()
-  const sorted = async () => (await found()).toSorted()
+  const sorted = async () => (await found()).map(String).toSorted()
   await expect.poll(sorted, { timeout: 60_000, interval: 250 }).toEqual(last)
   await running?.stop()
   expect(readdirSync(join(dir, 'work/unpacked'))).toEqual([])

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import * as z from 'zod'
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { codeOf } from '../../base/errors/errors.ts'
+import { findingId } from './findings.ts'
 import { ScanError } from './scan-error.ts'
 import type { ArchiveScanner } from './scanner.ts'
 import { failed, jsonIn } from './scanner-process.ts'
@@ -10,7 +11,7 @@ import { failed, jsonIn } from './scanner-process.ts'
 const text = z.string()
 const Findings = z.array(
   z.object({
-    vulnerabilityID: text.min(1),
+    vulnerabilityID: findingId,
     pkgName: text.default(''),
     installedVersion: text.default(''),
     fixedVersion: text.optional(),

@@ -1,9 +1,15 @@
+import * as z from 'zod'
 import type { ScanSummary, SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
 
 /** An API server refuses objects of about 1.5 MiB, and a Version has two scans. */
 const maxFindings = 2_000
 const maxBytes = 512 * 1024
+
+/** The id of a finding: something of it must be left when it is written down. */
+export const findingId = z
+  .string()
+  .refine((id) => printable(id) !== '', { error: 'is empty or cannot be printed' })
 
 const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'] as const
 type Severity = (typeof severities)[number]
@@ -16,12 +22,12 @@ export interface ListedFindings {
 }
 
 /**
- * Sorts findings by severity, id and package, each once: in the worst severity of those with the same id, package and version.
- * Texts of the scanner are made printable and cut. If there are too many, the mildest are left out.
+ * Makes texts of the scanner printable and cuts them. Sorts findings by severity, id and package, each once: in the worst severity
+ * of those with the same id, package and version. If there are too many, the mildest are left out.
  */
 export function listed(raw: readonly SecurityFinding[]): ListedFindings {
   const sorted = raw
-    .map((finding) => ({ ...finding, severity: severityOf(finding.severity) }))
+    .map(identified)
     .toSorted(byImportance)
   const seen = new Set<string>()
   const distinct = sorted.filter(({ vulnerabilityID, pkgName, installedVersion }) => {
@@ -54,17 +60,18 @@ function fitting(findings: readonly SecurityFinding[]): readonly SecurityFinding
   return tooMany === -1 ? findings : findings.slice(0, tooMany)
 }
 
-function readable(finding: SecurityFinding): SecurityFinding {
-  const { vulnerabilityID, pkgName, installedVersion, fixedVersion, severity, title } = finding
+/** A finding with what tells it from others as it is written down. */
+const identified = (finding: SecurityFinding): SecurityFinding => ({
+  ...finding,
+  vulnerabilityID: printable(finding.vulnerabilityID, 128),
+  pkgName: printable(finding.pkgName, 256),
+  installedVersion: printable(finding.installedVersion, 128),
+  severity: severityOf(finding.severity),
+})
+
+function readable({ fixedVersion, title, ...finding }: SecurityFinding): SecurityFinding {
   const fixed = fixedVersion === undefined ? '' : printable(fixedVersion, 256)
-  return {
-    vulnerabilityID: printable(vulnerabilityID, 128),
-    pkgName: printable(pkgName, 256),
-    installedVersion: printable(installedVersion, 128),
-    ...(fixed !== '' && { fixedVersion: fixed }),
-    severity,
-    title: printable(title, 256),
-  }
+  return { ...finding, ...(fixed !== '' && { fixedVersion: fixed }), title: printable(title, 256) }
 }
 
 function severityOf(text: string): Severity {

@@ -1,7 +1,7 @@
 import { chmod, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What Trivy takes for such a comment: words of a line that begin like this, also outside of comments. */
+/** Words that Trivy takes for such a comment, also outside of comments. */
 const ignoring = /(?:trivy|tfsec):[^ \n]*/g
 const chunkBytes = 1024 * 1024
 

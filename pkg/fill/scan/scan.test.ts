@@ -252,6 +252,12 @@ describe('a scan that fails', () => {
       ),
     },
     {
+      what: 'hides an id',
+      script: `print([${JSON.stringify(finding('\u0000\u200b'))}])`,
+      message:
+        'scanner did not write a JSON list of findings: 0.vulnerabilityID: is empty or cannot be printed',
+    },
+    {
       what: 'is killed',
       script: `process.kill(process.pid, 'SIGKILL')`,
       message: 'scanner was ended by SIGKILL; SIGKILL may mean too little memory',
@@ -451,7 +457,7 @@ describe('a hostile scanner', () => {
     const twice = [
       finding('A', { severity: 'LOW' }),
       finding('B'),
-      finding('A', { severity: 'CRITICAL' }),
+      finding('A\u200b', { severity: 'CRITICAL' }),
     ]
     await scene.scanner(`print(${JSON.stringify(twice)})`)
     await scene.store('network', [main])

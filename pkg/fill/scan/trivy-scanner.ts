@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import * as z from 'zod'
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf } from '../../base/errors/errors.ts'
+import { findingId } from './findings.ts'
 import { disableIgnoreComments } from './ignore-comments.ts'
 import { ScanError } from './scan-error.ts'
 import type { ArchiveScanner, ScanTarget } from './scanner.ts'
@@ -25,7 +26,7 @@ const TrivyVersion = z.object({
 })
 
 const Vulnerability = z.object({
-  VulnerabilityID: text.min(1),
+  VulnerabilityID: findingId,
   PkgName: text.default(''),
   InstalledVersion: text.default(''),
   FixedVersion: text.optional(),
@@ -33,7 +34,7 @@ const Vulnerability = z.object({
   Title: text.default(''),
 })
 const Misconfiguration = z.object({
-  ID: text.min(1),
+  ID: findingId,
   Title: text.default(''),
   Severity: text.default('UNKNOWN'),
   Status: text.default('FAIL'),
