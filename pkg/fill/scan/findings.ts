@@ -26,9 +26,7 @@ export interface ListedFindings {
  * of those with the same id, package and version. If there are too many, the mildest are left out.
  */
 export function listed(raw: readonly SecurityFinding[]): ListedFindings {
-  const sorted = raw
-    .map(identified)
-    .toSorted(byImportance)
+  const sorted = raw.map(identified).toSorted(byImportance)
   const seen = new Set<string>()
   const distinct = sorted.filter(({ vulnerabilityID, pkgName, installedVersion }) => {
     const subject = JSON.stringify([vulnerabilityID, pkgName, installedVersion])
