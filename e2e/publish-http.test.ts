@@ -83,7 +83,8 @@ it('publishes an archive, which the server that answered serves', async () => {
     name: 'vpc',
     version: '1.0.0',
     sha256: expect.any(String),
-    subject: expect.any(String),
+    by: expect.any(String),
+    issuer: issuer.url,
   })
   const versions = await publishing.get('/depot/modules/v1/team/vpc/aws/versions')
   expect(await versions.text()).toContain('"1.0.0"')

@@ -15,6 +15,7 @@ import { compileGlob, GroupBindings } from '../../pkg/registry/access/access.ts'
 import { Auth, type AuthOptions, type ClusterAddress } from '../../pkg/registry/auth/auth.ts'
 import { type Broker, createBroker } from '../../pkg/registry/broker/broker.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
+import { openPublishIssuers } from './publish-issuers.ts'
 
 /** Authentication, access rules and the broker. */
 export interface Access {
@@ -38,6 +39,7 @@ interface CallerOptions
     | 'oidcGroupsClaim'
     | 'oidcAllowSaFallback'
     | 'oidcAllowClientCredentials'
+    | 'publishIssuers'
     | 'brokerProxyUrl'
     | 'passthroughCacheTtlMs'
     | 'apiGroup'
@@ -58,10 +60,13 @@ interface AuthParts extends Pick<AuthOptions, 'bindings' | 'isPublic' | 'log' | 
 }
 
 /** Identifies the callers of one listener. */
-function openAuth({ options, proxies, ...parts }: AuthParts): Auth {
+async function openAuth({ options, proxies, ...parts }: AuthParts): Promise<Auth> {
+  const { publishIssuers: path, oidcIssuerUrl: mainIssuer } = options
+  const file = path && (await openPublishIssuers({ path, mainIssuer, ...parts }))
   return new Auth({
     ...parts,
     mode: authModeOf(options),
+    publishIssuers: file ? { file, proxies } : undefined,
     oidc: oidcOf(options, proxies),
     cluster: needsCluster(options)
       ? {
@@ -73,7 +78,7 @@ function openAuth({ options, proxies, ...parts }: AuthParts): Auth {
   })
 }
 
-export function openAccess({
+export async function openAccess({
   options,
   proxies,
   catalog,
@@ -86,10 +91,10 @@ export function openAccess({
   readonly catalog: Catalog
   readonly log: Logger
   readonly metrics: Metrics
-}): Access {
+}): Promise<Access> {
   const bindings = new GroupBindings({ namespace: options.namespace, log, metrics })
   const { model } = catalog
-  const auth = openAuth({
+  const auth = await openAuth({
     options,
     proxies,
     bindings,
@@ -112,7 +117,7 @@ export function openAccess({
 }
 
 /** Identifies those who publish through the controller, by its GroupBindings. `ready` resolves when these are known. */
-export function openCallers({
+export async function openCallers({
   options,
   proxies,
   cluster,
@@ -124,7 +129,7 @@ export function openCallers({
   readonly cluster: Cluster
   readonly log: Logger
   readonly metrics: Metrics
-}): { readonly auth: Auth; readonly ready: Promise<void> } {
+}): Promise<{ readonly auth: Auth; readonly ready: Promise<void> }> {
   const { namespace } = options
   const bindings = new GroupBindings({ namespace, log, metrics })
   const scope = { watchNamespace: namespace, bindingsNamespace: namespace }
@@ -132,7 +137,7 @@ export function openCallers({
   const sink = fanOut(new Catalog(), bindings)
   const { ready } = cluster.watch({ kinds: ['GroupBinding'], scope, sink })
   const callers = { ...options, anonymousAuth: false }
-  const auth = openAuth({
+  const auth = await openAuth({
     options: callers,
     proxies,
     bindings,

@@ -112,7 +112,7 @@ async function runController(
         instance: identity,
         log,
       })
-      const access = http && openCallers({ options, proxies, cluster, log, metrics })
+      const access = http && (await openCallers({ options, proxies, cluster, log, metrics }))
       const bindings = watchBindings({
         compile: compileBinding,
         cluster,
@@ -154,7 +154,7 @@ async function runController(
           objects: known,
           log,
           metrics,
-          mayPublish: (c, ...what) => auth.mayPublish(requestOf(c), ...what),
+          publisherOf: (c, ...what) => auth.publisherOf(requestOf(c), ...what),
         })
         const hooks = hookRoutes({
           objects: known,

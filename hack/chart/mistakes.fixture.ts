@@ -1,6 +1,9 @@
 import { expect } from 'vitest'
 import type { Values } from './helm.fixture.ts'
 
+const publishIssuers = [
+  { alias: 'ci', issuer: 'https://ci.example.com', audience: 'https://depot', claims: ['sub'] },
+]
 /** OIDC with another provider. */
 export const oidc = (more: object): Values => ({
   server: { oidc: { enabled: true, issuerUrl: 'https://id.example.com', ...more } },
@@ -124,6 +127,11 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V12 consumer persons',
     { server: { oidc: { consumerPersons: true } } },
     'V12 server.oidc.consumerPersons needs server.oidc.enabled=true',
+  ],
+  [
+    'V12 publish issuers',
+    { server: { anonymousAuth: true, publishIssuers } },
+    'V12 server.publishIssuers has no effect with server.anonymousAuth alone, because such a server takes no tokens; set server.oidc.enabled=true or server.anonymousAuth=false',
   ],
   [
     'V13 authorization',

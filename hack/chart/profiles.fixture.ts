@@ -51,6 +51,14 @@ const everything: Values = {
     presignModules: true,
     mcp: { enabled: true },
     storageGrants: ['platform=s3://archives/*'],
+    publishIssuers: [
+      {
+        alias: 'gha',
+        issuer: 'https://token.actions.githubusercontent.com',
+        audience: `https://${host}`,
+        claims: ['repository_id', 'ref'],
+      },
+    ],
     auditLog: '-',
     shutdownDelay: '1s',
     oidc: {

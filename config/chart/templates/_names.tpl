@@ -100,3 +100,7 @@ default
 {{- $unit := regexFind "[A-Za-z]+$" $text -}}
 {{ mulf (float64 (trimSuffix $unit $text)) (float64 (get $units $unit | default 1e3)) | floor | int64 }}
 {{- end }}
+
+{{- define "depot.publishIssuers" -}}
+{{- printf "%s-publish-issuers" (include "depot.fullname" .) -}}
+{{- end }}

@@ -57,6 +57,8 @@ never at the cluster, so that every tool renders the same.
   (and (ne $oidc.consumerGroups "") (not $oidc.enabled))
 "V12 server.oidc.consumerPersons needs server.oidc.enabled=true"
   (and $oidc.consumerPersons (not $oidc.enabled))
+"V12 server.publishIssuers has no effect with server.anonymousAuth alone, because such a server takes no tokens; set server.oidc.enabled=true or server.anonymousAuth=false"
+  (and $v.server.publishIssuers $v.server.anonymousAuth (not $oidc.enabled))
 )) -}}
 {{- $inside := printf "(127\\.0\\.0\\.1|localhost|([A-Za-z0-9-]+\\.)+svc(\\.%s)?)" (regexQuoteMeta $v.global.clusterDomain) -}}
 {{- $secure := printf "^(https://[^/?#@\\s]+|http://%s(:[0-9]+)?)(/[^?#\\s]*)?$" $inside -}}

@@ -133,6 +133,27 @@ export const serverValues: readonly Value[] = [
     false,
     'Also keep people without such a group, by the subject of their tokens. They are personal data.',
   ),
+  {
+    name: 'server.publishIssuers',
+    schema: {
+      type: 'array',
+      maxItems: 20,
+      items: {
+        type: 'object',
+        properties: {
+          alias: { type: 'string', pattern: '^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$' },
+          issuer: { type: 'string', pattern: '^https://[^\\s#?@]+$' },
+          audience: { type: 'string', minLength: 1 },
+          claims: { type: 'array', minItems: 1, items: { type: 'string' } },
+        },
+        required: ['alias', 'issuer', 'audience', 'claims'],
+        additionalProperties: false,
+      },
+    },
+    default: [],
+    meaning:
+      'Issuers of CI whose jobs may publish through the controller: `alias`, `issuer`, `audience` and `claims`. A change takes effect within two minutes, without a restart.',
+  },
   bool('server.oidc.brokerProxy.enabled', false, 'Forward `/broker/*` to the bundled broker.'),
   ...service('server'),
   port('server.service.targetPort', 8080, 'Port that the server listens on.'),

@@ -14,6 +14,7 @@ import { EffectiveLifecycle, VersionLifecycle } from './lifecycle.ts'
 import { Metadata, SyncState } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
+import { Published } from './published.ts'
 import * as rules from './rules.ts'
 import { Scan, ScanSummary } from './scan.ts'
 import { Protocols } from './shared-config.ts'
@@ -126,6 +127,7 @@ export const Version = z.object({
       release: ReleaseDocuments.optional().describe(
         'Documents of the upstream release. Providers only.',
       ),
+      published: Published.optional(),
       drift: Drift.optional().describe('Upstream content that differs from the served archive.'),
       substitutions: z.array(Substitution).optional().meta({
         description:

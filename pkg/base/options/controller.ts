@@ -26,6 +26,7 @@ const {
   oidcUiClientId,
   oidcAllowSaFallback,
   oidcAllowClientCredentials,
+  publishIssuers,
   brokerProxyUrl,
   passthroughCacheTtlMs,
 } = serverCommand.options
@@ -65,6 +66,7 @@ const options = flagged({
   oidcUiClientId,
   oidcAllowSaFallback,
   oidcAllowClientCredentials,
+  publishIssuers,
   brokerProxyUrl: {
     ...brokerProxyUrl,
     meaning:
@@ -158,9 +160,9 @@ export const controllerCommand = {
     distinctAddresses('listen', 'adminListen'),
     together('oidcIssuerUrl', 'oidcClientId'),
     apart('useBearerToken', 'oidcIssuerUrl', 'there is one authentication mode'),
-    ...(['useBearerToken', 'oidcIssuerUrl', 'passthroughCacheTtlMs'] as const).map((option) =>
-      needs(option, ['listen']),
-    ),
+    ...(
+      ['useBearerToken', 'oidcIssuerUrl', 'publishIssuers', 'passthroughCacheTtlMs'] as const
+    ).map((option) => needs(option, ['listen'])),
     ...oidcOptions.map((option) => needs(option, ['oidcIssuerUrl'])),
   ],
 } satisfies Command<typeof options, typeof secrets>

@@ -124,6 +124,12 @@ const options = flagged({
   oidcAllowClientCredentials: toggle(
     'Also accept tokens that the issuer gave to other clients, as the group `client:{subject}`.',
   ),
+  publishIssuers: {
+    value: path,
+    otherwise: 'none',
+    meaning:
+      'YAML file with the issuers of CI whose jobs may publish: a list of `alias`, `issuer`, `audience` and `claims`. The claims of a verified token become groups `{alias}:{claim}:{value}` for GroupBindings. Depot takes changes of the file without a restart.',
+  },
   brokerProxyUrl: {
     value: brokerUrl,
     meaning:
@@ -257,6 +263,10 @@ export const serverCommand = {
     needs('oidcAllowClientCredentials', oidc),
     needs('consumerGroups', oidc),
     needs('consumerPersons', oidc),
+    ({ given, name: flag }) =>
+      given('publishIssuers') && given('anonymousAuth') && !given('oidcIssuerUrl')
+        ? `${flag('publishIssuers')} and ${flag('anonymousAuth')} exclude each other, because a server with anonymous access takes no tokens: set ${flag('oidcIssuerUrl')}, or keep one of them`
+        : undefined,
     apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
     apart('manifests', 'useBearerToken', 'only a cluster can check such a token'),
     needs('manifests', ['anonymousAuth', 'oidcIssuerUrl', 'oidcClientId'], ['useBearerToken']),

@@ -8,20 +8,13 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { OptionsError } from '../../base/options/options.ts'
-import { Loop } from '../../base/pacing/pacing.ts'
-import { readTextFile } from '../../base/run/run.ts'
+import { type FollowedFile, followFile } from '../../base/run/run.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { parseYaml } from '../../records/folder/folder.ts'
 import { strictest } from './policy.ts'
 
 /** The policy of the whole installation, which Depots can only tighten. */
-export interface InstallationPolicy {
-  readonly current: UpstreamPolicy
-  /** @returns removes the listener */
-  onChange(listener: () => void): () => void
-  /** Follows the file no longer. */
-  close(): Promise<void>
-}
+export type InstallationPolicy = FollowedFile<UpstreamPolicy>
 
 /**
  * Reads the file of `--upstream-policy`, and follows its changes. A file that cannot be read keeps the policy that it had.
@@ -32,65 +25,32 @@ export async function openPolicyFile({
   path,
   log,
   metrics,
-  lookMs = 5000,
-  follow = true,
+  ...looking
 }: {
   /** Undefined: there is none. */
   readonly path: string | undefined
   readonly log: Logger
   readonly metrics: Metrics
-  /** How often to look for a change: the kubelet replaces files of ConfigMaps by links, which not every watch sees. */
+  /** How often to look for a change. */
   readonly lookMs?: number
   /** Whether to follow changes. */
   readonly follow?: boolean
 }): Promise<InstallationPolicy | undefined> {
   if (path === undefined) return undefined
-  let [text, current] = await read(path).catch((error: unknown) => {
+  return followFile({
+    path,
+    parse: policyIn,
+    name: 'upstream policy',
+    log,
+    valid: () =>
+      gauge(metrics, {
+        name: 'upstream_policy_file_valid',
+        help: 'Whether the file of --upstream-policy can be read: 1, or 0 if its last valid content counts.',
+      }),
+    ...looking,
+  }).catch((error: unknown) => {
     throw new OptionsError([`--upstream-policy: ${messageOf(error)}`])
   })
-  const valid = gauge(metrics, {
-    name: 'upstream_policy_file_valid',
-    help: 'Whether the file of --upstream-policy can be read: 1, or 0 if its last valid content counts.',
-  })
-  valid.set(1)
-  const listeners = new Set<() => void>()
-  let lastProblem: string | undefined
-  const look = async (): Promise<number> => {
-    try {
-      const [now, policy] = await read(path)
-      const isOther = now !== text
-      if (isOther || lastProblem !== undefined) log.info({ path }, 'upstream policy read')
-      ;[text, current, lastProblem] = [now, policy, undefined]
-      valid.set(1)
-      if (isOther) for (const listener of listeners) listener()
-    } catch (error) {
-      const problem = messageOf(error)
-      if (problem !== lastProblem) {
-        log.error({ problem }, 'upstream policy cannot be read: what it said before still counts')
-      }
-      lastProblem = problem
-      valid.set(0)
-    }
-    return lookMs
-  }
-  const looking = new Loop(look)
-  if (follow) looking.schedule(lookMs)
-  return {
-    get current() {
-      return current
-    },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    close: () => looking.close(),
-  }
-}
-
-/** @throws Error with file and line */
-async function read(path: string): Promise<[text: string, policy: UpstreamPolicy]> {
-  const text = await readTextFile(path)
-  return [text, policyIn(text, path)]
 }
 
 /**

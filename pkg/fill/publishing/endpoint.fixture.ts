@@ -65,7 +65,7 @@ export class PublishingApp {
       limits: defaultLimits,
       log,
       metrics: createMetrics({ version: '0' }),
-      mayPublish: () => true,
+      publisherOf: async () => ({}),
       ...more,
     })
     const served = new Hono<ServingEnv>().route('/', routes)

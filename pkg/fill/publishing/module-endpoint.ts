@@ -27,7 +27,7 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
         'the path has no address of a module: write NAMESPACE/NAME/SYSTEM/VERSION',
       )
     }
-    await requireRight(parts, c, address)
+    const publisher = await requireRight(parts, c, address)
     const limit = limits.module
     const bounds = { types: archiveTypes, maxBytes: limit.packedBytes, mibMs }
     const announced = announcedBody(c, bounds)
@@ -51,11 +51,9 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
       const { sha256, sizeBytes, contentDigest } = archive
       const facts = { sha256, sizeBytes, contentDigest, verdict: comparison?.verdict, isBroken }
       const body = { outcome, address, version: target.version, ...facts }
-      const { subject, callerHash } = c.env?.facts ?? {}
-      log.info(
-        { namespace, name, system, version: target.version, sha256, outcome, subject, callerHash },
-        'archive published',
-      )
+      const { callerHash } = c.env?.facts ?? {}
+      const what = { namespace, name, system, version: target.version, sha256 }
+      log.info({ ...what, outcome, callerHash, ...publisher }, 'archive published')
       return Response.json(body, {
         status: outcome === 'published' ? 201 : 200,
         headers: { 'Cache-Control': 'no-store' },

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
+import { normalizeVersion, type PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { providerFileName } from '../../archives/archive/archive.ts'
 import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
 import { awaitUpload, note, requestText, type ServingEnv } from '../../base/serving/serving.ts'
@@ -34,6 +34,7 @@ const Listed = z.object({
 
 /** A version of a provider, and the caller who sends it. */
 interface Subject {
+  readonly publisher: PublishedBy
   readonly target: Target
   readonly key: StagedKey
 }
@@ -56,12 +57,12 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
         'the path has no address of a provider: write NAMESPACE/TYPE/VERSION',
       )
     }
-    await requireRight(parts, c, address)
+    const publisher = await requireRight(parts, c, address)
     const target = targetOf(objects, address, version, undefined)
     grantedPlace(parts, target)
     const caller = c.env.facts?.callerHash
     if (caller === undefined) throw new TypeError('the right to publish was given to nobody')
-    return { target, key: { caller, version: `${namespace}/${type}/${target.version}` } }
+    return { publisher, target, key: { caller, version: `${namespace}/${type}/${target.version}` } }
   }
 
   const put = async (c: Context<ServingEnv, typeof filePath>): Promise<Response> => {
@@ -89,7 +90,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
   }
 
   const finish = async (c: Context<ServingEnv, typeof root>): Promise<Response> => {
-    const { target, key } = await subjectOf(c, finishPath, c.req.param())
+    const { publisher, target, key } = await subjectOf(c, finishPath, c.req.param())
     const asked = listIn(await requestText(c.req.raw, maxListBytes))
     return await staging.inTurn(key, async (folder) => {
       const startMs = performance.now()
@@ -111,7 +112,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       }
       for (const name of staged.keys()) if (!listed.has(name)) await staging.remove(key, name)
       const { signal } = c.req.raw
-      const context = { objects, archives, limits: limits.provider, signal, workDir: folder }
+      const context = { objects, archives, limits: limits.provider, signal, workDir: folder, publisher }
       const { address, version } = target
       const release = { folder, shownAs: 'the release', address, version, storage: undefined }
       const publication = await planProvider(context, release)
@@ -121,10 +122,10 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       metrics.ended('Provider', outcome, startMs)
       await staging.drop(key)
       const { namespace, name } = address
-      const { subject, callerHash } = c.env.facts ?? {}
+      const { callerHash } = c.env.facts ?? {}
       const platforms = zips.map(({ platform: { os, arch } }) => `${os}_${arch}`)
       log.info(
-        { namespace, name, version, platforms, outcome, signer, subject, callerHash },
+        { namespace, name, version, platforms, outcome, signer, callerHash, ...publisher },
         'provider published',
       )
       const body = bodyOf(outcome, target, publication.archives)

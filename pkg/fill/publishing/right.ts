@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import type { Objects } from '../../records/store/store.ts'
@@ -10,30 +10,31 @@ import { claimsOf, type PublishAddress } from './target.ts'
 export interface PublishRight {
   readonly objects: Objects
   /**
-   * Whether the caller may write Versions of a module or provider.
+   * The caller, if it may write Versions of a module or provider; undefined if it may not.
    *
    * @param name metadata.name
    * @throws RegistryError where the caller is unknown
    */
-  readonly mayPublish: (
+  readonly publisherOf: (
     c: Context<ServingEnv>,
     kind: ParentKind,
     namespace: string,
     name: string,
-  ) => boolean | Promise<boolean>
+  ) => Promise<PublishedBy | undefined>
 }
 
 /** The answer says nothing about modules and providers to callers who may not publish them. @throws RegistryError Forbidden */
 export async function requireRight(
-  { objects, mayPublish }: PublishRight,
+  { objects, publisherOf }: PublishRight,
   c: Context<ServingEnv>,
   address: PublishAddress,
-): Promise<void> {
+): Promise<PublishedBy> {
   const { namespace, name, system } = address
   const kind = system === undefined ? 'Provider' : 'Module'
   const found = claimsOf(objects, address)[0]?.metadata.name
   const wouldBe = parentNames({ kind, ...address }).name
-  if (await mayPublish(c, kind, namespace, found ?? wouldBe)) return
+  const publisher = await publisherOf(c, kind, namespace, found ?? wouldBe)
+  if (publisher !== undefined) return publisher
   const path = [namespace, name, system].filter((part) => part !== undefined).join('/')
   throw new RegistryError(
     'Forbidden',

@@ -5,10 +5,15 @@
 
 import type { PublishRight, WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Logger, Metrics, RequestFacts } from '../../base/telemetry/telemetry.ts'
+import {
+  gauge,
+  type Logger,
+  type Metrics,
+  type RequestFacts,
+} from '../../base/telemetry/telemetry.ts'
 import { allowsPublishing, type GroupBindings, publishRightsOf } from '../access/access.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
 import type { AuthMode, Caller, CallerView } from './caller.ts'
@@ -19,6 +24,7 @@ import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.
 import { type LoginSettings, loginOf } from './login.ts'
 import { AuthMetrics } from './metrics.ts'
 import { Passthrough, type PassthroughOptions } from './passthrough.ts'
+import { PublishIssuers, type PublishIssuersOptions } from './publish-issuers.ts'
 import { Refusal } from './refusal.ts'
 import {
   type CallerSession,
@@ -35,6 +41,8 @@ export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
 export { TokenIssuer } from './issuer.ts'
 export { type AccessNow, type AuthRequest, requestOf } from './known-callers.ts'
+export type { PublishIssuer } from './publish-issuers.ts'
+export { machinePrefix } from './token-verifier.ts'
 
 export interface OidcAuthOptions extends LoginSettings {
   readonly issuerUrl: string
@@ -64,6 +72,8 @@ export interface AuthOptions {
   readonly cluster?:
     | Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs' | 'connections'>
     | undefined
+  /** Issuers of CI, whose jobs may publish. For all modes but anonymous. */
+  readonly publishIssuers?: Pick<PublishIssuersOptions, 'file' | 'proxies' | 'timings'> | undefined
   readonly bindings: GroupBindings
   /** Whether a resource and its namespace are both labelled public. */
   readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
@@ -83,6 +93,7 @@ export class Auth {
   /** Checks tokens. */
   readonly #callers: Callers | undefined
   readonly #issuer: TokenIssuer | undefined
+  readonly #publishIssuers: PublishIssuers | undefined
   readonly #passthrough: Passthrough | undefined
   /** The session of browsing without credentials. */
   readonly #anyGuest: CallerSession
@@ -109,14 +120,28 @@ export class Auth {
     if (cluster !== undefined) {
       this.#passthrough = new Passthrough({ ...cluster, metrics: options.metrics, clock })
     }
+    const publishIssuers =
+      options.publishIssuers &&
+      new PublishIssuers({ ...options, ...options.publishIssuers, known, clock })
+    this.#publishIssuers = publishIssuers
     if (mode === 'oidc') {
       if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
       const child = log.child({ component: 'auth' })
-      const issuer = new TokenIssuer({ ...oidc, log: child, metrics: options.metrics, clock })
+      const issuer = new TokenIssuer({ ...oidc, log: child, clock })
+      gauge(
+        options.metrics,
+        {
+          name: 'auth_jwks_last_success_timestamp_seconds',
+          help: 'When the keys of the OIDC issuer were fetched last; 0: never.',
+        },
+        (it) => it.set(issuer.succeededMs / 1000),
+      )
       const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
       this.#callers = new IssuerCallers(issuer, known, {
         ...oidc,
         consumers: oidc.consumers ?? {},
+        identityNow: (presented) => this.#passthrough?.identityNow(presented),
+        isReserved: publishIssuers && ((group) => publishIssuers.isReserved(group)),
         clientIds,
         clock,
       })
@@ -157,15 +182,7 @@ export class Auth {
    * anyway.
    */
   impaired(): readonly string[] {
-    const issuer = this.#issuer
-    if (issuer === undefined) return []
-    const { keys, lastError } = issuer
-    if (keys !== undefined && lastError === undefined) return []
-    const what =
-      keys === undefined
-        ? 'tokens of the OIDC issuer cannot be checked, because its keys are being fetched'
-        : 'tokens of the OIDC issuer are checked with the previously fetched keys, because fetching them again failed'
-    return [lastError === undefined ? what : `${what}: ${lastError}`]
+    return [this.#issuer?.problem ?? [], this.#publishIssuers?.impaired() ?? []].flat()
   }
 
   /** The login endpoints, once known. The same object as long as they do not change. */
@@ -237,12 +254,21 @@ export class Auth {
     namespace: string,
     name: string,
   ): boolean | Promise<boolean> {
-    return this.#answer(request, (session) => {
-      if (session.presented !== undefined) {
-        return this.#cluster().mayPublish(session.presented, namespace)
-      }
-      const view = this.#viewOf(session)
-      return typeof view !== 'string' && allowsPublishing(view, kind, namespace, name)
+    return this.#answer(request, (session) => this.#mayPublish(session, kind, namespace, name))
+  }
+
+  /** As `mayPublish`, and says who it is; undefined if the caller may not. */
+  async publisherOf(
+    request: AuthRequest,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): Promise<PublishedBy | undefined> {
+    return await this.#answer(request, async (session) => {
+      if (!(await this.#mayPublish(session, kind, namespace, name))) return undefined
+      const { presented, caller } = session
+      if (presented !== undefined) return this.#cluster().identityOf(presented)
+      return { by: caller.subject, ...caller.origin }
     })
   }
 
@@ -289,7 +315,8 @@ export class Auth {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#issuer?.close(), this.#passthrough?.close()])
+    const parts = [this.#issuer, this.#publishIssuers, this.#passthrough]
+    await Promise.all(parts.map((part) => part?.close()))
   }
 
   /** Identifies the caller, answers the question and counts the result. Waits only if one of these has to. */
@@ -333,7 +360,23 @@ export class Auth {
     const hash = this.#known.hashOf(token)
     // Hash of the token, until the caller is known.
     if (facts !== undefined) facts.callerHash = callerHashOf(hash)
-    return this.#known.get(hash) ?? callers.identify(token, hash)
+    return (
+      this.#known.get(hash) ??
+      this.#publishIssuers?.identify(token, hash) ??
+      callers.identify(token, hash)
+    )
+  }
+
+  #mayPublish(
+    session: CallerSession,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): boolean | Promise<boolean> {
+    const { presented } = session
+    if (presented !== undefined) return this.#cluster().mayPublish(presented, namespace)
+    const view = this.#viewOf(session)
+    return typeof view !== 'string' && allowsPublishing(view, kind, namespace, name)
   }
 
   #allow<T>(caller: Caller, value: T): T {

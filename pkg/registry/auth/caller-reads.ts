@@ -1,4 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
+import * as z from 'zod'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
 import { createPool, discard, type Pool, readBounded, type Trust } from '../../base/http/http.ts'
@@ -24,6 +25,8 @@ export interface ClusterAnswer {
   readonly message: string
   /** Answer of a review: whether the cluster allows it. */
   readonly isAllowed?: boolean
+  /** Answer to the question who the caller is: its name. */
+  readonly user?: string | undefined
 }
 
 /** An action that the cluster is asked about, without doing it. */
@@ -34,7 +37,10 @@ export interface ReviewedAction {
   readonly resource: string
 }
 
-const reviewPath = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+/** A path to read, an action that the cluster reviews, or the question who the caller is. */
+export type ClusterQuestion = string | ReviewedAction | typeof whoAmI
+
+export const whoAmI = Symbol('who am I')
 
 /** From sending a request to the end of its answer. */
 const timeoutMs = 5000
@@ -66,15 +72,12 @@ export class CallerReads {
   }
 
   /**
-   * Requests a path, or a review of what the caller may do.
+   * Requests a path, or a review of who the caller is or what it may do.
    *
    * @throws Refusal ClusterUnavailable where the API server is unreachable, Busy where too many wait, KubeconfigRefused where a
    *   certificate is unusable
    */
-  async read(
-    credentials: ClusterCredentials,
-    asked: string | ReviewedAction,
-  ): Promise<ClusterAnswer> {
+  async read(credentials: ClusterCredentials, asked: ClusterQuestion): Promise<ClusterAnswer> {
     const address = await this.#address()
     const { cert, key } = credentials
     if (cert === undefined || key === undefined) {
@@ -120,9 +123,10 @@ async function send(
   { server, ca, servername, rejectUnauthorized, proxyUrl }: ClusterAddress,
   own: Pick<Trust, 'cert' | 'key'>,
   { token }: ClusterCredentials,
-  asked: string | ReviewedAction,
+  asked: ClusterQuestion,
 ): Promise<ClusterAnswer> {
-  const path = typeof asked === 'string' ? asked : reviewPath
+  const review = typeof asked === 'string' ? undefined : reviewOf(asked)
+  const path = review?.path ?? (asked as string)
   const { origin, pathname } = new URL(server)
   const trust = { ...(ca !== undefined && { ca }), ...own, servername, rejectUnauthorized }
   try {
@@ -131,21 +135,23 @@ async function send(
       {
         method: 'GET',
         path: `${pathname === '/' ? '' : pathname}${path}`,
-        ...(typeof asked !== 'string' && { method: 'POST', body: reviewOf(asked) }),
+        ...(review && { method: 'POST', body: review.body }),
         headers: {
-          accept: typeof asked === 'string' ? acceptOf(path) : 'application/json',
+          accept: review ? 'application/json' : acceptOf(path),
           'user-agent': 'depot',
-          ...(typeof asked !== 'string' && { 'content-type': 'application/json' }),
+          ...(review && { 'content-type': 'application/json' }),
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },
       },
     )
     if (status >= 400)
       return { status, message: messageIn(await readBounded(body, maxStatusBytes)) }
-    if (typeof asked !== 'string') {
-      const answer = jsonOf((await readBounded(body, maxStatusBytes)).toString())
-      const decided = isRecord(answer) ? answer['status'] : undefined
-      return { status, message: '', isAllowed: isRecord(decided) && decided['allowed'] === true }
+    if (review) {
+      const answer = Reviewed.safeParse(
+        jsonOf((await readBounded(body, maxStatusBytes)).toString()),
+      )
+      const { allowed, userInfo } = answer.data?.status ?? {}
+      return { status, message: '', isAllowed: allowed === true, user: userInfo?.username }
     }
     // Read to its end, so that the connection can be reused, unless it is long.
     await readBounded(body, maxStatusBytes).catch(() => discard(body))
@@ -175,12 +181,23 @@ export function unreachable(cause: unknown): Refusal {
   )
 }
 
-const reviewOf = (resourceAttributes: ReviewedAction): string =>
-  JSON.stringify({
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  })
+const Reviewed = z.object({
+  status: z.object({
+    allowed: z.boolean().optional(),
+    userInfo: z.object({ username: z.string() }).optional(),
+  }),
+})
+
+function reviewOf(asked: ReviewedAction | typeof whoAmI): { path: string; body: string } {
+  const [group, kind, spec] =
+    asked === whoAmI
+      ? ['authentication.k8s.io', 'SelfSubjectReview', {}]
+      : ['authorization.k8s.io', 'SelfSubjectAccessReview', { spec: { resourceAttributes: asked } }]
+  return {
+    path: `/apis/${group}/v1/${kind.toLowerCase()}s`,
+    body: JSON.stringify({ apiVersion: `${group}/v1`, kind, ...spec }),
+  }
+}
 
 /** The message of a metav1.Status. */
 function messageIn(bytes: Buffer): string {

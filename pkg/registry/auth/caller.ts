@@ -1,3 +1,4 @@
+import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Binding } from '../access/access.ts'
 
 /** How the server identifies callers. */
@@ -19,6 +20,8 @@ export interface Caller {
   readonly groups: readonly string[]
   /** The name of the caller in lists of consumers; absent if it must not be kept. */
   readonly consumer?: (() => string | undefined) | undefined
+  /** The verified issuer and, for a job of CI, where it runs. */
+  readonly origin?: Omit<PublishedBy, 'by'> | undefined
   /** Distinguishes callers in logs without identifying them. Different in each process. */
   readonly hash: string | undefined
 }

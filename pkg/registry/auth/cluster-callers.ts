@@ -38,9 +38,9 @@ export class ClusterCallers implements Callers, AccessNow {
   }
 
   identify(token: string, hash: string): CallerSession & { readonly presented: Presented } {
-    const { mode } = this.#options
+    const { mode, cluster } = this.#options
     const format = mode === 'kubeconfig' ? 'kubeconfig' : 'token'
-    return passthroughSession(mode, { format, token, hash })
+    return passthroughSession(mode, { format, token, hash }, cluster.identityNow)
   }
 
   missing(): Refusal {

@@ -1,3 +1,4 @@
+import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { SingleFlight } from '../../base/pacing/pacing.ts'
 import { checkSpelling, checkToken, unverifiedClaims } from './bearer.ts'
 import type { Caller } from './caller.ts'
@@ -10,6 +11,7 @@ import {
   type ConsumerRules,
   callerHashOf,
   consumerOf,
+  type Presented,
   passthroughSession,
 } from './session.ts'
 import { type TokenRules, verifyToken } from './token-verifier.ts'
@@ -17,6 +19,8 @@ import { type TokenRules, verifyToken } from './token-verifier.ts'
 export interface IssuerCallersOptions extends TokenRules {
   /** The cluster decides about tokens of other issuers. */
   readonly allowFallback: boolean
+  /** Who the cluster says a caller is, if it was asked. */
+  readonly identityNow: (presented: Presented) => PublishedBy | undefined
   /** Which people are kept as consumers. */
   readonly consumers: ConsumerRules
 }
@@ -61,11 +65,11 @@ export class IssuerCallers implements Callers {
       return this.#verifying.run(hash, () => this.#verify(token, hash))
     }
     if (allowFallback && typeof claims.iss === 'string') {
-      return passthroughSession('oidc', { format: 'token', token, hash })
+      return passthroughSession('oidc', { format: 'token', token, hash }, this.#options.identityNow)
     }
     throw new Refusal(
       'WrongIssuer',
-      `the token was issued by ${quote(claims.iss)}, and this registry takes tokens of ${quote(issuerUrl)}: log in with terraform login, or have the server started with --oidc-allow-sa-fallback if it is one of the cluster`,
+      `the token was issued by ${quote(claims.iss)}, and this registry takes tokens of ${quote(issuerUrl)}: log in with terraform login, or have the server started with --oidc-allow-sa-fallback if it is one of the cluster, or with --publish-issuers if it is one of CI`,
     )
   }
 
@@ -76,7 +80,9 @@ export class IssuerCallers implements Callers {
     const callerHash = callerHashOf(this.#known.hashOf(subject))
     const name = consumerOf(verified, this.#options.consumers)
     const consumer = name === undefined ? undefined : () => name
-    const caller: Caller = { mode: 'oidc', kind, subject, groups, consumer, hash: callerHash }
+    const origin = { issuer: this.#options.issuerUrl }
+    const known = { mode: 'oidc', kind, subject, groups, origin } as const
+    const caller: Caller = { ...known, consumer, hash: callerHash }
     const session: CallerSession = { caller }
     // If new keys arrived meanwhile, the token was verified with old ones.
     if (this.#issuer.keys === keys) this.#known.keep(hash, session, expiresAtMs)

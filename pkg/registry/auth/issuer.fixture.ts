@@ -114,3 +114,70 @@ export class TestIssuer {
     this.#server.close()
   }
 }
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** What GitHub Actions puts into the token of a job, as documented in 2026. */
+export function githubClaims(claims: Claims = {}): Claims {
+  const repository = String(claims['repository'] ?? 'acme/vpc')
+  const ref = String(claims['ref'] ?? 'refs/tags/v1.0.0')
+  return {
+    sub: `repo:${repository}:ref:${ref}`,
+    aud: 'https://depot.example.com',
+    repository,
+    repository_id: '74',
+    repository_owner: repository.split('/')[0],
+    repository_owner_id: '65',
+    repository_visibility: 'private',
+    ref,
+    ref_type: 'tag',
+    ref_protected: 'true',
+    sha: 'b'.repeat(40),
+    actor: 'octocat',
+    actor_id: '12',
+    event_name: 'push',
+    run_id: '4242',
+    run_number: '10',
+    run_attempt: '2',
+    runner_environment: 'github-hosted',
+    workflow: 'publish',
+    workflow_ref: `${repository}/.github/workflows/publish.yml@${ref}`,
+    job_workflow_ref: `${repository}/.github/workflows/publish.yml@${ref}`,
+    head_ref: '',
+    base_ref: '',
+    jti: 'example-id',
+    groups: undefined,
+    ...claims,
+  }
+}
+
+/** What GitLab puts into an ID token of a job, as documented in 2026. */
+export function gitlabClaims(claims: Claims = {}): Claims {
+  const project = String(claims['project_path'] ?? 'acme/dns')
+  const ref = String(claims['ref'] ?? 'v1.0.0')
+  return {
+    sub: `project_path:${project}:ref_type:tag:ref:${ref}`,
+    aud: 'https://depot.example.com',
+    project_path: project,
+    project_id: '22',
+    namespace_id: '72',
+    namespace_path: project.split('/')[0],
+    user_login: 'alex',
+    user_id: '1',
+    user_identities: [{ provider: 'github', extern_uid: '2' }],
+    pipeline_id: '574',
+    pipeline_source: 'push',
+    job_id: '302',
+    ref,
+    ref_type: 'tag',
+    ref_path: `refs/tags/${ref}`,
+    ref_protected: 'true',
+    runner_environment: 'gitlab-hosted',
+    groups_direct: ['acme', 'acme/network'],
+    environment_protected: 'false',
+    sha: 'c'.repeat(40),
+    jti: 'another-id',
+    groups: undefined,
+    ...claims,
+  }
+}

@@ -2,7 +2,7 @@ import { createLocalJWKSet, type LocalJWKSet } from 'jose'
 import { hasReason, messageOf } from '../../base/errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../../base/http/http.ts'
 import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
-import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import type { Logger } from '../../base/telemetry/telemetry.ts'
 import {
   type KeySet,
   type ProviderMetadata,
@@ -12,14 +12,17 @@ import {
 
 export interface TokenIssuerOptions {
   readonly issuerUrl: string
+  /** Its name in messages. Default: the OIDC issuer. */
+  readonly name?: string
+  /** The option that has its URL. Default: --oidc-issuer-url. */
+  readonly option?: string
   /** Address of the issuer inside the network: scheme, host and port. */
   readonly reachedAt?: string | undefined
   /** Proxies. Default: none. */
   readonly proxies?: ProxyRules | undefined
   readonly log: Logger
-  readonly metrics: Metrics
   readonly clock: Clock
-  readonly timings?: Partial<IssuerTimings>
+  readonly timings?: Partial<IssuerTimings> | undefined
 }
 
 /** All in milliseconds. */
@@ -80,14 +83,11 @@ export class TokenIssuer {
       proxies: options.proxies,
     })
     this.#started.promise.catch(() => undefined)
-    gauge(
-      options.metrics,
-      {
-        name: 'auth_jwks_last_success_timestamp_seconds',
-        help: 'When the keys of the OIDC issuer were fetched last; 0: never.',
-      },
-      (it) => it.set(this.#succeededMs / 1000),
-    )
+  }
+
+  /** Its name in messages. */
+  get name(): string {
+    return this.#options.name ?? 'the OIDC issuer'
   }
 
   /** @param onChange called when the keys change */
@@ -122,6 +122,17 @@ export class TokenIssuer {
   /** The error if the last attempt to fetch the keys failed. */
   get lastError(): string | undefined {
     return this.#lastError
+  }
+
+  /** Why callers with its tokens may get 503, if they may. */
+  get problem(): string | undefined {
+    const { name } = this
+    if (this.#keys !== undefined && this.#lastError === undefined) return undefined
+    const what =
+      this.#keys === undefined
+        ? `tokens of ${name} cannot be checked, because its keys are being fetched`
+        : `tokens of ${name} are checked with the previously fetched keys, because fetching them again failed`
+    return this.#lastError === undefined ? what : `${what}: ${this.#lastError}`
   }
 
   /** When the keys were fetched last, in milliseconds since 1970; 0: never. */
@@ -177,11 +188,11 @@ export class TokenIssuer {
   }
 
   async #fetch(): Promise<void> {
-    const { issuerUrl, log, clock } = this.#options
+    const { issuerUrl, option = '--oidc-issuer-url', log, clock } = this.#options
     this.#attemptedMs = clock()
     try {
       const wellKnown = `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`
-      const metadata = parseMetadata(await this.#get(wellKnown), issuerUrl)
+      const metadata = parseMetadata(await this.#get(wellKnown), issuerUrl, option)
       const keys = parseKeySet(await this.#get(metadata.jwks_uri))
       if (this.#failures > 0) log.info({ issuer: issuerUrl }, 'keys of the OIDC issuer fetched')
       this.#failures = 0

@@ -1,16 +1,26 @@
+import type { JWTPayload } from 'jose'
 import type { PublishRight } from '../../api/browse/browse.ts'
-import { apiVersion, type Kind, kinds, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  apiVersion,
+  type Kind,
+  kinds,
+  type ParentKind,
+  type PublishedBy,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { printable } from '../../base/errors/errors.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import { histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { checkToken } from './bearer.ts'
+import { checkToken, unverifiedClaims } from './bearer.ts'
 import { type ClusterCredentials, credentialsOfKubeconfig } from './caller-kubeconfig.ts'
 import {
   CallerReads,
   type ClusterAddress,
   type ClusterAnswer,
+  type ClusterQuestion,
   type ReviewedAction,
   unreachable,
+  whoAmI,
 } from './caller-reads.ts'
 import { Refusal } from './refusal.ts'
 import type { Presented } from './session.ts'
@@ -32,26 +42,30 @@ type Verdict = 'allowed' | 'absent' | Refusal
 
 const maxRemembered = 10_000
 const maxRunning = 500
+const maxUserBytes = 500
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /** Every authenticated caller may read it. If an administrator revoked that, the answer is 403. */
 const anyPath = '/api'
 const versionsQuery = '?limit=1'
+
+const overload = () =>
+  new Refusal('Busy', 'too many callers wait for the cluster: try again in a moment')
 
 /** Lets the cluster decide by reading the requested resource with the caller's own credentials. */
 export class Passthrough {
   readonly #options: PassthroughOptions
   readonly #reads: CallerReads
   readonly #verdicts: Bounded<Verdict>
-  readonly #running = new SingleFlight<Verdict>({
-    max: maxRunning,
-    overload: () =>
-      new Refusal('Busy', 'too many callers wait for the cluster: try again in a moment'),
-  })
+  readonly #running = new SingleFlight<Verdict>({ max: maxRunning, overload })
+  /** By the hash of the credentials, which belong to one user as long as they are valid. */
+  readonly #identities: Bounded<PublishedBy>
+  readonly #naming = new SingleFlight<PublishedBy | undefined>({ max: maxRunning, overload })
   readonly #duration
 
   constructor(options: PassthroughOptions) {
     this.#options = options
     this.#reads = new CallerReads(() => this.#address(), options.connections)
+    this.#identities = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
     this.#verdicts = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
     this.#duration = histogram(
       options.metrics,
@@ -84,7 +98,12 @@ export class Passthrough {
     // One decision for all modules and providers of a namespace.
     const versions = this.#verdict(presented, this.#path('Version', namespace, versionsQuery))
     if (versions instanceof Promise || parent instanceof Promise) {
-      return Promise.all([parent, versions]).then(allowed)
+      return Promise.all([parent, versions]).then(async (verdicts) => {
+        const isAllowed = allowed(verdicts)
+        // A download counts for the service account that the cluster names.
+        if (isAllowed && claimsAccount(presented)) await this.identityOf(presented)
+        return isAllowed
+      })
     }
     return allowed([parent, versions])
   }
@@ -118,9 +137,38 @@ export class Passthrough {
       .map((namespace) => ({ namespace, modules: ['*'], providers: ['*'] }))
   }
 
+  /**
+   * Who the cluster says the caller is. Empty if it does not say: before Kubernetes 1.28, or while it cannot be reached.
+   * Never rejects.
+   */
+  async identityOf(presented: Presented): Promise<PublishedBy> {
+    const known = this.identityNow(presented)
+    if (known !== undefined) return known
+    try {
+      const identity = await this.#naming.run(presented.hash, () => this.#ask(presented))
+      if (identity !== undefined) this.#identities.set(presented.hash, identity)
+      return identity ?? {}
+    } catch {
+      return {}
+    }
+  }
+
+  /** The same, if the cluster was asked before. */
+  readonly identityNow = ({ hash }: Presented): PublishedBy | undefined =>
+    this.#identities.get(hash)
+
   /** Checks that the cluster knows the caller. @throws Refusal */
   async authenticate(presented: Presented): Promise<void> {
     allowed([await this.#verdict(presented, anyPath)])
+  }
+
+  async #ask(presented: Presented): Promise<PublishedBy | undefined> {
+    const { user } = await this.#timed(await this.#credentialsOf(presented), whoAmI)
+    if (user === undefined) return undefined
+    const claims = claimsAccount(presented)
+    // Only tokens of service accounts have this subject and make this user, so the cluster has verified their issuer.
+    const issuer = claims?.sub === user ? claims.iss : undefined
+    return { by: printable(user, maxUserBytes), ...(issuer && { issuer }) }
   }
 
   close(): Promise<void> {
@@ -160,10 +208,7 @@ export class Passthrough {
     return format === 'token' ? { token } : credentialsOfKubeconfig(token, await this.#address())
   }
 
-  async #timed(
-    credentials: ClusterCredentials,
-    asked: string | ReviewedAction,
-  ): Promise<ClusterAnswer> {
+  async #timed(credentials: ClusterCredentials, asked: ClusterQuestion): Promise<ClusterAnswer> {
     const start = performance.now()
     let result = 'unreachable'
     try {
@@ -174,6 +219,12 @@ export class Passthrough {
       this.#duration.observe({ result }, (performance.now() - start) / 1000)
     }
   }
+}
+
+/** The claims of a token that looks like one of a service account. */
+function claimsAccount({ format, token }: Presented): JWTPayload | undefined {
+  const claims = format === 'token' ? unverifiedClaims(token) : undefined
+  return claims?.sub?.startsWith('system:serviceaccount:') ? claims : undefined
 }
 
 /** Names of namespaces and custom resources, and others that are safe in a path. */

@@ -15,10 +15,11 @@ export type ProviderMetadata = z.infer<typeof Metadata>
 /**
  * Checks the metadata of an issuer.
  *
+ * @param option that has its URL
  * @throws ReasonError WrongIssuer where its name differs in any letter (section 4.3), which only a person can correct
  * @throws Error where it is not valid metadata
  */
-export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata {
+export function parseMetadata(raw: unknown, issuerUrl: string, option: string): ProviderMetadata {
   const parsed = Metadata.safeParse(raw)
   if (!parsed.success) {
     const fields = parsed.error.issues.map(({ path }) => path.join('.')).join(', ')
@@ -28,7 +29,7 @@ export function parseMetadata(raw: unknown, issuerUrl: string): ProviderMetadata
   if (issuer !== issuerUrl) {
     throw new ReasonError(
       'WrongIssuer',
-      `--oidc-issuer-url: the issuer at ${issuerUrl} calls itself ${JSON.stringify(issuer.slice(0, 200))}: write it exactly like that, a slash at the end included`,
+      `${option}: the issuer at ${issuerUrl} calls itself ${JSON.stringify(issuer.slice(0, 200))}: write it exactly like that, a slash at the end included`,
     )
   }
   if (issuerUrl.startsWith('https:') && !jwks_uri.startsWith('https:')) {

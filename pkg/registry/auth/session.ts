@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
 import { characterBytes } from '../../base/memory/memory.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
-import { unverifiedClaims } from './bearer.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
 
@@ -50,12 +50,13 @@ export function unnamedSession(mode: AuthMode, kind: CallerKind): CallerSession 
 export function passthroughSession(
   mode: 'kubeconfig' | 'bearer' | 'oidc',
   presented: Presented,
+  /** Who the cluster says that is, if it was asked. */
+  identity: (presented: Presented) => PublishedBy | undefined,
 ): CallerSession & { readonly presented: Presented } {
   const { caller } = unnamedSession(mode, 'passthrough')
-  const { format, token, hash: presentedHash } = presented
-  // Read only after the cluster has accepted the token.
-  const consumer = format === 'token' ? () => serviceAccountOf(token) : undefined
-  return { caller: { ...caller, consumer, hash: callerHashOf(presentedHash) }, presented }
+  // Read when a download counts: the cluster is asked together with the question whether the caller may read.
+  const consumer = () => serviceAccountOf(identity(presented)?.by)
+  return { caller: { ...caller, consumer, hash: callerHashOf(presented.hash) }, presented }
 }
 
 /**
@@ -130,10 +131,12 @@ export function consumerOf(
   return persons ? named('person', subject) : undefined
 }
 
-/** The service account of a token that a cluster has accepted. */
-function serviceAccountOf(token: string): string | undefined {
-  const subject = unverifiedClaims(token)?.sub
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(subject ?? '') ?? []
+/** The consumer of a CI job. @param repository a claim of its verified token */
+export const repositoryConsumer = (alias: string, repository: string): string =>
+  named('repository', `${alias}:${repository}`)
+
+function serviceAccountOf(user: string | undefined): string | undefined {
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user ?? '') ?? []
   return name === undefined ? undefined : named('serviceaccount', `${namespace}/${name}`)
 }
 

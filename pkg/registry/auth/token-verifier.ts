@@ -1,6 +1,7 @@
 import {
   decodeProtectedHeader,
   errors,
+  type JWTPayload,
   type JWTVerifyResult,
   jwtVerify,
   type ProtectedHeaderParameters,
@@ -20,14 +21,32 @@ export interface VerifiedToken {
   readonly expiresAtMs: number
 }
 
-export interface TokenRules {
+/** How a token is checked, whatever it may do. */
+export interface SignatureRules {
   readonly issuerUrl: string
+  readonly clock: Clock
+  /** What the caller does to get another token. */
+  readonly again?: string
+}
+
+export interface TokenRules extends SignatureRules {
   /** Audiences of people: the clients of `terraform login` and of the explorer. */
   readonly clientIds: readonly string[]
   readonly groupsClaim: string
   /** Also accept tokens of other clients, as programs. */
   readonly allowClientCredentials: boolean
-  readonly clock: Clock
+  /** Whether a group is one that only tokens of other issuers have. Default: none is. */
+  readonly isReserved?: ((group: string) => boolean) | undefined
+}
+
+/** The claims of a token whose signature, issuer and times are valid. */
+export interface SignedClaims {
+  readonly payload: JWTPayload
+  readonly subject: string
+  /** In the order of the token. */
+  readonly audiences: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number
 }
 
 /** Public keys only: with `none` or an HMAC of the public key, anyone could sign. */
@@ -47,15 +66,15 @@ const algorithms = [
 /** Tolerated difference between the clocks of the issuer and this machine. */
 const leewaySeconds = 30
 /** Prefix of the group of a program. */
-const machinePrefix = 'client:'
+export const machinePrefix = 'client:'
 /** Types of JWTs that callers present. */
 const tokenTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
 const maxCandidateKeys = 10
-const again = 'log in again, for example with terraform login'
+const logIn = 'log in again, for example with terraform login'
 
 /**
- * Verifies a token of the issuer (RFC 7519, RFC 9068). Both ID and access tokens are accepted, because `terraform login`
- * keeps the latter.
+ * Verifies a token of the issuer of people. Both ID and access tokens are accepted, because `terraform login` keeps the
+ * latter.
  *
  * @throws Refusal
  */
@@ -64,7 +83,35 @@ export async function verifyToken(
   issuer: TokenIssuer,
   rules: TokenRules,
 ): Promise<VerifiedToken> {
-  const { payload, protectedHeader } = await checkSignature(token, issuer, rules)
+  const { clientIds, groupsClaim, isReserved = () => false } = rules
+  const { payload, subject, audiences, expiresAtMs } = await verifySigned(token, issuer, rules)
+  if (clientIds.some((clientId) => audiences.includes(clientId))) {
+    // A person cannot have the group of a program, even if the issuer says so.
+    const isOfPerson = (group: string) => !group.startsWith(machinePrefix) && !isReserved(group)
+    const groups = groupsIn(payload, groupsClaim).filter(isOfPerson)
+    return { kind: 'user', subject, groups, expiresAtMs }
+  }
+  if (!rules.allowClientCredentials) {
+    throw new Refusal(
+      'WrongAudience',
+      `the token's claim aud is ${quote(payload.aud)}, and this registry takes tokens for ${clientIds.map(quote).join(' and ')}: have the issuer add that audience to the tokens of its client (in Keycloak an audience mapper) and log in again with terraform login, or, if you are a program, have the server started with --oidc-allow-client-credentials`,
+    )
+  }
+  return { kind: 'machine', subject, groups: [machinePrefix + subject], expiresAtMs }
+}
+
+/**
+ * Verifies what every token of an issuer must have (RFC 7519, RFC 9068).
+ *
+ * @throws Refusal
+ */
+export async function verifySigned(
+  token: string,
+  issuer: TokenIssuer,
+  rules: SignatureRules,
+): Promise<SignedClaims> {
+  const { again = logIn } = rules
+  const { payload, protectedHeader } = await checkSignature(token, issuer, { ...rules, again })
   const typ: unknown = protectedHeader.typ
   if (typ !== undefined && !(typeof typ === 'string' && tokenTypes.has(typ.toLowerCase()))) {
     throw new Refusal(
@@ -72,38 +119,24 @@ export async function verifyToken(
       `the token's header typ is ${quote(typ)}, which is neither an ID token nor an access token: ${again}`,
     )
   }
-  const { sub, exp = 0 } = payload
-  if (typeof sub !== 'string' || sub === '') {
+  const { sub: subject, exp = 0 } = payload
+  if (typeof subject !== 'string' || subject === '') {
     throw new Refusal(
       'InvalidClaims',
-      `the token's claim sub is ${quote(sub)}, and must be a text that names the caller: have the issuer add it`,
+      `the token's claim sub is ${quote(subject)}, and must be a text that names the caller: have the issuer add it`,
     )
   }
   const expiresAtMs = (exp + leewaySeconds) * 1000
-  const audiences = [payload.aud ?? []].flat()
-  if (rules.clientIds.some((clientId) => audiences.includes(clientId))) {
-    return {
-      kind: 'user',
-      subject: sub,
-      groups: withoutMachines(groupsIn(payload, rules.groupsClaim)),
-      expiresAtMs,
-    }
-  }
-  if (!rules.allowClientCredentials) {
-    throw new Refusal(
-      'WrongAudience',
-      `the token's claim aud is ${quote(payload.aud)}, and this registry takes tokens for ${rules.clientIds.map(quote).join(' and ')}: have the issuer add that audience to the tokens of its client (in Keycloak an audience mapper) and log in again with terraform login, or, if you are a program, have the server started with --oidc-allow-client-credentials`,
-    )
-  }
-  return { kind: 'machine', subject: sub, groups: [machinePrefix + sub], expiresAtMs }
+  return { payload, subject, audiences: [payload.aud ?? []].flat(), expiresAtMs }
 }
 
 async function checkSignature(
   token: string,
   issuer: TokenIssuer,
-  rules: TokenRules,
+  rules: Required<SignatureRules>,
 ): Promise<JWTVerifyResult> {
   let missing: boolean
+  const { again, clock } = rules
   try {
     return await verifyWithKeys(token, issuer, rules)
   } catch (thrown) {
@@ -122,10 +155,10 @@ async function checkSignature(
       throw refusalOf(thrown, token, rules)
     }
   }
-  if (missing && look === 'impossible' && mayBeNewer(token, issuer, rules.clock())) {
+  if (missing && look === 'impossible' && mayBeNewer(token, issuer, clock())) {
     throw new Refusal(
       'IssuerUnavailable',
-      'the token is signed with a key that is not known yet: the keys of the OIDC issuer are fetched again in a moment, try again then',
+      `the token is signed with a key that is not known yet: the keys of ${issuer.name} are fetched again in a moment, try again then`,
       { retryAfterSeconds: issuer.retryAfterSeconds },
     )
   }
@@ -155,13 +188,13 @@ function mayBeNewer(token: string, issuer: TokenIssuer, nowMs: number): boolean 
 async function verifyWithKeys(
   token: string,
   issuer: TokenIssuer,
-  { issuerUrl, clock }: TokenRules,
+  { issuerUrl, clock }: SignatureRules,
 ): Promise<JWTVerifyResult> {
   const { keys } = issuer
   if (keys === undefined) {
     throw new Refusal(
       'IssuerUnavailable',
-      'the keys of the OIDC issuer are not known yet, so tokens cannot be checked: try again in a moment',
+      `the keys of ${issuer.name} are not known yet, so its tokens cannot be checked: try again in a moment`,
       { retryAfterSeconds: issuer.retryAfterSeconds },
     )
   }
@@ -192,7 +225,11 @@ async function verifyWithKeys(
   }
 }
 
-function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRules): unknown {
+function refusalOf(
+  thrown: unknown,
+  token: string,
+  { issuerUrl, clock, again }: Required<SignatureRules>,
+): unknown {
   if (thrown instanceof Refusal) return thrown
   if (thrown instanceof errors.JWTExpired) {
     const { exp } = thrown.payload
@@ -202,7 +239,8 @@ function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRu
       `the token expired ${agoSeconds} s ago (claim exp is ${exp}): ${again}`,
     )
   }
-  if (thrown instanceof errors.JWTClaimValidationFailed) return refusalOfClaim(thrown, issuerUrl)
+  if (thrown instanceof errors.JWTClaimValidationFailed)
+    return refusalOfClaim(thrown, issuerUrl, again)
   if (thrown instanceof errors.JOSEAlgNotAllowed) {
     const { alg } = headerOf(token)
     return new Refusal(
@@ -217,6 +255,7 @@ function refusalOf(thrown: unknown, token: string, { issuerUrl, clock }: TokenRu
 function refusalOfClaim(
   { claim, reason, payload }: errors.JWTClaimValidationFailed,
   issuerUrl: string,
+  again: string,
 ): Refusal {
   const found = quote(payload[claim])
   if (claim === 'nbf' && reason === 'check_failed') {
@@ -243,9 +282,4 @@ function headerOf(token: string): ProtectedHeaderParameters {
   } catch {
     return {}
   }
-}
-
-/** A person cannot have the group of a program, even if the issuer says so. */
-function withoutMachines(groups: readonly string[]): readonly string[] {
-  return groups.filter((group) => !group.startsWith(machinePrefix))
 }

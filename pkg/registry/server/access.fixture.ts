@@ -19,6 +19,8 @@ export class TestCluster {
   }[] = []
   /** Status for a known token and a path; the others get 401. */
   readonly tokens = new Map<string, (path: string) => number>()
+  /** The user of a token, for those who ask who they are. */
+  readonly users = new Map<string, string>()
   readonly ca: string
   /** How long each answer takes. */
   delayMs = 0
@@ -35,7 +37,11 @@ export class TestCluster {
       const message = status === 401 ? 'Unauthorized' : `answer ${status}`
       response.writeHead(status, { 'content-type': 'application/json' })
       // The status of a review, which is created.
-      const review = status === 201 && { status: { allowed: true } }
+      const isSelf = url.endsWith('/selfsubjectreviews')
+      const userInfo = isSelf && { username: this.users.get(token) ?? 'somebody' }
+      const review = (status === 201 || isSelf) && {
+        status: isSelf ? { userInfo } : { allowed: true },
+      }
       const body = JSON.stringify({ kind: 'Status', code: status, message, ...review })
       if (this.delayMs === 0) response.end(body)
       else setTimeout(() => response.end(body), this.delayMs)

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ConsumerList } from '../../api/browse/browse.ts'
 import { compileGlob } from '../access/access.ts'
 import type { Auth } from '../auth/auth.ts'
-import { oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
+import { githubClaims, oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
 import { startCounting } from '../downloads/counts.fixture.ts'
 import type { DownloadEvent } from '../downloads/downloads.ts'
 import { AccessFixture, TestCluster } from './access.fixture.ts'
@@ -11,12 +11,14 @@ import { AccessFixture, TestCluster } from './access.fixture.ts'
 
 const fixture = new AccessFixture()
 const issuer = await TestIssuer.start()
+const ci = await TestIssuer.start()
 const cluster = await TestCluster.start()
 const auths: Auth[] = []
 afterAll(async () => {
   for (const auth of auths) await auth.close()
   fixture[Symbol.dispose]()
   issuer.stop()
+  ci.stop()
   cluster.stop()
 })
 
@@ -106,9 +108,32 @@ describe('a download names its consumer', () => {
     const claims = { sub: 'system:serviceaccount:payments:atlantis' }
     const token = await issuer.sign(claims)
     cluster.tokens.set(token, () => 200)
+    cluster.users.set(token, claims.sub)
     expect(await consumerOf(auth, bearer(token))).toEqual(['serviceaccount:payments/atlantis'])
     // The second time, without a question to the cluster.
     expect(await consumerOf(auth, bearer(token))).toEqual(['serviceaccount:payments/atlantis'])
+  })
+
+  it('not by a subject that the cluster does not confirm', async () => {
+    const auth = await open({ mode: 'bearer' })
+    const token = await issuer.sign({
+      sub: 'system:serviceaccount:payments:atlantis',
+      jti: 'other',
+    })
+    cluster.tokens.set(token, () => 200)
+    cluster.users.set(token, 'oidc:system:serviceaccount:payments:atlantis')
+    expect(await consumerOf(auth, bearer(token))).toEqual([undefined])
+  })
+
+  it('by the repository of a job of CI', async () => {
+    const claims = ['repository_id']
+    const entry = { alias: 'gha', issuer: ci.url, audience: 'https://depot.example.com', claims }
+    const file = { current: [entry], onChange: () => () => true, close: async () => undefined }
+    const publishIssuers = { file }
+    const auth = await open({ mode: 'oidc', oidc: oidcOptions(issuer.url), publishIssuers })
+    await vi.waitUntil(() => auth.impaired().length === 0, { interval: 1 })
+    const job = bearer(await ci.sign(githubClaims()))
+    expect(await consumerOf(auth, job)).toEqual(['repository:gha:acme/vpc'])
   })
 })
 

@@ -16,6 +16,7 @@
 - {flag: oidc-ui-client-id, text: {{ ternary $v.ui.oidc.clientId "" (and $oidc.enabled $v.ui.enabled $v.ui.oidc.enabled) | quote }}, from: ui.oidc.clientId}
 - {flag: oidc-allow-sa-fallback, switch: true, text: {{ and $oidc.enabled $oidc.allowServiceAccountFallback | quote }}, from: server.oidc.allowServiceAccountFallback}
 - {flag: oidc-allow-client-credentials, switch: true, text: {{ and $oidc.enabled $oidc.allowClientCredentials | quote }}, from: server.oidc.allowClientCredentials}
+- {flag: publish-issuers, text: {{ ternary "/etc/depot/publish-issuers/issuers.yaml" "" (not (empty $v.server.publishIssuers)) | quote }}, from: server.publishIssuers}
 - {flag: broker-proxy-url, text: {{ ternary $f.brokerUrl "" $oidc.brokerProxy.enabled | quote }}, from: server.oidc.brokerProxy.enabled}
 - {flag: passthrough-cache-ttl, text: {{ $v.server.apiAccess.passthroughCacheTtl | quote }}, from: server.apiAccess.passthroughCacheTtl}
 - {flag: lease-name, text: {{ include "depot.component" (dict "root" . "component" "controller") | quote }}, from: fullnameOverride}
@@ -115,6 +116,13 @@
       - key: ca.crt
         path: ca.crt
 {{- end }}
+{{- if $v.server.publishIssuers }}
+- name: publish-issuers
+  from: server.publishIssuers
+  configMap:
+    name: {{ include "depot.publishIssuers" . | quote }}
+    defaultMode: 0444
+{{- end }}
 {{- end }}
 
 {{- define "depot.controller.mounts" -}}
@@ -129,5 +137,8 @@
 {{- end }}
 {{- if $v.controller.egress.caSecretName }}
 - {name: egress, mountPath: /etc/depot/egress, readOnly: true, from: controller.egress.caSecretName}
+{{- end }}
+{{- if $v.server.publishIssuers }}
+- {name: publish-issuers, mountPath: /etc/depot/publish-issuers, readOnly: true, from: server.publishIssuers}
 {{- end }}
 {{- end }}

@@ -24,6 +24,7 @@
 - {flag: oidc-ui-client-id, text: {{ ternary $v.ui.oidc.clientId "" (and $oidc.enabled $v.ui.enabled $v.ui.oidc.enabled) | quote }}, from: ui.oidc.clientId}
 - {flag: oidc-allow-sa-fallback, switch: true, text: {{ and $oidc.enabled $oidc.allowServiceAccountFallback | quote }}, from: server.oidc.allowServiceAccountFallback}
 - {flag: oidc-allow-client-credentials, switch: true, text: {{ and $oidc.enabled $oidc.allowClientCredentials | quote }}, from: server.oidc.allowClientCredentials}
+- {flag: publish-issuers, text: {{ ternary "/etc/depot/publish-issuers/issuers.yaml" "" (not (empty $v.server.publishIssuers)) | quote }}, from: server.publishIssuers}
 - {flag: consumer-groups, text: {{ ternary $oidc.consumerGroups "" $oidc.enabled | quote }}, from: server.oidc.consumerGroups}
 - {flag: consumer-persons, switch: true, text: {{ and $oidc.enabled $oidc.consumerPersons | quote }}, from: server.oidc.consumerPersons}
 - {flag: broker-proxy-url, text: {{ ternary $f.brokerUrl "" $oidc.brokerProxy.enabled | quote }}, from: server.oidc.brokerProxy.enabled}
@@ -119,6 +120,13 @@
       - key: {{ $v.server.gpg.privateKeyKey | quote }}
         path: private-key.asc
 {{- end }}
+{{- if $v.server.publishIssuers }}
+- name: publish-issuers
+  from: server.publishIssuers
+  configMap:
+    name: {{ include "depot.publishIssuers" . | quote }}
+    defaultMode: 0444
+{{- end }}
 {{- end }}
 
 {{- define "depot.server.mounts" -}}
@@ -136,5 +144,8 @@
 {{- end }}
 {{- if $v.server.gpg.secretName }}
 - {name: gpg, mountPath: /etc/depot/gpg, readOnly: true, from: server.gpg.secretName}
+{{- end }}
+{{- if $v.server.publishIssuers }}
+- {name: publish-issuers, mountPath: /etc/depot/publish-issuers, readOnly: true, from: server.publishIssuers}
 {{- end }}
 {{- end }}
