@@ -106,7 +106,14 @@ describe('a job publishes without a stored secret', () => {
     const answer = await put(`team/${name}/aws/1.0.0`, await token())
     expect(answer).toMatchObject({ status: 201 })
     const line = controller.log.findLast((one) => one.includes('"msg":"archive published"'))
-    expect(JSON.parse(line ?? '')).toMatchObject({ name, ref: 'refs/tags/v1.0.0', ...origin })
+    const published = { ref: 'refs/tags/v1.0.0', issuer: expect.any(String), ...origin }
+    expect(JSON.parse(line ?? '')).toMatchObject({ name, ...published })
+    await vi.waitFor(async () => {
+      const versions = await cluster.list('Version', 'team')
+      expect(versions.map(({ status }) => status?.['published'])).toContainEqual(
+        expect.objectContaining({ at: expect.any(String), by: expect.any(String), ...published }),
+      )
+    }, 30_000)
   })
 
   it('which sees what its binding shows', async () => {

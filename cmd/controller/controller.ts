@@ -109,6 +109,7 @@ async function runController(
         apiGroup,
         namespaces,
         notes: { namespace, name: `${leaseName}-removals` },
+        publications: { namespace, name: `${leaseName}-publications` },
         instance: identity,
         log,
       })

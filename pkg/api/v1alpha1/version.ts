@@ -46,6 +46,11 @@ const Upload = z
     }),
     sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
     contentDigest: optionalText('Digest of the files in the archive.'),
+    publication: z.string().optional().meta({
+      description:
+        'Id of the publication over HTTP. The controller finds under it who published this version, and writes that into status.published.',
+      maxLength: 64,
+    }),
     docs: ArchiveDocs.optional().describe(
       'Documentation of the module or provider, stored next to the archive.',
     ),

@@ -40,7 +40,8 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
     const startMs = performance.now()
     // The archive as it came, and as it is packed again.
     await space.grow(2 * received)
-    const context = { objects, archives, limits: limit, signal, workDir: dirname(space.path) }
+    const workDir = dirname(space.path)
+    const context = { objects, archives, limits: limit, signal, workDir, publisher }
     const allowed = c.req.query('allow-file')?.split(',') ?? []
     const asked = { file: space.path, address, version, storage: undefined, allowed }
     return await planPublication(context, asked, async (publication) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import semver from 'semver'
 import { subjectOf } from '../../api/changes/changes.ts'
 import type { ModuleComparison, ModuleDocs } from '../../api/docs/docs.ts'
-import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import type { PublishedBy, StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveLimits,
   type ModuleArchive,
@@ -35,6 +35,8 @@ export interface PublishContext {
   /** A folder for archives that are being processed. */
   readonly workDir: string
   readonly signal: AbortSignal
+  /** The verified caller, for publications over HTTP. */
+  readonly publisher?: PublishedBy
 }
 
 interface Asked {

@@ -7,7 +7,7 @@ import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import { hasReason } from '../../base/errors/errors.ts'
 import { readmeRefOf } from '../../records/store/store.ts'
 import type { Platform } from '../sources/sources.ts'
-import { freeName, nameFor, storeFile } from '../sync/sync.ts'
+import { freeName, nameFor, notePublication, storeFile } from '../sync/sync.ts'
 import type { Publication, PublishContext } from './plan.ts'
 import { claimsOf, conflictOf, publishedAs, type Target } from './target.ts'
 
@@ -115,6 +115,10 @@ export async function createVersion(
     if (conflict !== undefined) throw conflict
     if (publishedAs(target, digests) !== undefined) return 'exists'
     const name = nameFor(context, parent, { type, config }, desired)
+    const { publisher } = context
+    const notes = publisher && objects.publications
+    const publication =
+      notes && (await notePublication(notes, { namespace, name, sha256 }, publisher))
     try {
       await objects.create({
         kind: 'Version',
@@ -130,13 +134,16 @@ export async function createVersion(
             sha256,
             sizeBytes,
             ...(contentDigest && { contentDigest }),
+            ...(publication && { publication }),
             ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
           },
         },
       })
       return 'published'
     } catch (error) {
-      if (!hasReason(error, 'AlreadyExists') || attempt === attempts) throw error
+      if (!hasReason(error, 'AlreadyExists')) throw error
+      if (publication !== undefined) await notes?.drop(publication)
+      if (attempt === attempts) throw error
       await objects.fresh('Version', namespace, name)
     }
   }

@@ -26,6 +26,7 @@ import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
 import { isMended, isStoredAs, leaveMissing, noteStored } from './version/missing.ts'
 import { foresee } from './version/outlook.ts'
+import { sweepPublications } from './version/publications.ts'
 import { Removals } from './version/removals.ts'
 import { leave, removeLeft } from './version/remove.ts'
 import { versionStates } from './version/states.ts'
@@ -50,6 +51,7 @@ export { jittered } from './timings.ts'
 export type { VersionOutlook } from './version/outlook.ts'
 export { parentOfVersion } from './version/parent-of.ts'
 export { scanPolicyOf, storedPlaceOf } from './version/plan.ts'
+export { notePublication } from './version/publications.ts'
 export { eventNote } from './version/removals.ts'
 export { storeFile } from './version/store.ts'
 export { readStored } from './version/stored-file.ts'
@@ -170,6 +172,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     for (const { id } of removals.all) leaving.add(id, 'listing')
   }
   for (const queue of [...queues.values(), leaving]) queue.start()
+  if (context.dryRun === undefined) void sweepPublications(context)
   const stopSweeping = sweepDaily(context, options.sweepDelete === true)
   return {
     idle: async () => {

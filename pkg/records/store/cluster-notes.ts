@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { hasReason, ifFound } from '../../base/errors/errors.ts'
 import type { KubeClient } from '../kube/kube.ts'
-import type { Notes } from './types.ts'
+import type { SharedNotes } from './types.ts'
 import { record } from './whole-object.ts'
 
 /** etcd takes about a megabyte for an object, so notes are spread over this many. */
@@ -11,7 +11,7 @@ const maps = 16
 export function clusterNotes(
   client: KubeClient,
   { namespace, name: prefix }: { readonly namespace: string; readonly name: string },
-): Notes {
+): SharedNotes {
   const nameOf = (part: number) => `${prefix}-${part}`
   const mapOf = (key: string) => {
     const name = nameOf(Number.parseInt(hash('sha256', key).slice(0, 4), 16) % maps)
@@ -40,6 +40,10 @@ export function clusterNotes(
         }
       }
       return notes
+    },
+    async get(key) {
+      const text = record(record(await ifFound(client.get(mapOf(key))))['data'])[key]
+      return text === undefined ? undefined : String(text)
     },
     put: (key, text) => write(key, text),
     drop: (key) => write(key, null),

@@ -33,6 +33,8 @@ export interface ClusterObjectsOptions {
   readonly namespaces?: readonly string[] | undefined
   /** The ConfigMaps that hold notes: their namespace, and the beginning of their names. */
   readonly notes: { readonly namespace: string; readonly name: string }
+  /** The same for publications. Default: nobody publishes over HTTP. */
+  readonly publications?: { readonly namespace: string; readonly name: string }
   /** Name of this replica, for Events. */
   readonly instance: string
   readonly log: Logger
@@ -159,6 +161,7 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
     },
 
     notes: clusterNotes(client, options.notes),
+    ...(options.publications && { publications: clusterNotes(creator, options.publications) }),
     close: () => events.close(),
   }
 }

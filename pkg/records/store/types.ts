@@ -96,6 +96,11 @@ export interface Notes {
   drop(key: string): Promise<void>
 }
 
+/** Notes of which any replica writes some. */
+export interface SharedNotes extends Notes {
+  get(key: string): Promise<string | undefined>
+}
+
 /** Objects as reconcilers know them. Every method that writes throws ApiError. */
 export interface Objects {
   /** Namespaces whose objects are in memory; undefined: all. */
@@ -186,6 +191,8 @@ export interface Objects {
   /** Values of a Secret by key; undefined if it does not exist. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, Buffer>> | undefined>
   readonly notes: Notes
+  /** Who publishes what over HTTP, until the status of the Version says it. Only in a cluster. */
+  readonly publications?: SharedNotes
   close(): Promise<void>
 }
 

@@ -10,6 +10,7 @@ import { compareStored } from './comparison.ts'
 import { document } from './document.ts'
 import { moveArchive } from './move.ts'
 import { heldForScan, type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
+import { forgetPublication, publishedOf } from './publications.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
 import { verificationDueMs, verifyStored } from './verify.ts'
 import type { VersionStatus, VersionWork } from './work.ts'
@@ -59,6 +60,7 @@ export async function syncUpload(
     stored?.state === 'whole'
       ? { ...artifact, ...stored.seen }
       : await check(context, work, placed, { fileName, sha256 })
+  const published = await publishedOf(context, version, sha256)
   await writeStatus<VersionStatus>(context, object, (status) => {
     const { fields, conditions } = keptStatus(status, {})
     const contentDigest = upload?.contentDigest ?? `sha256:${sha256}`
@@ -74,6 +76,7 @@ export async function syncUpload(
         },
         checksum: Buffer.from(sha256, 'hex').toString('base64'),
         archiveSizeBytes: found.sizeBytes,
+        ...(published && { published }),
         ...(artifact === undefined && {
           quarantinedBy: heldForScan(version, placed.parent, {
             status,
@@ -86,6 +89,7 @@ export async function syncUpload(
       conditions,
     }
   })
+  if (published !== undefined) await forgetPublication(context, version)
   await resetForceSync(context, object, request)
   const undocumentedMs = await document(context, latestOf(context, object), placed, {
     signal,
