@@ -12,6 +12,7 @@ export { components, unservedReasons } from './parts.ts'
 export {
   BrowseResource,
   NamespaceList,
+  type PublishedFrom,
   ResourceDetail,
   ResourceList,
   SearchResults,

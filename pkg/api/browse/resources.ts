@@ -92,6 +92,17 @@ export const SearchResults = z
   .register(components, { id: 'SearchResults' })
 export type SearchResults = z.infer<typeof SearchResults>
 
+const BrowsePublished = z.strictObject({
+  by: optionalText(
+    'Repository of the CI job, or service account as `namespace/name`; never a person.',
+  ),
+  ref: optionalText('Git ref of the CI job.'),
+  commit: optionalText('Commit of the CI job.'),
+  runUrl: optionalText('Page of the CI job, https.'),
+  at: z.string().describe('When, RFC 3339.'),
+})
+export type PublishedFrom = z.infer<typeof BrowsePublished>
+
 export const ResourceDetail = z
   .strictObject({
     ...card,
@@ -125,6 +136,9 @@ export const ResourceDetail = z
     ),
     hasDocs: mark('Present if that version has documentation; modules only.'),
     hasPages: mark('Present if that version has pages of documentation; providers only.'),
+    published: BrowsePublished.optional().describe(
+      'From where that version was published over HTTP.',
+    ),
     upstreamDocsUrl: optionalText(
       'Its page in the public registry that it comes from; providers only.',
     ),

@@ -112,7 +112,14 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       }
       for (const name of staged.keys()) if (!listed.has(name)) await staging.remove(key, name)
       const { signal } = c.req.raw
-      const context = { objects, archives, limits: limits.provider, signal, workDir: folder, publisher }
+      const context = {
+        objects,
+        archives,
+        limits: limits.provider,
+        signal,
+        workDir: folder,
+        publisher,
+      }
       const { address, version } = target
       const release = { folder, shownAs: 'the release', address, version, storage: undefined }
       const publication = await planProvider(context, release)

@@ -347,6 +347,35 @@ it('says where the files of a version are in the repository', async () => {
   expect(await app.json(`${path}1.1.0`)).not.toHaveProperty('filesUrl')
 })
 
+it.each([
+  [
+    'the repository of a job, and not its subject',
+    {
+      by: 'repo:acme/vpc:ref:x',
+      repository: 'acme/vpc',
+      ref: 'refs/tags/v1',
+      runUrl: 'https://a.test/1',
+    },
+    { by: 'acme/vpc', ref: 'refs/tags/v1', runUrl: 'https://a.test/1' },
+  ],
+  ['a service account', { by: 'system:serviceaccount:ci:bot' }, { by: 'ci/bot' }],
+  ['no person', { by: 'ada@example.com', issuer: 'https://login.test' }, {}],
+])('says who published a version: %s', async (_, published, told) => {
+  const registry = new Registry()
+  const at = '2026-11-26T10:00:00Z'
+  registry.put('Module', 'vpc', { namespace: 'open', labels: label, spec: { moduleConfig: {} } })
+  registry.put('Version', 'vpc-1', {
+    namespace: 'open',
+    spec: { type: 'Module', version: '1.0.0', moduleConfigRef: { name: 'vpc' } },
+    status: { published: { ...published, at } },
+  })
+  const app = registry.serve(() => 'public')
+  const { published: answered } = (await app.json('/resources/open/module/vpc')) as {
+    published?: object
+  }
+  expect(answered).toEqual({ ...told, at })
+})
+
 describe('odd input', () => {
   const huge = 'x'.repeat(10_000)
   const numbers = ['', '0', '-1', '1.5', '1e3', 'abc', ' 1', '0x10', '99999999999', 'NaN', huge]

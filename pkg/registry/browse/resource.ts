@@ -101,6 +101,7 @@ export const resource = endpoint({
       filesUrl: filesUrl(summary.resource.repoUrl, rows[0]?.tag, summary.resource.sourcePath),
       hasDocs: (kind === 'Module' && hasDocs) || undefined,
       hasPages: (kind === 'Provider' && hasDocs) || undefined,
+      published: rows.find((row) => row.published !== undefined)?.published,
       upstreamDocsUrl: upstreamDocsUrl(summary.resource.upstreamAddress, version),
     }
     return {

@@ -1,5 +1,11 @@
+import type { PublishedFrom } from '../../api/browse/browse.ts'
 import type { LifecycleFacts, QuarantineEntry } from '../../api/lifecycle/lifecycle.ts'
-import { conditionOf, type Scan, type Version } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  conditionOf,
+  type Published,
+  type Scan,
+  type Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import { digestOf } from './digest.ts'
 import type { FindingList } from './findings.ts'
 import type { RowContext } from './row-context.ts'
@@ -23,6 +29,7 @@ export interface Rare {
   /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
   readonly releaseDigests: string | undefined
   readonly breaks: Breaks | undefined
+  readonly published: PublishedFrom | undefined
   /** Whether it is not stored because of that. */
   readonly isBreakRefused: boolean
   readonly ownLifecycle: LifecycleFacts['own']
@@ -40,6 +47,7 @@ const nothingRare: Rare = {
   readme: undefined,
   releaseDigests: undefined,
   breaks: undefined,
+  published: undefined,
   isBreakRefused: false,
   ownLifecycle: undefined,
   quarantinedBy: [],
@@ -73,10 +81,10 @@ export function rareOf(
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const breaks = breaksOf(version)
+  const published = publishedFrom(status?.published)
   const { quarantinedBy = [] } = status ?? {}
-  const isPlainRow = [scan, ref, digests, breaks, spec.lifecycle, status?.lifecycle].every(
-    (part) => part === undefined,
-  )
+  const parts = [scan, ref, digests, breaks, published, spec.lifecycle, status?.lifecycle]
+  const isPlainRow = parts.every((part) => part === undefined)
   const isMarked = checksumMalformed || isTruncated || criticalSince > 0
   if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
   return {
@@ -87,6 +95,7 @@ export function rareOf(
     readme: ref && { ...ref, version: metadata.name },
     releaseDigests: context.string(digests),
     breaks,
+    published,
     isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',
     ownLifecycle: spec.lifecycle,
     quarantinedBy,
@@ -110,6 +119,15 @@ export function criticalSinceOf(
   if (times.length === 0) return 0
   const since = secondsOf(status?.scan?.criticalSince)
   return since || Math.max(1, ...times.map(({ scannedAt: at }) => secondsOf(at)))
+}
+
+/** Leaves out people: everybody who sees the version reads it. */
+function publishedFrom(published: Published | undefined): PublishedFrom | undefined {
+  if (published === undefined) return undefined
+  const { by: user = '', issuer: _, repository, ...rest } = published
+  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user)?.slice(1).join('/')
+  const by = repository ?? account
+  return { ...(by !== undefined && { by }), ...rest }
 }
 
 function breaksOf({ spec, status }: Version): Breaks | undefined {

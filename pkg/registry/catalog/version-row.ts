@@ -1,3 +1,4 @@
+import type { PublishedFrom } from '../../api/browse/browse.ts'
 import {
   effectiveLifecycle,
   type Lifecycle,
@@ -172,6 +173,11 @@ export class VersionRow {
   /** The changes that break callers although its number promises none; modules only. */
   get breaks(): Breaks | undefined {
     return this.#rare.breaks
+  }
+
+  /** From where it was published over HTTP. */
+  get published(): PublishedFrom | undefined {
+    return this.#rare.published
   }
 
   /** Its state if it is not active. */

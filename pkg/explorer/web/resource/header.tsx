@@ -7,6 +7,7 @@ import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { feedHref } from '../url/pages.ts'
 import type { ChosenVersion } from './chosen-version.ts'
+import { Published } from './published.tsx'
 import { safeHref } from './safe-href.ts'
 
 interface Props {
@@ -47,6 +48,7 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
             ? plural(detail.totalDownloads, 'download')
             : `${plural(detail.downloadCount ?? 0, 'download')} of ${shown}`}
         </span>
+        <Published published={detail.published} />
         <Visibility isPublic={detail.public} />
         {repository !== undefined && (
           <a href={repository} rel="noopener noreferrer">

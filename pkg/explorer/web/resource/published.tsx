@@ -1,0 +1,39 @@
+import type { ResourceDetail } from '../api/records.ts'
+import { TimeAgo } from '../parts/time-ago.tsx'
+import { safeHref } from './safe-href.ts'
+
+/** From where the version that is shown was published over HTTP. */
+export function Published({ published }: Pick<ResourceDetail, 'published'>) {
+  if (published === undefined) return null
+  const { by, ref, commit, runUrl, at } = published
+  const run = runUrl?.startsWith('https:') ? safeHref(runUrl) : undefined
+  return (
+    <span>
+      <span title={commit && `Commit ${commit}`}>
+        Published
+        {by !== undefined && (
+          <>
+            {' by '}
+            <span class="mono">{by}</span>
+          </>
+        )}
+        {ref !== undefined && (
+          <>
+            {' at '}
+            <span class="mono">{ref.replace(/^refs\/(?:tags|heads)\//, '')}</span>
+          </>
+        )}
+        {run !== undefined && (
+          <>
+            {', '}
+            <a href={run} rel="noopener noreferrer">
+              run {run.split('/').at(-1)}
+            </a>
+          </>
+        )}
+        {', '}
+        <TimeAgo at={at} />
+      </span>
+    </span>
+  )
+}
