@@ -86,7 +86,7 @@ it('takes changes of the file, and keeps the issuers of one that is broken', asy
   onTestFinished(() => file.close())
   const isValid = async () =>
     /^depot_publish_issuers_file_valid (\d)$/m.exec(await metrics.metrics())?.[1]
-  const changed = vi.fn()
+  const changed = vi.fn<() => void>()
   file.onChange(changed)
   await write([])
   await vi.waitUntil(async () => (await isValid()) === '0')

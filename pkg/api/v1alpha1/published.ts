@@ -2,7 +2,7 @@ import * as z from 'zod'
 
 const text = z.string().max(1000).optional()
 
-/** Who published a version: claims that the controller verified. */
+/** The caller who published a version: claims that the controller verified. */
 export const Published = z
   .object({
     by: text.describe('Subject of the token, or user of the cluster.'),

@@ -3,7 +3,7 @@ import { Loop } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { readTextFile } from './text-file.ts'
 
-/** What a file says, now and after each change. */
+/** The content of a file, now and after each change. */
 export interface FollowedFile<T> {
   readonly current: T
   /** @returns removes the listener */
@@ -29,7 +29,7 @@ export async function followFile<T>({
   readonly path: string
   /** @throws Error with file and line */
   readonly parse: (text: string, path: string) => T
-  /** What the file has, for the log. */
+  /** Names its content in the log. */
   readonly name: string
   readonly log: Logger
   /** Makes the gauge that says whether the file can be read, once it was read. */

@@ -43,7 +43,7 @@ export function clusterNotes(
     },
     async get(key) {
       const text = record(record(await ifFound(client.get(mapOf(key))))['data'])[key]
-      return text === undefined ? undefined : String(text)
+      return typeof text === 'string' ? text : undefined
     },
     put: (key, text) => write(key, text),
     drop: (key) => write(key, null),

@@ -191,7 +191,7 @@ export interface Objects {
   /** Values of a Secret by key; undefined if it does not exist. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, Buffer>> | undefined>
   readonly notes: Notes
-  /** Who publishes what over HTTP, until the status of the Version says it. Only in a cluster. */
+  /** Callers who publish over HTTP, until the status of the Version names them. Only in a cluster. */
   readonly publications?: SharedNotes
   close(): Promise<void>
 }

@@ -315,8 +315,11 @@ export class Auth {
   }
 
   async close(): Promise<void> {
-    const parts = [this.#issuer, this.#publishIssuers, this.#passthrough]
-    await Promise.all(parts.map((part) => part?.close()))
+    await Promise.all([
+      this.#issuer?.close(),
+      this.#publishIssuers?.close(),
+      this.#passthrough?.close(),
+    ])
   }
 
   /** Identifies the caller, answers the question and counts the result. Waits only if one of these has to. */

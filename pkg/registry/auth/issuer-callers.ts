@@ -19,7 +19,7 @@ import { type TokenRules, verifyToken } from './token-verifier.ts'
 export interface IssuerCallersOptions extends TokenRules {
   /** The cluster decides about tokens of other issuers. */
   readonly allowFallback: boolean
-  /** Who the cluster says a caller is, if it was asked. */
+  /** The caller as the cluster names it, if the cluster was asked. */
   readonly identityNow: (presented: Presented) => PublishedBy | undefined
   /** Which people are kept as consumers. */
   readonly consumers: ConsumerRules

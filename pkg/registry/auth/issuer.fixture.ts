@@ -115,12 +115,16 @@ export class TestIssuer {
   }
 }
 
-type Claims = Readonly<Record<string, unknown>>
+interface Claims {
+  readonly repository?: string
+  readonly project_path?: string
+  readonly ref?: string
+  readonly [name: string]: unknown
+}
 
-/** What GitHub Actions puts into the token of a job, as documented in 2026. */
+/** Claims in the token of a job of GitHub Actions, as documented in 2026. */
 export function githubClaims(claims: Claims = {}): Claims {
-  const repository = String(claims['repository'] ?? 'acme/vpc')
-  const ref = String(claims['ref'] ?? 'refs/tags/v1.0.0')
+  const { repository = 'acme/vpc', ref = 'refs/tags/v1.0.0' } = claims
   return {
     sub: `repo:${repository}:ref:${ref}`,
     aud: 'https://depot.example.com',
@@ -151,10 +155,9 @@ export function githubClaims(claims: Claims = {}): Claims {
   }
 }
 
-/** What GitLab puts into an ID token of a job, as documented in 2026. */
+/** Claims in an ID token of a job of GitLab, as documented in 2026. */
 export function gitlabClaims(claims: Claims = {}): Claims {
-  const project = String(claims['project_path'] ?? 'acme/dns')
-  const ref = String(claims['ref'] ?? 'v1.0.0')
+  const { project_path: project = 'acme/dns', ref = 'v1.0.0' } = claims
   return {
     sub: `project_path:${project}:ref_type:tag:ref:${ref}`,
     aud: 'https://depot.example.com',

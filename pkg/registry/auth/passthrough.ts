@@ -138,7 +138,7 @@ export class Passthrough {
   }
 
   /**
-   * Who the cluster says the caller is. Empty if it does not say: before Kubernetes 1.28, or while it cannot be reached.
+   * The caller as the cluster names it. Empty if it does not: before Kubernetes 1.28, or while it cannot be reached.
    * Never rejects.
    */
   async identityOf(presented: Presented): Promise<PublishedBy> {

@@ -50,7 +50,7 @@ export function unnamedSession(mode: AuthMode, kind: CallerKind): CallerSession 
 export function passthroughSession(
   mode: 'kubeconfig' | 'bearer' | 'oidc',
   presented: Presented,
-  /** Who the cluster says that is, if it was asked. */
+  /** The user that the cluster names for them, if it was asked. */
   identity: (presented: Presented) => PublishedBy | undefined,
 ): CallerSession & { readonly presented: Presented } {
   const { caller } = unnamedSession(mode, 'passthrough')

@@ -25,7 +25,7 @@ export interface VerifiedToken {
 export interface SignatureRules {
   readonly issuerUrl: string
   readonly clock: Clock
-  /** What the caller does to get another token. */
+  /** Says how the caller gets another token. */
   readonly again?: string
 }
 

@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../../records/store/store.ts'
@@ -72,6 +72,6 @@ it('removes what a kill left, and nothing that a Version waits for', async () =>
   expect(publications.known.size).toBe(3)
   await sweepAt(Date.now() + 3_700_000)
   expect([...publications.known.keys()]).toEqual([ids.waits])
-  publications.all = vi.fn(() => Promise.reject(new Error('forbidden')))
+  publications.all = () => Promise.reject(new Error('forbidden'))
   await sweepAt(Date.now())
 })

@@ -35,7 +35,7 @@ export async function notePublication(
   return id
 }
 
-/** Who published a Version, if its status does not say it yet. @throws ApiError */
+/** The publisher of a Version whose status does not say it yet. @throws ApiError */
 export async function publishedOf(
   { objects }: Pick<Context, 'objects'>,
   { metadata, spec: { upload }, status }: Version,
@@ -44,7 +44,7 @@ export async function publishedOf(
   const id = upload?.publication
   if (id === undefined || status?.published !== undefined) return undefined
   const note = noteIn((await objects.publications?.get(id)) ?? '')
-  const { namespace = '', name } = metadata
+  const { namespace, name } = metadata
   const isOf = note?.namespace === namespace && note.name === name && note.sha256 === sha256
   return isOf ? note.published : undefined
 }
