@@ -84,7 +84,7 @@ it('publishes an archive, which the server that answered serves', async () => {
     version: '1.0.0',
     sha256: expect.any(String),
     by: expect.any(String),
-    issuer: issuer.url,
+    issuer: expect.stringMatching(/^http:/),
   })
   const versions = await publishing.get('/depot/modules/v1/team/vpc/aws/versions')
   expect(await versions.text()).toContain('"1.0.0"')
