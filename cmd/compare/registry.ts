@@ -95,6 +95,7 @@ export async function openRegistry(
   const { packedBytes, unpackedBytes } = defaultLimits.module
   const fetching = await openFetching({
     options: {
+      archives: dir,
       spoolDir: dir,
       spoolSizeBytes: 2 * packedBytes,
       moduleSizeLimitBytes: packedBytes,
@@ -110,7 +111,6 @@ export async function openRegistry(
       egressPublicDownloads: true,
       egressCaPath,
     },
-    mountPath: dir,
     env: process.env,
     servicesOf,
     secret: async (_namespace, host) => {

@@ -128,7 +128,6 @@ async function runController(
         : undefined
       const fetching = await openFetching({
         options,
-        mountPath: options.archives,
         env: process.env,
         secret: (from, name) => known.secret(from, name),
         clock: cluster.serverClock,

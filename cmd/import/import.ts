@@ -37,7 +37,7 @@ async function importFrom(
   token: string | undefined,
   operands: readonly string[],
 ): Promise<number> {
-  const { name, system, dryRun, manifests, archives: mountPath } = options
+  const { name, system, dryRun, manifests } = options
   const { addresses, hosts, storage, chosen } = await readInputs(options, token, operands)
   const stopped = new AbortController()
   const stop = () => stopped.abort(new Error('another process has locked the folder'))
@@ -54,7 +54,6 @@ async function importFrom(
       egressPrivateCidrs: localNetworks,
       egressPublicDownloads: true,
     },
-    mountPath,
     env: process.env,
     secret: async () => (token === undefined ? undefined : { token: Buffer.from(token) }),
     unsignedRemedy,

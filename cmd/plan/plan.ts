@@ -57,7 +57,6 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
       // Nothing is fetched into it.
       spoolSizeBytes: 0,
     },
-    mountPath: options.archives,
     env: process.env,
     secret: (namespace, name) => objects.secret(namespace, name),
     clock,

@@ -22,12 +22,11 @@ import {
   createMetrics,
   type Logger,
   logOutput,
-  type Metrics,
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
 import { type FolderObjects, folderObjects } from '../../pkg/records/store/store.ts'
-import { checkFolder } from './check.ts'
+import { checkFolder, type OpenFolder } from './check.ts'
 import { untilEnd } from './end.ts'
 import { onlyOne } from './only-one.ts'
 import { outcomeOf, problemsOf, type RunTally, summaryOf, trackProgress } from './report.ts'
@@ -64,31 +63,41 @@ async function syncFolder(options: SyncCommandOptions): Promise<number> {
   const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-sync')
   const archivesProblem = options.check ? folderProblem : madeFolderProblem
   requireNone(folderProblem('--manifests', dir), archivesProblem('--archives', mountPath))
-  if (options.check) return await checkFolder(options, { spoolDir, log, metrics })
+  const parts = { options: { ...options, spoolDir }, log, metrics }
+  if (options.check) return await inFolder(parts, (folder) => checkFolder(options, folder))
   const lost = new AbortController()
   await using _ = await onlyOne(dir, 'depot sync', () => lost.abort())
-  return await fill(options, { spoolDir, log, metrics, lost: lost.signal })
+  return await inFolder(parts, (folder) => fill(options, folder, lost.signal))
+}
+
+/** Opens the folder and what fetching needs, and closes both at the end of the work. */
+async function inFolder(
+  parts: Pick<Parameters<typeof openFetching>[0], 'log' | 'metrics'> & {
+    readonly options: SyncCommandOptions & { readonly spoolDir: string }
+  },
+  work: (folder: OpenFolder) => Promise<number>,
+): Promise<number> {
+  const { options } = parts
+  const { apiGroup, manifests: dir, watch } = options
+  // A check prints mistakes of the manifests with its result.
+  const log = options.check ? createLogger('silent') : parts.log
+  const objects = await folderObjects({ dir, apiGroup, watch, log })
+  const secret = (namespace: string, name: string) => objects.secret(namespace, name)
+  const fetching = await openFetching({ ...parts, env: process.env, secret })
+  try {
+    return await work({ ...parts, objects, fetching })
+  } finally {
+    await objects.close()
+    await fetching.close()
+  }
 }
 
 async function fill(
   options: SyncCommandOptions,
-  {
-    spoolDir,
-    log,
-    metrics,
-    lost,
-  }: { spoolDir: string; log: Logger; metrics: Metrics; lost: AbortSignal },
+  { objects, fetching, log, metrics }: OpenFolder,
+  lost: AbortSignal,
 ): Promise<number> {
-  const { apiGroup, manifests: dir, archives: mountPath } = options
-  const objects = await folderObjects({ dir, apiGroup, watch: options.watch, log })
-  const fetching = await openFetching({
-    options: { ...options, spoolDir },
-    mountPath,
-    env: process.env,
-    secret: (namespace, name) => objects.secret(namespace, name),
-    log,
-    metrics,
-  })
+  const { apiGroup } = options
   const line = options.output === 'json' ? silentLine : statusLine(process.stdout)
   const tally = { stored: 0, removed: 0 }
   const forget = trackProgress(objects, line, tally)
@@ -114,8 +123,6 @@ async function fill(
   // The folder may be another process's since it was read.
   const status = lost.aborted ? 1 : await work()
   forget()
-  await objects.close()
-  await fetching.close()
   return status
 }
 

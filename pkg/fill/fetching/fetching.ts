@@ -22,7 +22,7 @@ import { type InstallationPolicy, openPolicyFile } from '../policy/policy.ts'
 import { openSources, type RegistrySources, type ServicesOf } from '../sources/sources.ts'
 import { showSpool } from './spool-metrics.ts'
 
-type SharedOptions = Omit<FetchingOptions, 'archives'> & {
+type SharedOptions = FetchingOptions & {
   readonly upstreamPolicy?: string | undefined
 }
 
@@ -36,8 +36,6 @@ type LimitOptions = Pick<
 
 interface OpenOptions {
   readonly options: SharedOptions
-  /** Root of the filesystem backend. */
-  readonly mountPath: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly secret: Objects['secret']
   readonly unsignedRemedy?: string
@@ -66,8 +64,7 @@ export interface Fetching {
 
 /** @throws OptionsError naming every option that cannot be used */
 export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
-  const { options, mountPath, env, secret, grants, log, metrics, unsignedRemedy, servicesOf } =
-    fetching
+  const { options, env, secret, grants, log, metrics, unsignedRemedy, servicesOf } = fetching
   const { clock = Date.now } = fetching
   const { spoolDir, spoolSizeBytes, upstreamHosts } = options
   const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
@@ -115,7 +112,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     egress,
     clock,
     archives: openArchiveStore(
-      { filesystemMountPath: mountPath, proxies, ...storage.settings },
+      { filesystemMountPath: options.archives, proxies, ...storage.settings },
       grants,
     ),
     sources: openSources({
