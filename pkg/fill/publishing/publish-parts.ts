@@ -3,10 +3,10 @@ import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { PublishMetrics } from './publish-metrics.ts'
-import type { PublishRight } from './right.ts'
+import type { PublishGuard } from './right.ts'
 
 /** Everything that routes for publishing share. */
-export interface PublishParts extends PublishRight {
+export interface PublishParts extends PublishGuard {
   readonly archives: ArchiveStore
   readonly spool: Spool
   readonly limits: LimitsByKind

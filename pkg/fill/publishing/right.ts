@@ -7,7 +7,7 @@ import { parentNames } from '../importing/importing.ts'
 import { claimsOf, type PublishAddress } from './target.ts'
 
 /** Decides who publishes. */
-export interface PublishRight {
+export interface PublishGuard {
   readonly objects: Objects
   /**
    * The caller, if it may write Versions of a module or provider; undefined if it may not.
@@ -25,7 +25,7 @@ export interface PublishRight {
 
 /** The answer says nothing about modules and providers to callers who may not publish them. @throws RegistryError Forbidden */
 export async function requireRight(
-  { objects, publisherOf }: PublishRight,
+  { objects, publisherOf }: PublishGuard,
   c: Context<ServingEnv>,
   address: PublishAddress,
 ): Promise<PublishedBy> {

@@ -1,5 +1,4 @@
 import { type Lifecycle, lifecycleWords } from '../../api/lifecycle/lifecycle.ts'
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable, type ReasonOf } from '../../base/errors/errors.ts'
 import type { VersionRow } from './version-row.ts'
 
@@ -67,12 +66,3 @@ export function quarantined(lifecycle: Lifecycle): Unserved {
 }
 
 const maxMessageBytes = 1000
-
-/** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */
-export function isPlainName(fileName: string, kind: ParentKind): boolean {
-  for (const character of fileName) {
-    if (character < ' ' || character === '\u007f') return false
-    if (kind === 'Provider' && (character === '/' || character === '\\')) return false
-  }
-  return true
-}

@@ -37,7 +37,6 @@ import {
   type Breaks,
   breakingChange,
   duplicateOf,
-  isPlainName,
   parentMissing,
   quarantined,
   type Unserved,
@@ -303,6 +302,15 @@ export class VersionRow {
     if (/failed|error/i.test(this.syncStatus)) return 'failed'
     return this.common.synced ? 'synced' : 'unsynced'
   }
+}
+
+/** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */
+function isPlainName(fileName: string, kind: ParentKind): boolean {
+  for (const character of fileName) {
+    if (character < ' ' || character === '\u007f') return false
+    if (kind === 'Provider' && (character === '/' || character === '\\')) return false
+  }
+  return true
 }
 
 /** Newest version first, then by platform, then by age. */
