@@ -14,6 +14,8 @@ RUN --mount=type=secret,id=ca \
 COPY . .
 COPY --from=runtime /var/lib/dpkg/status.d /runtime/var/lib/dpkg/status.d
 COPY --from=runtime /nodejs /runtime/nodejs
+# In the image with Trivy, also the Go modules that it is made of.
+COPY --from=runtime /usr/share/doc /runtime/usr/share/doc
 ARG SOURCE_DATE_EPOCH=0
 RUN SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH} node hack/image/app.ts /image/app /runtime && \
     install -D hack/image/depot /image/usr/bin/depot

@@ -58,9 +58,10 @@ e2e-outages: $(modules) ## Lose a node of three, and the API server for minutes 
 	@hack/kind/engine start >/dev/null
 	@WORKERS=2 DEPOT_E2E_CLUSTER=depot-e2e-outages $(NODE) npx vitest run --config vitest.outages.config.ts
 
-image: $(modules) ## Build both images, without and with git (BASES=local without a registry, PLATFORM=linux/arm64)
+image: $(modules) ## Build the images: plain, with git, with Trivy (BASES=local without a registry, PLATFORM=linux/arm64)
 	@$(NODE) hack/image/image
-	@GIT=true $(NODE) hack/image/image
+	@VARIANT=git $(NODE) hack/image/image
+	@VARIANT=scanning $(NODE) hack/image/image
 
 image-lock: $(modules) ## Write the digests that the images' tags have now, and the versions of Debian's packages, where they are used
 	@if command -v mmdebstrap >/dev/null; then \
@@ -100,10 +101,11 @@ bench: $(modules) ## Measure the server against bare node:http, and the way thro
 	@$(NODE) node hack/bench/publish.ts
 	@$(NODE) node hack/bench/publishing.ts
 
-bench-sync: $(modules) ## Measure what filling a registry costs (takes half an hour, and 8 GB where TMPDIR is)
+bench-sync: $(modules) ## Measure what filling a registry and scanning it costs (takes an hour, and 8 GB where TMPDIR is)
 	@$(NODE) node hack/bench/module-archives.ts
 	@$(NODE) node hack/bench/hostile-archives.ts
 	@$(NODE) node hack/bench/sync.ts --modules 1000 --provider-mib 700
+	@$(NODE) node hack/bench/scan.ts
 
 clean: ## Remove what was built or installed here
 	rm -rf node_modules .depot

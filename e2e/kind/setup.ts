@@ -26,6 +26,8 @@ declare module 'vitest' {
         readonly archive: string
         /** The same with git. */
         readonly gitArchive: string
+        /** The same with Trivy. */
+        readonly scanningArchive: string
         /** The variables that it was built with. */
         readonly settings: Readonly<Record<string, string>>
       }
@@ -64,6 +66,7 @@ export default async function setup({ provide }: TestProject): Promise<() => voi
   const image = {
     archive: join(repository, '.depot/image/e2e.tar'),
     gitArchive: join(repository, '.depot/image/e2e-git.tar'),
+    scanningArchive: join(repository, '.depot/image/e2e-scanning.tar'),
     settings: {
       TAG: 'docker.io/depot/depot:e2e',
       BASES: nodeImage === '' ? '' : 'local',
@@ -98,10 +101,12 @@ type Cluster = { readonly folder: string; readonly ports: readonly number[] }
 
 type Image = ProvidedContext['kind']['image']
 
-/** Builds the image without git, then the one with git, which has most steps in common. */
-async function buildImages({ archive, gitArchive, settings }: Image): Promise<void> {
-  await output(hack('image/image'), [], { ...settings, ARCHIVE: archive })
-  await output(hack('image/image'), [], { ...settings, ARCHIVE: gitArchive, GIT: 'true' })
+/** Builds the plain image, then the others, which have most steps in common with it. */
+async function buildImages(image: Image): Promise<void> {
+  const variants = { '': image.archive, git: image.gitArchive, scanning: image.scanningArchive }
+  for (const [VARIANT, ARCHIVE] of Object.entries(variants)) {
+    await output(hack('image/image'), [], { ...image.settings, ARCHIVE, VARIANT })
+  }
 }
 
 async function newCluster(image: Image, say: (what: string) => void): Promise<Cluster> {
@@ -113,7 +118,12 @@ async function newCluster(image: Image, say: (what: string) => void): Promise<Cl
     buildImages(image),
   ])
   say('a cluster and all images')
-  const archives = [image.archive, image.gitArchive, ...workloads.split('\n')]
+  const archives = [
+    image.archive,
+    image.gitArchive,
+    image.scanningArchive,
+    ...workloads.split('\n'),
+  ]
   await output(hack('kind/cluster'), ['load', name, ...archives])
   say('images in the cluster')
   return { folder, ports }

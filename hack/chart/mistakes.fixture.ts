@@ -666,6 +666,14 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
       ] as const,
   ),
   [
+    'V36 scanner image',
+    {
+      global: { image: { tag: '1.2.3', digest: `sha256:${'0'.repeat(64)}` } },
+      scanning: { enabled: true },
+    },
+    'V36 global.image.digest pins the image without a scanner: set scanning.image.digest too, to that of the tag 1.2.3-scanning',
+  ],
+  [
     'V36 secrets',
     { rbac: { scopeToNamespace: true }, controller: { secretNamespaces: ['*'] } },
     'V36 controller.secretNamespaces can only name depot-system, because rbac.scopeToNamespace=true reads no other namespace',

@@ -31,6 +31,26 @@ describe('values that contradict each other', () => {
     expect(mistakes({ scanning, server: { baseUrl: 'https://example.com/terraform' } })).toEqual([])
   })
 
+  it('accepts what the previous chart has below scanning, except the names that are reported', () => {
+    const scanning = {
+      enabled: true,
+      providerScanning: true,
+      cacheMountPath: '/var/cache/trivy',
+      offline: true,
+      blockOnCritical: true,
+      blockOnHigh: true,
+      cache: { storageClassName: 'shared', accessMode: 'ReadWriteMany', size: '1Gi' },
+      dbUpdater: { schedule: '0 2 * * *' },
+    }
+    expect(mistakes({ scanning })).toEqual([])
+    const image = { repository: 'aquasec/trivy', tag: '0.70.0' }
+    const all = { ...scanning, scanModules: true, dbUpdater: { ...scanning.dbUpdater, image } }
+    expect(mistakes({ scanning: all })).toEqual([
+      'V31 scanning.dbUpdater.image is now scanning.image; see docs/migrating.md',
+      'V31 scanning.scanModules is now removed (modules are always scanned); see docs/migrating.md',
+    ])
+  })
+
   it.each(malformed)('the schema refuses %j at %s', (values, path) => {
     expect(() => renderText(values)).toThrow(new RegExp(`at '/[^']*${path}'`))
   })

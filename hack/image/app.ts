@@ -7,11 +7,11 @@ import { notices } from './notices.ts'
 import { packagesOfImage } from './packages.ts'
 import { bundlePage } from './page.ts'
 import { sbom } from './sbom.ts'
-import { nodeOf, systemPackages } from './system-packages.ts'
+import { goModules, nodeOf, systemPackages } from './system-packages.ts'
 
 /*
- * The folder /app of the image: `node hack/image/app.ts FOLDER RUNTIME`. RUNTIME has Node and the list of Debian packages as the
- * runtime base has them. The time of the commit comes from SOURCE_DATE_EPOCH.
+ * The folder /app of the image: `node hack/image/app.ts FOLDER RUNTIME`. RUNTIME has Node and the lists of Debian packages and
+ * Go modules as the runtime base has them. The time of the commit comes from SOURCE_DATE_EPOCH.
  */
 
 const repository = resolve(import.meta.dirname, '../..')
@@ -36,8 +36,9 @@ if (refused.length > 0) {
 }
 
 const system = systemPackages(join(runtime, 'var/lib/dpkg/status.d'))
+const modules = goModules(join(runtime, 'usr/share/doc/trivy/modules'))
 const node = nodeOf(join(runtime, 'nodejs/bin/node'))
-writeFileSync(join(folder, 'NOTICES'), notices(repository, packages, system, node))
+writeFileSync(join(folder, 'NOTICES'), notices(repository, packages, { system, modules, node }))
 writeFileSync(
   join(folder, 'sbom.spdx.json'),
   sbom({
@@ -46,6 +47,7 @@ writeFileSync(
     epoch: Number(process.env['SOURCE_DATE_EPOCH'] ?? 0),
     packages,
     system,
+    modules,
     node,
   }),
 )

@@ -11,8 +11,8 @@ const root = join(import.meta.dirname, '../..')
 
 it('the lock of Debian has every package of the runtime bases, for each platform', () => {
   const bases = readFileSync(join(root, 'hack/image/bases'), 'utf8')
-  const packages = [...bases.matchAll(/^(?:git_)?packages='(.*)'$/gm)].flatMap(([, names = '']) =>
-    names.split(' '),
+  const packages = [...bases.matchAll(/^(?:git_|scanning_)?packages='(.*)'$/gm)].flatMap(
+    ([, names = '']) => names.split(' '),
   )
   expect(packages).toEqual(expect.arrayContaining(['libc6', 'git']))
   const lines = readFileSync(join(root, 'hack/image/debian.lock'), 'utf8').trim().split('\n')

@@ -5,7 +5,7 @@ import { afterAll, expect, it, onTestFinished, vi } from 'vitest'
 import { notices } from './notices.ts'
 import { packagesOfImage } from './packages.ts'
 import { sbom } from './sbom.ts'
-import { nodeOf, systemPackages } from './system-packages.ts'
+import { goModules, nodeOf, systemPackages } from './system-packages.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-sbom-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -21,8 +21,9 @@ const packageOf = (name: string, license: string) => ({
 const packages = [packageOf('one', 'MIT'), packageOf('two', 'MIT'), packageOf('three', 'ISC')]
 const system = [{ name: 'libstdc++6', version: '1:12.2+b1', architecture: 'amd64' }]
 const node = { version: '24.21.0', sha256: 'a'.repeat(64) }
+const modules = [{ name: 'github.com/Masterminds/semver/v3', version: 'v3.4.0' }]
 const document = (epoch: number) =>
-  sbom({ name: 'depot', version: '1.2.3', epoch, packages, system, node })
+  sbom({ name: 'depot', version: '1.2.3', epoch, packages, system, modules, node })
 
 it('the bill of materials names every package, and the same inputs give the same file', () => {
   const parsed = JSON.parse(document(1_700_000_000))
@@ -33,6 +34,7 @@ it('the bill of materials names every package, and the same inputs give the same
     'three',
     'node',
     'libstdc++6',
+    'github.com/Masterminds/semver/v3',
   ])
   expect(parsed.creationInfo.created).toBe('2023-11-14T22:13:20Z')
   expect(parsed.packages[4]).toMatchObject({
@@ -43,7 +45,10 @@ it('the bill of materials names every package, and the same inputs give the same
   expect(parsed.packages[5].externalRefs[0].referenceLocator).toBe(
     'pkg:deb/debian/libstdc%2B%2B6@1%3A12.2%2Bb1?arch=amd64',
   )
-  expect(parsed.relationships).toHaveLength(5)
+  expect(parsed.packages[6].externalRefs[0].referenceLocator).toBe(
+    'pkg:golang/github.com/Masterminds/semver/v3@v3.4.0',
+  )
+  expect(parsed.relationships).toHaveLength(6)
   expect(document(1_700_000_000)).toBe(document(1_700_000_000))
 })
 
@@ -57,6 +62,16 @@ it('the system packages are those of status.d, without checksums', () => {
     { name: 'libc6', version: '2.36-9', architecture: 'amd64' },
   ])
   expect(systemPackages(join(dir, 'missing'))).toEqual([])
+})
+
+it('the Go modules are those of the list of Trivy, if the base has it', () => {
+  const file = join(dir, 'modules')
+  writeFileSync(file, 'github.com/a/b/v3@v3.4.0\ngolang.org/x/mod@v0.34.0\n')
+  expect(goModules(file)).toEqual([
+    { name: 'github.com/a/b/v3', version: 'v3.4.0' },
+    { name: 'golang.org/x/mod', version: 'v0.34.0' },
+  ])
+  expect(goModules(join(dir, 'missing'))).toEqual([])
 })
 
 it('reads the version of a Node binary from the binary', () => {
@@ -73,10 +88,11 @@ it('notices print a text once for all packages that share it', () => {
     mkdirSync(join(dir, 'node_modules', name), { recursive: true })
     writeFileSync(join(dir, 'node_modules', name, 'LICENSE'), 'The same words.\r\n')
   }
-  const text = notices(dir, packages, system, node)
+  const text = notices(dir, packages, { system, modules, node })
   expect(text).toContain('one 1.0.0 (MIT)\ntwo 1.0.0 (MIT)\n\nThe same words.\n')
   expect(text).toContain('three 1.0.0 (ISC)\n\nLicense: ISC\n')
   expect(text).toContain('libstdc++6 1:12.2+b1\n')
+  expect(text).toMatch(/Go modules of Trivy.*\n\ngithub\.com\/Masterminds\/semver\/v3 v3\.4\.0\n/)
   expect(text).toContain('Node.js 24.21.0: see https://github.com/nodejs/node/blob/v24.21.0/')
 })
 

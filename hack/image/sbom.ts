@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { SpdxPackage } from './packages.ts'
-import type { NodeBinary, SystemPackage } from './system-packages.ts'
+import type { GoModule, NodeBinary, SystemPackage } from './system-packages.ts'
 
 /*
  * The software bill of materials as SPDX 2.3: everything in the image. A scanner that looks at the image sees only Debian's
@@ -14,6 +14,7 @@ export type Sbom = {
   readonly epoch: number
   readonly packages: readonly SpdxPackage[]
   readonly system: readonly SystemPackage[]
+  readonly modules: readonly GoModule[]
   readonly node: NodeBinary
 }
 
@@ -58,7 +59,23 @@ function systemEntry({ name, version, architecture }: SystemPackage) {
   }
 }
 
-export function sbom({ name, version, epoch, packages, system, node }: Sbom): string {
+const moduleEntry = ({ name, version }: GoModule) => ({
+  name,
+  SPDXID: `SPDXRef-Go-${name.replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${version.replaceAll('+', '-')}`,
+  versionInfo: version,
+  downloadLocation: 'NOASSERTION',
+  filesAnalyzed: false,
+  licenseDeclared: 'NOASSERTION',
+  externalRefs: [
+    {
+      referenceCategory: 'PACKAGE-MANAGER',
+      referenceType: 'purl',
+      referenceLocator: `pkg:golang/${name}@${encodeURIComponent(version)}`,
+    },
+  ],
+})
+
+export function sbom({ name, version, epoch, packages, system, modules, node }: Sbom): string {
   const root = {
     name,
     SPDXID: 'SPDXRef-Image',
@@ -68,7 +85,12 @@ export function sbom({ name, version, epoch, packages, system, node }: Sbom): st
     filesAnalyzed: false,
     licenseDeclared: 'Apache-2.0',
   }
-  const contents = [...packages, nodeEntry(node), ...system.map(systemEntry)]
+  const contents = [
+    ...packages,
+    nodeEntry(node),
+    ...system.map(systemEntry),
+    ...modules.map(moduleEntry),
+  ]
   const digest = createHash('sha256').update(JSON.stringify(contents)).digest('hex')
   const document = {
     spdxVersion: 'SPDX-2.3',

@@ -6,14 +6,17 @@ import { extract } from 'tar-stream'
 
 /*
  * `node hack/image/size.ts ARCHIVE...`: fails if an image exceeds its size limit. Node itself is 51 MiB compressed
- * and 127 MiB unpacked. An archive with `-git` in its name may have git and its libraries too.
+ * and 127 MiB unpacked. An archive with `-git` in its name may have git and its libraries too, one with
+ * `-scanning` Trivy.
  */
 
 const mib = 2 ** 20
-const limitsOf = (archive: string) =>
-  basename(archive).includes('-git')
-    ? { compressed: 70 * mib, unpacked: 190 * mib }
-    : { compressed: 60 * mib, unpacked: 160 * mib }
+function limitsOf(archive: string) {
+  const name = basename(archive)
+  if (name.includes('-scanning')) return { compressed: 110 * mib, unpacked: 340 * mib }
+  if (name.includes('-git')) return { compressed: 70 * mib, unpacked: 190 * mib }
+  return { compressed: 60 * mib, unpacked: 160 * mib }
+}
 
 /** Adds up the layers of an archive as `docker save` writes it. */
 async function sizesOf(archive: string): Promise<{ compressed: number; unpacked: number }> {

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/* The contents of a base without a package manager: Node, and Debian packages, which it lists in /var/lib/dpkg/status.d. */
+/*
+ * The contents of a base without a package manager: Node, Debian packages, which it lists in /var/lib/dpkg/status.d, and the Go
+ * modules of Trivy, where it has that.
+ */
 
 export type SystemPackage = {
   readonly name: string
@@ -25,6 +28,20 @@ export function systemPackages(folder: string): SystemPackage[] {
       const version = field(text, 'Version')
       const architecture = field(text, 'Architecture')
       return name && version && architecture ? [{ name, version, architecture }] : []
+    })
+}
+
+export type GoModule = { readonly name: string; readonly version: string }
+
+/** Reads a list with a line `name@version` for each module. */
+export function goModules(file: string): GoModule[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', version = ''] = line.split('@')
+      return { name, version }
     })
 }
 

@@ -73,7 +73,7 @@ annotations:
 {{- if $digest -}}
 {{ $repository }}@{{ $digest }}
 {{- else -}}
-{{ $repository }}:{{ $own.tag | default (print ($all.tag | default .root.Chart.AppVersion) (ternary "-git" "" (eq .component "controller"))) }}
+{{ $repository }}:{{ $own.tag | default (print ($all.tag | default .root.Chart.AppVersion) (get (dict "controller" "-git" "scanning" "-scanning") .component)) }}
 {{- end -}}
 {{- end }}
 

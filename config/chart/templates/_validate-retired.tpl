@@ -5,6 +5,8 @@
 {{- include "depot.check" (dict "found" .found "wrong" (dict
 (printf "V36 scanning.%s has no effect, because scanning.enabled is not true" (ternary "blockOnHigh" "blockOnCritical" $v.scanning.blockOnHigh))
   (and (not $v.scanning.enabled) (or $v.scanning.blockOnHigh $v.scanning.blockOnCritical))
+(printf "V36 global.image.digest pins the image without a scanner: set scanning.image.digest too, to that of the tag %s-scanning" ($v.global.image.tag | default .root.Chart.AppVersion))
+  (and $v.scanning.enabled $v.global.image.digest (not (or $v.scanning.image.repository $v.scanning.image.tag $v.scanning.image.digest)))
 (printf "V36 controller.secretNamespaces can only name %s, because rbac.scopeToNamespace=true reads no other namespace" $own)
   (and $v.rbac.scopeToNamespace (without $v.controller.secretNamespaces $own))
 "V36 controller.events.url and controller.events.secretName need each other: set both, or neither"
@@ -37,6 +39,7 @@
   "agent" "removed"
   "assembly" "removed"
   "scanning.dbUpdater.image" "scanning.image"
+  "scanning.scanModules" "removed (modules are always scanned)"
 -}}
 {{- $path := splitList "." $old -}}
 {{- $parent := $v -}}

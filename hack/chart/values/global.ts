@@ -37,7 +37,7 @@ export const globalValues: readonly Value[] = [
     'global.image.tag',
     '',
     '^([A-Za-z0-9_][-A-Za-z0-9_.]{0,123})?$',
-    'Tag of the image. Empty: the appVersion of the chart. The controller uses it with `-git`.',
+    'Tag of the image. Empty: the appVersion of the chart. The controller uses it with `-git`, and the scanner with `-scanning`.',
   ),
   matching(
     'global.image.digest',

@@ -65,6 +65,11 @@ export const quantities = (name: string, initial: Readonly<Record<string, unknow
 export const repositoryPattern = '^([a-z0-9]+(([._-]+|(:[0-9]+)?/)[a-z0-9]+)*(:[0-9]+)?)?$'
 export const tagPattern = '^([A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?)?$'
 
+const ownTag = new Map([
+  ['controller', '`global.image.tag` with `-git`, the image that has git'],
+  ['scanning', '`global.image.tag` with `-scanning`, the image that has Trivy'],
+])
+
 export function image(component: string, { repository, tag, digest = '' }: Image): Value[] {
   const ours = repository === ''
   return [
@@ -80,9 +85,7 @@ export function image(component: string, { repository, tag, digest = '' }: Image
       [tag, digest].filter((part) => part !== '').join('@'),
       tagPattern,
       ours
-        ? component === 'controller'
-          ? 'Tag of the image. Empty: `global.image.tag` with `-git`, the image that has git.'
-          : 'Tag of the image. Empty: `global.image.tag`.'
+        ? `Tag of the image. Empty: ${ownTag.get(component) ?? '`global.image.tag`'}.`
         : 'Tag of the image, with its digest if that is known.',
     ),
     matching(

@@ -25,4 +25,5 @@ export const retiredValues: readonly Value[] = [
   'agent',
   'assembly',
   'scanning.dbUpdater.image',
+  'scanning.scanModules',
 ].map(retired)

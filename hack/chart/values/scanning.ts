@@ -18,7 +18,7 @@ export const scanningValues: readonly Value[] = [
   bool(
     'scanning.enabled',
     false,
-    'Run `depot scanner` with Trivy, which writes findings into Versions. Image, node selector, tolerations and security contexts are those of the server.',
+    'Run `depot scanner` with Trivy, which writes findings into Versions. Node selector, tolerations and security contexts are those of the server.',
   ),
   bool('scanning.providerScanning', true, 'Scan providers too, not only modules.'),
   bool(
@@ -96,7 +96,7 @@ export const scanningValues: readonly Value[] = [
     { type: 'object' },
     'Egress rules of the download with `networkPolicy.enabled`, such as one to a mirror on another port than 443.',
   ),
-  ...image('scanning', { repository: 'ghcr.io/aquasecurity/trivy', tag: '0.70.0' }),
+  ...image('scanning', { repository: '', tag: '' }),
   quantities('scanning.resources', {
     requests: { cpu: '100m', memory: '512Mi' },
     limits: { memory: '4Gi' },

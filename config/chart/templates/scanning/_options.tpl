@@ -6,7 +6,6 @@
 - {flag: api-group, text: {{ $v.apiGroup | quote }}, from: apiGroup}
 - {flag: watch-namespaces, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
 - {flag: archives, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
-- {flag: scanner-command, text: /scanner/trivy, from: scanning.enabled}
 - {flag: trivy-cache-dir, text: {{ $s.cacheMountPath | quote }}, from: scanning.cacheMountPath}
 - {flag: scanner-offline, text: {{ $s.offline | quote }}, from: scanning.offline}
 - {flag: scan-providers, text: {{ $s.providerScanning | quote }}, from: scanning.providerScanning}
@@ -31,10 +30,6 @@
   from: the read-only root file system
   emptyDir:
     sizeLimit: 64Mi
-- name: scanner
-  from: scanning.enabled
-  emptyDir:
-    sizeLimit: 512Mi
 - name: work
   from: scanning.workSize
   emptyDir:
@@ -51,7 +46,6 @@
 {{- define "depot.scanning.mounts" -}}
 {{- $s := .Values.scanning -}}
 - {name: tmp, mountPath: /tmp, from: the read-only root file system}
-- {name: scanner, mountPath: /scanner, readOnly: true, from: scanning.enabled}
 - {name: work, mountPath: /var/lib/depot/scans, from: scanning.workSize}
 {{- if .Values.storage.filesystem.enabled }}
 - {name: modules, mountPath: {{ .Values.storage.filesystem.mountPath | quote }}, readOnly: true, from: storage.filesystem.mountPath}
