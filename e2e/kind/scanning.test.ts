@@ -136,7 +136,6 @@ beforeAll(async () => {
       {
         path: 'terraform-provider-random_v1.0.0',
         content: readFileSync(toolPath('trivy-db')),
-        executable: true,
       },
     ]),
   ])
