@@ -19,7 +19,7 @@ import { hookRoutes } from '../../pkg/fill/hooks/hooks.ts'
 import { publishRoutes } from '../../pkg/fill/publishing/publishing.ts'
 import { type SyncOptions, startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { elect } from '../../pkg/records/lease/lease.ts'
+import { LeaseElection } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/store/store.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
 import { requestOf } from '../../pkg/registry/auth/auth.ts'
@@ -67,7 +67,7 @@ async function runController(
   const proxies = proxyRules(process.env)
   let isFilled = false
   const work = new WorkWhileHeld(log)
-  const election = elect({
+  const election = new LeaseElection({
     client: cluster.client,
     namespace,
     name: leaseName,

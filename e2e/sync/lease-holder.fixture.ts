@@ -1,6 +1,6 @@
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { elect } from '../../pkg/records/lease/lease.ts'
+import { LeaseElection } from '../../pkg/records/lease/lease.ts'
 
 /*
  * A replica that writes as often as it can while it holds a lease, and prints what happens: `held`, `lost`, and after each of
@@ -18,7 +18,7 @@ const metrics = createMetrics({ version: 'test' })
 const log = createLogger('silent')
 const connection = loadConnection({ kubeconfig, env: {} })
 const cluster = openCluster({ connection, apiGroup: 'depot.internal', log, metrics })
-const election = elect({
+const election = new LeaseElection({
   client: cluster.client,
   namespace: 'team',
   name: 'writer',

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { TestLease } from './lease.fixture.ts'
-import { elect } from './lease.ts'
+import { LeaseElection } from './lease.ts'
 
 const timings = { leaseMs: 600, renewMs: 400, retryMs: 50 }
 let lease: TestLease
@@ -14,7 +14,7 @@ beforeEach(() => {
 function replica(identity: string) {
   const events: string[] = []
   const metrics = createMetrics({ version: 'test' })
-  const election = elect({
+  const election = new LeaseElection({
     client: lease.client(),
     namespace: 'team',
     name: 'depot',

@@ -1,10 +1,35 @@
 import { ifFound, messageOf } from '../../base/errors/errors.ts'
 import { pause } from '../../base/pacing/pacing.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type KubeClient } from '../kube/kube.ts'
 import { guarded } from './guard.ts'
-import type { Election, ElectionOptions } from './lease.ts'
 import { createLeaseMetrics } from './metrics.ts'
 import { type LeaseRecord, microTime, recordOf } from './record.ts'
+
+interface ElectionOptions {
+  readonly client: KubeClient
+  readonly namespace: string
+  /** Name of the Lease. */
+  readonly name: string
+  /** Identity of this replica; a new one each time it starts. */
+  readonly identity: string
+  /**
+   * Called each time the lease was won. The signal aborts when it is lost or given up: work has to end then, and every
+   * write through `guard` is refused.
+   */
+  readonly onHeld: (signal: AbortSignal) => void
+  readonly log: Logger
+  readonly metrics: Metrics
+  /**
+   * How long others wait for a holder that says nothing, how long a holder goes on without a renewal, and how often it
+   * renews. Default: 15 s, 10 s and 2 s.
+   */
+  readonly timings?: {
+    readonly leaseMs: number
+    readonly renewMs: number
+    readonly retryMs: number
+  }
+}
 
 const defaults = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 }
 
@@ -20,7 +45,7 @@ interface Sighting {
  * begun longer ago than the renew deadline, which is shorter; so it stops before another one can start, even after it was
  * paused.
  */
-export class LeaseElection implements Election {
+export class LeaseElection {
   readonly #options: ElectionOptions
   readonly #timings: typeof defaults
   readonly #metrics: ReturnType<typeof createLeaseMetrics>
@@ -39,19 +64,23 @@ export class LeaseElection implements Election {
     this.#metrics = createLeaseMetrics(options.metrics, () => this.held())
   }
 
+  /** Whether this replica may write now. */
   held(): boolean {
     const isFresh = performance.now() - this.#renewedMs < this.#timings.renewMs
     return this.#work !== undefined && !this.#work.signal.aborted && isFresh
   }
 
+  /** The client, whose writes throw ApiError NotHeld while the lease is not held. */
   guard(client: KubeClient): KubeClient {
     return guarded(client, () => this.held())
   }
 
+  /** Waits for the lease from now on, and renews it while it is held. */
   start(): void {
     this.#running ??= this.#run()
   }
 
+  /** Gives the lease up, so that another replica need not wait for it. */
   async release(): Promise<void> {
     this.#stop.abort()
     await this.#running
