@@ -36,6 +36,8 @@ const maxHookBytes = 2 ** 20
 const hookMs = 30_000
 /** Publications of one caller at a time: a quarter of all. */
 const perCaller = 16
+/** Webhooks of one path at a time, so that whoever sends to one Depot does not hold up the others. */
+const perHook = 4
 
 /** The controller authenticates callers and limits bodies. */
 export function createForwarding(options: ForwardingOptions): ControllerRoutes {
@@ -48,7 +50,12 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
     perClient: perCaller,
   })
   // Strangers send webhooks, so they get neither the connections nor the time of those who publish.
-  const hooks = new ReverseProxy({ ...shared, maxRequestBytes: maxHookBytes, timeoutMs: hookMs })
+  const hooks = new ReverseProxy({
+    ...shared,
+    maxRequestBytes: maxHookBytes,
+    timeoutMs: hookMs,
+    perClient: perHook,
+  })
 
   const routes = new Hono<ServingEnv>()
   const forward = async (c: Context<ServingEnv>): Promise<Response> => {
@@ -117,8 +124,9 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
     return forward(c)
   })
   routes.post(hookRoute, (c) => {
-    note(c, { route: hookRoute, namespace: c.req.param('namespace') })
-    return hooks.forward(c)
+    const { provider, namespace, name } = c.req.param()
+    note(c, { route: hookRoute, namespace })
+    return hooks.forward(c, { client: `${provider}/${namespace}/${name}` })
   })
   return {
     routes,
