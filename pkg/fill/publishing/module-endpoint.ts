@@ -1,9 +1,10 @@
 import { dirname } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { RegistryError } from '../../base/errors/errors.ts'
+import { createLimiter } from '../../base/pacing/pacing.ts'
 import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
 import { counted, Refused } from './answers.ts'
-import { backRefused, planPublication } from './plan.ts'
+import { backRefused, type Publication, planPublication } from './plan.ts'
 import { publish } from './publish.ts'
 import type { PublishParts } from './publish-parts.ts'
 import { requireRight } from './right.ts'
@@ -11,12 +12,18 @@ import { grantedPlace, parseModuleAddress, targetOf } from './target.ts'
 import { announcedBody, archiveTypes, receive } from './upload.ts'
 import { UploadSpaces } from './upload-space.ts'
 
+/** Modules that are packed at a time, because each takes memory; the others wait on disk. */
+const parallel = 4
+const waiting = 256
+const busy = 'too many modules wait to be checked: send the archive again in a moment'
+
 const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
 
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
   const { objects, archives, spool, limits, mibMs, metrics, log } = parts
   const spaces = new UploadSpaces(spool)
+  const inTurn = createLimiter({ parallel, waiting, busy })
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
     const { namespace, name, system, version } = c.req.param()
     note(c, { route: path, namespace, kind: 'Module', name, version })
@@ -44,7 +51,7 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
     const context = { objects, archives, limits: limit, signal, workDir, publisher }
     const allowed = c.req.query('allow-file')?.split(',') ?? []
     const asked = { file: space.path, address, version, storage: undefined, allowed }
-    return await planPublication(context, asked, async (publication) => {
+    const work = async (publication: Publication): Promise<Response> => {
       const { refusals, target, archive, comparison, isBroken } = publication
       if (refusals.length > 0) throw new Refused(refusals)
       const outcome = await publish(context, publication)
@@ -59,7 +66,8 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
         status: outcome === 'published' ? 201 : 200,
         headers: { 'Cache-Control': 'no-store' },
       })
-    })
+    }
+    return await inTurn(() => planPublication(context, asked, work))
   }
   return new Hono<ServingEnv>().put(path, counted('Module', metrics, put))
 }

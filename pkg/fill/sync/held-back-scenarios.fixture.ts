@@ -407,31 +407,6 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toHaveLength(2)
     })
 
-    it('asks upstream for nothing of a held version of a provider, not even its checksums', async () => {
-      const release = { platforms: ['linux/amd64', 'darwin/arm64'] }
-      scene().upstream.provider('acme/dns', { '1.0.0': release, '1.1.0': release })
-      const at = (ms: number) => new Date(now() - ms).toISOString()
-      scene().upstream.dates.set('acme/dns', { '1.0.0': at(8 * day), '1.1.0': at(hour) })
-      await scene().write('Depot', 'main', {
-        global: { storageConfig },
-        providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }],
-        policy: { minimumAge: '7d' },
-      })
-      await scene().run()
-      await later(day)
-      await later(day)
-      const about = (version: string) =>
-        scene().upstream.asked.filter((what) => what.includes(version))
-      expect(about('1.0.0')).toEqual(expect.arrayContaining(['sums acme/dns 1.0.0']))
-      expect(about('1.1.0')).toEqual([])
-      // Nothing that is stored or written names a digest of it.
-      const objects = (['Provider', 'Version'] as const).flatMap((kind) =>
-        scene().objects.list(kind, { namespace: scene().namespace }),
-      )
-      expect(JSON.stringify(objects)).not.toContain('dns_1.1.0')
-      expect((await scene().stored()).filter((file) => file.includes('1.1.0'))).toEqual([])
-    })
-
     it('holds versions of providers', async () => {
       const release = { platforms: ['linux/amd64'] }
       scene().upstream.provider('acme/dns', { '1.0.0': release })
