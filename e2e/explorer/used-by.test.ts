@@ -166,6 +166,34 @@ describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
     await close()
   })
 
+  it('are counted where one of their versions is compared, for those who may see them', async () => {
+    const verdict = { verdict: 'compatible', changes: [], readme: 'same' }
+    const compared = async () => {
+      const { page, problems, close } = await watch(browser, explorer.url)
+      await page.route('**/-/api/resources/platform/module/vpc/compare*', (route) =>
+        route.fulfill({ json: { ...verdict, from: '1.0.0', to: '2.0.0' } }),
+      )
+      await page.goto('/platform/module/vpc/compare/1.0.0...2.0.0')
+      await settled(page)
+      return { page, problems, close, text: await page.locator('.verdict').innerText() }
+    }
+    const writer = await compared()
+    await writer.page.getByText('3 consumers use this module, 1 of them 1.0.0.').waitFor()
+    expect(await problemsInEveryLook(writer.page)).toEqual([])
+    await writer.page.getByRole('link', { name: 'Used by' }).click()
+    await writer.page.waitForURL('**/vpc?tab=used-by&u_version=1.0.0')
+    expect(writer.problems).toEqual([])
+    await writer.close()
+    groups = ['readers']
+    onTestFinished(() => {
+      groups = ['writers']
+    })
+    const reader = await compared()
+    expect(reader.text).not.toContain('consumer')
+    expect(reader.problems).toEqual([])
+    await reader.close()
+  })
+
   it('are not for readers, who read how to get the right', async () => {
     groups = ['readers']
     onTestFinished(() => {

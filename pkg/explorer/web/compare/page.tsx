@@ -1,9 +1,14 @@
 import { comparisonMarkdown } from '../../../api/changes/changes.ts'
-import type { ModuleComparison, ResourceDetail } from '../api/records.ts'
+import type {
+  ConsumerList,
+  ModuleComparison,
+  PublishRights,
+  ResourceDetail,
+} from '../api/records.ts'
 import { type Query, useQuery } from '../api/use-query.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Crumb } from '../parts/crumb.tsx'
-import { number, sentence } from '../parts/format.ts'
+import { number, plural, sentence } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
@@ -13,8 +18,10 @@ import { navigate } from '../url/navigate.ts'
 import {
   compareHref,
   comparisonUrl,
+  consumersUrl,
   detailUrl,
   type PageAddress,
+  publishRightsUrl,
   resourceHref,
   type VersionRange,
 } from '../url/pages.ts'
@@ -189,6 +196,7 @@ function Compared({ address, data }: ComparedProps) {
         <div role="status">
           <h2 id="verdict">{title}</h2>
           {promise !== '' && <p>{promise}</p>}
+          <UsersOf address={address} version={data.from} />
           {data.readme === 'changed' && (
             <p>
               The <a href={resourceHref(address, { version: data.to })}>README</a> changed.
@@ -211,5 +219,29 @@ function Compared({ address, data }: ComparedProps) {
         <Changes key={group.id} group={group} range={data} />
       ))}
     </>
+  )
+}
+
+/** The consumers that still use a version, for those who may publish the module. */
+function UsersOf({
+  address,
+  version,
+}: {
+  readonly address: PageAddress
+  readonly version: string
+}) {
+  const rights = useQuery<PublishRights>(publishRightsUrl)
+  const isWriter = rights.data?.items.some(({ namespace }) => namespace === address.namespace)
+  const asked = { u_version: version, u_state: '', u_page: 1, u_page_size: 20 } as const
+  const { data, error } = useQuery<ConsumerList>(
+    isWriter ? consumersUrl(address, asked) : undefined,
+  )
+  if (data === undefined || error !== undefined || data.consumers === 0) return null
+  return (
+    <p>
+      {plural(data.consumers, 'consumer uses', 'consumers use')} this module,{' '}
+      {data.totalCount === 0 ? 'none' : number(data.totalCount)} of them {version}.{' '}
+      <a href={resourceHref(address, { tab: 'used-by', u_version: version })}>Used by</a>
+    </p>
   )
 }

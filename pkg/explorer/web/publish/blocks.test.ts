@@ -12,7 +12,7 @@ const module: Filled = {
   registryHost: 'depot.example.com',
   overHttp: true,
 }
-const provider: Filled = { ...module, kind: 'provider', name: 'cmdb', overHttp: false }
+const provider: Filled = { ...module, kind: 'provider', name: 'cmdb' }
 
 /** The objects of a block, whose digest is filled in as its comment says. */
 const objectsOf = (text: string) =>
@@ -60,6 +60,10 @@ it.each([
   ],
   [
     { ...provider, version: 'v2.1.0' },
+    'provider dist | --to depot.example.com/network/cmdb | --version 2.1.0',
+  ],
+  [
+    { ...provider, overHttp: false },
     'provider dist | --to network/cmdb | --version 2.1.0 | --direct --kubeconfig ~/.kube/config',
   ],
 ])('writes a command', (filled, command) => {

@@ -4,7 +4,7 @@ import type { PublishValues } from '../url/pages.ts'
 
 export interface Filled extends PublishValues {
   readonly registryHost: string
-  /** Whether the server takes archives of this kind. */
+  /** Whether the server takes archives. */
   readonly overHttp: boolean
   /** metadata.name of the Module or Provider, if there is one. */
   readonly object?: string | undefined

@@ -12,11 +12,7 @@ interface Props {
 /** The ways to publish, the best for most first. */
 export function Ways({ filled: values, overHttp }: Props) {
   const isModule = values.kind === 'module'
-  const filled: Filled = {
-    ...values,
-    registryHost: boot.registryHost,
-    overHttp: overHttp && isModule,
-  }
+  const filled: Filled = { ...values, registryHost: boot.registryHost, overHttp }
   return (
     <ol class="ways three-ways">
       <li>
@@ -38,8 +34,8 @@ export function Ways({ filled: values, overHttp }: Props) {
           {isModule
             ? 'It shows what would break before it sends.'
             : 'It takes the zips of GoReleaser, and checks them against SHA256SUMS.'}
-          {!filled.overHttp &&
-            ' It uses your own credentials of the cluster and of the storage, because this server takes no such archives.'}
+          {!overHttp &&
+            ' It uses your own credentials of the cluster and of the storage, because this server takes no archives.'}
         </p>
         <CodeBlock text={publishCommand(filled)} what="publish command" />
         <p class="quiet">

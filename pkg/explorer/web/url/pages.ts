@@ -192,7 +192,10 @@ export function versionsUrl(address: PageAddress, values: ResourceValues): strin
 }
 
 const consumerFilters = { version: text, state: text, page: count(1), page_size: rows(20) }
-export function consumersUrl(address: PageAddress, values: ResourceValues): string {
+export function consumersUrl(
+  address: PageAddress,
+  values: Pick<ResourceValues, 'u_version' | 'u_state' | 'u_page' | 'u_page_size'>,
+): string {
   const { u_version: version, u_state: state, u_page: page, u_page_size: page_size } = values
   return `${resourceUrl(address)}/consumers${print(consumerFilters, { version, state, page, page_size })}`
 }
