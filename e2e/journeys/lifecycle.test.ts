@@ -93,6 +93,51 @@ describe.each(clis)('with $name,', ({ path }) => {
     expect(await picked('1.1.0')).toBe('1.1.0')
   })
 
+  it.skipIf(path === undefined)(
+    'a deprecated module is installed, and its list says why',
+    async () => {
+      await rules({
+        versions: '1.0.0',
+        state: 'Deprecated',
+        message: 'leaks',
+        link: 'https://w.test',
+      })
+      await expect.poll(() => listOf('modules/v1/platform/net/aws')).toContain('"reason":"leaks"')
+      const workspace = new Workspace(path, server.url, net('1.0.0'))
+      await workspace.must('init')
+      expect(workspace.modules()['net']?.version).toBe('1.0.0')
+      expect(await listOf('modules/v1/platform/net/aws')).toContain('"link":"https://w.test"')
+    },
+  )
+
+  it.skipIf(path === undefined)(
+    'a yanked provider is left out of ranges, and of the list',
+    async () => {
+      await rules({ versions: '1.1.0', state: 'Yanked', message: 'broken' })
+      // No newer release of 1.1 is active, so nobody gets it any more.
+      await expect.poll(() => listOf('providers/v1/platform/hello')).not.toContain('1.1.0')
+      const range = await init(required('>= 1.0.0'))
+      expect(range).toMatchObject({ code: 0 })
+      expect(range.output).toMatch(/platform\/hello v1\.0\.0/)
+      const exact = await init(required('1.1.0'))
+      expect(exact).toMatchObject({ code: 1 })
+      expect(exact.output).toMatch(/no\s+available\s+releases\s+match/)
+    },
+  )
+
+  it.skipIf(path === undefined)('a restored version is installed again', async () => {
+    await rules({ versions: '1.1.0', state: 'Quarantined', message: 'steals keys' })
+    await expect.poll(() => listOf('modules/v1/platform/net/aws')).not.toContain('1.1.0')
+    await expect.poll(() => listOf('providers/v1/platform/hello')).not.toContain('1.1.0')
+    expect((await init(required('1.1.0'))).code).toBe(1)
+    await rules()
+    await expect.poll(() => listOf('modules/v1/platform/net/aws')).toContain('1.1.0')
+    await expect.poll(() => listOf('providers/v1/platform/hello')).toContain('1.1.0')
+    const restored = [await init(net('1.1.0')), await init(required('1.1.0'))]
+    expect(restored.map(({ code }) => code)).toEqual([0, 0])
+    expect(restored.map(({ output }) => output).join('')).not.toMatch(/quarantined|steals/)
+  })
+
   it.skipIf(path === undefined)('a quarantined version is refused with its reason', async () => {
     const before = [
       await listOf('modules/v1/platform/net/aws'),
