@@ -79,6 +79,8 @@ beforeAll(async () => {
   })
   mkdirSync(join(cwd, 'tmp'))
   writeFileSync(join(cwd, 'token'), await issuer.sign())
+  const modules = `"modules.v1" = "http://127.0.0.1:${serverPort}/depot/modules/v1/"`
+  writeFileSync(join(cwd, 'cli.tfrc'), `host "depot.test" {\n  services = { ${modules} }\n}\n`)
   ;[controller, server] = await Promise.all([startController(), startServer()])
 })
 afterAll(async () => {
@@ -101,12 +103,16 @@ function writeModule(name: string, version: string): string {
 }
 
 function publish(folder: string, version: string) {
-  const to = ['--to', `127.0.0.1:${serverPort}/team/vpc/aws`, '--version', version]
+  const to = ['--to', 'depot.test/team/vpc/aws', '--version', version]
   const [node, program] = depotCommand
   const args = [program, 'publish', 'module', folder, ...to, '--token-file', 'token']
   const child = spawn(node, args, {
     cwd,
-    env: { ...bareEnvironment, TMPDIR: join(cwd, 'tmp') },
+    env: {
+      ...bareEnvironment,
+      TMPDIR: join(cwd, 'tmp'),
+      TF_CLI_CONFIG_FILE: join(cwd, 'cli.tfrc'),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = (async () => {

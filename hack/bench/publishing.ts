@@ -150,13 +150,17 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 async function byCommand(): Promise<number[]> {
   const source = join(dir, 'source')
   writeFileSync(join(dir, 'token'), reader)
+  const config = join(dir, 'cli.tfrc')
+  const modules = `"modules.v1" = "${server.url}/depot/modules/v1/"`
+  writeFileSync(config, `host "depot.test" {\n  services = { ${modules} }\n}\n`)
+  const env = { ...process.env, TF_CLI_CONFIG_FILE: config }
   const times: number[] = []
   for (let round = 0; round < rounds; round += 1) {
     writeModuleSource(source, String(round))
     const version = `1.${round}.0`
-    const to = ['--to', `${new URL(server.url).host}/team/vpc/aws`, '--version', version]
+    const to = ['--to', 'depot.test/team/vpc/aws', '--version', version]
     const args = ['publish', 'module', source, ...to, '--token-file', join(dir, 'token')]
-    times.push(await timed(() => promisify(execFile)(process.execPath, [depot, ...args])))
+    times.push(await timed(() => promisify(execFile)(process.execPath, [depot, ...args], { env })))
     if (!(await isServed('vpc', version))) throw new Error(`${version} is not served`)
   }
   return times
