@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Sample } from '../../hack/testbed/explorer/manifests.ts'
+import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.ts'
 import { chromiumPath, problemsInEveryLook } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
@@ -21,9 +21,18 @@ const samples: readonly Sample[] = [
   { namespace: 'platform', name: 'cmdb', kind: 'provider', versions: ['2.0.0'] },
 ]
 
+const depot: SampleDepot = {
+  namespace: 'platform',
+  name: 'mirror',
+  storage: 'fileSystem',
+  minutes: 60,
+  modules: [],
+  providers: [],
+}
+
 let showcase: Showcase
 beforeAll(async () => {
-  if (chromiumPath !== undefined) showcase = await startShowcase(samples, [])
+  if (chromiumPath !== undefined) showcase = await startShowcase(samples, [depot])
 })
 afterAll(() => showcase?.stop())
 
@@ -39,6 +48,15 @@ describe.skipIf(chromiumPath === undefined)('held versions', () => {
     const [young, denied] = await page.locator('main tbody tr').allInnerTexts()
     expect(young).toMatch(/v1\.1\.0[\s\S]*Held back until 2999-01-01[\s\S]*in \d+ years/)
     expect(denied).toMatch(/v1\.2\.0[\s\S]*owner changed, under review[\s\S]*when the policy/)
+    expect(await problemsInEveryLook(page)).toEqual([])
+    // The lines that except a version, for those who may change the Depot.
+    const lines = page.locator('main tbody tr').first().locator('details')
+    await lines.getByText('For those who may change the Depot').click()
+    const command = lines.getByRole('button', { name: /Copy command that excepts v1\.1\.0/ })
+    await command.waitFor()
+    expect(await lines.innerText()).toMatch(
+      /exceptions:\s+- address: "git\.example\.com\/network\/vpc"[\s\S]*kubectl patch depot mirror --namespace platform --type json/,
+    )
     expect(await problemsInEveryLook(page)).toEqual([])
     await page.getByLabel('Why').selectOption('Denied')
     await page.getByRole('status').getByText('1 version', { exact: true }).waitFor()
