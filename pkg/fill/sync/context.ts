@@ -121,8 +121,10 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly uncompared: Map<string, Earlier>
   /** Versions whose upstream has other content by now, each with what is known of it. */
   readonly outdated: Map<string, OtherContent>
-  /** Depots that list again, because upstream changed after they let a version in. */
-  readonly unaged: Set<string>
+  /** Versions that upstream changed after they were let in, each with the revision that it has by now. */
+  readonly unaged: Map<string, string>
+  /** Depots that list again for that reason. */
+  readonly relisted: Set<string>
 }
 
 export function keyOf({ namespace, name }: { namespace: string; name: string }): string {

@@ -173,6 +173,41 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(heldBack()?.map((one) => one.version)).toEqual(['v1.1.0'])
     })
 
+    it.each([undefined, true])(
+      'still reports at once that a tag of a stored version moved, with immutable: %s',
+      async (immutable) => {
+        await begin(immutable === undefined ? {} : { immutable })
+        const { artifact } = scene().status('Version', 'vpc-1-0-2')
+        scene().upstream.repository(url, { ...tags(...old), 'v1.0.2': 'stolen' })
+        await later(hour)
+        const drifted = () => scene().condition('Version', 'vpc-1-0-2', 'Drifted')
+        await eventually(() => expect(drifted()).toMatchObject({ status: 'True' }))
+        expect(scene().status('Version', 'vpc-1-0-2').artifact).toEqual(artifact)
+      },
+    )
+
+    it('lets a module move to another source without its young content, and without asking for ever', async () => {
+      await begin()
+      const fork = 'https://git.test/fork.git'
+      const before = scene().status('Version', 'vpc-1-0-4').artifact
+      const text = (tag: string) => [tag, `fork ${tag}`] as const
+      scene().upstream.repository(fork, Object.fromEntries(old.map(text)))
+      await write({ source: { type: 'git', url: fork } })
+      await eventually(() =>
+        expect(scene().status('Version', 'vpc-1-0-0').artifact?.address).toBe('git.test/fork'),
+      )
+      scene().upstream.repository(fork, {
+        ...Object.fromEntries(old.map(text)),
+        'v1.0.4': 'stolen',
+      })
+      scene().upstream.asked.length = 0
+      await later(hour)
+      const polls = scene().upstream.asked.filter((what) => what === `list ${fork}`)
+      expect(polls.length).toBeLessThan(5)
+      expect(before?.address).toBe('git.test/vpc')
+      expect(JSON.stringify(scene().upstream.asked)).not.toContain(`fetch ${fork} v1.0.4`)
+    })
+
     it('also holds the new content of a version that follows its tag', async () => {
       await begin({ immutable: false })
       const digest = () => scene().status('Version', 'vpc-1-0-4').artifact?.contentDigest

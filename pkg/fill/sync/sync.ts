@@ -112,7 +112,8 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     unsourced: new Map(),
     uncompared: new Map(),
     outdated: new Map(),
-    unaged: new Set(),
+    unaged: new Map(),
+    relisted: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }
   let worked = 0

@@ -83,7 +83,7 @@ async function sync(
   const isPoll =
     request !== undefined ||
     poll !== undefined ||
-    context.unaged.delete(keyOf(depot.metadata)) ||
+    context.relisted.delete(keyOf(depot.metadata)) ||
     status.polledSpec !== specDigest ||
     pollDueMs(context, depot) <= nowMs
 

@@ -9,23 +9,27 @@ import { policyOf } from '../depot/configs.ts'
 import { listingOf, seenIn } from '../parent/held-back.ts'
 import { depotOf } from '../parent/quarantine.ts'
 import type { UpstreamOffer, VersionPlan } from './plan.ts'
+import type { Situation } from './sync-version.ts'
 import type { VersionWork } from './work.ts'
 
 /**
- * Tells whether the age of what upstream offers now was not counted yet, because it differs from what the Depot listed. Then the
- * Depot lists again. What is stored already, and what a person requests for a stored version, needs no age.
+ * Tells whether upstream offers content whose age was not counted yet, because it differs from what the Depot listed when it let
+ * the version in. Then the Depot lists again. What a person requests for a stored version needs no age, nor does content that
+ * replaces nothing.
  *
  * @throws FillError UpstreamChanged if nothing is stored that could be kept
  */
 export function isUnaged(
   context: Context,
   { version, attempt }: VersionWork,
-  { parent, address }: VersionPlan,
+  { parent, address, policy: replaces }: VersionPlan,
   { revision }: UpstreamOffer,
+  { isStored, isLost, isCurrent }: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
 ): boolean {
-  const { artifact } = version.status ?? {}
-  const isStored = artifact?.fileName !== undefined
-  if (isStored && (artifact.revision === revision || attempt.request !== undefined)) return false
+  if (version.status?.artifact?.revision === revision) return false
+  const isThere = isStored && !isLost
+  const mayReplace = replaces === 'follow' || (replaces === 'ask' && !isCurrent)
+  if (isThere && (attempt.request !== undefined || !mayReplace)) return false
   const depot = depotOf(context, parent)
   const listing = listingOf(parent)
   if (depot === undefined || listing === undefined) return false
@@ -43,9 +47,14 @@ export function isUnaged(
   const firstMs = msOf(listing.firstListedAt) ?? 0
   const isYoung = seen.sinceMs > Math.max(letInMs, firstMs) && seen.sinceMs + minimumAgeMs > nowMs
   if (!isOther && !isYoung) return false
-  context.unaged.add(keyOf(depot.metadata))
-  context.wake(refOf(depot), 'poll')
-  if (isStored) return true
+  const key = keyOf(version.metadata)
+  // The list may stay as it is, while the clock of upstream is wrong.
+  if (isOther && context.unaged.get(key) !== revision) {
+    context.unaged.set(key, revision)
+    context.relisted.add(keyOf(depot.metadata))
+    context.wake(refOf(depot), 'poll')
+  }
+  if (isThere) return true
   throw new FillError(
     'UpstreamChanged',
     `upstream has other content under ${version.spec.version} than when it was let in: it is stored when that content is old enough too, at the next poll of Depot ${keyOf(depot.metadata)} after that`,

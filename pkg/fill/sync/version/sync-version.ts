@@ -77,8 +77,9 @@ export async function syncVersion(
     const refused = request === undefined ? refusedBefore(work) : undefined
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-    if (isOffered(offer.revision, work, plan, situation) || isUnaged(context, work, plan, offer)) {
-      await keep(context, work, plan, stored)
+    if (isOffered(offer.revision, work, plan, situation)) await keep(context, work, plan, stored)
+    else if (isUnaged(context, work, plan, offer, situation)) {
+      if (isKept) await keep(context, work, plan, stored)
     } else {
       const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
       if (result === 'awaited') {

@@ -29,6 +29,7 @@ export async function reconcileVersion(
     const object = context.objects.get('Version', ref.namespace, ref.name)
     if (object !== undefined) return await reconcileObject(context, object, signal)
     context.outdated.delete(keyOf(ref))
+    context.unaged.delete(keyOf(ref))
     context.uncompared.delete(keyOf(ref))
     return undefined
   } finally {
