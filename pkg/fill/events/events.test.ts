@@ -178,3 +178,21 @@ it('drops what nobody accepted within a day, and does not tell of earlier times'
   await stop()
   expect(received).toEqual([])
 })
+
+it('tells of a version that a policy has held back for a day, when that day is over', async () => {
+  await start()
+  await write()
+  await eventually(() => expect(told()).toEqual(served))
+  await stop()
+  const since = new Date().toISOString()
+  const listing = { address: 'x', heldBack: [{ version: '1.2.0', since, why: 'Denied' }] }
+  const [module] = scene.objects.list('Module')
+  if (module === undefined) throw new Error('there is no Module')
+  await scene.objects.writeStatus(module, { ...(module.status as object), listing })
+  const hour = 60 * 60_000
+  await start(23 * hour)
+  await stop()
+  expect(told()).toEqual(served)
+  await start(24 * hour + 1000)
+  await eventually(() => expect(told()).toEqual(['held team/vpc', ...served]))
+})

@@ -1,6 +1,6 @@
 /**
- * Outbound events: tells another system by HTTP that a version is served, withdrawn or has new CRITICAL findings. The events of
- * the last day follow from the statuses of Versions, and one note has those that were delivered. So a process that goes on
+ * Outbound events: tells another system by HTTP that a version is served, withdrawn, held back or has new CRITICAL findings. The
+ * events of the last day follow from statuses, and one note has those that were delivered. So a process that goes on
  * after another one misses none.
  */
 
@@ -12,6 +12,7 @@ import { type Egress, refusalText } from '../egress/egress.ts'
 import { Queue, type Timers } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
 import { eventNote, msOf } from '../sync/sync.ts'
+import { heldEventsOf } from './held-events.ts'
 import { eventsOf, type VersionEvent } from './version-events.ts'
 
 export interface EventsOptions {
@@ -102,9 +103,11 @@ export async function startEvents(options: EventsOptions): Promise<{ stop(): Pro
     })
     return Number.POSITIVE_INFINITY
   })
-  const look = (version: StoredObject): void => {
-    const leastMs = Math.max(delivered.sinceMs, clock() - keptMs)
-    for (const event of eventsOf(version)) {
+  const look = (object: StoredObject): void => {
+    const nowMs = clock()
+    const leastMs = Math.max(delivered.sinceMs, nowMs - keptMs)
+    const events = object.kind === 'Version' ? eventsOf(object) : heldEventsOf(object, nowMs)
+    for (const event of events) {
       const { id, atMs } = event
       if (waiting.size >= maxWaiting) return
       if (atMs < leastMs || delivered.ids.has(id) || waiting.has(id)) continue
@@ -114,7 +117,9 @@ export async function startEvents(options: EventsOptions): Promise<{ stop(): Pro
   }
   // Events beyond the bound, and those of statuses that were written by nobody's watch.
   const looking = new Loop(async () => {
-    for (const version of objects.list('Version')) look(version)
+    for (const kind of ['Version', 'Module', 'Provider'] as const) {
+      for (const object of objects.list(kind)) look(object)
+    }
     return lookingMs
   })
   const forget = objects.onChange((ref, _, after) => {

@@ -3,13 +3,13 @@ import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { msOf, versionOfStored } from '../sync/sync.ts'
 
-/** Something that happened to a Version. */
+/** Something that happened to a version. */
 export interface VersionEvent {
   /** The same whenever and wherever it is computed. */
   readonly id: string
-  readonly type: `depot.version.${'served' | 'deprecated' | 'finding'}`
+  readonly type: `depot.version.${'served' | 'deprecated' | 'finding' | 'held'}`
   readonly atMs: number
-  /** Namespace and name of the Version. */
+  /** Namespace and name of the Version, or of the Module or Provider of a version that is not stored. */
   readonly subject: string
   readonly data: Readonly<Record<string, unknown>>
 }
