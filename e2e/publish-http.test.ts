@@ -30,7 +30,8 @@ beforeAll(async () => {
   vi.stubEnv('DEPOT_EVENTS_WEBHOOK_KEY', 'a key of more than twenty-four characters')
   await publishing.start(async ({ upstreams }) => {
     appendFileSync(upstreams.caFile, receiver.authority.ca)
-    return ['--events-webhook', `${receiver.origin}/events`]
+    const flags = ['--publish-template', 'template']
+    return [...flags, '--events-webhook', `${receiver.origin}/events`]
   })
   vi.unstubAllEnvs()
   ;({ cluster, controller, server } = publishing)
@@ -149,6 +150,27 @@ it('asks the cluster about its own service accounts', async () => {
   const other = await plane.serviceAccountToken('depot-system', 'depot-controller')
   const listed = await put('other/dns/aws/1.0.0', archive, { as: other })
   expect(listed).toMatchObject({ status: 404, body: { refusals: [{ reason: 'NoParent' }] } })
+})
+
+it('creates a missing Module from the template, for callers who may create it', async () => {
+  const { plane } = cluster
+  const storageConfig = { fileSystem: { directoryPath: 'team' } }
+  const body = await archiveOf('new')
+  const absent = await put('team/vpc-new/aws/1.0.0', body)
+  expect(absent).toMatchObject({ status: 404, body: { refusals: [{ reason: 'NoParent' }] } })
+  await cluster.apply('Module', 'team', 'template', {
+    spec: { moduleConfig: { provider: 'none', storageConfig, fileFormat: 'zip' } },
+  })
+  await vi.waitFor(async () => {
+    expect(await put('team/vpc-new/aws/1.0.0', body)).toMatchObject({ status: 201 })
+  }, 20_000)
+  const archive = await publishing.get('/depot/modules/v1/team/vpc-new/aws/1.0.0/download')
+  expect(archive.headers.get('x-terraform-get')).toContain('.zip')
+  // It may create versions only.
+  const as = await plane.serviceAccountToken('team', 'ci')
+  const refused = await put('team/other/aws/1.0.0', body, { as })
+  expect(refused.status).toBe(403)
+  expect(refused.body.errors.join()).toContain('create versions and modules')
 })
 
 const secret = { 'prod.tfstate': '{}', 'id.pem': 'x' }

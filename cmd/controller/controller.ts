@@ -154,6 +154,7 @@ async function runController(
           objects: known,
           log,
           metrics,
+          template: options.publishTemplate,
           publisherOf: (c, ...what) => auth.publisherOf(requestOf(c), ...what),
         })
         const hooks = hookRoutes({

@@ -140,6 +140,7 @@ const everything: Values = {
     image: { digest },
     storageGrants: ['platform=s3://archives/*'],
     requireStorageGrants: true,
+    publishTemplate: 'template',
     sweepDelete: true,
     replicaCount: 2,
     github: { secretName: 'github', apiUrl: 'https://github.example.com/api/v3' },

@@ -112,6 +112,12 @@ export const controllerValues: readonly Value[] = [
     [],
     '`NAMESPACE=URL` pairs, with globs: storage locations for the archives of a namespace. Empty: every location.',
   ),
+  matching(
+    'controller.publishTemplate',
+    '',
+    '^(([a-z0-9-]+/)?[a-z0-9.-]+)?$',
+    'Module, as `NAME` or `NAMESPACE/NAME`, from whose config a missing one is created for what a caller publishes. Empty: none is created.',
+  ),
   bool(
     'controller.requireStorageGrants',
     false,

@@ -12,6 +12,7 @@ import {
   namespace,
   namespaces,
   storageGrants,
+  template,
   toggle,
 } from './values.ts'
 import { storageVariables } from './variables.ts'
@@ -73,6 +74,12 @@ const options = flagged({
       'Address of the OIDC broker inside the cluster, where Depot fetches its keys. HTTPS, or HTTP on this machine and inside the cluster.',
   },
   passthroughCacheTtlMs,
+  publishTemplate: {
+    value: template,
+    otherwise: 'none: nobody publishes to a missing Module',
+    meaning:
+      'Module from whose `moduleConfig` a missing one is created for what a caller publishes, without its source. NAME is in the namespace of the new Module.',
+  },
   leaseName: {
     value: name,
     default: 'depot-controller',
@@ -161,7 +168,13 @@ export const controllerCommand = {
     together('oidcIssuerUrl', 'oidcClientId'),
     apart('useBearerToken', 'oidcIssuerUrl', 'there is one authentication mode'),
     ...(
-      ['useBearerToken', 'oidcIssuerUrl', 'publishIssuers', 'passthroughCacheTtlMs'] as const
+      [
+        'useBearerToken',
+        'oidcIssuerUrl',
+        'publishIssuers',
+        'passthroughCacheTtlMs',
+        'publishTemplate',
+      ] as const
     ).map((option) => needs(option, ['listen'])),
     ...oidcOptions.map((option) => needs(option, ['oidcIssuerUrl'])),
   ],

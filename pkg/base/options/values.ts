@@ -141,6 +141,14 @@ export const namespace = valueOf(
   'is not a namespace: write lower-case letters, digits and dashes, at most 63',
 ).meta({ title: 'NAMESPACE' })
 
+const templateName = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\/)?[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+
+/** A Module in the namespace of its user, or in a named one. */
+export const template = valueOf(
+  (value) => (templateName.test(value) ? value : undefined),
+  'is not the name of a Module: write NAME, or NAMESPACE/NAME',
+).meta({ title: '[NAMESPACE/]NAME' })
+
 /** Separated by commas. Empty text means every namespace. */
 export const namespaces = z
   .string()

@@ -90,6 +90,7 @@ export async function send(
 
 interface Answered {
   readonly outcome?: string
+  readonly newModule?: boolean
   readonly errors?: readonly string[]
   readonly refusals?: readonly { readonly reason: string }[]
   readonly missing?: readonly string[]

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { tarGzOf } from '../../archives/archive/packed.fixture.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
 import { begin, mib, PublishingApp, send } from './endpoint.fixture.ts'
+import type { PublishRoutesOptions } from './endpoint.ts'
 
 let app: PublishingApp
 beforeEach(async () => {
@@ -50,6 +51,38 @@ it('refuses what no archive changes before any of it arrives', async () => {
   const older = await begin(routes, path).answer
   expect(older).toMatchObject({ status: 422, body: { refusals: [{ reason: 'OlderVersion' }] } })
   expect((await send(routes, 'modules/team/vpc/aws/1.0.1', archive)).status).toBe(200)
+})
+
+it('creates a missing module from the template, complete and without its source', async () => {
+  await app.open()
+  const storage = { fileSystem: { directoryPath: 'shared' } }
+  const source = { type: 'git', url: 'https://example.com/x.git' }
+  const own = { fileFormat: 'zip', versionPolicy: 'Enforce', storageConfig: storage }
+  await app.add('Module', 'template', {
+    moduleConfig: { ...own, name: 'other', provider: 'none', source, versionConstraints: '< 1' },
+  })
+  const rights: unknown[] = []
+  const publisherOf: PublishRoutesOptions['publisherOf'] = async (_, ...asked) => {
+    rights.push(asked)
+    return {}
+  }
+  const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
+  const create = (template: string, name = 'dns') =>
+    send(app.routes({ template, publisherOf }), `modules/team/${name}/aws/1.0.0`, archive)
+  expect(await create('template')).toMatchObject({ status: 201, body: { newModule: true } })
+  expect(app.objects.get('Module', 'team', 'dns-aws')?.spec).toEqual({
+    moduleConfig: { ...own, name: 'dns', provider: 'aws' },
+    versions: [],
+  })
+  expect(await create('template')).toMatchObject({ status: 200, body: { newModule: false } })
+  expect(rights).toEqual([
+    ['Module', 'team', 'dns-aws', true],
+    ['Module', 'team', 'dns-aws', false],
+  ])
+  expect((await create('team/template', 'net')).status).toBe(201)
+  const absent = await create('absent', 'none')
+  expect(absent.status).toBe(404)
+  expect(absent.body.errors?.join()).toContain('no Module team/absent as its template')
 })
 
 it('counts how attempts ended', async () => {

@@ -21,7 +21,7 @@ const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
 
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spool, limits, mibMs, metrics, log } = parts
+  const { objects, archives, spool, limits, mibMs, metrics, log, template } = parts
   const spaces = new UploadSpaces(spool)
   const inTurn = createLimiter({ parallel, waiting, busy })
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
@@ -50,7 +50,7 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
     const workDir = dirname(space.path)
     const context = { objects, archives, limits: limit, signal, workDir, publisher }
     const allowed = c.req.query('allow-file')?.split(',') ?? []
-    const asked = { file: space.path, address, version, storage: undefined, allowed }
+    const asked = { file: space.path, address, version, template, allowed }
     const work = async (publication: Publication): Promise<Response> => {
       const { refusals, target, archive, comparison, isBroken } = publication
       if (refusals.length > 0) throw new Refused(refusals)
@@ -58,7 +58,8 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
       metrics.ended('Module', outcome, startMs)
       const { sha256, sizeBytes, contentDigest } = archive
       const facts = { sha256, sizeBytes, contentDigest, verdict: comparison?.verdict, isBroken }
-      const body = { outcome, address, version: target.version, ...facts }
+      const { isMissing: newModule } = target
+      const body = { outcome, address, version: target.version, newModule, ...facts }
       const { callerHash } = c.env?.facts ?? {}
       const what = { namespace, name, system, version: target.version, sha256 }
       log.info({ ...what, outcome, callerHash, ...publisher }, 'archive published')
@@ -78,7 +79,7 @@ function refuseEarly(
   address: Parameters<typeof targetOf>[1],
   version: string,
 ): void {
-  const target = targetOf(parts.objects, address, version, undefined)
+  const target = targetOf(parts.objects, address, version, { template: parts.template })
   grantedPlace(parts, target)
   const isBegun = target.siblings().some((one) => one.version === target.version)
   const back = isBegun ? undefined : backRefused(target)

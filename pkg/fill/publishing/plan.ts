@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import semver from 'semver'
 import { subjectOf } from '../../api/changes/changes.ts'
 import type { ModuleComparison, ModuleDocs } from '../../api/docs/docs.ts'
-import type { PublishedBy, StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveLimits,
   type ModuleArchive,
@@ -20,6 +20,7 @@ import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { docsOf } from './earlier-docs.ts'
 import {
+  type ConfigOrigin,
   conflictOf,
   grantedPlace,
   type PublishAddress,
@@ -39,13 +40,11 @@ export interface PublishContext {
   readonly publisher?: PublishedBy
 }
 
-interface Asked {
+interface Asked extends ConfigOrigin {
   /** Path of a folder, or of an archive. */
   readonly file: string
   readonly address: PublishAddress
   readonly version: string
-  /** Storage of a module that does not exist yet; undefined: it has to exist. */
-  readonly storage: StorageConfig | undefined
   /** Files to publish although they look like secrets. */
   readonly allowed: readonly string[]
 }
@@ -90,11 +89,11 @@ const maxReasons = 3
  */
 export async function planPublication<T>(
   context: PublishContext,
-  { file, address, version: spelled, storage, allowed }: Asked,
+  { file, address, version: spelled, allowed, ...origin }: Asked,
   work: (publication: Publication) => Promise<T>,
 ): Promise<T> {
   const { objects } = context
-  const target = targetOf(objects, address, spelled, storage)
+  const target = targetOf(objects, address, spelled, origin)
   const place = grantedPlace(context, target)
   const format = target.config.fileFormat === 'zip' ? 'zip' : 'tar.gz'
   return packModule(context, { file, format, allowed }, async (packed) => {

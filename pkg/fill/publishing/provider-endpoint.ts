@@ -58,7 +58,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       )
     }
     const publisher = await requireRight(parts, c, address)
-    const target = targetOf(objects, address, version, undefined)
+    const target = targetOf(objects, address, version, {})
     grantedPlace(parts, target)
     const caller = c.env.facts?.callerHash
     if (caller === undefined) throw new TypeError('the right to publish was given to nobody')

@@ -44,7 +44,7 @@ export async function planProvider(
   { folder, shownAs, address, version, storage }: AskedRelease,
 ): Promise<ProviderPublication> {
   const release = await findRelease({ folder, shownAs, type: address.name, version })
-  const target = targetOf(context.objects, address, release.version, storage)
+  const target = targetOf(context.objects, address, release.version, { storage })
   grantedPlace(context, target)
   const checksums = await checksumsOf(release)
   const signer = await signerOf(checksums, target)

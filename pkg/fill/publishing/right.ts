@@ -9,10 +9,13 @@ import { claimsOf, type PublishAddress } from './target.ts'
 /** Decides who publishes. */
 export interface PublishGuard {
   readonly objects: Objects
+  /** Module from whose config a missing one is created: `NAME` or `NAMESPACE/NAME`. Undefined: none is created. */
+  readonly template?: string | undefined
   /**
    * The caller, if it may write Versions of a module or provider; undefined if it may not.
    *
    * @param name metadata.name
+   * @param isNew whether it would be created, which the caller has to be allowed, too
    * @throws RegistryError where the caller is unknown
    */
   readonly publisherOf: (
@@ -20,12 +23,13 @@ export interface PublishGuard {
     kind: ParentKind,
     namespace: string,
     name: string,
+    isNew: boolean,
   ) => Promise<PublishedBy | undefined>
 }
 
 /** The answer says nothing about modules and providers to callers who may not publish them. @throws RegistryError Forbidden */
 export async function requireRight(
-  { objects, publisherOf }: PublishGuard,
+  { objects, publisherOf, template }: PublishGuard,
   c: Context<ServingEnv>,
   address: PublishAddress,
 ): Promise<PublishedBy> {
@@ -33,11 +37,12 @@ export async function requireRight(
   const kind = system === undefined ? 'Provider' : 'Module'
   const found = claimsOf(objects, address)[0]?.metadata.name
   const wouldBe = parentNames({ kind, ...address }).name
-  const publisher = await publisherOf(c, kind, namespace, found ?? wouldBe)
+  const isNew = found === undefined && kind === 'Module' && template !== undefined
+  const publisher = await publisherOf(c, kind, namespace, found ?? wouldBe, isNew)
   if (publisher !== undefined) return publisher
   const path = [namespace, name, system].filter((part) => part !== undefined).join('/')
   throw new RegistryError(
     'Forbidden',
-    `you may not publish ${path}: have a GroupBinding name the namespace in publishNamespaces and the ${kind} in publish${kind}s, or, for credentials of the cluster, have RBAC allow you to create versions there`,
+    `you may not publish ${path}: have a GroupBinding name the namespace in publishNamespaces and the ${kind} in publish${kind}s, or, for credentials of the cluster, have RBAC allow you to create versions${isNew ? ' and modules' : ''} there`,
   )
 }

@@ -89,17 +89,23 @@ const configField = { Module: 'moduleConfig', Provider: 'providerConfig' } as co
 const configIn = (kind: ParentKind, { spec }: StoredObject): PublishConfig =>
   (spec as Readonly<Record<string, PublishConfig>>)[configField[kind]] ?? {}
 
+/** Origin of the config of a Module or Provider that does not exist yet. Neither: it has to exist. */
+export interface ConfigOrigin {
+  readonly storage?: StorageConfig | undefined
+  /** Module as `NAME` or `NAMESPACE/NAME`. */
+  readonly template?: string | undefined
+}
+
 /**
  * Finds the module or provider of an address.
  *
- * @param storage of one that does not exist yet; undefined: it has to exist
  * @throws FillError NotSemver, NoParent, NoStorage
  */
 export function targetOf(
   objects: Objects,
   address: PublishAddress,
   spelled: string,
-  storage: StorageConfig | undefined,
+  origin: ConfigOrigin,
 ): Target {
   const version = normalizeVersion(spelled)
   if (semver.parse(version)?.raw !== version) {
@@ -112,7 +118,7 @@ export function targetOf(
     const message = `${nameOf(found)} is being deleted: wait until it is gone, and create it again`
     throw new FillError('NoParent', message)
   }
-  const parent = found ?? newParent(objects, kind, address, storage)
+  const parent = found ?? newParent(objects, kind, address, origin)
   const shared = configIn(kind, parent)
   const { name = parent.metadata.name, storageConfig } = shared
   if (storageConfig === undefined) {
@@ -165,17 +171,11 @@ function newParent(
   objects: Objects,
   kind: ParentKind,
   address: PublishAddress,
-  storage: StorageConfig | undefined,
+  origin: ConfigOrigin,
 ): StoredObject {
-  const { namespace, name, system } = address
-  if (storage === undefined) {
-    const what = system === undefined ? name : `${name} for ${system}`
-    throw new FillError(
-      'NoParent',
-      `there is no ${kind} ${what} in namespace ${namespace}: create it; depot publish --direct can create it with --storage-config`,
-    )
-  }
+  const { namespace } = address
   const parent = { kind, ...address }
+  const spec = specOf(objects, kind, address, origin)
   const names = parentNames(parent)
   const isTaken = (free: string) => objects.get(kind, namespace, free) !== undefined
   const free = isTaken(names.name)
@@ -195,9 +195,55 @@ function newParent(
       finalizers: [],
       ownerReferences: [],
     },
-    spec: { ...configOf(parent, { storage, format: 'tar.gz' }), versions: [] },
+    spec: { ...spec, versions: [] },
   }
 }
+
+/** @throws FillError NoParent, NoStorage */
+function specOf(
+  objects: Objects,
+  kind: ParentKind,
+  address: PublishAddress,
+  { storage, template }: ConfigOrigin,
+): object {
+  const { namespace, name, system } = address
+  if (storage !== undefined) {
+    return configOf({ kind, ...address }, { storage, format: 'tar.gz' })
+  }
+  const what = `${kind} ${system === undefined ? name : `${name} for ${system}`}`
+  if (template === undefined || kind === 'Provider') {
+    throw new FillError(
+      'NoParent',
+      `there is no ${what} in namespace ${namespace}: create it; depot publish --direct can create it with --storage-config`,
+    )
+  }
+  const [last = '', from = namespace] = template.split('/').toReversed()
+  const found = objects.get('Module', from, last)
+  if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
+    throw new FillError(
+      'NoParent',
+      `there is no ${what} in namespace ${namespace}, and no Module ${from}/${last} as its template, which --publish-template of the controller names: create one of them`,
+    )
+  }
+  const config = configIn('Module', found)
+  if (config.storageConfig === undefined) {
+    throw new FillError(
+      'NoStorage',
+      `the template ${nameOf(found)} has no storageConfig: set spec.moduleConfig.storageConfig, which says where archives are stored`,
+    )
+  }
+  const own = Object.entries(config).filter(([field]) => !ofSource.has(field))
+  return { moduleConfig: { ...Object.fromEntries(own), name, provider: system } }
+}
+
+/** Fields of a config by which versions come from elsewhere. */
+const ofSource: ReadonlySet<string> = new Set([
+  'source',
+  'repoOwner',
+  'repoUrl',
+  'githubClientConfig',
+  'versionConstraints',
+])
 
 /** Versions that are not valid are not served. */
 function siblingOf(object: StoredObject): Sibling | undefined {

@@ -257,15 +257,20 @@ export class Auth {
     return this.#answer(request, (session) => this.#mayPublish(session, kind, namespace, name))
   }
 
-  /** As `mayPublish`, and says who it is; undefined if the caller may not. */
+  /**
+   * As `mayPublish`, and says who it is; undefined if the caller may not.
+   *
+   * @param isNew whether the Module or Provider would be created, for which the cluster has a right of its own
+   */
   async publisherOf(
     request: AuthRequest,
     kind: ParentKind,
     namespace: string,
     name: string,
+    isNew = false,
   ): Promise<PublishedBy | undefined> {
     return await this.#answer(request, async (session) => {
-      if (!(await this.#mayPublish(session, kind, namespace, name))) return undefined
+      if (!(await this.#mayPublish(session, kind, namespace, name, isNew))) return undefined
       const { presented, caller } = session
       if (presented !== undefined) return this.#cluster().identityOf(presented)
       return { by: caller.subject, ...caller.origin }
@@ -375,9 +380,12 @@ export class Auth {
     kind: ParentKind,
     namespace: string,
     name: string,
+    isNew = false,
   ): boolean | Promise<boolean> {
     const { presented } = session
-    if (presented !== undefined) return this.#cluster().mayPublish(presented, namespace)
+    if (presented !== undefined) {
+      return this.#cluster().mayPublish(presented, namespace, isNew ? [kind] : [])
+    }
     const view = this.#viewOf(session)
     return typeof view !== 'string' && allowsPublishing(view, kind, namespace, name)
   }

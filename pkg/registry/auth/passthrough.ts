@@ -117,12 +117,24 @@ export class Passthrough {
     )
   }
 
-  /** Whether the caller may create Versions in a namespace. @throws Refusal where the cluster does not know the caller */
-  async mayPublish(presented: Presented, namespace: string): Promise<boolean> {
+  /**
+   * Whether the caller may create Versions in a namespace.
+   *
+   * @param more kinds that the caller has to be allowed to create, too
+   * @throws Refusal where the cluster does not know the caller
+   */
+  async mayPublish(
+    presented: Presented,
+    namespace: string,
+    more: readonly ParentKind[] = [],
+  ): Promise<boolean> {
     if (!isName(namespace)) return this.authenticate(presented).then(() => false)
-    const { plural: resource } = kinds.Version
-    const action = { namespace, verb: 'create', group: this.#options.apiGroup, resource }
-    return allowed([await this.#verdict(presented, action)])
+    const group = this.#options.apiGroup
+    const verdicts = (['Version', ...more] as const).map(async (kind) => {
+      const action = { namespace, verb: 'create', group, resource: kinds[kind].plural }
+      return this.#verdict(presented, action)
+    })
+    return allowed(await Promise.all(verdicts))
   }
 
   /** Those of the namespaces in which the caller may create Versions, of any name. @throws Refusal */

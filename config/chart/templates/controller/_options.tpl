@@ -19,6 +19,7 @@
 - {flag: publish-issuers, text: {{ ternary "/etc/depot/publish-issuers/issuers.yaml" "" (not (empty $v.server.publishIssuers)) | quote }}, from: server.publishIssuers}
 - {flag: broker-proxy-url, text: {{ ternary $f.brokerUrl "" $oidc.brokerProxy.enabled | quote }}, from: server.oidc.brokerProxy.enabled}
 - {flag: passthrough-cache-ttl, text: {{ $v.server.apiAccess.passthroughCacheTtl | quote }}, from: server.apiAccess.passthroughCacheTtl}
+- {flag: publish-template, text: {{ $c.publishTemplate | quote }}, from: controller.publishTemplate}
 - {flag: lease-name, text: {{ include "depot.component" (dict "root" . "component" "controller") | quote }}, from: fullnameOverride}
 - {flag: backup-lease, text: {{ ternary (include "depot.component" (dict "root" . "component" "backup")) "" $v.backup.enabled | quote }}, from: backup.enabled}
 - {flag: concurrency, text: {{ $c.concurrency | quote }}, from: controller.concurrency}
