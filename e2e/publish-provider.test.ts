@@ -92,7 +92,7 @@ it('publishes a release once all of it is there, and the server that answers ser
     name: 'cmdb',
     version: '1.0.0',
     platforms: ['linux_amd64', 'darwin_arm64'],
-    subject: 'publisher',
+    by: 'publisher',
   })
 })
 
