@@ -9,6 +9,7 @@ import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
 import {
   apply,
   json,
+  kind,
   kubectl,
   kubectlHere,
   must,
@@ -84,9 +85,9 @@ async function storeArchives(archives: Readonly<Record<string, Buffer>>): Promis
   rmSync(folder, { recursive: true })
 }
 
-const record = (kind: string, name: string, spec: object) => ({
+const record = (type: string, name: string, spec: object) => ({
   apiVersion: 'depot.internal/v1alpha1',
-  kind,
+  kind: type,
   metadata: { name, namespace: team },
   spec,
 })
@@ -241,14 +242,36 @@ it('is refused no request, and asks for nothing but records and their status', a
   ).toEqual(['patch versions/status'])
 })
 
+it('scans in an empty network namespace if its seccomp profile allows that', async () => {
+  const localhostProfile = 'depot/scanner.json'
+  const file = `/var/lib/kubelet/seccomp/${localhostProfile}`
+  const profile = JSON.stringify({ defaultAction: 'SCMP_ACT_ALLOW' })
+  const write = `mkdir -p ${dirname(file)} && echo '${profile}' >${file}`
+  await must('docker', ['exec', kind.node, 'sh', '-c', write])
+  const { scanning, ...rest } = values(true)
+  const seccompProfile = { type: 'Localhost', localhostProfile }
+  await install({ ...rest, scanning: { ...scanning, seccompProfile } })
+  // The scan of another archive.
+  const bytes = await zipOf([{ path: 'main.tf', content: `${risky}\n` }])
+  await storeArchives({ 'acme/network/network-3.0.0.zip': bytes })
+  await apply([versionOf('Module', '3.0.0', 'network-3.0.0.zip', bytes)])
+  const { sourceScan } = await until(
+    () => statusOf('module-3-0-0'),
+    (status) => status.sourceScan !== undefined,
+    120_000,
+  )
+  expect(sourceScan?.findings[0]?.severity).toBe('CRITICAL')
+  expect(await kubectlHere('logs', await scannerPod())).not.toContain('scanners share the network')
+}, 400_000)
+
 it('serves a version again when the policy no longer blocks it', async () => {
   await install(values(false))
   const versions = await until(
     () => versionsOf('acme/network/aws'),
-    (found) => Array.isArray(found) && found.length === 2,
+    (found) => Array.isArray(found) && found.length === 3,
     180_000,
   )
-  expect(versions).toEqual(['2.0.0', '1.0.0'])
+  expect(versions).toEqual(['3.0.0', '2.0.0', '1.0.0'])
   const { quarantinedBy, sourceScan } = await statusOf('module-2-0-0')
   expect(quarantinedBy).toBeUndefined()
   expect(sourceScan?.findings[0]?.severity).toBe('CRITICAL')

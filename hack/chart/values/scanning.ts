@@ -8,6 +8,7 @@ import {
   items,
   matching,
   objectName,
+  shape,
   size,
   type Value,
 } from '../value.ts'
@@ -101,6 +102,16 @@ export const scanningValues: readonly Value[] = [
     requests: { cpu: '100m', memory: '512Mi' },
     limits: { memory: '4Gi' },
   }),
+  {
+    name: 'scanning.seccompProfile',
+    schema: shape({
+      type: { enum: ['RuntimeDefault', 'Localhost', 'Unconfined'] },
+      localhostProfile: { type: 'string' },
+    }),
+    default: {},
+    meaning:
+      'Seccomp profile of the pods. Empty: that of `server.podSecurityContext`. With one that allows `unshare`, Trivy runs in an empty network namespace.',
+  },
   items(
     'scanning.extraEnv',
     [],
