@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import {
   controllerCommand,
   explorerCommand,
+  scannerCommand,
   serverCommand,
 } from '../../pkg/base/options/options.ts'
 import { effective } from './effects.fixture.ts'
@@ -86,6 +87,22 @@ const components: readonly Component[] = [
     elsewhere: ['kubeconfig', 'log-format'],
   },
   {
+    name: 'depot-scanning',
+    command: scannerCommand,
+    // The chart mounts what the defaults name, and runs Trivy.
+    elsewhere: [
+      'admin-listen',
+      'kubeconfig',
+      'log-format',
+      'manifests',
+      'output',
+      'scanner',
+      'scanner-command',
+      'shutdown-grace-period',
+      'work-dir',
+    ],
+  },
+  {
     name: 'depot-ui',
     command: explorerCommand,
     elsewhere: ['base-url', 'session-password-path', 'oidc-client-secret-path', 'log-format'],
@@ -96,7 +113,7 @@ const containers = [
   profiles['everything'],
   profiles['broker'],
   { server: { anonymousAuth: true } },
-  { rbac: { scopeToNamespace: true } },
+  { rbac: { scopeToNamespace: true }, scanning: { enabled: true } },
 ]
   .flatMap((profile) => podsOf(render({ ...profile, crds: { install: false } })))
   .flatMap(({ name, spec }) =>

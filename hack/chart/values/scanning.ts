@@ -1,3 +1,4 @@
+import { logLevels } from '../../../pkg/base/options/options.ts'
 import {
   bool,
   choice,
@@ -33,6 +34,7 @@ export const scanningValues: readonly Value[] = [
     'Quarantine versions with findings of the severity CRITICAL, unless `scanPolicy` of their config says what to block.',
   ),
   bool('scanning.blockOnHigh', false, 'The same for findings of the severity HIGH or CRITICAL.'),
+  choice('scanning.logLevel', 'info', logLevels, 'Minimum log level.'),
   integer('scanning.slots', 1, 'How many archives to scan concurrently.', {
     minimum: 1,
     maximum: 99,

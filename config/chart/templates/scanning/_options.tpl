@@ -5,6 +5,7 @@
 {{- $limits := $v.controller.limits -}}
 - {flag: api-group, text: {{ $v.apiGroup | quote }}, from: apiGroup}
 - {flag: watch-namespaces, text: {{ ternary (include "depot.namespace" .) "" $v.rbac.scopeToNamespace | quote }}, from: rbac.scopeToNamespace}
+- {flag: log-level, text: {{ $s.logLevel | quote }}, from: scanning.logLevel}
 - {flag: archives, text: {{ ternary $v.storage.filesystem.mountPath "" $v.storage.filesystem.enabled | quote }}, from: storage.filesystem.mountPath}
 - {flag: trivy-cache-dir, text: {{ $s.cacheMountPath | quote }}, from: scanning.cacheMountPath}
 - {flag: scanner-offline, text: {{ $s.offline | quote }}, from: scanning.offline}
