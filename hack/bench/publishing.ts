@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
-import { tarGzOf } from '../../pkg/archives/archive/packed.fixture.ts'
+import { parseArgs, promisify } from 'node:util'
+import { tarGzOf, zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
 import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 import { bundleProgram } from '../image/bundle.ts'
 import { startControlPlane } from '../testbed/control-plane/control-plane.ts'
@@ -23,7 +23,11 @@ import { median } from './rounds.ts'
  * way of a pushed tag from its webhook to the server.
  */
 
+const { values } = parseArgs({ options: { 'provider-mib': { type: 'string', default: '700' } } })
 const rounds = 10
+const platforms = ['linux', 'darwin', 'windows', 'freebsd'].flatMap((os) =>
+  ['amd64', 'arm64', '386'].map((arch) => `${os}_${arch}`),
+)
 const publishers = 50
 const root = '/apis/depot.internal/v1alpha1/namespaces'
 const dir = mkdtempSync(join(tmpdir(), 'depot-bench-publishing-'))
@@ -59,12 +63,18 @@ await apply('depot-system', 'GroupBinding', 'all', {
   expression: 'true',
   moduleResources: ['*'],
   publishNamespaces: ['team'],
+  providerResources: ['*'],
   publishModules: ['*'],
+  publishProviders: ['*'],
 })
 const moduleNames = ['vpc', ...Array.from({ length: publishers }, (_, at) => `many-${at}`)]
 for (const name of moduleNames) {
   await apply('team', 'Module', name, { moduleConfig: { name, provider: 'aws', storageConfig } })
 }
+const providerStorage = { fileSystem: { directoryPath: 'providers' } }
+await apply('team', 'Provider', 'large', {
+  providerConfig: { name: 'large', storageConfig: providerStorage },
+})
 const secret = randomBytes(32).toString('hex')
 await plane.admin.request('POST', '/api/v1/namespaces/team/secrets', {
   metadata: { name: 'hook' },
@@ -84,8 +94,8 @@ await bundleProgram(dir)
 const depot = join(dir, 'depot.mjs')
 const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
 const storage = ['--archives', registry.archives, '--storage-grants', '*=*']
-async function start(command: string, ...flags: readonly string[]): Promise<Server> {
-  const all = [command, ...cluster, ...callers, ...storage, ...listen, ...flags]
+async function start(name: string, ...flags: readonly string[]): Promise<Server> {
+  const all = [name, ...cluster, ...callers, ...storage, ...listen, ...flags]
   const started = await launchProgram(depot, all, { POD_NAMESPACE: 'depot-system' })
   stops.defer(async () => void (await started.stop()))
   return started
@@ -93,7 +103,9 @@ async function start(command: string, ...flags: readonly string[]): Promise<Serv
 const spool = ['--spool-dir', join(dir, 'spool')]
 const controller = await start('controller', ...upstreams.flags, ...spool)
 const stats = ['--stats-path', join(dir, 'stats.db')]
-const server = await start('server', ...stats, '--sync-url', controller.url)
+await registry.sign()
+const key = ['--gpg-private-key-path', registry.signingKey ?? '']
+const server = await start('server', ...stats, ...key, '--sync-url', controller.url)
 while (!(await fetch(`${server.adminUrl}/readyz`)).ok) await sleep(50)
 
 const tokenOf = (sub: string) => issuer.sign({ sub })
@@ -146,24 +158,59 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - startedMs
 }
 
-/** From the start of the command to its end, when the server serves the version. */
-async function byCommand(): Promise<number[]> {
+const config = join(dir, 'cli.tfrc')
+const services = ['modules', 'providers'].map(
+  (kind) => `"${kind}.v1" = "${server.url}/depot/${kind}/v1/"\n`,
+)
+writeFileSync(config, `host "depot.test" {\n  services = {\n${services.join('')}}\n}\n`)
+writeFileSync(join(dir, 'token'), reader)
+
+/** Runs a command to its end, when the server serves the version. @returns its time, its CPU time and its memory */
+async function command(kind: string, path: string, to: string, version: string) {
+  const usage = join(dir, 'usage.json')
+  const node = ['--import', join(import.meta.dirname, 'usage.ts'), depot, 'publish', kind, path]
+  const args = [
+    '--to',
+    `depot.test/${to}`,
+    '--version',
+    version,
+    '--token-file',
+    join(dir, 'token'),
+  ]
+  const env = { ...process.env, TF_CLI_CONFIG_FILE: config, DEPOT_USAGE: usage }
+  const ms = await timed(() => promisify(execFile)(process.execPath, [...node, ...args], { env }))
+  const used = JSON.parse(readFileSync(usage, 'utf8')) as { cpuSeconds: number; maxRssMib: number }
+  return { ms, ...used }
+}
+
+async function byCommand() {
   const source = join(dir, 'source')
-  writeFileSync(join(dir, 'token'), reader)
-  const config = join(dir, 'cli.tfrc')
-  const modules = `"modules.v1" = "${server.url}/depot/modules/v1/"`
-  writeFileSync(config, `host "depot.test" {\n  services = { ${modules} }\n}\n`)
-  const env = { ...process.env, TF_CLI_CONFIG_FILE: config }
-  const times: number[] = []
+  const runs: Awaited<ReturnType<typeof command>>[] = []
   for (let round = 0; round < rounds; round += 1) {
     writeModuleSource(source, String(round))
     const version = `1.${round}.0`
-    const to = ['--to', 'depot.test/team/vpc/aws', '--version', version]
-    const args = ['publish', 'module', source, ...to, '--token-file', join(dir, 'token')]
-    times.push(await timed(() => promisify(execFile)(process.execPath, [depot, ...args], { env })))
+    runs.push(await command('module', source, 'team/vpc/aws', version))
     if (!(await isServed('vpc', version))) throw new Error(`${version} is not served`)
   }
-  return times
+  return runs
+}
+
+/** Zips of a provider as large as the largest ones, for twelve platforms. */
+async function largeProvider() {
+  const dist = join(dir, 'dist')
+  mkdirSync(dist)
+  const size = Math.floor((Number(values['provider-mib']) * 2 ** 20) / platforms.length)
+  for (const platform of platforms) {
+    const entry = {
+      path: 'terraform-provider-large_v1.0.0',
+      content: randomBytes(size),
+      mode: 0o755,
+    }
+    const file = join(dist, `terraform-provider-large_1.0.0_${platform}.zip`)
+    writeFileSync(file, await zipOf([entry]))
+  }
+  const run = await command('provider', dist, 'team/large', '1.0.0')
+  return { ...run, server: residentMb(server.pid), controller: residentMb(controller.pid) }
 }
 
 const cpuMs = () => (cpuNanoseconds(server.pid) + cpuNanoseconds(controller.pid)) / 1e6
@@ -231,13 +278,17 @@ const beforeMany = { server: residentMb(server.pid), controller: residentMb(cont
 const many = await manyAtOnce()
 const memory = { server: residentMb(server.pid), controller: residentMb(controller.pid) }
 const hooks = await byWebhook()
+const large = await largeProvider()
 console.log(
   goalTable([
     atMost(
       'depot publish of 1 MB over HTTP until it is served, median, s',
       2,
-      median(commands) / 1000,
-      slowest(commands, 's'),
+      median(commands.map(({ ms }) => ms)) / 1000,
+      `${slowest(
+        commands.map(({ ms }) => ms),
+        's',
+      )}; ${median(commands.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)} s of CPU`,
     ),
     atMost(
       'PUT of 1 MB until it is served, median, ms',
@@ -264,6 +315,14 @@ console.log(
       5,
       median(hooks) / 1000,
       slowest(hooks, 's'),
+    ),
+    ...(['server', 'controller'] as const).map((name) =>
+      atMost(
+        `memory of the ${name} at its highest, after a provider of ${values['provider-mib']} MiB on 12 platforms, MB`,
+        250,
+        large[name].highest,
+        `${(large.ms / 1000).toFixed(0)} s; the command took ${large.maxRssMib.toFixed(0)} MiB`,
+      ),
     ),
   ]),
 )

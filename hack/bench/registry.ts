@@ -49,6 +49,7 @@ export const jsonCases = [
   { name: 'browse: Depots', path: '/depot/ui/v1/depots' },
   { name: 'browse: graph', path: '/depot/ui/v1/depots/graph' },
   { name: 'browse: statistics', path: '/depot/ui/v1/stats' },
+  { name: 'browse: Atom feed', path: '/depot/ui/v1/feed.atom' },
 ] as const
 
 /** Pages of browsing that differ at every request, so that none is ready. */
