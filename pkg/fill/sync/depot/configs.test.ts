@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { UpstreamPolicy } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { itemsOf } from './configs.ts'
 
@@ -32,4 +33,54 @@ it('refuses a config that would make the resource of another one, in any order',
   expect(refused([])).toEqual(['vpc-gcp vpc-gcp'])
   const moduleConfig = { name: 'vpc-gcp', provider: 'aws' }
   expect(refused([object('Module', 'vpc-gcp', { moduleConfig })])).toEqual(['vpc vpc-gcp'])
+})
+
+const [key, other] = ['A'.repeat(40), 'B'.repeat(40)]
+const [small, prefixed] = [key.toLowerCase(), `0x${key}`]
+const spaced = key.replaceAll(/(.{4})/g, '$1 ').trim()
+
+it.each<[string, object, UpstreamPolicy, object, unknown]>([
+  ['no policy', {}, {}, {}, {}],
+  ['that of the installation', {}, { requireSignature: true }, {}, { signature: 'Required' }],
+  [
+    'a Depot that asks for less',
+    { requireSignature: false },
+    { requireSignature: true },
+    { signature: 'IfPresent' },
+    { signature: 'Required' },
+  ],
+  [
+    'the keys that both trust',
+    { trustedKeys: [small, other] },
+    { trustedKeys: [spaced] },
+    {},
+    { trustedKeys: [small] },
+  ],
+  [
+    'some of them that the config names',
+    { trustedKeys: [prefixed, other] },
+    {},
+    { trustedKeys: [key] },
+    { trustedKeys: [key] },
+  ],
+  [
+    'another key of the config',
+    { trustedKeys: [prefixed] },
+    {},
+    { trustedKeys: [other] },
+    expect.stringMatching(/^its trustedKeys have B+, which those of the policy do not have/),
+  ],
+  [
+    'policies without a common key',
+    { trustedKeys: [key] },
+    { trustedKeys: [other] },
+    {},
+    expect.stringContaining('the policies have no trustedKeys in common'),
+  ],
+])('signatures of a provider follow %s', (_, policy, installation, config, expected) => {
+  const spec = { policy, providerConfigs: [{ name: 'dns', ...config }] }
+  const [item] = itemsOf(object('Depot', 'main', spec), [], { current: installation })
+  const { signature, trustedKeys } = item?.config ?? {}
+  const found = item?.problem ?? JSON.parse(JSON.stringify({ signature, trustedKeys }))
+  expect(found).toEqual(expected)
 })

@@ -129,8 +129,16 @@ function signingOf(config: RawConfig, policies: readonly UpstreamPolicy[]): RawC
 /** The keys that every policy trusts; undefined if none names any. */
 function trustedBy(policies: readonly UpstreamPolicy[]): readonly string[] | undefined {
   const lists = policies.flatMap(({ trustedKeys }) => (trustedKeys ? [trustedKeys] : []))
-  return lists[0]?.filter((key) => lists.every((list) => list.includes(key)))
+  return lists[0]?.filter((key) => lists.every((list) => hasKey(list, key)))
 }
+
+const hasKey = (keys: readonly string[], key: string) => keys.map(spelled).includes(spelled(key))
+
+/** A fingerprint is the same with spaces, colons, 0x and small letters. */
+const spelled = (key: string) =>
+  key.includes('-----BEGIN')
+    ? key.trim()
+    : key.replaceAll(/[\s:]/g, '').replace(/^0x/i, '').toUpperCase()
 
 /** Says why no key could sign a provider; undefined if one can. */
 function keyProblem(kind: ParentKind, config: RawConfig, policies: readonly UpstreamPolicy[]) {
@@ -138,7 +146,7 @@ function keyProblem(kind: ParentKind, config: RawConfig, policies: readonly Upst
   if (keys === undefined) return undefined
   if (keys.length === 0) return 'the policies have no trustedKeys in common: name the same keys'
   const { trustedKeys = [] } = config as { trustedKeys?: readonly string[] }
-  const other = trustedKeys.find((key) => !keys.includes(key))
+  const other = trustedKeys.find((key) => !hasKey(keys, key))
   return (
     other &&
     `its trustedKeys have ${printable(other, 60)}, which those of the policy do not have: remove it, or add it to the policy`
