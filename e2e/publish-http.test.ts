@@ -1,11 +1,12 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { put as write } from '../cmd/import/import.fixture.ts'
+import { depotCommand, put as write } from '../cmd/import/import.fixture.ts'
+import { onTerminal } from '../hack/testbed/cli/terminal.ts'
 import type { Server } from '../hack/testbed/server/server.ts'
 import { type LoneServer, serveHttpsAlone } from '../hack/testbed/upstream/https-server.ts'
 import { tarGzOf } from '../pkg/archives/archive/packed.fixture.ts'
@@ -284,6 +285,45 @@ describe('depot publish', () => {
     expect(absent.stderr).toContain(
       'https://127.0.0.1:1/.well-known/terraform.json cannot be reached',
     )
+  })
+
+  describe('with a large archive', () => {
+    const flags = (version: string) => ['--to', to, '--version', version]
+    beforeAll(() => {
+      write(join(cwd, 'large/main.tf'), '')
+      write(join(cwd, 'large/random.bin'), randomBytes(40_000_000))
+    })
+
+    it('ends as soon as the registry refuses, before all of it is sent', async () => {
+      const received = await publishing.receivedBytes('Module')
+      const args = [...flags('1.0.3'), '--token-file', 'token']
+      const { status, stderr } = await publishing.publish(cwd, 'module', 'large', ...args)
+      expect(stderr).toContain('1.0.3 is before 1.0.5')
+      expect(status).toBe(1)
+      expect(await publishing.receivedBytes('Module')).toBe(received)
+    })
+
+    it('removes its temporary files when it is stopped', async () => {
+      const tmp = join(cwd, 'tmp-of-stopped')
+      mkdirSync(tmp)
+      const files = ['--token-file', join(cwd, 'token')]
+      const { output, status } = await onTerminal({
+        command: [
+          ...depotCommand,
+          'publish',
+          'module',
+          join(cwd, 'large'),
+          ...flags('5.0.0'),
+          ...files,
+        ],
+        columns: 120,
+        env: { ...publishing.cliEnvironment(cwd), TMPDIR: tmp },
+        keys: { at: '% of', bytes: '\x03' },
+      })
+      expect(status).toBe(130)
+      expect(output).toContain('depot: stopped; run the same command again to go on')
+      expect(readdirSync(tmp)).toEqual([])
+    })
   })
 
   it('sends no secret, and nothing in a dry run', async () => {

@@ -2,7 +2,8 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { createMessage, readPrivateKey, sign } from 'openpgp'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { put as write } from '../cmd/import/import.fixture.ts'
+import { depotCommand, put as write } from '../cmd/import/import.fixture.ts'
+import { onTerminal } from '../hack/testbed/cli/terminal.ts'
 import { zipOf } from '../pkg/archives/archive/packed.fixture.ts'
 import { generateSigningKey } from '../pkg/archives/signing/signing.ts'
 import { digestOf, PublishingRegistry } from './publishing.fixture.ts'
@@ -210,18 +211,34 @@ describe('depot publish provider', () => {
     expect(stdout).toContain('it is published\ndepot.test serves it\n')
     expect(stdout).toContain('source  = "depot.test/team/cmdb"')
     expect(await served('2.0.0')).toBe(2)
-    const received = await receivedBytes()
+    const received = await publishing.receivedBytes('Provider')
     expect((await run()).stdout).toContain('it was published already')
-    expect(await receivedBytes()).toBe(received)
+    expect(await publishing.receivedBytes('Provider')).toBe(received)
   })
 
   it('refuses another build of the version before it sends anything', async () => {
     await build('2.0.0', 'other')
-    const received = await receivedBytes()
+    const received = await publishing.receivedBytes('Provider')
     const { status, stderr } = await run()
     expect(status).toBe(1)
     expect(stderr).toContain('2.0.0 linux amd64 is published with other files')
-    expect(await receivedBytes()).toBe(received)
+    expect(await publishing.receivedBytes('Provider')).toBe(received)
+  })
+
+  it('shows on a terminal how much is sent, and nothing of that elsewhere', async () => {
+    for (const [name, bytes] of await releaseOf('2.0.1')) write(join(cwd, 'dist', name), bytes)
+    const flags = ['--to', 'depot.test/team/cmdb', '--version', '2.0.1']
+    const files = ['--token-file', join(cwd, 'token')]
+    const command = [...depotCommand, 'publish', 'provider', join(cwd, 'dist'), ...flags, ...files]
+    const { output, status } = await onTerminal({
+      command,
+      columns: 120,
+      env: publishing.cliEnvironment(cwd),
+    })
+    expect(status).toBe(0)
+    expect(output).toContain(`\r\x1b[K${stemOf('2.0.1')}_linux_amd64.zip: 100 % of 0.0 MB`)
+    const kept = output.split('\n').map((row) => row.split('\r\x1b[K').at(-1) ?? '')
+    expect(kept.join()).not.toContain('%')
   })
 
   it('goes on after the controller was started again', async () => {
@@ -234,8 +251,3 @@ describe('depot publish provider', () => {
     expect(await served('2.1.0')).toBe(2)
   })
 })
-
-async function receivedBytes(): Promise<number> {
-  const text = await (await fetch(`${publishing.controller.adminUrl}/metrics`)).text()
-  return Number(/^depot_publish_received_bytes_total{kind="Provider"} (\d+)$/m.exec(text)?.[1])
-}

@@ -104,6 +104,11 @@ export class PublishingRegistry {
 
   /** Runs `depot publish` in a folder, to the host `depot.test`, which the configuration of the CLIs says is the server. */
   publish(cwd: string, ...args: readonly string[]) {
+    return depot(cwd, ['publish', ...args], undefined, this.cliEnvironment(cwd))
+  }
+
+  /** Environment in which the configuration of the CLIs says where `depot.test` is. */
+  cliEnvironment(cwd: string): Readonly<Record<string, string>> {
     const services = ['modules', 'providers'].map(
       (kind) => `    "${kind}.v1" = "${this.server.url}/depot/${kind}/v1/"\n`,
     )
@@ -111,7 +116,16 @@ export class PublishingRegistry {
     const text = `host "depot.test" {\n  services = {\n${services.join('')}  }\n}\n`
     write(config, text)
     mkdirSync(join(cwd, 'tmp'), { recursive: true })
-    return depot(cwd, ['publish', ...args], undefined, { TF_CLI_CONFIG_FILE: config })
+    return { TF_CLI_CONFIG_FILE: config }
+  }
+
+  /** Bytes that callers have sent in whole files. */
+  async receivedBytes(kind: 'Module' | 'Provider'): Promise<number> {
+    const text = await (await fetch(`${this.controller.adminUrl}/metrics`)).text()
+    const found = text
+      .split('\n')
+      .find((line) => line.startsWith(`depot_publish_received_bytes_total{kind="${kind}"} `))
+    return Number(found?.split(' ')[1])
   }
 
   /** Reads from the server as a publisher. */
