@@ -27,6 +27,8 @@ it('reserves space for what has arrived only, and a quarter of the spool at most
     headers: { 'content-length': `${mib}` },
   }).answer
   expect(announced.status).toBe(503)
+  const file = 'providers/team/cmdb/1.0.0/manifest.json'
+  expect((await begin(routes, file, undefined, { caller: 'other' }).answer).status).toBe(503)
   await Promise.all(uploads.map(({ end }) => end()))
   const answers = await Promise.all(uploads.map(({ answer }) => answer))
   // The spool has space for them, and none is an archive.

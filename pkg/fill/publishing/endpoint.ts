@@ -5,8 +5,9 @@ import { moduleRoutes } from './module-endpoint.ts'
 import { providerRoutes } from './provider-endpoint.ts'
 import { PublishMetrics } from './publish-metrics.ts'
 import type { PublishParts } from './publish-parts.ts'
+import { UploadSpaces } from './upload-space.ts'
 
-export interface PublishRoutesOptions extends Omit<PublishParts, 'metrics' | 'mibMs'> {
+export interface PublishRoutesOptions extends Omit<PublishParts, 'metrics' | 'mibMs' | 'spaces'> {
   readonly metrics: Metrics
   /** How long each MiB of a body may take to arrive, in milliseconds. Default: 60000. */
   readonly mibMs?: number
@@ -18,6 +19,7 @@ export function publishRoutes({
   ...options
 }: PublishRoutesOptions): Hono<ServingEnv> {
   const log = options.log.child({ component: 'publishing' })
-  const parts = { ...options, mibMs, log, metrics: new PublishMetrics(options.metrics) }
+  const metrics = new PublishMetrics(options.metrics)
+  const parts = { ...options, mibMs, log, metrics, spaces: new UploadSpaces(options.spool) }
   return new Hono<ServingEnv>().route('/', moduleRoutes(parts)).route('/', providerRoutes(parts))
 }

@@ -10,7 +10,6 @@ import type { PublishParts } from './publish-parts.ts'
 import { requireRight } from './right.ts'
 import { grantedPlace, parseModuleAddress, targetOf } from './target.ts'
 import { announcedBody, archiveTypes, receive } from './upload.ts'
-import { UploadSpaces } from './upload-space.ts'
 
 /** Modules that are packed at a time, because each takes memory; the others wait on disk. */
 const parallel = 4
@@ -21,8 +20,7 @@ const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
 
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spool, limits, mibMs, metrics, log, template } = parts
-  const spaces = new UploadSpaces(spool)
+  const { objects, archives, spaces, limits, mibMs, metrics, log, template } = parts
   const inTurn = createLimiter({ parallel, waiting, busy })
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
     const { namespace, name, system, version } = c.req.param()
@@ -81,7 +79,7 @@ function refuseEarly(
 ): void {
   const target = targetOf(parts.objects, address, version, { template: parts.template })
   grantedPlace(parts, target)
-  const isBegun = target.siblings().some((one) => one.version === target.version)
+  const isBegun = target.siblings((one) => one === target.version).length > 0
   const back = isBegun ? undefined : backRefused(target)
   if (back !== undefined) throw back
 }

@@ -174,10 +174,12 @@ function secretsRefused(found: readonly string[], allowed: readonly string[]): F
 
 /** A line of versions goes forward, so that nobody gets an older state by taking a newer number. */
 export function backRefused({ siblings, version }: Target): FillError | undefined {
-  const known = siblings().flatMap((one) => semver.parse(one.version) ?? [])
   const wanted = new semver.SemVer(version)
-  const line = known.filter(({ major, minor }) => major === wanted.major && minor === wanted.minor)
-  const rivals = line.length > 0 ? line : known.filter(({ major }) => major === wanted.major)
+  const known = siblings((one) => semver.parse(one)?.major === wanted.major).map(
+    (one) => new semver.SemVer(one.version),
+  )
+  const line = known.filter(({ minor }) => minor === wanted.minor)
+  const rivals = line.length > 0 ? line : known
   const newest = rivals.toSorted(semver.rcompare)[0]
   if (newest === undefined || newest.compare(wanted) <= 0) return undefined
   return new FillError(

@@ -6,6 +6,7 @@ import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import { begin, digestOf, mib, PublishingApp, send } from './endpoint.fixture.ts'
 import { Staging } from './staging.ts'
+import { UploadSpaces } from './upload-space.ts'
 
 let app: PublishingApp
 let routes: Hono<ServingEnv>
@@ -177,8 +178,65 @@ it('lets a caller hold an eighth of the spool, and a few releases', async () => 
   expect((await send(routes, fifth, Buffer.from('x'), { caller: 'other' })).status).toBe(201)
 })
 
+it('counts no release whose first file is refused', async () => {
+  const half = new Uint8Array(8 * mib)
+  const others = ['a', 'b'].map((caller) =>
+    begin(routes, `${at}/${stem}_linux_amd64.zip`, half, { caller }),
+  )
+  await vi.waitFor(() => expect(app.spool.reservedBytes).toBe(16 * mib))
+  const path = (patch: number) => `providers/team/cmdb/2.0.${patch}/SHA256SUMS`
+  for (let patch = 0; patch < 4; patch += 1) {
+    expect((await send(routes, path(patch), Buffer.from('x'))).status).toBe(503)
+  }
+  await Promise.all(others.map(({ abort }) => abort()))
+  await Promise.all(others.map(({ answer }) => answer))
+  expect((await send(routes, path(4), Buffer.from('x'))).status).toBe(201)
+})
+
+it('gives the space of a file back that another one of its name replaces at the same moment', async () => {
+  const staging = new Staging(app.spool, new UploadSpaces(app.spool))
+  const key = { caller: 'ci', version: 'team/cmdb/1.0.0' }
+  const { signal } = new AbortController()
+  const keep = async (content: string): Promise<void> => {
+    await using upload = await staging.begin(key, 'a', { sizeBytes: 1 }, { maxBytes: 1, signal })
+    await upload.space.grow(1)
+    await writeFile(upload.space.path, content)
+    await upload.keep(content)
+  }
+  await Promise.all(['1', '2', '3'].map(keep))
+  expect(app.spool.reservedBytes).toBe(mib)
+  await staging.drop(key)
+  expect(app.spool.reservedBytes).toBe(0)
+})
+
+it('refuses two zips of one platform before it publishes any', async () => {
+  const files = await releaseOf('one', ['darwin_arm64', 'linux_amd64'])
+  const other = await releaseOf('other', ['linux_amd64-0123456789ab'])
+  const zips = new Map([...files, ...other].filter(([name]) => name.endsWith('.zip')))
+  await stage(zips)
+  const refused = await finish()
+  expect(refused.status).toBe(422)
+  expect(refused.body.errors?.join()).toContain('several zips for linux_amd64')
+  expect(published()).toEqual([])
+})
+
+it('refuses zips that spell the version otherwise before they arrive', async () => {
+  const name = 'terraform-provider-cmdb_v1.0.0_linux_amd64.zip'
+  const refused = await begin(routes, `${at}/${name}`).answer
+  expect(refused.status).toBe(422)
+  expect(refused.body.errors?.join()).toContain(`send ${stem}_OS_ARCH.zip`)
+})
+
+it('says of a release without files which platforms are published', async () => {
+  await stage(await releaseOf('one'))
+  expect((await finish()).status).toBe(201)
+  const again = await finish()
+  expect(again).toMatchObject({ status: 409, body: { refusals: [{ reason: 'FilesMissing' }] } })
+  expect(again.body.errors?.join()).toContain('is published with darwin_arm64, linux_amd64, and')
+})
+
 it('drops files that nobody publishes', async () => {
-  const staging = new Staging(app.spool, 20)
+  const staging = new Staging(app.spool, new UploadSpaces(app.spool), 20)
   const key = { caller: 'ci', version: 'team/cmdb/1.0.0' }
   const { signal } = new AbortController()
   {

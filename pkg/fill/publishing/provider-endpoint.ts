@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
-import { normalizeVersion, type PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
+import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { providerFileName } from '../../archives/archive/archive.ts'
 import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
 import { awaitUpload, note, requestText, type ServingEnv } from '../../base/serving/serving.ts'
@@ -16,6 +16,7 @@ import {
   conflictOf,
   grantedPlace,
   parseProviderAddress,
+  platformsOf,
   publishedAs,
   type Target,
   targetOf,
@@ -41,8 +42,8 @@ interface Subject {
 
 /** `PUT` of each file of a release, and `POST` of `finish`, which publishes all of them or none. */
 export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spool, limits, mibMs, metrics, log } = parts
-  const staging = new Staging(spool)
+  const { objects, archives, spool, spaces, limits, mibMs, metrics, log } = parts
+  const staging = new Staging(spool, spaces)
 
   const subjectOf = async (
     c: Context<ServingEnv>,
@@ -74,7 +75,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
     const announced = announcedBody(c, { types, maxBytes })
     const { sha256 } = announced
     if (platform !== undefined) {
-      const isBegun = target.siblings().some((one) => one.version === version)
+      const isBegun = target.siblings((one) => one === version).length > 0
       const refusal = isBegun ? conflictOf(target, { sha256, platform }) : backRefused(target)
       if (refusal !== undefined) throw refusal
     }
@@ -96,7 +97,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       const startMs = performance.now()
       const listed = asked === undefined ? staging.filesOf(key) : named(asked, target)
       const zips = zipsIn(listed, target)
-      const early = refusalsOf(target, zips)
+      const early = zips.length === 0 ? [] : refusalsOf(target, zips)
       if (early.length > 0) {
         await staging.drop(key)
         throw new Refused(early)
@@ -155,7 +156,7 @@ function fileOf(name: string, type: string, version: string) {
   )
   if (sidecar !== undefined) return { file: sidecar, platform: undefined }
   const zip = providerFileName(name)
-  if (zip?.type === type && normalizeVersion(zip.version) === version) {
+  if (zip?.type === type && zip.version === version) {
     return { file: name, platform: { os: zip.os, arch: zip.arch } }
   }
   throw new FillError(
@@ -205,9 +206,14 @@ const bodyOf = (outcome: string, { address, version }: Target, zips: Zips) => ({
 })
 
 /** Another replica may have them, or an hour has passed, or the controller was started again. */
-function incomplete({ version }: Target, missing: readonly string[]): Response {
+function incomplete(target: Target, missing: readonly string[]): Response {
+  const { version } = target
   const what = missing.length > 0 ? missing.join(', ') : 'every zip'
-  const message = `${version} cannot be published yet, because these files are not here: ${what}. Send them, and finish again`
+  const there = platformsOf(target)
+  const message =
+    missing.length === 0 && there.length > 0
+      ? `${version} is published with ${there.join(', ')}, and no zip is here: if these are all platforms of the release, it is complete. If not, send every file, and finish again`
+      : `${version} cannot be published yet, because these files are not here: ${what}. Send them, and finish again`
   const refusals = [{ reason: 'FilesMissing', message }]
   return answer(409, { errors: [message], refusals, missing })
 }

@@ -65,6 +65,13 @@ export async function findRelease({
   const zips = names
     .filter((one) => one.version === version)
     .map(({ file, os, arch }) => ({ file, os, arch }))
+  for (const [platform, same] of Map.groupBy(zips, ({ os, arch }) => `${os}_${arch}`)) {
+    if (same.length === 1) continue
+    throw new FillError(
+      'NoProviderInArchive',
+      `${shownAs} has several zips for ${platform}: ${same.map(({ file }) => file).join(', ')}. Publish one of them`,
+    )
+  }
   return { folder, shownAs, type, version, zips }
 }
 

@@ -1,9 +1,10 @@
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { renameSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { RegistryError, unavailable } from '../../base/errors/errors.ts'
 import type { AnnouncedBody } from './upload.ts'
-import { type UploadSpace, UploadSpaces } from './upload-space.ts'
+import type { UploadSpace, UploadSpaces } from './upload-space.ts'
 
 /** One version of a provider that one caller sends. */
 export interface StagedKey {
@@ -43,7 +44,7 @@ const maxReleases = 4
 
 /**
  * Keeps the files of releases until all of them are there. They are gone after an hour in which none arrived, and after a
- * restart. All of them together fill a quarter of the spool at most, and those of one caller half of that.
+ * restart. Those of one caller fill an eighth of the spool at most.
  */
 export class Staging {
   readonly #spool: Spool
@@ -52,9 +53,9 @@ export class Staging {
   readonly #releases = new Map<string, Release>()
   readonly #turns = new Map<string, Promise<unknown>>()
 
-  constructor(spool: Spool, keepMs = 3_600_000) {
+  constructor(spool: Spool, spaces: UploadSpaces, keepMs = 3_600_000) {
     this.#spool = spool
-    this.#spaces = new UploadSpaces(spool)
+    this.#spaces = spaces
     this.#keepMs = keepMs
   }
 
@@ -74,11 +75,11 @@ export class Staging {
     const limit = this.#spool.sizeBytes / 8
     const left = limit - this.#bytesOf(key.caller)
     if (sizeBytes > left || left <= 0) throw tooMuch(limit)
+    const space = await this.#spaces.open(sizeBytes, signal)
     const release = await this.#open(key, signal)
     if (release.files.size + release.arriving.size >= maxFiles && !release.files.has(name)) {
       throw new RegistryError('TooLarge', `a release has ${maxFiles} files at most: send fewer`)
     }
-    const space = await this.#spaces.open(sizeBytes, signal)
     const arriving = () => Math.max(sizeBytes, space.bytes)
     release.arriving.add(arriving)
     let isKept = false
@@ -87,16 +88,19 @@ export class Staging {
       maxBytes: Math.min(maxBytes, left),
       keep: async (sha256) => {
         if (release.isOver) throw unavailable('the release was published or dropped meanwhile')
-        const former = release.files.get(name)
-        await rename(space.path, join(release.place.path, name))
+        // Two uploads of one name may end together: each replaces the one before it, on disk and in the list.
+        renameSync(space.path, join(release.place.path, name))
         isKept = true
+        const former = release.files.get(name)
         release.files.set(name, { sha256, space })
         await former?.space[Symbol.asyncDispose]()
       },
       [Symbol.asyncDispose]: async () => {
         release.arriving.delete(arriving)
         if (!isKept) await space[Symbol.asyncDispose]()
-        this.#expireLater(release)
+        if (release.isOver) return
+        if (release.files.size + release.arriving.size > 0) this.#expireLater(release)
+        else await this.drop(key)
       },
     }
   }
@@ -152,13 +156,16 @@ export class Staging {
       )
     }
     const place = await this.#spool.reserve(0, { signal })
+    await mkdir(place.path, { mode: 0o700 })
     // Another file of the release may have come at the same moment.
     const other = this.#releases.get(idOf(key))
-    if (other !== undefined) return other
+    if (other !== undefined) {
+      await place.remove()
+      return other
+    }
     const files = new Map<string, StagedFile>()
     const release = { key, place, files, arriving: new Set<() => number>(), isOver: false }
     this.#releases.set(idOf(key), release)
-    await mkdir(place.path, { mode: 0o700 })
     return release
   }
 

@@ -47,8 +47,12 @@ export interface Target {
   readonly parent: StoredObject
   readonly isMissing: boolean
   readonly config: PublishConfig & { readonly name: string; readonly storageConfig: StorageConfig }
-  /** Versions with an archive. */
-  readonly siblings: () => readonly Sibling[]
+  /**
+   * Versions with an archive.
+   *
+   * @param isWanted says which versions are read, because each costs time. Default: all
+   */
+  readonly siblings: (isWanted?: (version: string) => boolean) => readonly Sibling[]
 }
 
 /** A version with an archive. */
@@ -127,10 +131,10 @@ export function targetOf(
       `${nameOf(parent)} has no storageConfig: set spec.${configField[kind]}.storageConfig, which says where archives are stored`,
     )
   }
-  const siblings = () =>
-    [...(found ? ownedBy({ objects }, found) : []), ...publishedFor({ objects }, parent)].flatMap(
-      (object) => siblingOf(object) ?? [],
-    )
+  const siblings: Target['siblings'] = (isWanted = () => true) =>
+    [...(found ? ownedBy({ objects }, found) : []), ...publishedFor({ objects }, parent)]
+      .filter((object) => isWanted(versionOfStored(object)))
+      .flatMap((object) => siblingOf(object) ?? [])
   const config = { ...shared, name, storageConfig }
   return { kind, address, version, parent, isMissing: found === undefined, config, siblings }
 }
@@ -265,8 +269,12 @@ interface Digests {
   readonly platform?: Platform | undefined
 }
 
-const siblingsAt = ({ siblings, version }: Target, { platform }: Digests): Sibling[] =>
-  siblings().filter(({ identity }) => identity === identityOf({ version, ...platform }))
+const siblingsOfVersion = ({ siblings, version }: Target) => siblings((one) => one === version)
+
+const siblingsAt = (target: Target, { platform }: Digests): Sibling[] => {
+  const wanted = identityOf({ version: target.version, ...platform })
+  return siblingsOfVersion(target).filter(({ identity }) => identity === wanted)
+}
 
 /** Other releases of zlib pack the same files into other bytes. */
 const isSame = (one: Sibling, { sha256, contentDigest }: Digests): boolean =>
@@ -278,8 +286,9 @@ export const publishedAs = (target: Target, digests: Digests): Sibling | undefin
 
 /** The refusal of other files for a version that is published. */
 export function conflictOf(target: Target, digests: Digests): FillError | undefined {
-  const [other] = siblingsAt(target, digests)
-  if (other === undefined || publishedAs(target, digests) !== undefined) return undefined
+  const there = siblingsAt(target, digests)
+  const [other] = there
+  if (other === undefined || there.some((one) => isSame(one, digests))) return undefined
   const { os, arch } = digests.platform ?? {}
   const what = [target.version, os, arch].filter((part) => part !== undefined).join(' ')
   return new FillError(
@@ -288,19 +297,24 @@ export function conflictOf(target: Target, digests: Digests): FillError | undefi
   )
 }
 
+/** The published platforms of a version, such as `linux_amd64`. */
+export const platformsOf = (target: Target): readonly string[] =>
+  siblingsOfVersion(target)
+    .map(({ resource: { spec } }) => `${spec.operatingSystem}_${spec.architecture}`)
+    .toSorted()
+
 /** The refusal of a release that lacks a published platform: the archives of a version are from one build. */
 export function otherBuildOf(
-  { siblings, version }: Target,
+  target: Target,
   release: readonly { readonly platform?: Platform }[],
 ): FillError | undefined {
-  const identities = new Set(release.map(({ platform }) => identityOf({ version, ...platform })))
-  const others = siblings()
-    .filter((one) => one.version === version && !identities.has(one.identity))
-    .map(({ resource: { spec } }) => `${spec.operatingSystem}_${spec.architecture}`)
+  const { version } = target
+  const platforms = new Set(release.map(({ platform }) => `${platform?.os}_${platform?.arch}`))
+  const others = platformsOf(target).filter((platform) => !platforms.has(platform))
   if (others.length === 0) return undefined
   return new FillError(
     'VersionExists',
-    `${version} is published with ${others.toSorted().join(', ')}, which this release lacks: publish all platforms of one build, or another version`,
+    `${version} is published with ${others.join(', ')}, which this release lacks: publish all platforms of one build, or another version`,
   )
 }
 
