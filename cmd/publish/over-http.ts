@@ -14,8 +14,9 @@ import {
   type PublishAddress,
   packModule,
 } from '../../pkg/fill/publishing/publishing.ts'
-import { loginRemedy, openRegistry, tokenInFile } from '../compare/compare.ts'
+import { loginRemedy, openRegistry } from '../compare/compare.ts'
 import { Destination, type PublishEnd } from './destination.ts'
+import { givenToken } from './job-token.ts'
 import { asJson, asText, brokenWarning, type PublishOutcome } from './report.ts'
 
 /** A version to send to a registry. */
@@ -32,8 +33,8 @@ type Registry = Awaited<ReturnType<typeof openRegistry>>
 
 /** @throws OptionsError if there is no token, which a dry run does not need */
 export async function registryAt(options: PublishCommandOptions, host: string): Promise<Registry> {
-  const { tokenFile, dryRun } = options
-  const token = tokenFile === undefined ? undefined : await tokenInFile(tokenFile)
+  const { dryRun } = options
+  const token = await givenToken(options, host)
   const registry = await openRegistry(options, [host], token)
   if (dryRun || registry.hasToken(host)) return registry
   await registry[Symbol.asyncDispose]()

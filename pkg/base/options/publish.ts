@@ -41,8 +41,14 @@ const options = flagged({
   noWait: toggle('Return when the version is stored, before the registry serves it.'),
   tokenFile: {
     value: path,
-    otherwise: 'the tokens of Terraform and OpenTofu',
+    otherwise: 'the identity of the CI job, otherwise the tokens of Terraform and OpenTofu',
     meaning: 'File with the token for the registry.',
+  },
+  idTokenAudience: {
+    value: name,
+    otherwise: '`https://HOST` of `--to`',
+    meaning:
+      'Audience to request the token of a GitHub Actions job for: the `audience` of the publish issuer.',
   },
   ...registryOptions,
   direct: toggle(
@@ -93,12 +99,17 @@ export const publishCommand = {
     direct: 'Registry',
     moduleSizeLimitBytes: 'Limits and output',
   },
-  variables: storageVariables,
+  variables: {
+    DEPOT_ID_TOKEN: 'Token of a CI job, as `id_tokens` of GitLab sets it.',
+    ...storageVariables,
+  },
   rules: [
     apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
     ({ given, name: flag }) =>
       given('to') ? undefined : `${flag('to')} is missing: write --to HOST/NAMESPACE/NAME/SYSTEM`,
     apart('direct', 'tokenFile', 'no registry is asked'),
+    apart('direct', 'idTokenAudience', 'no registry is asked'),
+    apart('tokenFile', 'idTokenAudience', 'the token of the file has its audience'),
     apart('direct', 'noWait', 'no registry is asked'),
     apart('direct', 'egressAllow', 'no registry is asked'),
     apart('direct', 'egressCaPath', 'no registry is asked'),

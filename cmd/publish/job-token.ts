@@ -1,0 +1,92 @@
+import { decodeJwt } from 'jose'
+import * as z from 'zod'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
+import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
+import { createPool, proxyRules, readBounded } from '../../pkg/base/http/http.ts'
+import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
+import { tokenInFile } from '../compare/compare.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const timeoutMs = 10_000
+const maxAnswerBytes = 256 * 1024
+const Answer = z.object({ value: z.string().min(1) })
+
+/**
+ * The token of `--token-file`, otherwise that of the CI job that runs this. Undefined without either: then those of the
+ * CLIs count.
+ *
+ * @param host of the registry
+ * @throws OptionsError; RegistryError Unavailable if the CI system gives no token
+ */
+export async function givenToken(
+  { tokenFile, idTokenAudience }: Pick<PublishCommandOptions, 'tokenFile' | 'idTokenAudience'>,
+  host: string,
+  env: Environment = process.env,
+): Promise<string | undefined> {
+  if (tokenFile !== undefined) return tokenInFile(tokenFile)
+  const job = await jobToken(idTokenAudience ?? `https://${host}`, env)
+  if (job === undefined) {
+    if (idTokenAudience === undefined) return undefined
+    throw new OptionsError([
+      '--id-token-audience is for jobs of GitHub Actions with the permission "id-token: write", and this is none: leave it out; jobs of GitLab name the audience in id_tokens',
+    ])
+  }
+  const text = `depot: publishing with the identity of this job of ${job.of}: ${subjectIn(job.token)}`
+  process.stderr.write(`${plainText(text)}\n`)
+  return job.token
+}
+
+async function jobToken(audience: string, env: Environment) {
+  // A variable of a job, which the person named for this.
+  const own = env['DEPOT_ID_TOKEN']?.trim()
+  if (own) return { of: env['GITLAB_CI'] === undefined ? 'CI' : 'GitLab', token: own }
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = env
+  if (!url || !secret) return undefined
+  return { of: 'GitHub Actions', token: await requested(url, secret, audience) }
+}
+
+/** Requests a token for one audience, as the host of the job documents it. @throws RegistryError Unavailable */
+async function requested(text: string, secret: string, audience: string): Promise<string> {
+  const url = URL.parse(text)
+  const isHere = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url?.hostname ?? '')
+  if (url === null || (url.protocol !== 'https:' && !isHere)) {
+    throw new OptionsError(['ACTIONS_ID_TOKEN_REQUEST_URL is not a URL that begins with https://'])
+  }
+  url.searchParams.set('audience', audience)
+  const bounds = { connectMs: timeoutMs, headersMs: timeoutMs, idleMs: timeoutMs }
+  const pool = createPool({ ...bounds, proxies: proxyRules(process.env) })
+  try {
+    const { status, body } = await pool.send(
+      { origin: url.origin },
+      {
+        method: 'GET',
+        path: url.pathname + url.search,
+        headers: {
+          authorization: `Bearer ${secret}`,
+          accept: 'application/json',
+          'user-agent': 'depot',
+        },
+      },
+    )
+    const answer = jsonOf((await readBounded(body, maxAnswerBytes)).toString())
+    const token = Answer.safeParse(answer).data?.value
+    if (status === 200 && token !== undefined) return token
+    throw new Error(`it answered ${status}`)
+  } catch (cause) {
+    throw unavailable(`GitHub Actions at ${url.origin} gives this job no token`, cause)
+  } finally {
+    await pool.close()
+  }
+}
+
+/** The registry verifies the token; this is only told. */
+function subjectIn(token: string): string {
+  try {
+    return decodeJwt(token).sub ?? 'without a subject'
+  } catch {
+    throw new OptionsError([
+      'DEPOT_ID_TOKEN is not a token: let id_tokens of the job set it, or give the token in --token-file',
+    ])
+  }
+}
