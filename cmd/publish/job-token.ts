@@ -29,7 +29,7 @@ export async function givenToken(
   if (job === undefined) {
     if (idTokenAudience === undefined) return undefined
     throw new OptionsError([
-      '--id-token-audience is for jobs of GitHub Actions with the permission "id-token: write", and this is none: leave it out; jobs of GitLab name the audience in id_tokens',
+      '--id-token-audience is for jobs of GitHub Actions with the permission "id-token: write", which this is not: leave it out; jobs of GitLab name the audience in id_tokens',
     ])
   }
   const text = `depot: publishing with the identity of this job of ${job.of}: ${subjectIn(job.token)}`
