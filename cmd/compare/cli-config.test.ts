@@ -61,23 +61,24 @@ credentials "depot.test" {
 }
 `
 
-it('reads hosts and credentials where the CLIs read them, and the first wins', async () => {
-  write('.terraform.d/zz.tfrc', hosts('http://last'))
+it('reads hosts and credentials where the CLIs read them, and the last wins', async () => {
+  write('.terraform.d/a.tfrc', hosts('http://a'))
   write(
     '.terraform.d/b.tfrc.json',
     '{"host": {"b.test": {"services": {"modules.v1": "http://b"}}}}',
   )
   write('.terraform.d/ignored.txt', hosts('http://ignored'))
-  expect((await read()).tokenFor('depot.test')).toBe('of http://last')
+  expect((await read()).tokenFor('depot.test')).toBe('of http://a')
   write('.terraformrc', hosts('http://first'))
+  write('.terraform.d/zz.tfrc', hosts('http://last'))
   const { servicesOf, tokenFor: token } = await read()
   expect(servicesOf('depot.TEST')).toEqual({
-    'modules.v1': 'http://first/modules/',
-    'providers.v1': 'http://first/providers/',
+    'modules.v1': 'http://last/modules/',
+    'providers.v1': 'http://last/providers/',
   })
   expect(servicesOf('b.test')).toEqual({ 'modules.v1': 'http://b' })
   expect(servicesOf('c.test')).toBeUndefined()
-  expect(token('depot.test')).toBe('of http://first')
+  expect(token('depot.test')).toBe('of http://last')
   expect(problems).toEqual([])
 })
 

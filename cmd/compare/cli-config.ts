@@ -18,8 +18,8 @@ const logins = 'credentials.tfrc.json'
 /**
  * Reads tokens from `TF_TOKEN_registry_example_com`, and blocks `host` and `credentials` from the file that TF_CLI_CONFIG_FILE
  * names, or from `~/.terraformrc`, `~/.tofurc` and `~/.terraform.d/*.tfrc`, and from the file that `terraform login` writes. The
- * first that names a host wins. A file that cannot be read is reported and has no effect, because the CLIs accept an older
- * syntax, too.
+ * last that names a host wins, as for the CLIs. A file that cannot be read is reported and has no effect, because the CLIs
+ * accept an older syntax, too.
  *
  * @param report gets a line for each such file, without anything of its content
  * @see https://developer.hashicorp.com/terraform/cli/config/config-file
@@ -40,14 +40,14 @@ export async function readCliConfig(
   }
   const files = await configFiles(env, home)
   const configs = (await Promise.all(files.map(read))).flat()
-  const first = <T>(found: (config: (typeof configs)[number]) => T | undefined): T | undefined =>
-    configs.map(found).find((one) => one !== undefined)
+  const last = <T>(found: (config: (typeof configs)[number]) => T | undefined): T | undefined =>
+    configs.map(found).findLast((one) => one !== undefined)
   return {
-    servicesOf: (host) => first(({ services }) => services.get(host.toLowerCase())),
+    servicesOf: (host) => last(({ services }) => services.get(host.toLowerCase())),
     tokenFor(host) {
       const wanted = host.toLowerCase()
       const variable = Object.keys(env).find((name) => hostOf(name) === wanted)
-      return (variable && env[variable]?.trim()) || first(({ tokens }) => tokens.get(wanted))
+      return (variable && env[variable]?.trim()) || last(({ tokens }) => tokens.get(wanted))
     },
   }
 }
@@ -55,7 +55,7 @@ export async function readCliConfig(
 async function configFiles(env: Env, home: string): Promise<string[]> {
   const dir = join(home, '.terraform.d')
   const named = env['TF_CLI_CONFIG_FILE']
-  if (named) return [named, join(dir, logins)]
+  if (named) return [join(dir, logins), named]
   const names = await readdir(dir).catch(() => [])
   const others = names.filter((name) => /\.tfrc(\.json)?$/.test(name)).toSorted()
   return [

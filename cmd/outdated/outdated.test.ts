@@ -296,6 +296,10 @@ it('writes Markdown and SARIF with the text of others harmless', async () => {
 
 1 judged, 1 with findings, 0 undecided, 0 not judged, 1 without states and findings of their registry.
 `)
+  const path = `${host}/network/vpc/aws//x\` ![p](https://evil.example/p.png) @all \``
+  workspace({ 'main.tf': call('~> 1.0', path) })
+  expect((await outdated(['-o', 'markdown'])).stdout).toContain(`| \`\` ${path} \`\` | 1.2.0 |`)
+  workspace({ 'a b.tf': call('~> 1.0, != 1.9') })
   const sarif = JSON.parse((await outdated(['-o', 'sarif'])).stdout)
   expect(sarif.runs[0].results).toMatchObject([
     {

@@ -59,9 +59,7 @@ export const asJson = ({ items, problems }: Report): string =>
 export function asMarkdown({ items, problems }: Report): string {
   const rows = items.flatMap((item) =>
     linesOf(item).map((line) =>
-      [`\`${placeOf(item)}\``, `\`${item.source}\``, item.version ?? '', line]
-        .map(cell)
-        .join(' | '),
+      [code(placeOf(item)), code(item.source), cell(item.version ?? ''), cell(line)].join(' | '),
     ),
   )
   const table = ['| place | source | version | finding |', '| --- | --- | --- | --- |']
@@ -71,8 +69,15 @@ export function asMarkdown({ items, problems }: Report): string {
 }
 
 /** Text of others must neither end a cell nor begin a link, an image or HTML. */
-const cell = (text: string): string =>
-  text.startsWith('`') ? text.replaceAll('|', '\\|') : text.replaceAll(/[\\|[\]<>*_!`@]/g, '\\$&')
+const cell = (text: string): string => text.replaceAll(/[\\|[\]<>*_!`@]/g, '\\$&')
+
+/** Text of others as code. It ends at the first run of as many backticks as it begins with. */
+function code(text: string): string {
+  const runs = text.match(/`+/g) ?? []
+  const fence = '`'.repeat(Math.max(0, ...runs.map((run) => run.length)) + 1)
+  const space = runs.length > 0 ? ' ' : ''
+  return `${fence}${space}${text.replaceAll('|', '\\|')}${space}${fence}`
+}
 
 /** SARIF 2.1.0, which code hosts show next to the lines of a change. */
 export function asSarif({ items, problems, version }: Report): string {

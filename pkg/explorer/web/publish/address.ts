@@ -42,6 +42,12 @@ export function mistakeIn({ kind, name, system, version }: PublishValues): Mista
   }
 }
 
+/** The same with empty fields for those with a mistake: what is typed can come from a link of somebody else. */
+export function withoutMistakes(values: PublishValues): PublishValues {
+  const mistake = mistakeIn(values)
+  return mistake === undefined ? values : withoutMistakes({ ...values, [mistake.field]: '' })
+}
+
 /** The address after the host; undefined until all fields are filled and right. */
 export function addressIn(values: PublishValues): string | undefined {
   const { kind, namespace, name, system } = values

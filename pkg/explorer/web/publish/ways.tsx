@@ -2,6 +2,7 @@ import { boot } from '../api/boot.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { PublishValues } from '../url/pages.ts'
+import { withoutMistakes } from './address.ts'
 import { depotBlock, type Filled, manifestFile, manifests, publishCommand } from './blocks.ts'
 
 interface Props {
@@ -12,7 +13,8 @@ interface Props {
 /** The ways to publish, the best for most first. */
 export function Ways({ filled: values, overHttp }: Props) {
   const isModule = values.kind === 'module'
-  const filled: Filled = { ...values, registryHost: boot.registryHost, overHttp }
+  const typed = withoutMistakes(values)
+  const filled: Filled = { ...values, ...typed, registryHost: boot.registryHost, overHttp }
   return (
     <ol class="ways three-ways">
       <li>
