@@ -139,5 +139,45 @@ export function installationScenarios(scene: () => Scene): void {
       change({})
       await eventually(() => expect(withdrawn()).toBeUndefined())
     })
+
+    it('refuses signers by its rule while that of the Depot cannot be read, and after the Depot is gone', async () => {
+      const [ours, other] = ['A'.repeat(40), 'B'.repeat(40)]
+      const rule = { expression: `upstream.signedBy == "${ours}"`, reason: 'not our key' }
+      const { file } = fileWith({ rule })
+      const platforms = ['linux/amd64']
+      scene().upstream.provider('acme/dns', { '1.0.0': { platforms, signer: other } })
+      const write = (policy: object) =>
+        scene().write('Depot', 'main', {
+          global: { storageConfig },
+          providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }],
+          policy,
+        })
+      const expectRefused = () =>
+        eventually(() =>
+          expect(scene().condition('Version', 'dns-1-0-0-linux-amd64', 'Ready')).toMatchObject({
+            reason: 'RuleRefused',
+            message: expect.stringContaining('policy of the whole installation') as string,
+          }),
+        )
+      const tomorrow = async () => {
+        scene().aheadMs += 86_400_000
+        await scene().run({ installation: file, pollAtStart: true })
+        await expectRefused()
+        expect(scene().upstream.asked.filter((what) => what.startsWith('fetch'))).toEqual([])
+      }
+      await write({})
+      await scene().run({ installation: file })
+      await expectRefused()
+      await write({ rule: { expression: 'upstream.((', reason: 'r' } })
+      await eventually(() => expect(condition('Ready')).toMatchObject({ reason: 'InvalidSpec' }))
+      await tomorrow()
+      await scene().remove('Depot', 'main')
+      await eventually(() =>
+        expect(scene().object('Provider', 'dns').metadata.labels['depot.internal/depot']).toBe(
+          undefined,
+        ),
+      )
+      await tomorrow()
+    })
   })
 }

@@ -1,13 +1,9 @@
 /** Content that a Depot let in, compared with what its upstream has when it is fetched. */
 
-import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
-import { attempt as tryTo } from '../../../base/errors/errors.ts'
 import { agesFor } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, msOf, refOf } from '../context.ts'
-import { policyOf } from '../depot/configs.ts'
-import { listingOf, seenIn } from '../parent/held-back.ts'
-import { depotOf } from '../parent/quarantine.ts'
+import { letIn } from './let-in.ts'
 import type { UpstreamOffer, VersionPlan } from './plan.ts'
 import type { Situation } from './sync-version.ts'
 import type { VersionWork } from './work.ts'
@@ -30,16 +26,12 @@ export function isUnaged(
   const isThere = isStored && !isLost
   const mayReplace = replaces === 'follow' || (replaces === 'ask' && !isCurrent)
   if (isThere && (attempt.request !== undefined || !mayReplace)) return false
-  const depot = depotOf(context, parent)
-  const listing = listingOf(parent)
-  if (depot === undefined || listing === undefined) return false
-  const policy = tryTo(() => policyOf(context, depot))
-  if (policy === undefined) return false
+  const { depot, policy, listing, seen } = letIn(context, parent, version.spec.version)
+  if (policy === undefined || listing === undefined || seen === undefined) return false
   const { Depot, Installation } = agesFor(address, version.spec.version, policy)
   const minimumAgeMs = Math.max(Depot, Installation)
   const nowMs = context.clock()
-  const seen = seenIn(listing, nowMs)?.get(normalizeVersion(version.spec.version))
-  if (seen === undefined || minimumAgeMs === 0) return false
+  if (minimumAgeMs === 0) return false
   const commit = /@sha\d+:([0-9a-f]+)$/.exec(revision)?.[1]
   const isOther = commit !== undefined && seen.mark !== undefined && !commit.startsWith(seen.mark)
   // A list that came in between began to count its age.
@@ -49,14 +41,18 @@ export function isUnaged(
   if (!isOther && !isYoung) return false
   const key = keyOf(version.metadata)
   // The list may stay as it is, while the clock of upstream is wrong.
-  if (isOther && context.unaged.get(key) !== revision) {
+  if (depot !== undefined && isOther && context.unaged.get(key) !== revision) {
     context.unaged.set(key, revision)
     context.relisted.add(keyOf(depot.metadata))
     context.wake(refOf(depot), 'poll')
   }
   if (isThere) return true
+  const when =
+    depot === undefined
+      ? 'no Depot lists it any more, so nobody counts how old that content is: bring it with a Depot again'
+      : `it is stored when that content is old enough too, at the next poll of Depot ${keyOf(depot.metadata)} after that`
   throw new FillError(
     'UpstreamChanged',
-    `upstream has other content under ${version.spec.version} than when it was let in: it is stored when that content is old enough too, at the next poll of Depot ${keyOf(depot.metadata)} after that`,
+    `upstream has other content under ${version.spec.version} than when it was let in: ${when}`,
   )
 }

@@ -1,18 +1,13 @@
-import { normalizeVersion, type Version } from '../../../api/v1alpha1/v1alpha1.ts'
-import { attempt } from '../../../base/errors/errors.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { type Policy, ruleRefusalOf } from '../../policy/policy.ts'
 import { FillError, type ProviderRelease } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { policyOf } from '../depot/configs.ts'
-import { listingOf, seenIn } from '../parent/held-back.ts'
 import { depotOf } from '../parent/quarantine.ts'
+import { letIn, policyFor } from './let-in.ts'
 import type { PlacedVersion, VersionPlan } from './plan.ts'
 
 /** The parts of the policy that read who signed a release. */
-function signerLayers(context: Context, parent: StoredObject | undefined): Policy['layers'] {
-  const depot = depotOf(context, parent)
-  const { layers = [] } = (depot && attempt(() => policyOf(context, depot))) ?? {}
+function signerLayers({ layers }: Pick<Policy, 'layers'> = { layers: [] }): Policy['layers'] {
   return layers
     .map((layer) => ({ ...layer, rules: layer.rules.filter(({ needsSigner }) => needsSigner) }))
     .filter(({ rules }) => rules.length > 0)
@@ -20,7 +15,8 @@ function signerLayers(context: Context, parent: StoredObject | undefined): Polic
 
 /** Changes with the rules that may have refused a release. */
 export function ruleBasis(context: Context, { parent, type }: VersionPlan): string {
-  const layers = type === 'Provider' ? signerLayers(context, parent) : []
+  const layers =
+    type === 'Provider' ? signerLayers(policyFor(context, depotOf(context, parent))) : []
   return layers.length === 0 ? '' : JSON.stringify(layers.map(({ rules }) => rules))
 }
 
@@ -36,13 +32,13 @@ export function requireSigner(
   { parent, address }: Pick<PlacedVersion, 'parent'> & { readonly address: string },
   { signer }: Pick<ProviderRelease, 'signer'>,
 ): void {
-  const layers = signerLayers(context, parent)
-  if (layers.length === 0 || status?.artifact?.fileName !== undefined) return
-  const nowMs = context.clock()
-  const listing = listingOf(parent)
-  const { sinceMs } = (listing && seenIn(listing, nowMs)?.get(normalizeVersion(spec.version))) ?? {}
+  if (status?.artifact?.fileName !== undefined) return
+  const { policy, seen } = letIn(context, parent, spec.version)
+  const layers = signerLayers(policy)
+  if (layers.length === 0) return
+  const { sinceMs } = seen ?? {}
   const facts = { kind: 'Provider', sinceMs, signedBy: signer?.fingerprint ?? '' } as const
-  const refusal = ruleRefusalOf(address, spec.version, { layers }, nowMs, facts)
+  const refusal = ruleRefusalOf(address, spec.version, { layers }, context.clock(), facts)
   if (refusal === undefined) return
   const by = signer === undefined ? 'no signature' : `a signature by ${signer.fingerprint}`
   const whose = refusal.owner === 'Installation' ? 'the whole installation' : 'its Depot'
