@@ -8,7 +8,7 @@ import type {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { groupList } from '../../expr/expr.ts'
+import { ExpressionError, groupList } from '../../expr/expr.ts'
 import {
   type AccessDecision,
   ask,
@@ -41,6 +41,8 @@ export class GroupBindings implements ResourceSink {
   revision = 0
   readonly #byName = new Map<string, Binding>()
   readonly #decisions = new Bounded<AccessDecision>({ maxEntries: maxDecisions })
+  /** Whether a binding counts for jobs, once a job asked. */
+  readonly #forJobs = new WeakMap<Binding, boolean>()
   readonly #namespace: string
   readonly #log: Logger
   #ordered: readonly Binding[] | undefined
@@ -70,10 +72,11 @@ export class GroupBindings implements ResourceSink {
    * The first binding whose expression is true. One that cannot be compiled or evaluated ends the search.
    *
    * @param groups in the order of the token, which matters to expressions
+   * @param isJob whether the token is one of CI. Anybody has such a token, so bindings that need no group do not count.
    */
-  decide(groups: readonly string[]): AccessDecision {
-    const key = hash('sha256', JSON.stringify(groups), 'base64')
-    return this.#decisions.getOrMake(key, () => this.#search(groups))
+  decide(groups: readonly string[], isJob = false): AccessDecision {
+    const key = hash('sha256', JSON.stringify([isJob, groups]), 'base64')
+    return this.#decisions.getOrMake(key, () => this.#search(groups, isJob))
   }
 
   /** The result of each binding, whatever the bindings before it decide. */
@@ -110,16 +113,33 @@ export class GroupBindings implements ResourceSink {
     }
   }
 
-  #search(groups: readonly string[]): AccessDecision {
+  #search(groups: readonly string[], isJob: boolean): AccessDecision {
     const list = groupList(groups)
     let left = maxSteps
     for (const binding of this.ordered) {
+      if (isJob && !this.#isForJobs(binding)) continue
       const { result, steps } = ask(binding, list, left)
       left -= steps
       if (result === true) return { kind: 'matched', binding }
       if (result !== false) return { kind: 'failed', name: binding.name, error: result }
     }
     return { kind: 'none' }
+  }
+
+  /** One that does not compile counts, and denies as it does to everybody. */
+  #isForJobs(binding: Binding): boolean {
+    const known = this.#forJobs.get(binding)
+    if (known !== undefined) return known
+    const isBroken = binding.rule instanceof ExpressionError
+    const counts = isBroken || ask(binding, groupList([]), maxSteps).result === false
+    this.#forJobs.set(binding, counts)
+    if (!counts) {
+      this.#log.warn(
+        { namespace: this.#namespace, name: binding.name },
+        'GroupBinding does not count for jobs of --publish-issuers, because its expression is not false for a caller without groups: anybody can have such a job. Name the groups that it is for, if jobs should have these rights',
+      )
+    }
+    return counts
   }
 
   /** @returns whether the GroupBinding counts */

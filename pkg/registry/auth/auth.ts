@@ -314,7 +314,9 @@ export class Auth {
           .then(() => describe(caller, undefined))
       }
       const known = caller.kind === 'user' || caller.kind === 'machine'
-      const decision = known ? this.#options.bindings.decide(caller.groups) : undefined
+      const decision = known
+        ? this.#options.bindings.decide(caller.groups, caller.isJob)
+        : undefined
       return describe(caller, decision)
     })
   }
@@ -443,7 +445,8 @@ export class Auth {
   #viewOf(session: CallerSession): CallerView {
     const view = this.#known.viewOfSession(session)
     if (view !== undefined) return view
-    const decision = this.#options.bindings.decide(session.caller.groups)
+    const { groups, isJob } = session.caller
+    const decision = this.#options.bindings.decide(groups, isJob)
     throw new Refusal(
       'BindingFailed',
       `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} could not be evaluated for your groups: ask the administrators of this registry to fix it`,

@@ -20,6 +20,8 @@ export interface Caller {
   readonly groups: readonly string[]
   /** The name of the caller in lists of consumers; absent if it must not be kept. */
   readonly consumer?: (() => string | undefined) | undefined
+  /** Whether it has a token of CI, which anybody can get. */
+  readonly isJob?: boolean
   /** The verified issuer and, for a job of CI, where it runs. */
   readonly origin?: Omit<PublishedBy, 'by'> | undefined
   /** Distinguishes callers in logs without identifying them. Different in each process. */

@@ -35,7 +35,7 @@ export interface KnownCallersOptions {
   readonly bindings: {
     /** Changes whenever a decision may change. */
     readonly revision: number
-    decide(groups: readonly string[]): AccessDecision
+    decide(groups: readonly string[], isJob?: boolean): AccessDecision
   }
   /** Whether a resource and its namespace are both labelled public. */
   readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
@@ -124,10 +124,10 @@ export class KnownCallers implements AccessNow {
     return isAllowed || this.#options.isPublic(kind, namespace, name)
   }
 
-  #look({ caller: { kind, groups } }: CallerSession): CallerView | undefined {
+  #look({ caller: { kind, groups, isJob } }: CallerSession): CallerView | undefined {
     if (kind === 'anonymous') return 'all'
     if (kind === 'guest') return 'public'
-    const decision = this.#options.bindings.decide(groups)
+    const decision = this.#options.bindings.decide(groups, isJob)
     if (decision.kind === 'failed') return undefined
     return decision.kind === 'none' ? 'public' : decision.binding
   }

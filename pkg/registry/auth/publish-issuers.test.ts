@@ -4,7 +4,7 @@ import { CompactSign, exportSPKI, importJWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { parseResource } from '../../api/v1alpha1/v1alpha1.ts'
-import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
+import { createLogger, createMetrics, type RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { GroupBindings } from '../access/access.ts'
 import { Auth, type AuthOptions, type PublishIssuer } from './auth.ts'
 import { githubClaims, gitlabClaims, issuerKey, oidcOptions, TestIssuer } from './issuer.fixture.ts'
@@ -57,10 +57,14 @@ function open(
     file = fileOf(both),
     ...options
   }: Partial<AuthOptions> & { file?: ReturnType<typeof fileOf> } = {},
+  bindings = new GroupBindings({
+    namespace: 'depot-system',
+    log: createLogger('silent'),
+    metrics: createMetrics({ version: 'test' }),
+  }),
 ): Auth {
   const log = createLogger('silent')
   const metrics = createMetrics({ version: 'test' })
-  const bindings = new GroupBindings({ namespace: 'depot-system', log, metrics })
   const binding = parseResource('GroupBinding', {
     metadata: { name: 'ci', namespace: 'depot-system' },
     spec: { expression, publishNamespaces: ['team'], publishModules: ['*'] },
@@ -131,7 +135,9 @@ describe('a job with a token of a publish issuer', () => {
 
   it('stays unknown while its issuer is unreachable, and nobody else does', async () => {
     github.unreachable = true
-    const auth = open('true')
+    const auth = open(
+      'any(groups, # in ["platform", "gha:repository_id:74", "gitlab:project_id:22"])',
+    )
     await auth.started
     const answer = await ask(auth, await github.sign(githubClaims()))
     expect(answer).toEqual(refusal('Unavailable', /publish issuer gha/))
@@ -160,6 +166,51 @@ describe('a job with a token of a publish issuer', () => {
     expect(await ask(auth, token)).toEqual(refusal('Unauthenticated', /audience/))
     file.change([])
     expect(await ask(auth, token)).toEqual(refusal('Unauthenticated', /--publish-issuers/))
+  })
+})
+
+describe('a binding that is true without groups', () => {
+  const stranger = () => github.sign(githubClaims({ repository: 'evil/x', repository_id: '6' }))
+
+  it.each(['true', 'not ("contractors" in groups)', 'groups[0] != "contractors"'])(
+    'does not count for jobs, and the log says so once: %s',
+    async (expression) => {
+      let lines = ''
+      const log = createLogger('warn', { write: (line) => void (lines += line) })
+      const metrics = createMetrics({ version: 'test' })
+      const bindings = new GroupBindings({ namespace: 'depot-system', log, metrics })
+      const auth = await ready(open(expression, {}, bindings))
+      expect(await ask(auth, await people.sign())).toMatchObject({ by: 'alice' })
+      expect(lines).toBe('')
+      for (const id of ['6', '7']) {
+        const token = await github.sign(githubClaims({ repository_id: id }))
+        expect(await ask(auth, token)).toBeUndefined()
+        expect(await auth.whoAmI({ authorization: `Bearer ${token}` })).toMatchObject({
+          access: expect.stringMatching(/no GroupBinding/) as string,
+        })
+      }
+      expect(lines.trim().split('\n')).toEqual([
+        expect.stringMatching(/"name":"ci".*GroupBinding does not count for jobs/),
+      ])
+    },
+  )
+
+  it('denies as before if it does not compile', async () => {
+    const auth = await ready(open('nope'))
+    expect(await ask(auth, await stranger())).toEqual(
+      refusal('Forbidden', /could not be evaluated/),
+    )
+  })
+
+  it('makes no consumer of public modules of a stranger', async () => {
+    const auth = await ready(open('"gha:repository_id:74" in groups', { isPublic: () => true }))
+    const consumers = [await stranger(), await github.sign(githubClaims())].map(async (token) => {
+      const facts: RequestFacts = {}
+      const request = { authorization: `Bearer ${token}`, facts }
+      expect(await auth.mayRead(request, 'Module', 'team', 'vpc')).toBe(true)
+      return facts.consumer?.()
+    })
+    expect(await Promise.all(consumers)).toEqual([undefined, 'repository:gha:acme/vpc'])
   })
 })
 
@@ -215,7 +266,7 @@ describe('a forged token is refused', () => {
 
   it('once it has expired, although it was accepted before', async () => {
     let nowMs = Date.now()
-    const timed = await ready(open('true', { clock: () => nowMs }))
+    const timed = await ready(open('"gha:repository_id:74" in groups', { clock: () => nowMs }))
     const token = await github.sign(githubClaims({ exp: now + 300 }))
     expect(await ask(timed, token)).toMatchObject({ repository: 'acme/vpc' })
     nowMs += 400_000

@@ -146,7 +146,11 @@ export class PublishIssuers {
       kind: 'machine',
       subject,
       groups: groupsOf(payload, trusted),
-      consumer: name ? () => name : undefined,
+      isJob: true,
+      // Strangers have such tokens, too.
+      consumer: name
+        ? () => (typeof known.viewOfSession(session) === 'object' ? name : undefined)
+        : undefined,
       hash: callerHashOf(known.hashOf(`${issuerUrl} ${subject}`)),
       origin,
     }

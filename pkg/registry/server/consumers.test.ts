@@ -126,6 +126,7 @@ describe('a download names its consumer', () => {
   })
 
   it('by the repository of a job of CI', async () => {
+    fixture.bind('jobs', { expression: '"gha:repository_id:74" in groups', moduleResources: ['*'] })
     const claims = ['repository_id']
     const entry = { alias: 'gha', issuer: ci.url, audience: 'https://depot.example.com', claims }
     const file = { current: [entry], onChange: () => () => true, close: async () => undefined }
