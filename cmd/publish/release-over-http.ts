@@ -20,7 +20,7 @@ import { providerJson, providerText } from './report.ts'
 const rounds = 6
 
 /**
- * Checks the zips of a release, and sends those that the registry lacks. It publishes all of them or none.
+ * Checks the zips of a release, and sends those that the registry lacks. It publishes them once all are there.
  *
  * @returns the exit status
  * @throws OptionsError, ReasonError

@@ -22,8 +22,17 @@ export function limitBody(request: IncomingMessage, ms: number, late: () => void
   request.once('close', () => clearTimeout(deadline))
 }
 
-/** Lets the body of a request arrive as slowly as an upload. */
+/** Lets the body of a request arrive as slowly as an upload, and be answered after long work. */
 export function awaitUpload(c: Context<ServingEnv>): void {
   const request = c.env?.incoming
   if (request !== undefined) clearTimeout(deadlines.get(request))
+  awaitWork(c)
+}
+
+/** Maximum time in which nothing is sent while an upload is stored, in milliseconds. */
+export const workMs = 600_000
+
+/** Keeps the connection of a request open while it is worked on. Node sets the usual deadline for the next request. */
+export function awaitWork(c: Context<ServingEnv>): void {
+  c.env?.incoming?.socket.setTimeout(workMs)
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Hono } from 'hono'
 import { expect, it, onTestFinished } from 'vitest'
 import { createLogger, createMetrics } from '../telemetry/telemetry.ts'
-import { awaitUpload, ReadyAnswer, type ServingEnv, serve } from './serving.ts'
+import { awaitUpload, awaitWork, ReadyAnswer, type ServingEnv, serve } from './serving.ts'
 
 const keepAliveMs = 400
 const anyPort = { host: '127.0.0.1', port: 0 }
@@ -117,4 +117,25 @@ it('gives most requests little time to arrive, and an upload more', async () => 
   const [answered] = await once(upload, 'data')
   expect(String(answered)).toMatch(/^HTTP\/1\.1 200 [^]*ab$/)
   upload.destroy()
+})
+
+it('keeps a silent connection whose request is worked on, and only that', async () => {
+  const app = new Hono<ServingEnv>()
+  app.get('/:work', async (c) => {
+    if (c.req.param('work') === 'long') awaitWork(c)
+    await sleep(600)
+    return c.text('done')
+  })
+  const server = await serve({
+    fetch: app.fetch,
+    listen: anyPort,
+    adminListen: anyPort,
+    log: createLogger('silent'),
+    metrics: createMetrics({ version: 'test' }),
+    waitingFor: () => [],
+    idleMs: 200,
+  })
+  onTestFinished(() => server.stop(0))
+  expect((await fetch(`${server.url}/long`)).status).toBe(200)
+  await expect(fetch(`${server.url}/usual`)).rejects.toThrow('fetch failed')
 })

@@ -21,7 +21,7 @@ import type { Hot } from './plain-request.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 export { type LoggedRequest, type OnRequest, pathOf } from './access-log.ts'
-export { awaitUpload } from './body-deadlines.ts'
+export { awaitUpload, awaitWork, workMs } from './body-deadlines.ts'
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
 export { acceptsGzip, GzipAnswers } from './gzip.ts'

@@ -5,12 +5,13 @@ import {
   codeOf,
   mayPass,
   type Reason,
-  type ReasonError,
+  ReasonError,
+  RegistryError,
   unavailable,
 } from '../../base/errors/errors.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import { FillError } from '../sources/sources.ts'
-import type { PublishMetrics } from './publish-metrics.ts'
+import type { PublishParts } from './publish-parts.ts'
 
 /** The status of a refusal. The others are 422: the archive has to change. */
 const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
@@ -22,6 +23,15 @@ const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
 }
 
 const ofDisk: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO'])
+
+/** Reasons for which the cluster does not take an object, such as a quota, or the spool an archive. */
+const ofOperator: ReadonlySet<Reason> = new Set([
+  'Forbidden',
+  'Invalid',
+  'AlreadyExists',
+  'TooLarge',
+  'ArchiveTooLarge',
+])
 
 /** Says more than one thing that is in the way. */
 export class Refused extends Error {
@@ -36,26 +46,48 @@ export class Refused extends Error {
 /** Answers and counts every refusal of a route in the same way. */
 export function counted<C extends Context<ServingEnv>>(
   kind: ParentKind,
-  metrics: PublishMetrics,
+  { metrics, log }: Pick<PublishParts, 'metrics' | 'log'>,
   handler: (c: C) => Promise<Response>,
 ): (c: C) => Promise<Response> {
   return async (c) => {
     try {
       return await handler(c)
     } catch (thrown) {
-      const error = ofDisk.has(codeOf(thrown))
-        ? unavailable('the disk of the controller cannot take the files', thrown)
-        : thrown
+      const error = answerable(thrown)
       const errors = error instanceof Refused ? error.errors : [error]
       metrics.failed(kind, errors[0])
-      const explained = errors.filter(
-        (one) => one instanceof FillError || one instanceof ArchiveError,
-      )
+      const explained = errors.filter(isExplained)
       if (explained.length === 0) throw error
+      const operated = explained.find(isOfOperator)
+      if (operated !== undefined) log.warn({ err: operated }, 'a publication was not taken')
       return refusal(explained)
     }
   }
 }
+
+/** Turns failures of the disk and the API server into an answer that lets the caller send again. */
+function answerable(thrown: unknown): unknown {
+  if (ofDisk.has(codeOf(thrown))) {
+    return unavailable('the disk of the controller cannot take the files', thrown)
+  }
+  const isOfService = thrown instanceof ReasonError && !isOfRefusal(thrown)
+  return isOfService && !(thrown instanceof RegistryError) && mayPass(thrown.reason)
+    ? unavailable('the cluster does not take the version at the moment', thrown)
+    : thrown
+}
+
+const isOfRefusal = (error: unknown): boolean =>
+  error instanceof FillError || error instanceof ArchiveError
+
+/** A refusal of the cluster or the spool, which its operator has to know, too. */
+const isOfOperator = (error: unknown): error is ReasonError =>
+  error instanceof ReasonError &&
+  !isOfRefusal(error) &&
+  !(error instanceof RegistryError) &&
+  ofOperator.has(error.reason)
+
+const isExplained = (error: unknown): error is ReasonError =>
+  isOfRefusal(error) || isOfOperator(error)
 
 /** All that is in the way, in the shape of every error of the registry. */
 function refusal(errors: readonly ReasonError[]): Response {

@@ -21,12 +21,14 @@ interface Sent {
   readonly method?: 'PUT' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly caller?: string
+  readonly signal?: AbortSignal
 }
 
 /** The routes of publishing over a folder, in which everybody may publish. */
 export class PublishingApp {
   readonly #root = mkdtempSync(join(tmpdir(), 'depot-endpoint-'))
   readonly metrics = createMetrics({ version: '0' })
+  readonly archives = join(this.#root, 'archives')
   objects!: Objects
   spool!: Spool
 
@@ -60,7 +62,7 @@ export class PublishingApp {
     const log = createLogger('silent')
     const routes = publishRoutes({
       objects: this.objects,
-      archives: openArchiveStore({ filesystemMountPath: join(this.#root, 'archives') }),
+      archives: openArchiveStore({ filesystemMountPath: this.archives }),
       spool: this.spool,
       limits: defaultLimits,
       log,
@@ -79,10 +81,16 @@ export async function send(
   to: Hono<ServingEnv>,
   path: string,
   body: Uint8Array | ReadableStream<Uint8Array> | string,
-  { method = 'PUT', headers = {}, caller = 'ci' }: Sent = {},
+  { method = 'PUT', headers = {}, caller = 'ci', signal }: Sent = {},
 ) {
   const digest = body instanceof Uint8Array ? { 'x-depot-sha256': digestOf(body) } : {}
-  const init: RequestInit = { method, body, duplex: 'half', headers: { ...digest, ...headers } }
+  const init: RequestInit = {
+    method,
+    body,
+    duplex: 'half',
+    headers: { ...digest, ...headers },
+    ...(signal && { signal }),
+  }
   const env = { facts: { callerHash: caller } }
   const answer = await to.request(`/depot/publish/v1/${path}`, init, env)
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Answered }

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmdirSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { tarGzOf } from '../../archives/archive/packed.fixture.ts'
+import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
+import { ApiError } from '../../records/kube/kube.ts'
 import { begin, mib, PublishingApp, send } from './endpoint.fixture.ts'
 import type { PublishRoutesOptions } from './endpoint.ts'
 
@@ -123,4 +127,71 @@ it.runIf(process.getuid?.() === 0)('says so if the disk of the spool is full', a
     body: { errors: [expect.stringContaining('the disk of the controller')] },
   })
   await app.spool.close()
+})
+
+it.each([
+  ['Forbidden', 422, 'exceeded quota', 'refused'],
+  ['Invalid', 422, 'denied by a webhook', 'refused'],
+  ['Unavailable', 503, 'try again in a moment', 'failed'],
+] as const)('answers what the cluster says: %s', async (reason, status, text, outcome) => {
+  await app.open()
+  const metrics = createMetrics({ version: '0' })
+  const message = reason === 'Unavailable' ? '10.0.0.1' : text
+  const create = async () => {
+    throw new ApiError(reason, message)
+  }
+  const objects = { ...app.objects, create }
+  const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
+  const answer = await send(app.routes({ objects, metrics }), path, archive)
+  expect(answer.status).toBe(status)
+  expect(answer.body.errors?.join()).toContain(text)
+  expect(answer.body.errors?.join()).not.toContain('10.0.0.1')
+  expect(answer.headers.get('retry-after')).toBe(status === 503 ? '5' : null)
+  const counted = `outcome="${outcome}",reason="${reason}"`
+  expect(await metrics.metrics()).toContain(`depot_publish_total{kind="Module",${counted}} 1`)
+})
+
+it('checks the right to the name that a new module gets', async () => {
+  await app.open()
+  const storage = { fileSystem: { directoryPath: 'shared' } }
+  await app.add('Module', 'template', { moduleConfig: { storageConfig: storage } })
+  await app.add('Module', 'dns-aws', { moduleConfig: { name: 'x', provider: 'google' } })
+  const names: string[] = []
+  const publisherOf: PublishRoutesOptions['publisherOf'] = async (_, _kind, _namespace, name) => {
+    names.push(name)
+    return {}
+  }
+  const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
+  const routes = app.routes({ template: 'template', publisherOf })
+  expect((await send(routes, 'modules/team/dns/aws/1.0.0', archive)).status).toBe(201)
+  expect(names).toEqual([expect.stringMatching(/^dns-aws-.+/)])
+  const created = app.objects.get('Module', 'team', names[0] ?? '')
+  expect(created?.spec).toMatchObject({ moduleConfig: { name: 'dns', provider: 'aws' } })
+})
+
+it('packs modules while storage of others does not answer', async () => {
+  await app.open()
+  const sockets: Socket[] = []
+  const stalled = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined))
+  })
+  await once(stalled.listen(0, '127.0.0.1'), 'listening')
+  const { port } = stalled.address() as AddressInfo
+  const s3 = { endpoint: `http://127.0.0.1:${port}`, accessKeyId: 'a', secretAccessKey: 'b' }
+  const storageConfig = { s3: { bucket: 'bucket', region: 'eu-west-1' } }
+  await app.add('Module', 'slow', { moduleConfig: { provider: 'aws', storageConfig } })
+  const routes = app.routes({
+    archives: openArchiveStore({ filesystemMountPath: app.archives, s3 }),
+  })
+  const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
+  const leaving = new AbortController()
+  const waiting = [1, 2, 3, 4].map((major) =>
+    send(routes, `modules/team/slow/aws/${major}.0.0`, archive, { signal: leaving.signal }),
+  )
+  await vi.waitFor(() => expect(sockets.length).toBeGreaterThanOrEqual(4), 5000)
+  expect((await send(routes, path, archive)).status).toBe(201)
+  leaving.abort()
+  for (const socket of sockets) socket.destroy()
+  stalled.close()
+  await Promise.allSettled(waiting)
 })

@@ -21,7 +21,7 @@ const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
   const { objects, archives, spaces, limits, mibMs, metrics, log, template } = parts
-  const inTurn = createLimiter({ parallel, waiting, busy })
+  const whenFree = createLimiter({ parallel, waiting, busy })
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
     const { namespace, name, system, version } = c.req.param()
     note(c, { route: path, namespace, kind: 'Module', name, version })
@@ -46,7 +46,7 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
     // The archive as it came, and as it is packed again.
     await space.grow(2 * received)
     const workDir = dirname(space.path)
-    const context = { objects, archives, limits: limit, signal, workDir, publisher }
+    const context = { objects, archives, limits: limit, signal, workDir, publisher, whenFree }
     const allowed = c.req.query('allow-file')?.split(',') ?? []
     const asked = { file: space.path, address, version, template, allowed }
     const work = async (publication: Publication): Promise<Response> => {
@@ -66,9 +66,9 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
         headers: { 'Cache-Control': 'no-store' },
       })
     }
-    return await inTurn(() => planPublication(context, asked, work))
+    return await planPublication(context, asked, work)
   }
-  return new Hono<ServingEnv>().put(path, counted('Module', metrics, put))
+  return new Hono<ServingEnv>().put(path, counted('Module', parts, put))
 }
 
 /** Refuses before the archive is sent what no archive changes. @throws FillError */

@@ -16,6 +16,7 @@ import { compareModules } from '../../archives/compare/compare.ts'
 import { type PackedDocs, packedDocs, unpackDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, ArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
+import type { createLimiter } from '../../base/pacing/pacing.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { docsOf } from './earlier-docs.ts'
@@ -36,6 +37,8 @@ export interface PublishContext {
   /** A folder for archives that are being processed. */
   readonly workDir: string
   readonly signal: AbortSignal
+  /** Begins to pack once there is memory for it. Default: at once. */
+  readonly whenFree?: ReturnType<typeof createLimiter>
   /** The verified caller, for publications over HTTP. */
   readonly publisher?: PublishedBy
 }
@@ -124,7 +127,7 @@ export async function planPublication<T>(
  * @throws FillError, ArchiveError, or what the work throws
  */
 export async function packModule<T>(
-  { limits, signal, workDir }: Pick<PublishContext, 'limits' | 'signal' | 'workDir'>,
+  context: Pick<PublishContext, 'limits' | 'signal' | 'workDir' | 'whenFree'>,
   {
     file,
     format,
@@ -134,9 +137,10 @@ export async function packModule<T>(
   },
   work: (packed: PackedModule) => Promise<T>,
 ): Promise<T> {
-  const refusals = secretsRefused(await secretFilesIn({ file, limits, signal }), allowed)
+  const { limits, signal, workDir, whenFree = (pack) => pack() } = context
   const into = join(workDir, randomUUID())
-  try {
+  const pack = async (): Promise<PackedModule> => {
+    const refusals = secretsRefused(await secretFilesIn({ file, limits, signal }), allowed)
     let files: PackedModule['files'] = []
     let docs: PackedDocs | undefined
     const archive = await normaliseModule({
@@ -151,7 +155,10 @@ export async function packModule<T>(
       },
     })
     if (docs === undefined) throw new TypeError('a normalised module has no documentation')
-    return await work({ archive, files, docs, interface: await unpackDocs(docs.bytes), refusals })
+    return { archive, files, docs, interface: await unpackDocs(docs.bytes), refusals }
+  }
+  try {
+    return await work(await whenFree(pack))
   } finally {
     await rm(into, { force: true })
   }

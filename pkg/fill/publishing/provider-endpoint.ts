@@ -3,7 +3,13 @@ import * as z from 'zod'
 import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { providerFileName } from '../../archives/archive/archive.ts'
 import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
-import { awaitUpload, note, requestText, type ServingEnv } from '../../base/serving/serving.ts'
+import {
+  awaitUpload,
+  awaitWork,
+  note,
+  requestText,
+  type ServingEnv,
+} from '../../base/serving/serving.ts'
 import { FillError } from '../sources/sources.ts'
 import { counted, Refused } from './answers.ts'
 import { backRefused } from './plan.ts'
@@ -93,6 +99,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
   const finish = async (c: Context<ServingEnv, typeof root>): Promise<Response> => {
     const { publisher, target, key } = await subjectOf(c, finishPath, c.req.param())
     const asked = listIn(await requestText(c.req.raw, maxListBytes))
+    awaitWork(c)
     return await staging.inTurn(key, async (folder) => {
       const startMs = performance.now()
       const listed = asked === undefined ? staging.filesOf(key) : named(asked, target)
@@ -142,8 +149,8 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
   }
 
   return new Hono<ServingEnv>()
-    .post(finishPath, counted('Provider', metrics, finish))
-    .put(filePath, counted('Provider', metrics, put))
+    .post(finishPath, counted('Provider', parts, finish))
+    .put(filePath, counted('Provider', parts, put))
 }
 
 const answer = (status: number, body: object): Response =>

@@ -1,4 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import { mayPass, ReasonError } from '../../base/errors/errors.ts'
+import { backoffMs } from '../../base/pacing/pacing.ts'
 import { FillError, type Platform, verifySignature } from '../sources/sources.ts'
 import { backRefused, type PublishContext } from './plan.ts'
 import { createParent, createVersion, storeArchive } from './publish.ts'
@@ -78,8 +81,8 @@ const conflictsOf = (target: Target, archives: readonly Digest[]): readonly Fill
   ].filter((refusal) => refusal !== undefined)
 
 /**
- * Stores every zip, then creates the Provider if it is missing, then a Version for each platform. After a kill between two
- * of these the next run adds the platforms that are missing.
+ * Stores every zip, then creates the Provider if it is missing, then a Version for each platform. A kill between two of
+ * these, or an error that stays, leaves some platforms published. The next run with these zips adds the others.
  *
  * @returns `exists` if all platforms were served with these files before
  * @throws FillError why it is refused; RegistryError, ApiError
@@ -99,10 +102,27 @@ export async function publishProvider(
   // Another build may have been faster, or published a platform meanwhile.
   refuse(conflictsOf(target, archives))
   for (const archive of missingOnes) {
-    await createVersion(context, target, archive)
+    await untilTaken(() => createVersion(context, target, archive))
     refuse(conflictsOf(target, archives))
   }
   return wasMissing || missingOnes.length > 0 ? 'published' : 'exists'
+}
+
+const attempts = 5
+const pauses = { firstMs: 500, capMs: 4000, jitter: 'equal' } as const
+
+/** Creates one of several platforms. It does not end when the caller leaves, and survives a short failure of the API server. */
+async function untilTaken(create: () => Promise<unknown>): Promise<void> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      await create()
+      return
+    } catch (error) {
+      const helps = error instanceof ReasonError && mayPass(error.reason)
+      if (!helps || failures === attempts) throw error
+      await sleep(backoffMs(pauses, failures))
+    }
+  }
 }
 
 /** A Provider with `trustedKeys` takes only what one of them signed. @throws FillError */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { configRefOf, docsFileName } from '../../api/v1alpha1/v1alpha1.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
-import { hasReason } from '../../base/errors/errors.ts'
+import { hasReason, unavailable } from '../../base/errors/errors.ts'
 import { readmeRefOf } from '../../records/store/store.ts'
 import type { Platform } from '../sources/sources.ts'
 import { freeName, nameFor, notePublication, storeFile } from '../sync/sync.ts'
@@ -66,11 +66,16 @@ export async function storeArchive(
 }
 
 /**
- * Creates the Module or Provider if it is missing, under another name if something else took its name meanwhile.
+ * Creates the Module or Provider if it is missing. If something else took its name meanwhile, it gets another name, for
+ * which a caller over HTTP has to ask again, because the right is that of the name.
  *
  * @returns whether this process created it
+ * @throws RegistryError Unavailable; ApiError
  */
-export async function createParent({ objects }: PublishContext, target: Target): Promise<boolean> {
+export async function createParent(
+  { objects, publisher }: PublishContext,
+  target: Target,
+): Promise<boolean> {
   if (!target.isMissing) return false
   const { kind, address, parent } = target
   const { name: readable, namespace } = parent.metadata
@@ -82,6 +87,9 @@ export async function createParent({ objects }: PublishContext, target: Target):
       if (!hasReason(error, 'AlreadyExists')) throw error
       await objects.fresh(kind, namespace, name)
       if (claimsOf(objects, address).length > 0) return false
+      if (publisher !== undefined) {
+        throw unavailable(`the name ${name} was taken by another ${kind}`, error)
+      }
       const distinct = freeName(readable, JSON.stringify(address), () => true)
       if (name === distinct) throw error
       return create(distinct)

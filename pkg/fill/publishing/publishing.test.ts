@@ -6,6 +6,7 @@ import { defaultLimits } from '../../archives/archive/archive.ts'
 import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
+import { ApiError } from '../../records/kube/kube.ts'
 import { folderObjects, refOf } from '../../records/store/store.ts'
 import {
   type PublishContext,
@@ -174,4 +175,33 @@ it('refuses the rest of a release once another build has published a platform', 
   const third = await plannedRelease('third', ['darwin_arm64'])
   await expect(publishProvider(context, third)).rejects.toMatchObject(refused)
   expect(objects.list('Version')).toHaveLength(2)
+})
+
+it('lets a caller over HTTP ask again if somebody else took the name meanwhile', async () => {
+  context = { ...context, publisher: {} }
+  const taken = Promise.withResolvers<void>()
+  const slow = publishAfter(taken.promise, 'slow')
+  await slow.planned
+  await context.objects.create(moduleObject('vpc-aws', 'google'))
+  taken.resolve()
+  await expect(slow.ended).rejects.toMatchObject({ reason: 'Unavailable' })
+  expect(modules()).toEqual([['vpc-aws', 'google']])
+})
+
+it('completes a release although the API server fails in its middle, and the caller leaves', async () => {
+  const release = await plannedRelease('release', ['darwin_arm64', 'linux_amd64'])
+  const leaving = new AbortController()
+  let created = 0
+  const create: PublishContext['objects']['create'] = async (object) => {
+    if (object.kind !== 'Version') return context.objects.create(object)
+    created += 1
+    leaving.abort()
+    // The first request does not arrive, and the answer to the second one is lost.
+    const answered = created === 1 ? undefined : await context.objects.create(object)
+    if (created > 2 && answered !== undefined) return answered
+    throw new ApiError('Unavailable', 'the API server does not answer')
+  }
+  const failing = { ...context, objects: { ...context.objects, create }, signal: leaving.signal }
+  expect(await publishProvider(failing, release)).toBe('published')
+  expect(context.objects.list('Version')).toHaveLength(2)
 })

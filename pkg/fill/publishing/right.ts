@@ -3,8 +3,7 @@ import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import type { Objects } from '../../records/store/store.ts'
-import { parentNames } from '../importing/importing.ts'
-import { claimsOf, type PublishAddress } from './target.ts'
+import { claimsOf, newName, type PublishAddress } from './target.ts'
 
 /** Decides who publishes. */
 export interface PublishGuard {
@@ -36,9 +35,9 @@ export async function requireRight(
   const { namespace, name, system } = address
   const kind = system === undefined ? 'Provider' : 'Module'
   const found = claimsOf(objects, address)[0]?.metadata.name
-  const wouldBe = parentNames({ kind, ...address }).name
   const isNew = found === undefined && kind === 'Module' && template !== undefined
-  const publisher = await publisherOf(c, kind, namespace, found ?? wouldBe, isNew)
+  const checked = found ?? newName(objects, kind, address)
+  const publisher = await publisherOf(c, kind, namespace, checked, isNew)
   if (publisher !== undefined) return publisher
   const path = [namespace, name, system].filter((part) => part !== undefined).join('/')
   throw new RegistryError(

@@ -170,6 +170,13 @@ export function claimsOf(
     .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
 }
 
+/** The metadata.name that a new Module or Provider gets. */
+export function newName(objects: Objects, kind: ParentKind, address: PublishAddress): string {
+  const { name } = parentNames({ kind, ...address })
+  const isTaken = (free: string) => objects.get(kind, address.namespace, free) !== undefined
+  return isTaken(name) ? freeName(name, JSON.stringify(address), isTaken) : name
+}
+
 /** @throws FillError NoParent */
 function newParent(
   objects: Objects,
@@ -178,17 +185,11 @@ function newParent(
   origin: ConfigOrigin,
 ): StoredObject {
   const { namespace } = address
-  const parent = { kind, ...address }
   const spec = specOf(objects, kind, address, origin)
-  const names = parentNames(parent)
-  const isTaken = (free: string) => objects.get(kind, namespace, free) !== undefined
-  const free = isTaken(names.name)
-    ? freeName(names.name, JSON.stringify(address), isTaken)
-    : names.name
   return {
     kind,
     metadata: {
-      name: free,
+      name: newName(objects, kind, address),
       namespace,
       uid: '',
       resourceVersion: '',

@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { ReverseProxy } from '../../base/proxy/proxy.ts'
-import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
+import { awaitUpload, note, type ServingEnv, workMs } from '../../base/serving/serving.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 
 interface ForwardingOptions {
@@ -28,8 +28,6 @@ export interface ControllerRoutes {
 }
 
 const prefix = '/depot/publish/v1'
-/** The controller reads a body before it answers, and stores it. */
-const answerMs = 300_000
 const lookAgainMs = 20
 const hookRoute = '/depot/hooks/:provider/:namespace/:name'
 const maxHookBytes = 2 ** 20
@@ -46,7 +44,8 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   const proxy = new ReverseProxy({
     ...shared,
     maxRequestBytes: Number.POSITIVE_INFINITY,
-    timeoutMs: answerMs,
+    // The controller reads a body before it answers, and stores it.
+    timeoutMs: workMs,
     perClient: perCaller,
   })
   // Strangers send webhooks, so they get neither the connections nor the time of those who publish.
