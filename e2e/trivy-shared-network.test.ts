@@ -7,10 +7,12 @@ import { startCanary } from './canary.fixture.ts'
 
 /* Trivy where the system refuses network namespaces, as in most pods. */
 
-vi.mock(import('../pkg/fill/scan/isolation.ts'), async (original) => ({
-  ...(await original()),
-  findIsolation: () => undefined,
-}))
+vi.mock(import('node:child_process'), async (original) => {
+  const real = await original()
+  const spawnSync = (...args: Parameters<typeof real.spawnSync>) =>
+    args[0] === '/usr/bin/unshare' ? real.spawnSync('false') : real.spawnSync(...args)
+  return { ...real, spawnSync: spawnSync as typeof real.spawnSync }
+})
 
 const command = findForTests('Trivy', () => toolPath('trivy'))
 let scene: ScanScene
