@@ -345,8 +345,9 @@ describe('pods', () => {
     ])
     const names = (of?: { readonly volumes?: readonly { readonly name: string }[] }) =>
       of?.volumes?.map(({ name }) => name)
-    expect(names(server)).toEqual(['tmp', 'data', 'archives', 'modules', 'tls', 'gpg', 'kube'])
-    expect(names(selftest)).toEqual(['tmp', 'modules', 'tls', 'gpg', 'kube'])
+    const shared = ['modules', 'tls', 'gpg', 'publish-issuers', 'kube']
+    expect(names(server)).toEqual(['tmp', 'data', 'archives', ...shared])
+    expect(names(selftest)).toEqual(['tmp', ...shared])
   })
 
   it('backups need only permissions to read records, and to note their time', () => {
