@@ -23,7 +23,6 @@ it('reads issuers, also of this machine', () => {
 
 it.each([
   ['nothing', '', 'i.yaml:1: is not a list'],
-  ['no entry', '[]', 'i.yaml:1: is empty'],
   ['a mapping', gha, 'i.yaml:1: is not a list'],
   ['two documents', '[]\n---\n[]\n', 'i.yaml:'],
   ['a field that does not exist', [{ ...gha, claim: 'sub' }], 'claim'],
@@ -88,11 +87,16 @@ it('takes changes of the file, and keeps the issuers of one that is broken', asy
     /^depot_publish_issuers_file_valid (\d)$/m.exec(await metrics.metrics())?.[1]
   const changed = vi.fn<() => void>()
   file.onChange(changed)
-  await write([])
+  await write([{ ...gha, claims: [] }])
   await vi.waitUntil(async () => (await isValid()) === '0')
   expect(file.current).toEqual([gha])
   await write([{ ...gha, alias: 'other' }])
   await vi.waitUntil(() => changed.mock.calls.length === 1)
   expect(file.current).toEqual([{ ...gha, alias: 'other' }])
+  expect(await isValid()).toBe('1')
+  // Whoever empties the list takes back all trust.
+  await write([])
+  await vi.waitUntil(() => changed.mock.calls.length === 2)
+  expect(file.current).toEqual([])
   expect(await isValid()).toBe('1')
 })

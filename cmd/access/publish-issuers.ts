@@ -32,10 +32,8 @@ const Entry = z.strictObject({
     .min(1, 'is empty: name the claims that become groups, such as repository_id')
     .max(maxClaims),
 })
-const Entries = z
-  .array(Entry)
-  .min(1, 'is empty: write one entry for each issuer, or leave --publish-issuers out')
-  .max(maxIssuers)
+/** An empty list trusts no issuer any more. */
+const Entries = z.array(Entry).max(maxIssuers)
 
 /**
  * Reads the issuers of a file.

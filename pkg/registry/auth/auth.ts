@@ -6,6 +6,7 @@
 import type { PublishRight, WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
 import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
+import { printable } from '../../base/errors/errors.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import {
@@ -23,7 +24,7 @@ import { IssuerCallers } from './issuer-callers.ts'
 import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.ts'
 import { type LoginSettings, loginOf } from './login.ts'
 import { AuthMetrics } from './metrics.ts'
-import { Passthrough, type PassthroughOptions } from './passthrough.ts'
+import { maxUserBytes, Passthrough, type PassthroughOptions } from './passthrough.ts'
 import { PublishIssuers, type PublishIssuersOptions } from './publish-issuers.ts'
 import { Refusal } from './refusal.ts'
 import {
@@ -273,7 +274,8 @@ export class Auth {
       if (!(await this.#mayPublish(session, kind, namespace, name, isNew))) return undefined
       const { presented, caller } = session
       if (presented !== undefined) return this.#cluster().identityOf(presented)
-      return { by: caller.subject, ...caller.origin }
+      const by = caller.subject && printable(caller.subject, maxUserBytes)
+      return { by, ...caller.origin }
     })
   }
 

@@ -194,7 +194,7 @@ export class TokenIssuer {
       const wellKnown = `${issuerUrl.replace(/\/$/, '')}/.well-known/openid-configuration`
       const metadata = parseMetadata(await this.#get(wellKnown), issuerUrl, option)
       const keys = parseKeySet(await this.#get(metadata.jwks_uri))
-      if (this.#failures > 0) log.info({ issuer: issuerUrl }, 'keys of the OIDC issuer fetched')
+      if (this.#failures > 0) log.info({ issuer: issuerUrl }, `keys of ${this.name} fetched`)
       this.#failures = 0
       this.#lastError = undefined
       this.#succeededMs = clock()
@@ -205,7 +205,7 @@ export class TokenIssuer {
       if (this.#closed) return
       this.#failures += 1
       this.#lastError = reasonOf(err)
-      log.warn({ issuer: issuerUrl, err }, 'keys of the OIDC issuer cannot be fetched')
+      log.warn({ issuer: issuerUrl, err }, `keys of ${this.name} cannot be fetched`)
       if (hasReason(err, 'WrongIssuer')) this.#started.reject(err)
     }
   }

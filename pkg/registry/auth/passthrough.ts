@@ -42,7 +42,8 @@ type Verdict = 'allowed' | 'absent' | Refusal
 
 const maxRemembered = 10_000
 const maxRunning = 500
-const maxUserBytes = 500
+/** Longest name of a publisher; the schema of statuses takes twice as much. */
+export const maxUserBytes = 500
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 /** Every authenticated caller may read it. If an administrator revoked that, the answer is 403. */
 const anyPath = '/api'

@@ -133,10 +133,21 @@ describe('a job with a token of a publish issuer', () => {
     })
   })
 
+  it('is kept in a status whatever the length of its subject', async () => {
+    const auth = await ready(open('"gha:repository_id:74" in groups'))
+    const sub = `repo:acme/vpc:${'a'.repeat(2000)}\n`
+    expect(await ask(auth, await github.sign(githubClaims({ sub })))).toMatchObject({
+      by: expect.stringMatching(/^repo:acme\/vpc:a{400,500}…$/) as string,
+    })
+  })
+
   it('stays unknown while its issuer is unreachable, and nobody else does', async () => {
     github.unreachable = true
+    let lines = ''
+    const log = createLogger('info', { write: (line) => void (lines += line) })
     const auth = open(
       'any(groups, # in ["platform", "gha:repository_id:74", "gitlab:project_id:22"])',
+      { log },
     )
     await auth.started
     const answer = await ask(auth, await github.sign(githubClaims()))
@@ -148,8 +159,11 @@ describe('a job with a token of a publish issuer', () => {
     })
     expect(auth.waitingFor()).toEqual([])
     expect(auth.impaired()).toEqual([expect.stringContaining('publish issuer gha')])
+    expect(lines).toContain('keys of the publish issuer gha cannot be fetched')
     github.unreachable = false
     await ready(auth)
+    expect(lines).toContain('keys of the publish issuer gha fetched')
+    expect(lines).not.toContain('the OIDC issuer')
     expect(await ask(auth, await github.sign(githubClaims()))).toMatchObject({
       repository: 'acme/vpc',
     })
