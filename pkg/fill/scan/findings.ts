@@ -5,11 +5,12 @@ import { printable } from '../../base/errors/errors.ts'
 /** An API server refuses objects of about 1.5 MiB, and a Version has two scans. */
 const maxFindings = 2_000
 const maxBytes = 512 * 1024
+const maxIdBytes = 128
 
 /** The id of a finding: something of it must be left when it is written down. */
 export const findingId = z
   .string()
-  .refine((id) => printable(id) !== '', { error: 'is empty or cannot be printed' })
+  .refine((id) => printable(id, maxIdBytes) !== '', { error: 'is empty or cannot be printed' })
 
 const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'] as const
 type Severity = (typeof severities)[number]
@@ -61,7 +62,7 @@ function fitting(findings: readonly SecurityFinding[]): readonly SecurityFinding
 /** A finding with what tells it from others as it is written down. */
 const identified = (finding: SecurityFinding): SecurityFinding => ({
   ...finding,
-  vulnerabilityID: printable(finding.vulnerabilityID, 128),
+  vulnerabilityID: printable(finding.vulnerabilityID, maxIdBytes),
   pkgName: printable(finding.pkgName, 256),
   installedVersion: printable(finding.installedVersion, 128),
   severity: severityOf(finding.severity),

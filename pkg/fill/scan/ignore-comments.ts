@@ -1,9 +1,11 @@
 import { chmod, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Words that Trivy takes for such a comment, also outside of comments. */
-const ignoring = /(?:trivy|tfsec):[^ \n]*/g
+/** The part of such a comment that makes it one, as in `trivy:ignore:*` and `tfsec:ignore:*`. */
+const ignoring = /(?<=:)ignore(?=:)/g
 const chunkBytes = 1024 * 1024
+/** Bytes of a chunk that the next one is looked at with: `:ignore`. */
+const overlap = 7
 
 /**
  * Makes the comments with which authors of a module leave findings out have no effect on Trivy, in all files of a folder.
@@ -20,25 +22,18 @@ async function disableIn(path: string): Promise<void> {
   const file = await open(path, 'r+')
   try {
     const chunk = Buffer.alloc(chunkBytes)
-    let position = 0
-    /** The word that the last chunk cut. */
-    let begun = ''
-    for (;;) {
+    let before = ''
+    for (let position = 0; ; ) {
       const { bytesRead } = await file.read(chunk, 0, chunkBytes, position)
-      // Each character is a byte.
-      const text = begun + chunk.toString('latin1', 0, bytesRead)
-      const end =
-        bytesRead === 0
-          ? text.length
-          : Math.max(...[' ', '\n'].map((one) => text.lastIndexOf(one))) + 1
-      const before = text.slice(0, end)
-      const after = before.replaceAll(ignoring, (word) =>
-        word.replaceAll(/(?<=:)ignore(?=:)/g, 'ignor_'),
-      )
-      if (after !== before)
-        await file.write(Buffer.from(after, 'latin1'), 0, end, position - begun.length)
       if (bytesRead === 0) return
-      begun = text.slice(end)
+      // Each character is a byte.
+      const text = before + chunk.toString('latin1', 0, bytesRead)
+      const after = text.replaceAll(ignoring, 'ignor_')
+      if (after !== text) {
+        const start = position - before.length
+        await file.write(Buffer.from(after, 'latin1'), 0, after.length, start)
+      }
+      before = after.slice(-overlap)
       position += bytesRead
     }
   } finally {
