@@ -39,6 +39,8 @@ export interface Sample {
   readonly platforms?: readonly string[]
   /** Rules that deprecate, yank or quarantine versions. */
   readonly lifecycle?: readonly object[]
+  /** The publisher of each version, as in its status. */
+  readonly published?: object
 }
 
 const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN']
@@ -149,6 +151,7 @@ function objectsOf(sample: Sample): object[] {
             checksum: digest,
             archiveSizeBytes: 188_621 - (index % 180) * 997,
           }),
+          ...(sample.published !== undefined && { published: sample.published }),
           ...(sample.findings !== undefined &&
             index < 3 && {
               [isModule ? 'sourceScan' : 'binaryScan']: scan,

@@ -1,4 +1,5 @@
 import type { ResourceDetail } from '../api/records.ts'
+import { Icon } from '../parts/icon.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { safeHref } from './safe-href.ts'
 
@@ -23,17 +24,15 @@ export function Published({ published }: Pick<ResourceDetail, 'published'>) {
             <span class="mono">{ref.replace(/^refs\/(?:tags|heads)\//, '')}</span>
           </>
         )}
-        {run !== undefined && (
-          <>
-            {', '}
-            <a href={run} rel="noopener noreferrer">
-              run {run.split('/').at(-1)}
-            </a>
-          </>
-        )}
         {', '}
         <TimeAgo at={at} />
       </span>
+      {run !== undefined && (
+        <a href={run} rel="noopener noreferrer">
+          Run {run.split('/').at(-1)}
+          <Icon name="out" />
+        </a>
+      )}
     </span>
   )
 }
