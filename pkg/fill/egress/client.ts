@@ -39,6 +39,8 @@ export interface EgressRequest {
   readonly namedByUpstream?: boolean
   /** Whether an option of the operator is the URL: then its host is allowed. */
   readonly namedByOperator?: boolean
+  /** Whether to follow redirects. Default: true. */
+  readonly follows?: boolean
   /** Whether a person waits: such requests continue when little of a rate limit is left. */
   readonly urgent?: boolean | undefined
   /** Part of a rate limit that the request leaves for others. Default: a tenth. */

@@ -269,8 +269,11 @@ function parse(text: string): URL {
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** The target of a redirect. */
-function redirectOf({ status, header }: Answer, { method }: EgressRequest): string | undefined {
-  const mayFollow = method !== 'POST' && method !== 'PUT'
+function redirectOf(
+  { status, header }: Answer,
+  { method, follows = true }: EgressRequest,
+): string | undefined {
+  const mayFollow = follows && method !== 'POST' && method !== 'PUT'
   return redirects.has(status) && mayFollow ? header('location') : undefined
 }
 

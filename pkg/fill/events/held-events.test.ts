@@ -43,6 +43,7 @@ it('tells why a version is refused, and nothing of those that no rule allows', (
     held(
       { version: '1.0.0', since, why: 'Denied', message: 'denied: stolen token' },
       { version: '1.1.0', since, why: 'NotAllowed', message: 'not allowed by any rule' },
+      { version: '1.3.0', since, why: 'Refused', message: 'refused by the rule: licence' },
       { version: '1.2.0', why: 'Denied', message: 'denied: since nobody knows when' },
     ),
     hours(30),

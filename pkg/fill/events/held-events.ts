@@ -14,8 +14,8 @@ import type { VersionEvent } from './version-events.ts'
 const heldMs = 24 * 60 * 60_000
 
 /**
- * The events of the versions of a Module or Provider that a policy has held back for a day. Those that no rule allows are left
- * out, because they may be hundreds, for ever.
+ * The events of the versions of a Module or Provider that a policy has held back for a day. Those that
+ * no rule allows, or that an expression refuses, are left out, because they may be hundreds, for ever.
  */
 export function heldEventsOf(parent: StoredObject, nowMs: number): VersionEvent[] {
   const { kind, metadata, spec, status } = parent
@@ -35,7 +35,7 @@ export function heldEventsOf(parent: StoredObject, nowMs: number): VersionEvent[
   return heldBack.flatMap((entry): VersionEvent[] => {
     const why = whyHeld(entry)
     const sinceMs = msOf(entry.since)
-    if (sinceMs === undefined || why === 'NotAllowed') return []
+    if (sinceMs === undefined || (why !== 'TooYoung' && why !== 'Denied')) return []
     const atMs = sinceMs + heldMs
     if (atMs > nowMs) return []
     const { version: spelled, since, until, message } = entry

@@ -28,9 +28,11 @@ export function gitModule(options: GitModuleOptions): ModuleUpstream {
   async function skewOf({ ca }: SourceAccess, { signal, datesOf }: UpstreamOptions) {
     if (datesOf === undefined) return undefined
     const { origin, host } = new URL(url)
+    // A page elsewhere, to which the host redirects, has another clock, and may be refused.
+    const request = { method: 'HEAD', follows: false, signal, ca } as const
     // A host that does not answer this may still have a list.
-    await upstream.ask(`${origin}/`, { method: 'HEAD', signal, ca }).catch(() => undefined)
-    return upstream.skewMs(host)
+    const answer = await upstream.ask(`${origin}/`, request).catch(() => undefined)
+    return answer && upstream.skewMs(host)
   }
 
   return {

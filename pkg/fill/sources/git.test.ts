@@ -74,8 +74,16 @@ describe('a git source', () => {
       (await source('clock', {}, late).list({ signal, ...asking })).skewMs
     try {
       expect(await skewOf({})).toBeUndefined()
+      const listed = { datesOf: () => true, maxAgeMs: Infinity }
+      server.redirectTo = 'https://about.git.test'
+      expect(Math.abs(((await skewOf(listed)) ?? 0) - hour)).toBeLessThan(60_000)
+      server.redirectTo = undefined
       const skewMs = await skewOf({ datesOf: () => true })
       expect(Math.abs((skewMs ?? 0) - hour)).toBeLessThan(60_000)
+      // An old answer says nothing about the clock of today.
+      const end = server.faults.on(/^\/$/, 'silent')
+      expect(await skewOf({ ...listed, signal: AbortSignal.timeout(500) })).toBeUndefined()
+      end()
     } finally {
       await late.close()
     }

@@ -21,13 +21,15 @@ export function exceptionOf(
   const lines = Object.entries(value).map(([key, text]) => `${key}: ${JSON.stringify(text)}`)
   const manifest = `spec:\n  policy:\n    exceptions:\n      - ${lines.join('\n        ')}\n`
   const { namespace, name, policy } = depot
-  // A merge patch would replace the exceptions that are there.
+  // A merge patch would replace the exceptions that are there, and `add` a member that another command added before.
   const add = {
     None: { path: '/spec/policy', value: { exceptions: [value] } },
     WithoutExceptions: { path: '/spec/policy/exceptions', value: [value] },
     WithExceptions: { path: '/spec/policy/exceptions/-', value },
   }[policy]
-  const patch = JSON.stringify([{ op: 'add', ...add }]).replaceAll("'", String.raw`'\''`)
+  const isNew = policy !== 'WithExceptions'
+  const test = isNew ? [{ op: 'test', path: add.path, value: null }] : []
+  const patch = JSON.stringify([...test, { op: 'add', ...add }]).replaceAll("'", String.raw`'\''`)
   const command = `kubectl patch depot ${name} --namespace ${namespace} --type json --patch '${patch}'`
   return { manifest, command }
 }

@@ -55,7 +55,7 @@ export const heldBack = endpoint({
         except: {
           manifest:
             'spec:\n  policy:\n    exceptions:\n      - address: "github.com/acme/terraform-aws-vpc"\n        version: "5.2.0"\n        reason: "WHY"\n        by: "WHO"\n',
-          command: `kubectl patch depot public --namespace platform --type json --patch '[{"op":"add","path":"/spec/policy/exceptions","value":[{"address":"github.com/acme/terraform-aws-vpc","version":"5.2.0","reason":"WHY","by":"WHO"}]}]'`,
+          command: `kubectl patch depot public --namespace platform --type json --patch '[{"op":"test","path":"/spec/policy/exceptions","value":null},{"op":"add","path":"/spec/policy/exceptions","value":[{"address":"github.com/acme/terraform-aws-vpc","version":"5.2.0","reason":"WHY","by":"WHO"}]}]'`,
         },
       },
     ],

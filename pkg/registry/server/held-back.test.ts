@@ -107,8 +107,12 @@ it.each([
   expect(printed.slice(0, -1)).toEqual(
     'patch depot main --namespace platform --type json --patch'.split(' '),
   )
-  const [operation] = JSON.parse(printed.at(-1) ?? '') as { path: string; value: object }[]
+  const operations = JSON.parse(printed.at(-1) ?? '') as { path: string; value: object }[]
+  const operation = operations.at(-1)
   expect(operation?.path).toBe(path)
+  // A command that somebody runs too late undoes nothing.
+  const test = { op: 'test', path, value: null }
+  expect(operations.slice(0, -1)).toEqual(path.endsWith('/-') ? [] : [test])
   expect(JSON.stringify(operation?.value)).toContain(JSON.stringify(wanted))
   fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
 })

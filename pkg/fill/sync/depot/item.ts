@@ -48,7 +48,7 @@ export interface ItemResult {
   /** How far the clock of the host is ahead of this one, 0 where no policy needs it; undefined if it was not asked. */
   readonly skewMs?: number | undefined
   /** Versions that upstream has; undefined if it was not asked. */
-  readonly seen?: { readonly address: string; readonly versions: readonly string[] }
+  readonly seen?: readonly { readonly address: string; readonly versions: readonly string[] }[]
   readonly failure?: FillError | undefined
   /** The list of upstream that is not used. */
   readonly suspicious?: SuspiciousList
@@ -176,7 +176,7 @@ async function bring(
   const selected = select(coming)
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
   const young = select(versions).filter((version) => !mayCome(version))
-  const heldBack = object && (await remember(object, young))
+  const held = object && (await remember(object, young))
   const applied = await apply(context, depot, item, selected)
   await writePolicy(context, depot, applied)
   for (const version of selected.filter((one) => !isOld(one) && !missing.includes(one))) {
@@ -202,9 +202,9 @@ async function bring(
     retained: selected.filter((version) => isMissing.has(version)).length,
     skipped: listed.skipped,
     skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
-    heldBack: heldBack ?? (await remember(applied, young)),
-    unlisted: 0,
-    seen: { address, versions: [...versions, ...known.all] },
+    ...(held ?? (await remember(applied, young))),
+    // What is stored from a source that the config no longer names is judged by that source.
+    seen: [{ address, versions: [...versions, ...known.all] }, ...known.sources],
   }
 }
 
@@ -253,6 +253,10 @@ function knownVersions(
   return {
     all: [...named, ...new Set(unnamed)],
     stored: stored.map(versionOf),
+    sources: stored.flatMap((child) => {
+      const { address } = versionStatus(child).artifact ?? {}
+      return address === undefined ? [] : [{ address, versions: [versionOf(child)] }]
+    }),
     /** Those that upstream had when it was last asked. */
     listed: missingFrom(gone, named),
   }

@@ -43,6 +43,7 @@ export function reportOf(
       .map(({ item }) => item.objectName)
       .toSorted(compare)
   const seen = results.flatMap((one) => one.seen ?? [])
+  const isAllSeen = results.every((one) => one.seen !== undefined)
   const sum = (field: 'retained' | 'skipped') => results.reduce((all, one) => all + one[field], 0)
   return {
     fields: {
@@ -65,7 +66,7 @@ export function reportOf(
       ...conditionsOf(results),
       PolicyExpired: expiredCondition(expired),
       // Only who has seen every list knows that none has a version.
-      ...((seen.length === results.length || exceptions.length === 0) && {
+      ...((isAllSeen || exceptions.length === 0) && {
         ExceptionUnknown: unknownCondition(exceptions, seen),
       }),
     },

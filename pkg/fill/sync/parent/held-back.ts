@@ -71,6 +71,12 @@ export function isClockSkewed(skewMs: number | undefined): boolean {
   return skewMs !== undefined && Math.abs(skewMs) > maxSkewMs
 }
 
+/** The held versions that a status names, and how many more there are, which it has no room for. */
+interface Held {
+  readonly heldBack: readonly HeldVersion[]
+  readonly unlisted: number
+}
+
 /** The versions of an upstream, as far as the policy of a Depot lets them in. */
 export interface Admission {
   /** Whether a version, also a new commit of a known one, may come in without an exception. */
@@ -79,10 +85,7 @@ export interface Admission {
   /** The decisions of people that let a version in at once. */
   readonly exceptionsOf: (version: string) => readonly PolicyException[]
   /** Remembers the list, and which of the wanted versions are held back. */
-  readonly remember: (
-    parent: StoredObject,
-    held: readonly string[],
-  ) => Promise<readonly HeldVersion[]>
+  readonly remember: (parent: StoredObject, held: readonly string[]) => Promise<Held>
 }
 
 /** @param policy undefined: everything may come in, and nothing is remembered */
@@ -97,7 +100,7 @@ export function admission(
   if (policy === undefined) {
     const forget = async (object: StoredObject) => {
       if (before !== undefined) await writeListing(context, object, undefined)
-      return []
+      return { heldBack: [], unlisted: 0 }
     }
     const admits = () => true
     return { admits, mayCome: admits, exceptionsOf: () => [], remember: forget }
@@ -169,13 +172,14 @@ export function admission(
         ...(policy.needsAge && {
           firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
           // Nothing may count from a wrong clock.
-          seen: isSkewed ? before?.seen : written(seen),
+          seen: isSkewed ? before?.seen : groupsOf(seen),
         }),
         ...fitting(heldBack),
       }
       const isEmpty = !policy.needsAge && heldBack.length === 0
       await writeListing(context, object, isEmpty ? undefined : listing)
-      return heldBack.map((one) => ({ ...one, address }))
+      const written = { ...object, status: { listing } }
+      return { heldBack: heldBackIn(written), unlisted: unlistedIn(written) }
     },
   }
 }
@@ -244,7 +248,7 @@ export function seenIn(
 }
 
 /** A list of very many versions forgets the commits of the oldest: a tag of them that moves is not seen. */
-function written(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] {
+function groupsOf(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] {
   const all = [...seen]
   let over = all.reduce((sum, [version]) => sum + version.length + markLength + 4, -maxSeenBytes)
   if (over > 0) all.sort(([a, one], [b, other]) => one.sinceMs - other.sinceMs || compare(a, b))

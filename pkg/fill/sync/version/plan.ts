@@ -217,8 +217,9 @@ function providerPlan(context: Context, version: Version, placed: PlacedVersion)
         revision: release.revision,
         from: shownUrl(release.downloadUrl),
         requireTrust() {
-          requireTrust(context, config, placed.parent, release, keyOf(metadata))
+          // A signer that a rule refuses has nothing to do with the trusted one.
           requireSigner(context, version, { parent: placed.parent, address }, release)
+          requireTrust(context, config, placed.parent, release, keyOf(metadata))
         },
         fetch: async (fetching) => {
           const fetched = await upstream.fetch(release, fetching)

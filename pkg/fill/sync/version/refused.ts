@@ -11,14 +11,20 @@ export function attemptKey({ limits, policy }: Context, sourceKey: string): stri
   return `sha256:${hash('sha256', text).slice(0, 32)}`
 }
 
-/** Remembers a refusal, for a transfer may have damaged the archive. Undefined if nothing was found to fetch. */
+/**
+ * Remembers a refusal, for a transfer may have damaged the archive. Undefined if nothing was found to fetch.
+ *
+ * @param isFinal whether the same archive is refused again whenever it is tried
+ */
 export function attemptedNow(
   { clock }: Context,
   { key, revision }: SyncAttempt,
   before: Attempted | undefined,
+  isFinal: boolean,
 ): Attempted | undefined {
   if (key === undefined || revision === undefined) return undefined
   const isSame = before?.sourceKey === key && before.revision === revision
+  if (isSame && isFinal) return before
   const failures = isSame ? (before.failures ?? 1) + 1 : 1
   return { sourceKey: key, revision, at: timeOf(clock()), failures }
 }

@@ -79,6 +79,7 @@ async function failed(
   attempt: SyncAttempt,
 ): Promise<Reconciled> {
   const { reason, terminal } = failure
+  const isRule = reason === 'RuleRefused'
   const { request, outdated } = attempt
   if (verifyReasons.has(reason)) context.metrics.verifyFailed(reason)
   if (!terminal && outdated !== undefined) context.outdated.set(keyOf(object.metadata), outdated)
@@ -96,11 +97,13 @@ async function failed(
     }
     const conditions = { ...change.conditions, ...attempt.comparison?.conditions }
     if (!terminal) return { fields, conditions }
-    const attempted = attemptedNow(context, attempt, status?.attempted)
+    const attempted = attemptedNow(context, attempt, status?.attempted, isRule)
     return { fields: { ...fields, attempted, ...handled(request, context.clock()) }, conditions }
   })
   const current = latestOf(context, object)
   await resetForceSync(context, current, request)
+  // Only another rule or another signature helps, which its Depot looks for.
+  if (isRule) return result
   const { attempted } = versionStatus(current)
   const { uid } = current.metadata
   return soonest(result.afterMs, attempted && refusedWaitMs(context, uid, attempted))
