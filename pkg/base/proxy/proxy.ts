@@ -69,6 +69,8 @@ export interface Forwarding {
   readonly path?: string
   /** Replacements for headers of the client, by names in lower case; undefined removes one. */
   readonly headers?: Readonly<Record<string, string | undefined>>
+  /** The body, if it was read before. Default: that of the request, while it arrives. */
+  readonly body?: readonly Uint8Array[]
   /** Name of the client whose share this counts against. Default: its address. */
   readonly client?: string
 }
@@ -128,7 +130,9 @@ export class ReverseProxy {
     checkPath(path)
     const bodyless = method === 'GET' || method === 'HEAD' || raw.body === null
     const place = await this.#shares?.enter(forwarding.client ?? this.#clientOf(c), raw.signal)
-    const body = bodyless ? undefined : new RequestBody(raw.body, maxRequestBytes)
+    const body = bodyless
+      ? undefined
+      : new RequestBody(forwarding.body ?? raw.body, maxRequestBytes)
     try {
       const answer = await this.#pool.send(
         { origin: to, trust: trust?.() },
@@ -208,7 +212,7 @@ class RequestBody {
   readonly stream: Readable
   error: unknown
 
-  constructor(body: ReadableStream<Uint8Array> | null, maxBytes: number) {
+  constructor(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array> | null, maxBytes: number) {
     const chunks = bounded(body ?? [], maxBytes, tooLarge)
     this.stream = Readable.from(chunks, { objectMode: false })
     this.stream.once('error', (error) => {

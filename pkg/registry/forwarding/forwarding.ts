@@ -8,6 +8,7 @@ import { RegistryError } from '../../base/errors/errors.ts'
 import { ReverseProxy } from '../../base/proxy/proxy.ts'
 import { awaitUpload, note, type ServingEnv, workMs } from '../../base/serving/serving.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
+import { HookBodies } from './hook-bodies.ts'
 
 interface ForwardingOptions {
   /** The controller's address: scheme, host and port. */
@@ -55,6 +56,7 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
     timeoutMs: hookMs,
     perClient: perHook,
   })
+  const hookBodies = new HookBodies({ maxBytes: maxHookBytes, maxHeldBytes: maxHookBytes * 32 })
 
   const routes = new Hono<ServingEnv>()
   const forward = async (c: Context<ServingEnv>): Promise<Response> => {
@@ -125,7 +127,8 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   routes.post(hookRoute, (c) => {
     const { provider, namespace, name } = c.req.param()
     note(c, { route: hookRoute, namespace })
-    return hooks.forward(c, { client: `${provider}/${namespace}/${name}` })
+    const client = `${provider}/${namespace}/${name}`
+    return hookBodies.read(c.req.raw, (body) => hooks.forward(c, { client, body }))
   })
   return {
     routes,
