@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
-import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
+import { jsonOf, ReasonError, unavailable } from '../../pkg/base/errors/errors.ts'
 import { statusLine } from '../../pkg/base/run/run.ts'
 import type { PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
 import type { openRegistry } from '../compare/compare.ts'
@@ -43,6 +43,8 @@ const sendMs = 2 * 3_600_000
 const answerMs = 600_000
 const servedMs = 60_000
 const lookAgainMs = 1000
+/** How long to send again while the registry is busy. */
+const busyMs = 60_000
 
 const Published = z.object({
   outcome: z.enum(['published', 'exists']),
@@ -79,13 +81,15 @@ export class Destination {
     return [namespace, name, system].filter((part) => part !== undefined).join('/')
   }
 
-  /** The versions that the registry serves; undefined if it does not show the module or provider to this caller. */
-  async versions(): Promise<readonly z.infer<typeof Versions>[] | undefined> {
+  /** The versions that the registry serves, or why it shows none to this caller. */
+  async versions(): Promise<readonly z.infer<typeof Versions>[] | string> {
     const { status, body } = await this.#ask(`${this.path}/versions`)
-    if (status !== 200) return undefined
-    return this.#isModule
-      ? ModuleList.safeParse(body).data?.modules.flatMap(({ versions }) => versions)
+    if (status === 401 || status === 403) return 'you may not read it'
+    if (status === 404) return 'it is new, or you may not read it'
+    const versions = this.#isModule
+      ? ModuleList.safeParse(body).data?.modules.flatMap((module) => module.versions)
       : ProviderList.safeParse(body).data?.versions
+    return (status === 200 && versions) || `the registry answered ${status}`
   }
 
   /** @param rest of the path, after the version */
@@ -96,14 +100,16 @@ export class Destination {
       'content-length': String(sizeBytes),
       'x-depot-sha256': sha256,
     }
-    const body = Readable.from(this.#watched(path, sizeBytes), { objectMode: false })
-    return this.#publish(rest, query, { method: 'PUT', headers, body, deadlineMs: sendMs })
+    return this.#publish(rest, query, () => {
+      const body = Readable.from(this.#watched(path, sizeBytes), { objectMode: false })
+      return { method: 'PUT', headers, body, deadlineMs: sendMs }
+    })
   }
 
   /** @param files digests by name */
   finish(files: Readonly<Record<string, string>>, query: string): Promise<Answered> {
     const body = JSON.stringify({ files })
-    return this.#publish('/finish', query, { method: 'POST', body, deadlineMs: answerMs })
+    return this.#publish('/finish', query, () => ({ method: 'POST', body, deadlineMs: answerMs }))
   }
 
   /**
@@ -138,9 +144,10 @@ export class Destination {
     const untilMs = performance.now() + servedMs
     while (performance.now() < untilMs) {
       this.#line.draw(`waiting until ${host} serves it`)
-      const found = (await this.versions())?.find((one) => one.version === version)
+      const versions = await this.versions()
+      const found = Array.isArray(versions) && versions.find((one) => one.version === version)
       this.#line.clear()
-      if (found !== undefined && (found.platforms?.length ?? 0) >= platforms) return
+      if (found && (found.platforms?.length ?? 0) >= platforms) return
       await sleep(lookAgainMs, undefined, { signal })
     }
     throw unavailable(`${host} has stored the version and does not serve it yet`)
@@ -156,22 +163,32 @@ export class Destination {
   }
 
   /** The token goes to the registry's own host only, whatever its discovery says. */
-  #publish(rest: string, query: string, request: Parameters<Registry['ask']>[3]) {
+  #publish(rest: string, query: string, request: () => Parameters<Registry['ask']>[3]) {
     const kind = this.#isModule ? 'modules' : 'providers'
     const { version } = this.#place
     const path = `../../publish/v1/${kind}/${this.path}/${encodeURIComponent(version)}${rest}`
     return this.#ask(query === '' ? path : `${path}?${query}`, request)
   }
 
-  async #ask(path: string, request: Parameters<Registry['ask']>[3] = {}): Promise<Answered> {
+  /** Asks again while the registry is busy. @param request makes the body of each attempt */
+  async #ask(path: string, request?: () => Parameters<Registry['ask']>[3]): Promise<Answered> {
     const { host, signal } = this.#place
     const service = this.#isModule ? 'modules.v1' : 'providers.v1'
-    const answer = await this.#registry.ask(host, service, path, {
-      ...request,
-      headersMs: answerMs,
-      signal,
-    })
-    return { status: answer.status, body: jsonOf(answer.body.toString()) }
+    const untilMs = performance.now() + busyMs
+    for (;;) {
+      try {
+        const options = { ...request?.(), headersMs: answerMs, signal }
+        const { status, body } = await this.#registry.ask(host, service, path, options)
+        return { status, body: jsonOf(body.toString()) }
+      } catch (error) {
+        const isBusy = error instanceof ReasonError && error.reason === 'RateLimited'
+        const againMs = isBusy ? error.retryAfterMs : undefined
+        if (againMs === undefined || performance.now() + againMs > untilMs) throw error
+        this.#line.draw(`waiting, because ${host} is busy`)
+        await sleep(againMs + 100, undefined, { signal })
+        this.#line.clear()
+      }
+    }
   }
 
   /** Reads a file, and shows how much of it was sent. */

@@ -7,7 +7,6 @@ import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import {
-  type ComparedVersion,
   comparedWith,
   newestBefore,
   type PackedModule,
@@ -17,7 +16,13 @@ import {
 import { loginRemedy, openRegistry } from '../compare/compare.ts'
 import { Destination, type PublishEnd } from './destination.ts'
 import { givenToken } from './job-token.ts'
-import { asJson, asText, brokenWarning, type PublishOutcome } from './report.ts'
+import {
+  asJson,
+  asText,
+  brokenWarning,
+  type PublishOutcome,
+  type ShownComparison,
+} from './report.ts'
 
 /** A version to send to a registry. */
 export interface Sent {
@@ -85,8 +90,8 @@ export async function publishOverHttp(
         for (const { message } of packed.refusals) process.stderr.write(`depot: ${message}\n`)
         return 1
       }
-      const { isMissing, ...compared } = await comparedAt(registry, to, host, version, packed)
-      const shown = { ...packed, ...compared, target: { address, version, isMissing } }
+      const compared = await comparedAt(registry, to, host, version, packed)
+      const shown = { ...packed, ...compared, target: { address, version } }
       if (compared.isBroken) process.stderr.write(brokenWarning(shown))
       if (options.output === 'text') process.stdout.write(asText(shown))
       const end = (ended: PublishEnd | { outcome: 'planned'; text: string }) =>
@@ -110,11 +115,14 @@ async function comparedAt(
   host: string,
   version: string,
   { interface: after }: PackedModule,
-): Promise<ComparedVersion & { readonly isMissing: boolean }> {
+): Promise<ShownComparison> {
+  const unlike = { comparison: undefined, uncompared: undefined, isBroken: false }
   const versions = await to.versions()
-  const isMissing = versions === undefined
-  const from = newestBefore(versions?.map((one) => one.version) ?? [], version)
-  const unlike = { comparison: undefined, uncompared: undefined, isBroken: false, isMissing }
+  if (typeof versions === 'string') return { ...unlike, uncompared: { message: versions } }
+  const from = newestBefore(
+    versions.map((one) => one.version),
+    version,
+  )
   if (from === undefined) return unlike
   try {
     const before = await registry.docsOf({ host, path: to.path, version: from })

@@ -23,7 +23,7 @@ export async function runPublish(dir: string, words: readonly string[]) {
 
 async function publishIn(dir: string, words: readonly string[]): Promise<number> {
   const at = (name: string) => join(dir, name)
-  const folders = ['--archives', at('archives')]
+  const folders = words.includes('--token-file') ? [] : ['--archives', at('archives')]
   const absolute = words.map((word) =>
     ['vpc', 'vpc.tar.gz', 'dist', 'registry'].includes(word) ? at(word) : word,
   )

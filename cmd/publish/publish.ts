@@ -4,6 +4,7 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { normalizeVersion } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
 import {
   type ArchiveStore,
   openArchiveStore,
@@ -142,7 +143,7 @@ function statusOf(error: unknown): number {
   const isOfFiles = codeOf(error) !== ''
   const isExplained = error instanceof ReasonError && error.reason !== 'NotConfigured'
   if (!isUnread && !isOfFiles && !isExplained) throw error
-  process.stderr.write(`depot: ${messageOf(error)}\n`)
+  process.stderr.write(plainText(`depot: ${messageOf(error)}\n`))
   const isLater = isUnread || (error instanceof ReasonError && mayPass(error.reason))
   return isLater ? statuses.unreachable : statuses.refused
 }

@@ -15,7 +15,13 @@ type ShownTarget = Pick<Publication['target'], 'address' | 'version'> & {
   readonly isMissing?: boolean
 }
 
-interface ShownModule extends PackedModule, ComparedVersion {
+/** How a module compares with the version before it. */
+export interface ShownComparison extends Omit<ComparedVersion, 'uncompared'> {
+  /** Without `from`: no earlier version is known. */
+  readonly uncompared: { readonly from?: string; readonly message: string } | undefined
+}
+
+interface ShownModule extends PackedModule, ShownComparison {
   readonly target: ShownTarget
   /** Undefined: the registry names it. */
   readonly fileName?: string
@@ -54,10 +60,12 @@ export function asText(publication: ShownModule): string {
   return plainText(`${lines.join('\n')}\n`)
 }
 
-function comparedWith({ comparison, uncompared }: ComparedVersion): string {
+function comparedWith({ comparison, uncompared }: ShownComparison): string {
   if (comparison !== undefined) return `compared: with ${comparison.from}, ${comparison.verdict}`
   if (uncompared === undefined) return 'compared: with no earlier version'
-  return `compared: with nothing, ${uncompared.from} cannot be read: ${oneLine(uncompared.message)}`
+  const { from, message } = uncompared
+  if (from === undefined) return `not compared: ${message}`
+  return `compared: with nothing, ${from} cannot be read: ${oneLine(message)}`
 }
 
 /** Problems of the files are part of it: what cannot be parsed is missing in the documentation. */

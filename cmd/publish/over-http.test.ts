@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
+import { runPublish } from './publish.fixture.ts'
+
+type Answer = (status: number, body: object, headers?: Readonly<Record<string, string>>) => void
+
+let registry: LoneServer
+let dir: string
+/** How the registry answers the list of versions, and each of the publications. */
+let listed: (answer: Answer) => void
+let published: ((answer: Answer) => void)[]
+let received: string[]
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'depot-publish-'))
+  mkdirSync(join(dir, 'vpc'))
+  writeFileSync(join(dir, 'vpc/main.tf'), 'output "a" {\n  value = 1\n}\n')
+  writeFileSync(join(dir, 'token'), 'secret')
+  registry = await serveHttpsAlone('registry', serve)
+})
+afterAll(async () => {
+  await registry.close()
+  rmSync(dir, { recursive: true })
+})
+beforeEach(() => {
+  listed = (answer) => answer(200, { modules: [{ versions: [] }] })
+  published = [(answer) => answer(201, { outcome: 'published' })]
+  received = []
+})
+
+async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  const { url = '', method } = incoming
+  const answer: Answer = (status, body, headers = {}) => {
+    outgoing.writeHead(status, { 'content-type': 'application/json', ...headers })
+    outgoing.end(JSON.stringify(body))
+  }
+  if (url.startsWith('/.well-known/')) answer(200, { 'modules.v1': '/depot/modules/v1/' })
+  else if (method === 'PUT') {
+    received.push((await buffer(incoming)).toString('base64'))
+    published.shift()?.(answer)
+  } else listed(answer)
+}
+
+const run = (...more: readonly string[]) =>
+  runPublish(dir, [
+    'module',
+    'vpc',
+    '--to',
+    `${registry.host}/team/vpc/aws`,
+    '--version=1.0.0',
+    '--token-file',
+    join(dir, 'token'),
+    '--egress-ca-path',
+    registry.authority.caFile,
+    ...more,
+  ])
+
+it.each([
+  [401, 'not compared: you may not read it'],
+  [403, 'not compared: you may not read it'],
+  [404, 'not compared: it is new, or you may not read it'],
+  [500, 'not compared: the registry answered 500'],
+])(
+  'says that it could not compare if the list of versions is answered with %d',
+  async (status, text) => {
+    listed = (answer) => answer(status, { errors: ['no'] })
+    const { stdout } = await run('--dry-run')
+    expect(stdout).toContain(`${text}\n`)
+    expect(stdout).not.toContain('a new module')
+    const json: unknown = JSON.parse((await run('--dry-run', '-o', 'json')).stdout)
+    expect(json).toMatchObject({ uncompared: { message: text.replace('not compared: ', '') } })
+    expect(json).not.toHaveProperty('newModule')
+  },
+)
+
+it('sends the same again while the registry is busy', async () => {
+  const busy = (answer: Answer) => answer(503, { errors: ['busy'] }, { 'retry-after': '1' })
+  published.unshift(busy, busy)
+  listed = (answer) => {
+    listed = (later) => later(200, { modules: [{ versions: [] }] })
+    busy(answer)
+  }
+  expect(await run()).toMatchObject({ status: 0 })
+  expect(received).toHaveLength(3)
+  expect(new Set(received).size).toBe(1)
+})
+
+it.each([
+  ['a registry that asks for more than a minute', { 'retry-after': '61' }],
+  ['a registry that does not say when', {}],
+])('does not wait for %s', async (_, headers) => {
+  published.unshift((answer) => answer(503, { errors: ['busy'] }, headers))
+  expect(await run()).toMatchObject({ status: 3, stderr: expect.stringMatching(/busy/) as string })
+  expect(received).toHaveLength(1)
+})
+
+it('writes no control characters of a registry to the terminal', async () => {
+  published = [(answer) => answer(500, { errors: ['\u001b[2Jgone'] })]
+  const { status, stderr } = await run()
+  expect(status).toBe(3)
+  expect(stderr).toContain('gone')
+  expect(stderr).not.toContain('\u001b')
+})
