@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { createLogger, type Logger } from '../../base/telemetry/telemetry.ts'
 import { refOf } from '../../records/store/store.ts'
@@ -339,6 +340,14 @@ export function policyScenarios(scene: () => Scene): void {
         ...line,
         resource: expect.stringMatching(/^Version /) as string,
       })
+      // An exception from an age outweighs nothing that is no longer denied.
+      await write({ deny: deny() })
+      await eventually(() => expect(withdrawn()).toHaveLength(1))
+      info.mockClear()
+      await write({ minimumAge: '7d', exceptions })
+      await eventually(() => expect(withdrawn()).toBeUndefined())
+      await scene().stop()
+      expect(audited()).toEqual([])
     })
 
     it('ends a rule at its time without a poll, and says that it has ended', async () => {
@@ -435,6 +444,19 @@ export function policyScenarios(scene: () => Scene): void {
       })
       // The release may have another signature by now.
       expect(scene().upstream.asked).toContain('release acme/dns 1.1.0')
+    })
+
+    it('says that an archive is lost whose tag moved to content that is too young', async () => {
+      await begin({ minimumAge: '1d' })
+      await later(2 * day)
+      expect(listed()).toContain('v1.0.0')
+      await rm(`${scene().storage}/depot`, { recursive: true })
+      scene().upstream.repository(url, { 'v1.0.0': 'moved', 'v1.1.0': 'v1.1.0' })
+      await scene().run({ pollAtStart: true, verifyAtStart: 'look' })
+      const state = (type: string) => scene().condition('Version', 'vpc-1-0-0', type)
+      await eventually(() => expect(state('Ready')).toMatchObject({ reason: 'ArchiveLost' }))
+      expect(state('Ready')?.message).toContain('too young: delete the Version')
+      expect(state('Stored')).toMatchObject({ status: 'False' })
     })
 
     it('lets a rule decide by the licence of a module', async () => {

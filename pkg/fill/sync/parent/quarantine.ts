@@ -3,7 +3,14 @@ import { type PolicyException, sha256Hex } from '../../../api/v1alpha1/v1alpha1.
 import { printable } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { exceptionsFor, expiryOf, quarantinedAfter, refusalOf } from '../../policy/policy.ts'
+import {
+  exceptionsFor,
+  expiryOf,
+  type PolicyOwner,
+  quarantinedAfter,
+  refusalOf,
+  withoutExceptions,
+} from '../../policy/policy.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
 import { denyingPolicyOf } from '../depot/configs.ts'
 import { writeStatus } from '../status.ts'
@@ -24,7 +31,12 @@ type Denial = Pick<NonNullable<Entries>[number], 'message' | 'owner'>
 interface Denials {
   /** Undefined if nothing denies the version. */
   readonly of: (address: string, version: string, before: Entries) => Denial | undefined
-  readonly exceptionsFor: (address: string, version: string) => readonly PolicyException[]
+  /** Those of the owner that outweigh what it still denies. */
+  readonly exceptionsFor: (
+    address: string,
+    version: string,
+    owner: PolicyOwner,
+  ) => readonly PolicyException[]
 }
 
 const ofInstallation =
@@ -49,7 +61,12 @@ export function denialsOf(
   }
   return {
     of,
-    exceptionsFor: (address, version) => (policy ? exceptionsFor(address, version, policy) : []),
+    exceptionsFor(address, version, owner) {
+      if (policy === undefined) return []
+      const own = { ...policy, layers: policy.layers.filter((layer) => layer.owner === owner) }
+      const refusal = refusalOf(address, version, withoutExceptions(own), context.clock())
+      return refusal?.why === 'Denied' ? exceptionsFor(address, version, own) : []
+    },
   }
 }
 
@@ -145,7 +162,7 @@ async function decide(
   const isChanged = await writeEntries(context, version, (status) => after(status?.quarantinedBy))
   if (!isChanged) return
   if (denial === undefined) {
-    const exceptions = denies.exceptionsFor(from, name)
+    const exceptions = denies.exceptionsFor(from, name, ownerOf(entryIn(before)))
     for (const exception of exceptions) {
       reportException(context, version, `${type} ${from}`, exception)
     }

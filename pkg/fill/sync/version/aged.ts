@@ -51,8 +51,14 @@ export function isUnaged(
     depot === undefined
       ? 'no Depot lists it any more, so nobody counts how old that content is: bring it with a Depot again'
       : `it is stored when that content is old enough too, at the next poll of Depot ${keyOf(depot.metadata)} after that`
+  if (isLost && !mayReplace) {
+    throw new FillError(
+      'ArchiveLost',
+      'the stored archive is missing or altered, and upstream has other content that is too young: delete the Version to accept it',
+    )
+  }
   throw new FillError(
-    'UpstreamChanged',
+    isLost ? 'ArchiveLost' : 'UpstreamChanged',
     `upstream has other content under ${version.spec.version} than when it was let in: ${when}`,
   )
 }
