@@ -41,39 +41,41 @@ const nodeEntry = ({ version, sha256 }: NodeBinary) => ({
   ],
 })
 
-function systemEntry({ name, version, architecture }: SystemPackage) {
-  return {
-    name,
-    SPDXID: `SPDXRef-Debian-${name.replaceAll('+', '-plus')}`,
-    versionInfo: version,
-    downloadLocation: 'NOASSERTION',
-    filesAnalyzed: false,
-    licenseDeclared: 'NOASSERTION',
-    externalRefs: [
-      {
-        referenceCategory: 'PACKAGE-MANAGER',
-        referenceType: 'purl',
-        referenceLocator: `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`,
-      },
-    ],
-  }
+interface NamedPackage {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  /** Package URL. */
+  readonly purl: string
 }
 
-const moduleEntry = ({ name, version }: GoModule) => ({
+const entryOf = ({ id, name, version, purl }: NamedPackage) => ({
   name,
-  SPDXID: `SPDXRef-Go-${name.replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${version.replaceAll('+', '-')}`,
+  SPDXID: `SPDXRef-${id}`,
   versionInfo: version,
   downloadLocation: 'NOASSERTION',
   filesAnalyzed: false,
   licenseDeclared: 'NOASSERTION',
   externalRefs: [
-    {
-      referenceCategory: 'PACKAGE-MANAGER',
-      referenceType: 'purl',
-      referenceLocator: `pkg:golang/${name}@${encodeURIComponent(version)}`,
-    },
+    { referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: purl },
   ],
 })
+
+const systemEntry = ({ name, version, architecture }: SystemPackage) =>
+  entryOf({
+    id: `Debian-${name.replaceAll('+', '-plus')}`,
+    name,
+    version,
+    purl: `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${architecture}`,
+  })
+
+const moduleEntry = ({ name, version }: GoModule) =>
+  entryOf({
+    id: `Go-${name.replaceAll(/[^A-Za-z0-9.-]/g, '-')}-${version.replaceAll('+', '-')}`,
+    name,
+    version,
+    purl: `pkg:golang/${name}@${encodeURIComponent(version)}`,
+  })
 
 export function sbom({ name, version, epoch, packages, system, modules, node }: Sbom): string {
   const root = {
