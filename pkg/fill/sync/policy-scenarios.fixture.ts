@@ -344,7 +344,7 @@ export function policyScenarios(scene: () => Scene): void {
       await write({ deny: deny() })
       await eventually(() => expect(withdrawn()).toHaveLength(1))
       info.mockClear()
-      await write({ minimumAge: '7d', exceptions })
+      await write({ minimumAge: '7d', deny: deny({ versions: '9.9.9' }), exceptions })
       await eventually(() => expect(withdrawn()).toBeUndefined())
       await scene().stop()
       expect(audited()).toEqual([])
