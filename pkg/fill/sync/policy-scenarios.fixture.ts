@@ -182,6 +182,25 @@ export function policyScenarios(scene: () => Scene): void {
       expect(states()).toEqual([undefined, 1])
     })
 
+    it('withdraws what a former source gave, also where the new one never had it', async () => {
+      await begin()
+      const fork = 'https://git.test/fork.git'
+      scene().upstream.repository(fork, { 'v1.0.0': 'v1.0.0', 'v2.0.0': 'new' })
+      const moduleConfigs = [{ name: 'vpc', source: { type: 'git', url: fork }, immutable: true }]
+      await write(undefined, { moduleConfigs })
+      await later(day)
+      const kept = () => scene().status('Version', 'vpc-1-1-0')
+      expect([kept().upstream, kept().artifact?.address]).toEqual(['Gone', address])
+      await later(day)
+      expect(kept().artifact?.address).toBe(address)
+      await write({ deny: deny() }, { moduleConfigs })
+      await later(day)
+      expect(withdrawn()).toMatchObject([{ owner: 'Depot' }])
+      await write(undefined, { moduleConfigs })
+      await later(day)
+      expect(withdrawn()).toBeUndefined()
+    })
+
     it('leaves what it withdrew while nobody knows its source', async () => {
       await denyStored()
       await scene().idle()

@@ -62,7 +62,7 @@ export async function syncVersion(
     plan.sourceKey + refusalBasis(earlier) + ruleBasis(context, plan),
   )
   if (isKept && !mayHaveChanged(work)) {
-    await keep(context, work, plan, stored)
+    await keep(context, work, plan, situation)
   } else if (!isStored && earlier === 'awaited') {
     // Its Module wakes it when the earlier version is stored or refused.
     context.uncompared.set(key, earlier)
@@ -77,9 +77,10 @@ export async function syncVersion(
     const refused = request === undefined ? refusedBefore(work) : undefined
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-    if (isOffered(offer.revision, work, plan, situation)) await keep(context, work, plan, stored)
+    if (isOffered(offer.revision, work, plan, situation))
+      await keep(context, work, plan, { stored, isOfSource: true })
     else if (isUnaged(context, work, plan, offer, situation)) {
-      if (isKept) await keep(context, work, plan, stored)
+      if (isKept) await keep(context, work, plan, situation)
     } else {
       const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
       if (result === 'awaited') {
@@ -157,10 +158,11 @@ async function keep(
   context: Context,
   { object, version }: VersionWork,
   plan: VersionPlan,
-  { seen }: StoredState,
+  { stored: { seen }, isOfSource }: Pick<Situation, 'stored' | 'isOfSource'>,
 ): Promise<void> {
   await writeStatus<VersionStatus>(context, object, (status): StatusChange<VersionStatus> => {
-    const { fields, conditions } = keptStatus(status, { source: plan })
+    // What another source gave keeps its address, so that a policy that denies that source still holds.
+    const { fields, conditions } = keptStatus(status, isOfSource ? { source: plan } : {})
     // Older releases did not write the place.
     const artifact = fields.artifact && { ...placeFields(plan), ...fields.artifact, ...seen }
     return { fields: { ...fields, artifact }, conditions }
