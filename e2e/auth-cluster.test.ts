@@ -150,10 +150,11 @@ describe('service-account tokens', () => {
         .map((line) => JSON.parse(line) as { verb: string; requestURI: string; userAgent: string })
     const before = seen().length
     expect((await ask(bearer, network, token)).status).toBe(200)
-    await vi.waitFor(() => expect(seen().length - before).toBe(2))
+    await vi.waitFor(() => expect(seen().length - before).toBe(3))
     const root = '/apis/depot.internal/v1alpha1/namespaces/platform'
     const reads = seen().slice(before)
     expect(reads.map(({ verb, requestURI }) => `${verb} ${requestURI}`).toSorted()).toEqual([
+      'create /apis/authentication.k8s.io/v1/selfsubjectreviews',
       `get ${root}/modules/network`,
       `list ${root}/versions?limit=1`,
     ])

@@ -220,6 +220,14 @@ it('refuses two zips of one platform before it publishes any', async () => {
   expect(published()).toEqual([])
 })
 
+it('publishes nothing of a release with a platform that no Version can have', async () => {
+  await stage(await releaseOf('one', ['darwin_arm64', 'linux_aarch64']))
+  const refused = await finish()
+  expect(refused).toMatchObject({ status: 422, body: { refusals: [{ reason: 'InvalidSpec' }] } })
+  expect(refused.body.errors?.join()).toMatch(/linux_aarch64.* spec\.architecture must be arm64/)
+  expect([published(), app.objects.list('Provider').length]).toEqual([[], 1])
+})
+
 it('refuses zips that spell the version otherwise before they arrive', async () => {
   const name = 'terraform-provider-cmdb_v1.0.0_linux_amd64.zip'
   const refused = await begin(routes, `${at}/${name}`).answer

@@ -4,7 +4,7 @@ import { mayPass, ReasonError } from '../../base/errors/errors.ts'
 import { backoffMs } from '../../base/pacing/pacing.ts'
 import { FillError, type Platform, verifySignature } from '../sources/sources.ts'
 import { backRefused, type PublishContext } from './plan.ts'
-import { createParent, createVersion, storeArchive } from './publish.ts'
+import { createParent, createVersion, requireWritable, storeArchive } from './publish.ts'
 import { checksumsOf, findRelease, inspectRelease, type ReleaseArchive } from './release.ts'
 import {
   conflictOf,
@@ -96,6 +96,7 @@ export async function publishProvider(
   }
   refuse(refusals)
   const missingOnes = archives.filter((archive) => !archive.isThere)
+  for (const archive of missingOnes) requireWritable(target, archive)
   const place = grantedPlace(context, target)
   for (const archive of missingOnes) await storeArchive(context, place, archive)
   const wasMissing = await createParent(context, target)

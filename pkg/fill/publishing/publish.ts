@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { configRefOf, docsFileName } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  configRefOf,
+  docsFileName,
+  formatPath,
+  mistakesIn,
+  parseResource,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
-import { hasReason, unavailable } from '../../base/errors/errors.ts'
+import { hasReason, mayPass, ReasonError, unavailable } from '../../base/errors/errors.ts'
 import { readmeRefOf } from '../../records/store/store.ts'
-import type { Platform } from '../sources/sources.ts'
+import { FillError, type Platform } from '../sources/sources.ts'
 import { freeName, nameFor, notePublication, storeFile } from '../sync/sync.ts'
 import type { Publication, PublishContext } from './plan.ts'
 import { claimsOf, conflictOf, publishedAs, type Target } from './target.ts'
@@ -39,7 +45,10 @@ export async function publish(
   if (refusal !== undefined) throw refusal
   const { file: path, sha256, sizeBytes, contentDigest } = archive
   const published = { file: { path, sha256, sizeBytes }, fileName, contentDigest, docs }
-  if (!isThere) await storeArchive(context, place, published)
+  if (!isThere) {
+    requireWritable(target, published)
+    await storeArchive(context, place, published)
+  }
   const wasMissing = await createParent(context, target)
   const outcome = isThere ? 'exists' : await createVersion(context, target, published)
   await completeReadme(context, publication)
@@ -98,6 +107,50 @@ export async function createParent(
   return create(readable)
 }
 
+/** The desired state of the Version of an archive. */
+function specOf(
+  target: Target,
+  { file, fileName, contentDigest, docs, platform, protocols }: PublishedArchive,
+  publication?: string,
+): object {
+  const { kind: type, version } = target
+  const { sha256, sizeBytes } = file
+  const { os, arch } = platform ?? {}
+  return {
+    type,
+    version,
+    ...(platform && { operatingSystem: os, architecture: arch }),
+    ...(protocols?.length && { protocols }),
+    [configRefOf[type]]: configRef(target),
+    upload: {
+      fileName,
+      sha256,
+      sizeBytes,
+      ...(contentDigest && { contentDigest }),
+      ...(publication && { publication }),
+      ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
+    },
+  }
+}
+
+/**
+ * Refuses what no API server would take, such as the platform linux_aarch64, before anything is stored.
+ *
+ * @throws FillError InvalidSpec
+ */
+export function requireWritable(target: Target, archive: PublishedArchive): void {
+  const { namespace } = target.parent.metadata
+  const metadata = { name: 'any', namespace }
+  const parsed = parseResource('Version', { metadata, spec: specOf(target, archive) })
+  const mistakes = parsed.ok ? mistakesIn(parsed.resource) : parsed.issues
+  if (mistakes.length === 0) return
+  const issues = mistakes.map(({ path, message }) => `${formatPath(path)} ${message}`)
+  throw new FillError(
+    'InvalidSpec',
+    `${archive.fileName} cannot be published: ${issues.join('; ')}`,
+  )
+}
+
 const attempts = 3
 
 /**
@@ -108,14 +161,14 @@ const attempts = 3
 export async function createVersion(
   context: PublishContext,
   target: Target,
-  { file, fileName, contentDigest, docs, platform, protocols }: PublishedArchive,
+  archive: PublishedArchive,
 ): Promise<'published' | 'exists'> {
   const { objects } = context
   const { parent, version, config, kind: type } = target
   const { namespace } = parent.metadata
-  const { sha256, sizeBytes } = file
+  const { contentDigest, platform } = archive
+  const { sha256 } = archive.file
   const digests = { sha256, contentDigest, platform }
-  const { os, arch } = platform ?? {}
   const desired = { version, spelled: version, ...platform }
   for (let attempt = 1; ; attempt += 1) {
     // Another process may have been faster while the archive was stored.
@@ -131,27 +184,16 @@ export async function createVersion(
       await objects.create({
         kind: 'Version',
         metadata: { name, namespace },
-        spec: {
-          type,
-          version,
-          ...(platform && { operatingSystem: os, architecture: arch }),
-          ...(protocols?.length && { protocols }),
-          [configRefOf[type]]: configRef(target),
-          upload: {
-            fileName,
-            sha256,
-            sizeBytes,
-            ...(contentDigest && { contentDigest }),
-            ...(publication && { publication }),
-            ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
-          },
-        },
+        spec: specOf(target, archive, publication),
       })
       return 'published'
     } catch (error) {
-      if (!hasReason(error, 'AlreadyExists')) throw error
-      if (publication !== undefined) await notes?.drop(publication)
-      if (attempt === attempts) throw error
+      // An error that may pass can hide that the Version was created, which needs its note then.
+      const isRefused = error instanceof ReasonError && !mayPass(error.reason)
+      if (publication !== undefined && isRefused) {
+        await notes?.drop(publication).catch(() => undefined)
+      }
+      if (!hasReason(error, 'AlreadyExists') || attempt === attempts) throw error
       await objects.fresh('Version', namespace, name)
     }
   }

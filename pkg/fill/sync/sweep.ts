@@ -4,6 +4,7 @@ import { Turns } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import type { Context } from './context.ts'
 import type { StoragePlace } from './version/plan.ts'
+import { sweepPublications } from './version/publications.ts'
 import {
   isAllKnown,
   isLinked,
@@ -38,7 +39,9 @@ export function sweepDaily(context: Context, isDeleting: boolean): () => Promise
   const stop = new AbortController()
   let running: Promise<unknown> = Promise.resolve()
   const timer = setInterval(() => {
-    running = running.then(() => sweep(context, isDeleting, stop.signal))
+    running = running
+      .then(() => sweepPublications(context))
+      .then(() => sweep(context, isDeleting, stop.signal))
   }, context.timings.sweepMs)
   timer.unref()
   return async () => {
