@@ -100,7 +100,7 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
           },
         )
       const network = 'depot.test/platform/network/aws'
-      expect(depot(`docs ${network}@1.0.0`).stdout).toContain('name="input_zones"')
+      expect(depot(`docs ${network}@1.1.0`).stdout).toContain('name="input_zones"')
       expect(depot(`compare ${network} 1.0.0 1.1.0`).stderr).toBe('')
       expect(depot(`findings ${network}@1.1.0`).stdout).toContain('CRITICAL')
       expect(depot('outdated').stdout).toContain('excluded: 2.0.0 is the latest')
