@@ -29,7 +29,7 @@ export class HookBodies {
           throw new RegistryError('TooLarge', `the body is larger than ${maxBytes} bytes`)
         }
         if (this.#heldBytes > maxHeldBytes) {
-          throw unavailable('too many webhooks at once: send it again in a moment')
+          throw unavailable('too many webhooks arrive at once')
         }
         chunks.push(chunk)
       }
