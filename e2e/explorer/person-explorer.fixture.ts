@@ -44,7 +44,7 @@ export async function startExplorerAs(
   }
   const door = createServer(({ url = '' }, outgoing) => {
     if (isBroken(url)) outgoing.destroy()
-    // Where no answer can be had, the explorer says so.
+    // The explorer reports a broken connection.
     else answer(url, outgoing).catch(() => outgoing.destroy())
   })
   door.listen(0, '127.0.0.1')

@@ -42,7 +42,7 @@ export function mistakeIn({ kind, name, system, version }: PublishValues): Mista
   }
 }
 
-/** The same with empty fields for those with a mistake: what is typed can come from a link of somebody else. */
+/** Empties the fields that have a mistake: a link of somebody else can fill them with any text. */
 export function withoutMistakes(values: PublishValues): PublishValues {
   const mistake = mistakeIn(values)
   return mistake === undefined ? values : withoutMistakes({ ...values, [mistake.field]: '' })

@@ -7,13 +7,26 @@ import { policyOf } from '../depot/configs.ts'
 import { listingOf, seenIn } from '../parent/held-back.ts'
 import { depotOf } from '../parent/quarantine.ts'
 
+/** By the spec of the Depot, or the policy of the installation: rules are compiled once for all Versions. */
+const compiled = new WeakMap<
+  object,
+  { readonly whole: unknown; readonly policy: Policy | undefined }
+>()
+
 /**
  * The policy for the versions of a Module or Provider. That of the installation holds also if the Depot is gone, or has a
  * mistake in its own.
  */
 export function policyFor(context: Context, depot: StoredObject | undefined): Policy | undefined {
+  const whole = context.installation?.current
+  const key = (depot?.spec as object | undefined) ?? whole
+  if (key === undefined) return undefined
+  const known = compiled.get(key)
+  if (known !== undefined && known.whole === whole) return known.policy
   const withDepot = depot && attempt(() => policyOf(context, depot))
-  return withDepot ?? strictest([], context.installation?.current)
+  const policy = withDepot ?? strictest([], whole)
+  compiled.set(key, { whole, policy })
+  return policy
 }
 
 /** The Depot of a Module or Provider, and what its lists knew about a version. */
