@@ -121,7 +121,8 @@ function publish(folder: string, version: string) {
     const [status] = await exited
     return { status, stdout, stderr }
   })()
-  return { pid: child.pid ?? 0, ended }
+  // Says false, and throws nothing, if the command has just ended.
+  return { kill: () => child.kill('SIGKILL'), ended }
 }
 
 /** Runs the command until both processes answer again, as its exit status 3 asks for. */
@@ -213,7 +214,7 @@ it(`has all of a version or nothing after each of ${kills} kills, and the same c
     const folder = writeModule('source', version)
     const run = publish(folder, version)
     await sleep(delayMs)
-    if (victim === 'client') process.kill(run.pid, 'SIGKILL')
+    if (victim === 'client') run.kill()
     else await killAndRestart(victim)
     const first = await run.ended
     const isThere = (await versionOf(version)) !== undefined
