@@ -148,14 +148,14 @@ async function runController(
       await Promise.all([known.ready, annotations?.ready, access?.ready])
       isFilled = true
       if (http && access) {
-        const { auth } = access
+        const { publishers } = access.auth
         const publishing = publishRoutes({
           ...fetching,
           objects: known,
           log,
           metrics,
           template: options.publishTemplate,
-          publisherOf: (c, ...what) => auth.publisherOf(requestOf(c), ...what),
+          publisherOf: (c, ...what) => publishers.publisherOf(requestOf(c), ...what),
         })
         const hooks = hookRoutes({
           objects: known,

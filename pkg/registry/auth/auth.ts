@@ -1,36 +1,28 @@
 /**
- * Identifies callers by tokens of an issuer, or by kubeconfigs and tokens of a cluster, and decides what each of them sees.
- * Views come from pkg/registry/access and pkg/registry/catalog.
+ * Identifies callers by tokens of an issuer, or by kubeconfigs and tokens of a cluster. `Auth` says who calls and what the
+ * caller sees, `Publishers` who may publish.
  */
 
-import type { PublishRight, WhoAmI } from '../../api/browse/browse.ts'
+import type { WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
-import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
-import { printable } from '../../base/errors/errors.ts'
-import type { ProxyRules } from '../../base/http/http.ts'
-import type { Clock } from '../../base/pacing/pacing.ts'
-import {
-  gauge,
-  type Logger,
-  type Metrics,
-  type RequestFacts,
-} from '../../base/telemetry/telemetry.ts'
-import { allowsPublishing, type GroupBindings, publishRightsOf } from '../access/access.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { gauge, type RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
 import type { AuthMode, Caller, CallerView } from './caller.ts'
 import { ClusterCallers } from './cluster-callers.ts'
-import { type IssuerTimings, TokenIssuer } from './issuer.ts'
+import { TokenIssuer } from './issuer.ts'
 import { IssuerCallers } from './issuer-callers.ts'
 import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.ts'
-import { type LoginSettings, loginOf } from './login.ts'
+import { loginOf } from './login.ts'
 import { AuthMetrics } from './metrics.ts'
-import { maxUserBytes, Passthrough, type PassthroughOptions } from './passthrough.ts'
-import { PublishIssuers, type PublishIssuersOptions } from './publish-issuers.ts'
+import type { AuthOptions, OidcAuthOptions } from './options.ts'
+import { Passthrough } from './passthrough.ts'
+import { PublishIssuers } from './publish-issuers.ts'
+import { Publishers } from './publishers.ts'
 import { Refusal } from './refusal.ts'
 import {
   type CallerSession,
   type Callers,
-  type ConsumerRules,
   callerHashOf,
   nameOf,
   noteCaller,
@@ -42,50 +34,22 @@ export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
 export { TokenIssuer } from './issuer.ts'
 export { type AccessNow, type AuthRequest, requestOf } from './known-callers.ts'
+export type { AuthOptions, OidcAuthOptions } from './options.ts'
 export type { PublishIssuer } from './publish-issuers.ts'
+export type { Publishers } from './publishers.ts'
 export { machinePrefix } from './token-verifier.ts'
 
-export interface OidcAuthOptions extends LoginSettings {
-  readonly issuerUrl: string
-  /** Address of the issuer inside the network: scheme, host and port. */
-  readonly reachedAt?: string | undefined
-  /** Client of the explorer: a second audience of people. */
-  readonly uiClientId?: string | undefined
-  readonly groupsClaim: string
-  /** Callers without a token are guests, who see public resources. */
-  readonly allowGuests: boolean
-  /** The cluster decides about tokens of other issuers; needs `cluster`. */
-  readonly allowFallback: boolean
-  /** Accepts tokens of other clients of the issuer, each as a group of its own. */
-  readonly allowClientCredentials: boolean
-  /** Which people are kept as consumers. Default: none. */
-  readonly consumers?: ConsumerRules | undefined
-  /** Proxies for the issuer. Default: none. */
-  readonly proxies?: ProxyRules | undefined
-  readonly timings?: Partial<IssuerTimings>
-}
-
-export interface AuthOptions {
-  readonly mode: AuthMode
-  /** For mode oidc. */
-  readonly oidc?: OidcAuthOptions | undefined
-  /** For modes kubeconfig and bearer, and for the fallback. */
-  readonly cluster?:
-    | Pick<PassthroughOptions, 'apiGroup' | 'address' | 'ttlMs' | 'connections'>
-    | undefined
-  /** Issuers of CI, whose jobs may publish. For all modes but anonymous. */
-  readonly publishIssuers?: Pick<PublishIssuersOptions, 'file' | 'proxies' | 'timings'> | undefined
-  readonly bindings: GroupBindings
-  /** Whether a resource and its namespace are both labelled public. */
-  readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
-  readonly log: Logger
-  readonly metrics: Metrics
-  /** Default: the clock of the machine. */
-  readonly clock?: Clock
-}
-
-/** Decides who may see what. Answers without a promise for every token that was seen before, and for callers who need none. */
+/**
+ * Identifies the caller of each request, and decides what it sees. Tokens that were seen before, and callers who need none,
+ * are answered without a promise.
+ */
 export class Auth {
+  readonly publishers = new Publishers({
+    answer: (request, answer) => this.#answer(request, answer),
+    viewOf: (session) => this.#viewOf(session),
+    isGuest: (request) => this.#guestOf(request) !== undefined,
+    cluster: () => this.#cluster(),
+  })
   /** Decisions without a wait and without an error. */
   readonly now: AccessNow
   readonly #options: AuthOptions
@@ -98,9 +62,7 @@ export class Auth {
   readonly #passthrough: Passthrough | undefined
   /** The session of browsing without credentials. */
   readonly #anyGuest: CallerSession
-  #login: Login | undefined
-  /** The issuer's metadata when that was created. */
-  #loginSource: TokenIssuer['metadata']
+  #login: { readonly of: TokenIssuer['metadata']; readonly login: Login | undefined } | undefined
 
   constructor(options: AuthOptions) {
     const { mode, oidc, cluster, log, clock = Date.now } = options
@@ -186,16 +148,15 @@ export class Auth {
     return [this.#issuer?.problem ?? [], this.#publishIssuers?.impaired() ?? []].flat()
   }
 
-  /** The login endpoints, once known. The same object as long as they do not change. */
+  /** The login endpoints, once known. The same object until the issuer's metadata are fetched again. */
   login(): Login | undefined {
     const { oidc } = this.#options
     if (oidc === undefined) return undefined
     const metadata = this.#issuer?.metadata
-    if (this.#login !== undefined && metadata === this.#loginSource) return this.#login
-    this.#loginSource = metadata
-    const login = loginOf(oidc, metadata)
-    if (JSON.stringify(login) !== JSON.stringify(this.#login)) this.#login = login
-    return this.#login
+    if (this.#login === undefined || this.#login.of !== metadata) {
+      this.#login = { of: metadata, login: loginOf(oidc, metadata) }
+    }
+    return this.#login.login
   }
 
   /**
@@ -243,71 +204,13 @@ export class Auth {
   }
 
   /**
-   * Whether the caller may write Versions of a module or provider: by its GroupBinding, or by the cluster's RBAC rules.
-   * Callers who are not identified may not.
-   *
-   * @param name metadata.name of the Module or Provider
-   * @throws RegistryError as `mayRead`
-   */
-  mayPublish(
-    request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
-  ): boolean | Promise<boolean> {
-    return this.#answer(request, (session) => this.#mayPublish(session, kind, namespace, name))
-  }
-
-  /**
-   * As `mayPublish`, and says who it is; undefined if the caller may not.
-   *
-   * @param isNew whether the Module or Provider would be created, for which the cluster has a right of its own
-   */
-  async publisherOf(
-    request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
-    isNew = false,
-  ): Promise<PublishedBy | undefined> {
-    return await this.#answer(request, async (session) => {
-      if (!(await this.#mayPublish(session, kind, namespace, name, isNew))) return undefined
-      const { presented, caller } = session
-      if (presented !== undefined) return this.#cluster().identityOf(presented)
-      const by = caller.subject && printable(caller.subject, maxUserBytes)
-      return { by, ...caller.origin }
-    })
-  }
-
-  /**
-   * The namespaces that the caller may publish to.
-   *
-   * @param asked the namespaces that the cluster is asked about for callers that only it knows
-   * @throws RegistryError as `mayRead`
-   */
-  publishRights(
-    request: AuthRequest,
-    asked: readonly string[],
-  ): PublishRight[] | Promise<PublishRight[]> {
-    if (this.#asksCluster() && request.authorization === undefined) {
-      this.#guest(request)
-      return []
-    }
-    return this.#answer(request, (session) => {
-      if (session.presented !== undefined)
-        return this.#cluster().publishRights(session.presented, asked)
-      const view = this.#viewOf(session)
-      return typeof view === 'string' ? [] : publishRightsOf(view)
-    })
-  }
-
-  /**
    * How the server understood the caller.
    *
    * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster that has to decide is unreachable
    */
   whoAmI(request: AuthRequest): WhoAmI | Promise<WhoAmI> {
-    if (this.#asksCluster() && request.authorization === undefined) return this.#guest(request)
+    const guest = this.#guestOf(request)
+    if (guest !== undefined) return guest
     return this.#answer(request, (session) => {
       const { caller, presented } = session
       if (presented !== undefined) {
@@ -379,21 +282,6 @@ export class Auth {
     )
   }
 
-  #mayPublish(
-    session: CallerSession,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
-    isNew = false,
-  ): boolean | Promise<boolean> {
-    const { presented } = session
-    if (presented !== undefined) {
-      return this.#cluster().mayPublish(presented, namespace, isNew ? [kind] : [])
-    }
-    const view = this.#viewOf(session)
-    return typeof view !== 'string' && allowsPublishing(view, kind, namespace, name)
-  }
-
   #allow<T>(caller: Caller, value: T): T {
     this.#metrics.allowed[caller.kind] += 1
     return value
@@ -409,6 +297,12 @@ export class Auth {
   #asksCluster(): boolean {
     const { mode } = this.#options
     return mode === 'kubeconfig' || mode === 'bearer'
+  }
+
+  /** A caller without credentials, where the cluster knows the others. */
+  #guestOf(request: AuthRequest): WhoAmI | undefined {
+    if (!this.#asksCluster() || request.authorization !== undefined) return undefined
+    return this.#guest(request)
   }
 
   /** Browsing where no credentials are looked at. */

@@ -658,7 +658,7 @@ describe('an object that is not served', () => {
 
 describe('the document', () => {
   const registry = new Registry()
-  const auth = { ...callersSeeing(() => 'all'), mayPublish: () => true }
+  const auth = { ...callersSeeing(() => 'all'), publishers: { mayPublish: () => true } }
   const app = registry.serve(() => 'all', { auth })
 
   it.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(

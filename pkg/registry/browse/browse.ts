@@ -121,7 +121,7 @@ function requireWriter(
   auth: BrowseOptions['auth'],
 ): void | Promise<void> {
   const known = kindOf[kindName.safeParse(kind).data ?? 'module']
-  const may = auth?.mayPublish(requestOf(c), known, namespace, name) ?? false
+  const may = auth?.publishers.mayPublish(requestOf(c), known, namespace, name) ?? false
   return after(may, (is) => {
     if (is) return
     const role = `the right to create Versions in the namespace ${namespace}`

@@ -6,7 +6,7 @@ export function callersSeeing(viewOf: () => CallerView): NonNullable<BrowseOptio
   return {
     mode: 'oidc',
     viewOf,
-    mayPublish: () => false,
+    publishers: { mayPublish: () => false },
     now: { mayRead: () => false, viewOf: () => undefined },
   }
 }

@@ -1,6 +1,6 @@
 import { notFound } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Auth } from '../auth/auth.ts'
+import type { Auth, Publishers } from '../auth/auth.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { DocsStorage } from '../documentation/documentation.ts'
 import type { DownloadCounter } from '../downloads/downloads.ts'
@@ -11,7 +11,11 @@ import { FirstSeen } from './first-seen.ts'
 export interface BrowseOptions {
   readonly catalog: Catalog
   /** Decides what callers may see. Default: everything. */
-  readonly auth?: Pick<Auth, 'mode' | 'viewOf' | 'mayPublish' | 'now'> | undefined
+  readonly auth?:
+    | (Pick<Auth, 'mode' | 'viewOf' | 'now'> & {
+        readonly publishers: Pick<Publishers, 'mayPublish'>
+      })
+    | undefined
   /** Default: none. */
   readonly readmes?: ReadmeReader | undefined
   /** Storage that has the documentation of modules. Default: none. */

@@ -23,7 +23,9 @@ export function callerRoutes({ auth, catalog, overHttp }: CallerRoutesOptions): 
   get(app, prefix, '/whoami', (c) => after(auth.whoAmI(requestOf(c)), answer))
   get(app, prefix, '/publish-rights', (c) => {
     const asked = catalog.model.namespaces.slice(0, maxNamespaces)
-    return after(auth.publishRights(requestOf(c), asked), (items) => answer({ overHttp, items }))
+    return after(auth.publishers.rightsOf(requestOf(c), asked), (items) =>
+      answer({ overHttp, items }),
+    )
   })
   return app
 }

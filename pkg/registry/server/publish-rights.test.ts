@@ -52,7 +52,7 @@ describe('a caller of the issuer', async () => {
     ['none', 'Module', 'network', 'vpc-core', false],
   ] as const)('lets group %s publish %s %s/%s: %s', async (group, kind, namespace, name, may) => {
     const authorization = `Bearer ${await issuer.sign({ groups: [group] })}`
-    expect(await auth.mayPublish({ authorization }, kind, namespace, name)).toBe(may)
+    expect(await auth.publishers.mayPublish({ authorization }, kind, namespace, name)).toBe(may)
   })
 
   it.each([
@@ -61,21 +61,21 @@ describe('a caller of the issuer', async () => {
     ['none', []],
   ])('lists where group %s may publish', async (group, items) => {
     const authorization = `Bearer ${await issuer.sign({ groups: [group] })}`
-    expect(await auth.publishRights({ authorization }, ['other'])).toEqual(items)
+    expect(await auth.publishers.rightsOf({ authorization }, ['other'])).toEqual(items)
   })
 
   it('publishes nothing as a guest', async () => {
     const guest = { authorization: undefined }
-    expect(await auth.mayPublish(guest, 'Module', 'network', 'vpc-core')).toBe(false)
-    expect(await auth.publishRights(guest, ['network'])).toEqual([])
+    expect(await auth.publishers.mayPublish(guest, 'Module', 'network', 'vpc-core')).toBe(false)
+    expect(await auth.publishers.rightsOf(guest, ['network'])).toEqual([])
   })
 })
 
 it('publishes nothing where callers are not identified', async () => {
   const auth = open({ mode: 'anonymous' })
   const anybody = { authorization: undefined }
-  expect(await auth.mayPublish(anybody, 'Module', 'network', 'vpc-core')).toBe(false)
-  expect(await auth.publishRights(anybody, ['network'])).toEqual([])
+  expect(await auth.publishers.mayPublish(anybody, 'Module', 'network', 'vpc-core')).toBe(false)
+  expect(await auth.publishers.rightsOf(anybody, ['network'])).toEqual([])
 })
 
 it('leaves callers of the cluster to its RBAC rules, and remembers what they said', async () => {
@@ -83,7 +83,7 @@ it('leaves callers of the cluster to its RBAC rules, and remembers what they sai
   const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
   cluster.tokens.set('writer', (path) => (path === reviews ? 201 : 403))
   const ask = (token: string, namespace: string) =>
-    auth.mayPublish({ authorization: `Bearer ${token}` }, 'Module', namespace, 'vpc')
+    auth.publishers.mayPublish({ authorization: `Bearer ${token}` }, 'Module', namespace, 'vpc')
   expect(await ask('writer', 'network')).toBe(true)
   expect(await ask('writer', 'network')).toBe(true)
   expect(cluster.requests.map(({ path }) => path)).toEqual([reviews])
