@@ -61,37 +61,44 @@ export function policyOf(
   }
 }
 
-/** Denied versions, and whether that of the Depot is part of it. */
-interface Denying {
+interface DepotPolicy {
+  /** Undefined if everything may come in. */
   readonly policy: Policy | undefined
+  /** Whether the Depot's own rules are part of it: there is a Depot, and no mistake in them. */
   readonly isDepotRead: boolean
 }
 
-/** By the spec of the Depot, and the policy of the installation: rules are compiled once for all Versions. */
-const denying = new WeakMap<object, Denying & { readonly whole: UpstreamPolicy | undefined }>()
-
 /**
- * Denials for a resource of a Depot or of none. A Depot cannot disable what the installation denies, not even
- * by a mistake in a rule.
+ * The policy for a resource of a Depot or of none. A Depot cannot disable that of the installation, not even by a mistake in
+ * a rule. Rules are compiled once for all Versions.
+ *
+ * @param part of each policy
  */
-export function denyingPolicyOf(
-  { installation }: { readonly installation?: Installation | undefined },
-  depot: Pick<StoredObject, 'spec'> | undefined,
-): Denying {
-  const whole = installation?.current
-  const key = (depot?.spec as object | undefined) ?? whole
-  if (key === undefined) return { policy: undefined, isDepotRead: false }
-  const known = denying.get(key)
-  if (known !== undefined && known.whole === whole) return known
-  const of = ({ deny, exceptions }: UpstreamPolicy) => ({ deny, exceptions })
-  const withDepot =
-    depot &&
-    attempt(() => ({ policy: strictest(policiesOf(depot.spec).map(of), whole && of(whole)) }))
-  const alone = () => ({ policy: strictest([], whole && of(whole)) })
-  const made = { ...(withDepot ?? alone()), isDepotRead: withDepot !== undefined, whole }
-  denying.set(key, made)
-  return made
+function compiled(part: (policy: UpstreamPolicy) => UpstreamPolicy) {
+  const made = new WeakMap<object, DepotPolicy & { readonly whole: UpstreamPolicy | undefined }>()
+  return (
+    { installation }: { readonly installation?: Installation | undefined },
+    depot: Pick<StoredObject, 'spec'> | undefined,
+  ): DepotPolicy => {
+    const whole = installation?.current
+    const key = (depot?.spec as object | undefined) ?? whole
+    if (key === undefined) return { policy: undefined, isDepotRead: false }
+    const known = made.get(key)
+    if (known !== undefined && known.whole === whole) return known
+    const strict = (own: UpstreamPolicy[]) => ({
+      policy: strictest(own.map(part), whole && part(whole)),
+    })
+    const withDepot = depot && attempt(() => strict(policiesOf(depot.spec)))
+    const result = { ...(withDepot ?? strict([])), isDepotRead: withDepot !== undefined, whole }
+    made.set(key, result)
+    return result
+  }
 }
+
+export const wholePolicyOf = compiled((policy) => policy)
+
+/** Decides which versions are denied. */
+export const denyingPolicyOf = compiled(({ deny, exceptions }) => ({ deny, exceptions }))
 
 /** The configs of a Depot, each merged with the global config. */
 export function mergedConfigs(

@@ -2,8 +2,9 @@ import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { type Policy, ruleRefusalOf } from '../../policy/policy.ts'
 import { FillError, type ProviderRelease } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
+import { wholePolicyOf } from '../depot/configs.ts'
 import { depotOf } from '../parent/quarantine.ts'
-import { letIn, policyFor } from './let-in.ts'
+import { letIn } from './let-in.ts'
 import type { PlacedVersion, VersionPlan } from './plan.ts'
 
 /** The parts of the policy that read who signed a release. */
@@ -16,7 +17,7 @@ function signerLayers({ layers }: Pick<Policy, 'layers'> = { layers: [] }): Poli
 /** Changes with the rules that may have refused a release. */
 export function ruleBasis(context: Context, { parent, type }: VersionPlan): string {
   const layers =
-    type === 'Provider' ? signerLayers(policyFor(context, depotOf(context, parent))) : []
+    type === 'Provider' ? signerLayers(wholePolicyOf(context, depotOf(context, parent)).policy) : []
   return layers.length === 0 ? '' : JSON.stringify(layers.map(({ rules }) => rules))
 }
 
