@@ -6,7 +6,7 @@ import {
   LifecycleRules,
   lifecycleWords,
 } from '../../pkg/api/lifecycle/lifecycle.ts'
-import { mistakesIn, normalizeVersion, parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { normalizeVersion, problemsIn } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { messageOf, ReasonError } from '../../pkg/base/errors/errors.ts'
 import {
   type ActivateCommandOptions,
@@ -181,8 +181,7 @@ function find(objects: Objects, address: PublishAddress): StoredObject | undefin
 /** @throws OptionsError if the API server or a folder would refuse the rules */
 function requireValid(parent: StoredObject, lifecycle: readonly LifecycleRule[]): void {
   const spec = { ...(parent.spec as object), lifecycle }
-  const parsed = parseResource(parent.kind, { ...parent, spec })
-  const issues = parsed.ok ? mistakesIn(parsed.resource) : parsed.issues
+  const issues = problemsIn(parent.kind, { ...parent, spec })
   const [issue] = issues.filter(({ path }) => path[1] === 'lifecycle')
   if (issue !== undefined) throw new OptionsError([`${issue.path.at(-1)} ${issue.message}`])
 }

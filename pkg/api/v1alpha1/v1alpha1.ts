@@ -7,6 +7,7 @@ import type { z } from 'zod'
 import type { Depot } from './depot.ts'
 import type { GroupBinding } from './group-binding.ts'
 import { apiVersion, type Kind, kinds } from './kinds.ts'
+import { mistakesIn } from './mistakes.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
 import type { Provider } from './provider.ts'
@@ -121,6 +122,12 @@ export function parseStatus(
 function accepted<R extends Resource>(resource: R, raw: unknown): ParsedResource<R> {
   dropForeignOwners(resource, raw)
   return { ok: true, resource }
+}
+
+/** Everything that is wrong with an object: its fields, or the rules that they break. */
+export function problemsIn(kind: Kind, raw: unknown): readonly FieldIssue[] {
+  const parsed = parseResource(kind, raw)
+  return parsed.ok ? mistakesIn(parsed.resource) : parsed.issues
 }
 
 /** `spec.versions[0].version`, as kubectl prints it. */

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  configRefOf,
-  docsFileName,
-  formatPath,
-  mistakesIn,
-  parseResource,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import { configRefOf, docsFileName, formatPath, problemsIn } from '../../api/v1alpha1/v1alpha1.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import { hasReason, mayPass, ReasonError, unavailable } from '../../base/errors/errors.ts'
@@ -141,8 +135,7 @@ function specOf(
 export function requireWritable(target: Target, archive: PublishedArchive): void {
   const { namespace } = target.parent.metadata
   const metadata = { name: 'any', namespace }
-  const parsed = parseResource('Version', { metadata, spec: specOf(target, archive) })
-  const mistakes = parsed.ok ? mistakesIn(parsed.resource) : parsed.issues
+  const mistakes = problemsIn('Version', { metadata, spec: specOf(target, archive) })
   if (mistakes.length === 0) return
   const issues = mistakes.map(({ path, message }) => `${formatPath(path)} ${message}`)
   throw new FillError(
