@@ -1,11 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { depotCommand, put as write } from '../cmd/import/import.fixture.ts'
+import { depot, depotCommand, put as write } from '../cmd/import/import.fixture.ts'
 import { onTerminal } from '../hack/testbed/cli/terminal.ts'
 import type { Server } from '../hack/testbed/server/server.ts'
 import { type LoneServer, serveHttpsAlone } from '../hack/testbed/upstream/https-server.ts'
@@ -47,7 +47,11 @@ beforeAll(async () => {
     metadata: { name: 'ci' },
   })
   const role = '/apis/rbac.authorization.k8s.io/v1/namespaces/team'
-  const rules = [{ apiGroups: ['depot.internal'], resources: ['versions'], verbs: ['create'] }]
+  const apiGroups = ['depot.internal']
+  const rules = [
+    { apiGroups, resources: ['versions'], verbs: ['create', 'get'] },
+    { apiGroups, resources: ['modules'], verbs: ['get'] },
+  ]
   await admin.request('POST', `${role}/roles`, { metadata: { name: 'ci' }, rules })
   await admin.request('POST', `${role}/rolebindings`, {
     metadata: { name: 'ci' },
@@ -263,6 +267,36 @@ describe('depot publish', () => {
     const served = await run('4.0.0', '--token-file', 'token', '--no-wait')
     expect(served).toMatchObject({ status: 0 })
     expect(served.stdout).toMatch(/^it is published$/m)
+  })
+
+  it('says who uses the version before it to those who may publish, as depot compare does', async () => {
+    const as = await cluster.plane.serviceAccountToken('team', 'ci')
+    const headers = { authorization: `Bearer ${as}` }
+    const compare = async (tokenFile: string) => {
+      const secret = readFileSync(join(cwd, tokenFile), 'utf8').trim()
+      const env = { ...publishing.cliEnvironment(cwd), TF_TOKEN_depot_test: secret }
+      return depot(cwd, ['compare', `${to}@4.0.0`, 'source'], undefined, env)
+    }
+    await vi.waitFor(async () => {
+      const download = await fetch(`${server.url}/depot/modules/v1/team/vpc/aws/4.0.0/download`, {
+        headers,
+      })
+      const url = new URL(download.headers.get('x-terraform-get') ?? '', download.url)
+      expect((await fetch(url, { headers })).status).toBe(200)
+      const planned = await run('4.1.0', '--token-file', 'token', '--dry-run')
+      expect(planned.stdout).toContain(
+        'used by: 1 of 1 consumer uses 4.0.0: serviceaccount:team/ci.\n',
+      )
+    }, 30_000)
+    const json = await run('4.1.0', '--token-file', 'token', '--dry-run', '-o', 'json')
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      usedBy: { version: '4.0.0', consumers: [{ consumer: 'serviceaccount:team/ci' }], total: 1 },
+    })
+    const told = await compare('token')
+    expect(told).toMatchObject({ status: 0, stderr: '' })
+    expect(told.stdout).toMatch(/^1 of 1 consumer uses 4\.0\.0: serviceaccount:team\/ci\.$/m)
+    const untold = await compare('reader')
+    expect(untold.stdout).not.toContain('consumer')
   })
 
   it('ends with 1 for a refusal, 2 for a missing token and 3 without a server', async () => {

@@ -12,22 +12,16 @@ import {
   mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
-import { openRegistry, registryVersion } from './registry.ts'
-
-export {
-  cliConfig,
-  kindAt,
-  loginRemedy,
+import {
   openRegistry,
-  refusalOf,
-  registryAddress,
+  type Registry,
   registryVersion,
-  tokenInFile,
-} from './registry.ts'
+  usersOf,
+  usersText,
+  type VersionUsers,
+} from '../registry/registry.ts'
 
 const statuses = { compatible: 0, breaking: 1, unknown: 2 }
-
-type Registry = Awaited<ReturnType<typeof openRegistry>>
 
 /**
  * Prints what changed between two versions of a module.
@@ -44,8 +38,10 @@ export async function compare(
   await using registry = hosts.length > 0 ? await openRegistry(options, hosts) : undefined
   const [before, after] = [await opened(from, registry), await opened(to, registry)]
   const compared = compareModules(before, after, { from, to })
-  const print = { text: asText, markdown: comparisonMarkdown, json: asJson }[options.output]
-  process.stdout.write(print(compared))
+  const used = registryVersion(from)
+  const users = used && registry && (await usersOf(registry, used))
+  const print = { text: asText, markdown: asMarkdown, json: asJson }[options.output]
+  process.stdout.write(print(compared, users))
   return statuses[compared.verdict]
 }
 
@@ -71,10 +67,16 @@ async function opened(operand: string, registry: Registry | undefined): Promise<
   return reading.catch(mistakeIn(operand))
 }
 
-const asJson = (compared: ModuleComparison): string =>
-  plainText(`${JSON.stringify(compared, null, 2)}\n`)
+const asJson = (compared: ModuleComparison, usedBy: VersionUsers | undefined): string =>
+  plainText(`${JSON.stringify({ ...compared, usedBy }, null, 2)}\n`)
 
-function asText({ changes, from, to, readme }: ModuleComparison): string {
+const asMarkdown = (compared: ModuleComparison, users: VersionUsers | undefined): string =>
+  comparisonMarkdown(compared, users && usersText(users))
+
+function asText(
+  { changes, from, to, readme }: ModuleComparison,
+  users: VersionUsers | undefined,
+): string {
   const lines = changeGroups(changes).flatMap(([heading, group]) => [
     `${heading}:`,
     ...group.map((change) => `  ${subjectOf(change)}: ${change.why}${textsOf(change)}`),
@@ -83,6 +85,7 @@ function asText({ changes, from, to, readme }: ModuleComparison): string {
   const text = [
     ...(lines.length > 0 ? lines : none),
     ...(readme === 'same' ? [] : ['The README changed.']),
+    ...(users === undefined ? [] : [usersText(users)]),
   ]
   return plainText(`${text.join('\n')}\n`)
 }

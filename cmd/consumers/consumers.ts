@@ -1,27 +1,6 @@
-import * as z from 'zod'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type ConsumersCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
-import { registryAddress } from '../compare/compare.ts'
-import { openBrowseApi } from '../findings/findings.ts'
-
-const text = z.string()
-/** Later versions of Depot may write more fields, which JSON shows too. */
-const Consumer = z.looseObject({
-  consumer: text,
-  versions: z.array(
-    z.looseObject({
-      version: text,
-      lastUsed: text,
-      days: z.number(),
-      state: text.optional(),
-      critical: z.number().optional(),
-    }),
-  ),
-  lastUsed: text,
-  behind: z.number(),
-})
-type Consumer = z.infer<typeof Consumer>
-const Page = z.object({ items: z.array(Consumer), totalCount: z.number() })
+import { type Consumer, consumersIn, openBrowseApi, registryAddress } from '../registry/registry.ts'
 
 /** Prints who uses a module or provider. @throws OptionsError if the registry does not tell */
 export async function consumers(
@@ -33,17 +12,8 @@ export async function consumers(
     throw new OptionsError(['write one HOST/NAMESPACE/NAME/SYSTEM, or HOST/NAMESPACE/TYPE'])
   }
   await using api = await openBrowseApi(options, found.host)
-  const object = await api.objectAt(found.path)
-  const all: Consumer[] = []
-  for (let page = 1; ; page += 1) {
-    const { items, totalCount } = await api.ask(
-      `${object}/consumers?page=${page}&page_size=100`,
-      Page,
-    )
-    all.push(...items)
-    if (items.length === 0 || all.length >= totalCount) break
-  }
-  const chosen = options.outdated ? all.filter(isOutdated) : all
+  const { items } = await consumersIn(api, await api.objectAt(found.path))
+  const chosen = options.outdated ? items.filter(isOutdated) : items
   process.stdout.write({ text: asText, json: asJson, csv: asCsv }[options.output](chosen))
   return undefined
 }

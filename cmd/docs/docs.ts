@@ -11,7 +11,7 @@ import {
 } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type DocsCommandOptions, mistakeIn, OptionsError } from '../../pkg/base/options/options.ts'
-import { openRegistry, registryVersion } from '../compare/compare.ts'
+import { openRegistry, registryVersion } from '../registry/registry.ts'
 
 /**
  * Prints the documentation of a module, or writes it into a README.

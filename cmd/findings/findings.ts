@@ -2,10 +2,7 @@ import * as z from 'zod'
 import { cycloneDxOf, findingsText, isAtLeast, sarifOf } from '../../pkg/api/findings/findings.ts'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type FindingsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
-import { registryAddress } from '../compare/compare.ts'
-import { openBrowseApi } from './browse-api.ts'
-
-export { openBrowseApi } from './browse-api.ts'
+import { openBrowseApi, registryAddress } from '../registry/registry.ts'
 
 const text = z.string()
 /** Later versions of Depot may write more fields, which JSON shows too. */

@@ -5,11 +5,9 @@ import { distinctFindings, rankOf } from '../../pkg/api/findings/findings.ts'
 import { lifecycleWords } from '../../pkg/api/lifecycle/lifecycle.ts'
 import { jsonOf, messageOf, printable } from '../../pkg/base/errors/errors.ts'
 import { FillError } from '../../pkg/fill/sources/sources.ts'
-import { type openRegistry, refusalOf } from '../compare/compare.ts'
 import { VersionReport } from '../findings/findings.ts'
+import { type Registry, refusalOf } from '../registry/registry.ts'
 import type { Item, OutdatedCheck, OutdatedFinding, Registered } from './items.ts'
-
-type Registry = Awaited<ReturnType<typeof openRegistry>>
 
 /** More than a message of a person has. */
 const maxTextBytes = 400

@@ -3,7 +3,7 @@ import { plainText, problemText, readUses, type Use } from '../../pkg/archives/d
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type OutdatedCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLimiter } from '../../pkg/base/pacing/pacing.ts'
-import { openRegistry, tokenInFile } from '../compare/compare.ts'
+import { openRegistry, tokenInFile } from '../registry/registry.ts'
 import { checks, type Item, type Registered } from './items.ts'
 import { judge } from './judge.ts'
 import { asJson, asMarkdown, asSarif, asText } from './report.ts'

@@ -7,7 +7,7 @@ import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { jsonOf, ReasonError, unavailable } from '../../pkg/base/errors/errors.ts'
 import { statusLine } from '../../pkg/base/run/run.ts'
 import type { PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
-import type { openRegistry } from '../compare/compare.ts'
+import type { Registry } from '../registry/registry.ts'
 
 /** A local file to send. */
 export interface SentFile {
@@ -34,8 +34,6 @@ interface Ended {
   /** Whether to return before the registry serves the version. */
   readonly noWait: boolean
 }
-
-type Registry = Awaited<ReturnType<typeof openRegistry>>
 
 /** A large archive on a slow line. */
 const sendMs = 2 * 3_600_000

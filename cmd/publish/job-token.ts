@@ -4,7 +4,7 @@ import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
 import { createPool, proxyRules, readBounded } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
-import { tokenInFile } from '../compare/compare.ts'
+import { tokenInFile } from '../registry/registry.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

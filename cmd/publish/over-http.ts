@@ -13,7 +13,7 @@ import {
   type PublishAddress,
   packModule,
 } from '../../pkg/fill/publishing/publishing.ts'
-import { loginRemedy, openRegistry } from '../compare/compare.ts'
+import { loginRemedy, openRegistry, type Registry, usersOf } from '../registry/registry.ts'
 import { Destination, type PublishEnd } from './destination.ts'
 import { givenToken } from './job-token.ts'
 import {
@@ -33,8 +33,6 @@ export interface Sent {
   readonly limits: ArchiveLimits
   readonly signal: AbortSignal
 }
-
-type Registry = Awaited<ReturnType<typeof openRegistry>>
 
 /** @throws OptionsError if there is no token, which a dry run does not need */
 export async function registryAt(options: PublishCommandOptions, host: string): Promise<Registry> {
@@ -124,11 +122,13 @@ async function comparedAt(
     version,
   )
   if (from === undefined) return unlike
+  const before = { host, path: to.path, version: from }
+  const usedBy = await usersOf(registry, before)
   try {
-    const before = await registry.docsOf({ host, path: to.path, version: from })
-    return { ...unlike, ...comparedWith(before, after, { from, to: version }) }
+    const compared = comparedWith(await registry.docsOf(before), after, { from, to: version })
+    return { ...unlike, ...compared, usedBy }
   } catch (error) {
-    return { ...unlike, uncompared: { from, message: messageOf(error) } }
+    return { ...unlike, uncompared: { from, message: messageOf(error) }, usedBy }
   }
 }
 

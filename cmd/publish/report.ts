@@ -6,6 +6,7 @@ import type {
   Publication,
   ReleaseArchive,
 } from '../../pkg/fill/publishing/publishing.ts'
+import { usersText, type VersionUsers } from '../registry/registry.ts'
 
 export type PublishOutcome = 'published' | 'exists' | 'planned' | 'refused'
 
@@ -19,6 +20,8 @@ type ShownTarget = Pick<Publication['target'], 'address' | 'version'> & {
 export interface ShownComparison extends Omit<ComparedVersion, 'uncompared'> {
   /** Without `from`: no earlier version is known. */
   readonly uncompared: { readonly from?: string; readonly message: string } | undefined
+  /** Who uses the version before it. Undefined if the registry does not tell. */
+  readonly usedBy?: VersionUsers | undefined
 }
 
 interface ShownModule extends PackedModule, ShownComparison {
@@ -38,7 +41,7 @@ const shownFiles = 20
 
 /** Describes a publication to people. */
 export function asText(publication: ShownModule): string {
-  const { target, archive, files, fileName, comparison } = publication
+  const { target, archive, files, fileName, comparison, usedBy } = publication
   const { namespace, name, system } = target.address
   const shown = files.slice(0, shownFiles).map(({ path, sizeBytes }) => `  ${path} (${sizeBytes})`)
   const more = files.length > shownFiles ? [`  and ${files.length - shownFiles} more`] : []
@@ -56,6 +59,7 @@ export function asText(publication: ShownModule): string {
       `${heading}:`,
       ...group.map((change) => `  ${subjectOf(change)}: ${oneLine(change.why)}`),
     ]),
+    ...(usedBy === undefined ? [] : [`used by: ${oneLine(usersText(usedBy))}`]),
   ]
   return plainText(`${lines.join('\n')}\n`)
 }
@@ -98,6 +102,7 @@ export function asJson(publication: ShownModule, outcome: PublishOutcome, host?:
     files,
     comparison,
     uncompared,
+    usedBy: publication.usedBy,
     refusals: refusals.map(({ reason, message }) => ({ reason, message })),
   }
   return plainText(`${JSON.stringify(result, null, 2)}\n`)

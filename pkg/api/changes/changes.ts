@@ -25,14 +25,23 @@ export function subjectOf({ kind, name, path }: InterfaceChange): string {
   return path === '' ? subject : `${path}: ${subject}`
 }
 
-/** A comparison as a comment on a pull request. Control characters are left out. */
-export function comparisonMarkdown({ changes, from, to, verdict }: ModuleComparison): string {
+/**
+ * A comparison as a comment on a pull request. Control characters are left out.
+ *
+ * @param note says more, such as whom the changes reach
+ */
+export function comparisonMarkdown(
+  { changes, from, to, verdict }: ModuleComparison,
+  note?: string,
+): string {
   const blocks = changeGroups(changes).map(([heading, group]) => {
     const rows = group.map((change) => `| ${cell(subjectOf(change))} | ${cell(change.why)} |`)
     return `**${heading}**\n\n| | |\n| --- | --- |\n${rows.join('\n')}\n`
   })
   const title = `### ${cell(from)} to ${cell(to)}: ${verdict}\n`
-  return [title, ...(blocks.length > 0 ? blocks : ['No change of the interface.\n'])].join('\n')
+  const notes = note === undefined ? [] : [`${cell(note)}\n`]
+  const body = blocks.length > 0 ? blocks : ['No change of the interface.\n']
+  return [title, ...body, ...notes].join('\n')
 }
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')

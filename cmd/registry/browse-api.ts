@@ -5,7 +5,7 @@ import {
   mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
-import { kindAt, openRegistry, refusalOf } from '../compare/compare.ts'
+import { kindAt, openRegistry, type Registry, refusalOf } from './registry.ts'
 
 /** Later versions of Depot may write more than these fields. */
 const Claims = z.object({
@@ -19,24 +19,34 @@ const Claims = z.object({
   ),
 })
 
+/** A registry that does not answer the question, or not to this caller. */
+export class NotTold extends OptionsError {}
+
 /** The browse API of a registry, for commands. @throws OptionsError for options that cannot be used */
 export async function openBrowseApi(
   options: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
   host: string,
 ) {
   const registry = await openRegistry(options, [host])
+  return { ...browseApi(registry, host), [Symbol.asyncDispose]: registry[Symbol.asyncDispose] }
+}
 
+export type BrowseApi = ReturnType<typeof browseApi>
+
+/** The browse API of a registry that is open. */
+export function browseApi(registry: Registry, host: string) {
   async function ask<T>(path: string, schema: z.ZodType<T>): Promise<T> {
     const asking = registry.ask(host, 'modules.v1', `../../ui/v1${path}`)
     const answer = await asking.catch(mistakeIn(host))
     const { status, body, url } = answer
     if (status !== 200) {
       const { text = `it answers ${status}`, remedy } = refusalOf(answer, registry.remedyFor(host))
-      throw new OptionsError([`${host}: ${printable(text, 1024)}${remedy}`])
+      const problem = [`${host}: ${printable(text, 1024)}${remedy}`]
+      throw status < 500 ? new NotTold(problem) : new OptionsError(problem)
     }
     const { data } = schema.safeParse(jsonOf(body.toString()))
     if (data !== undefined) return data
-    throw new OptionsError([
+    throw new NotTold([
       `${host}: the answer of ${url.pathname} is not one of Depot: check the host, and that its Depot is not older than this one`,
     ])
   }
@@ -48,10 +58,9 @@ export async function openBrowseApi(
       const wanted = kindAt(address)
       const holder = claims.find(({ kind, reason }) => kind === wanted && reason === undefined)
       if (holder !== undefined) return `/resources/${holder.namespace}/${wanted}/${holder.name}`
-      throw new OptionsError([
+      throw new NotTold([
         `${host}: no ${wanted} has the address ${address}: a module has NAMESPACE/NAME/SYSTEM, a provider NAMESPACE/TYPE`,
       ])
     },
-    [Symbol.asyncDispose]: () => registry[Symbol.asyncDispose](),
   }
 }

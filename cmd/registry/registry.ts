@@ -16,6 +16,9 @@ import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import type { SentToRegistry } from '../../pkg/fill/sources/sources.ts'
 import { readCliConfig } from './cli-config.ts'
 
+export { openBrowseApi } from './browse-api.ts'
+export { type Consumer, consumersIn, usersOf, usersText, type VersionUsers } from './consumers.ts'
+
 /** A version of a module in a registry. */
 export interface RegistryVersion {
   readonly host: string
@@ -76,6 +79,8 @@ export async function tokenInFile(file: string): Promise<string> {
   if (text.trim() !== '') return text.trim()
   throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
 }
+
+export type Registry = Awaited<ReturnType<typeof openRegistry>>
 
 /**
  * Opens what reading registries needs.
@@ -177,7 +182,7 @@ export function refusalOf({ status, body }: Answer, remedy: string) {
   return { text, remedy: status === 401 || status === 403 ? `; ${remedy}` : '' }
 }
 
-type Answer = Awaited<ReturnType<Awaited<ReturnType<typeof openRegistry>>['ask']>>
+type Answer = Awaited<ReturnType<Registry['ask']>>
 
 const shownVersions = 5
 
