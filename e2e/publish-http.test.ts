@@ -49,7 +49,7 @@ beforeAll(async () => {
   const role = '/apis/rbac.authorization.k8s.io/v1/namespaces/team'
   const apiGroups = ['depot.internal']
   const rules = [
-    { apiGroups, resources: ['versions'], verbs: ['create', 'get'] },
+    { apiGroups, resources: ['versions'], verbs: ['create', 'list'] },
     { apiGroups, resources: ['modules'], verbs: ['get'] },
   ]
   await admin.request('POST', `${role}/roles`, { metadata: { name: 'ci' }, rules })
@@ -273,8 +273,8 @@ describe('depot publish', () => {
     const as = await cluster.plane.serviceAccountToken('team', 'ci')
     const headers = { authorization: `Bearer ${as}` }
     const compare = async (tokenFile: string) => {
-      const secret = readFileSync(join(cwd, tokenFile), 'utf8').trim()
-      const env = { ...publishing.cliEnvironment(cwd), TF_TOKEN_depot_test: secret }
+      const own = readFileSync(join(cwd, tokenFile), 'utf8').trim()
+      const env = { ...publishing.cliEnvironment(cwd), TF_TOKEN_depot_test: own }
       return depot(cwd, ['compare', `${to}@4.0.0`, 'source'], undefined, env)
     }
     await vi.waitFor(async () => {
@@ -288,8 +288,8 @@ describe('depot publish', () => {
         'used by: 1 of 1 consumer uses 4.0.0: serviceaccount:team/ci.\n',
       )
     }, 30_000)
-    const json = await run('4.1.0', '--token-file', 'token', '--dry-run', '-o', 'json')
-    expect(JSON.parse(json.stdout)).toMatchObject({
+    const { stdout } = await run('4.1.0', '--token-file', 'token', '--dry-run', '-o', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({
       usedBy: { version: '4.0.0', consumers: [{ consumer: 'serviceaccount:team/ci' }], total: 1 },
     })
     const told = await compare('token')

@@ -20,7 +20,7 @@ type ShownTarget = Pick<Publication['target'], 'address' | 'version'> & {
 export interface ShownComparison extends Omit<ComparedVersion, 'uncompared'> {
   /** Without `from`: no earlier version is known. */
   readonly uncompared: { readonly from?: string; readonly message: string } | undefined
-  /** Who uses the version before it. Undefined if the registry does not tell. */
+  /** Consumers of the version before it. Undefined if the registry does not tell. */
   readonly usedBy?: VersionUsers | undefined
 }
 

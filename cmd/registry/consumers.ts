@@ -45,7 +45,7 @@ export async function consumersIn(
   }
 }
 
-/** Who uses a version, of all consumers of its module. */
+/** Consumers of a version, of all those of its module. */
 export interface VersionUsers {
   readonly version: string
   readonly consumers: readonly Consumer[]
