@@ -285,6 +285,12 @@ const cases: readonly Case[] = [
     quiet: { [publishing('503')]: '0+1x60', [publishing('201')]: '0+1x60' },
   },
   {
+    // A request that failed once says little where nobody else publishes.
+    alert: 'DepotPublishingFailing',
+    fires: { [publishing('503')]: '0x20 3x40' },
+    quiet: { [publishing('503')]: '0x20 2x40' },
+  },
+  {
     alert: 'DepotSpoolFull',
     fires: {
       [controller('depot_spool_bytes')]: '95x60',
