@@ -120,6 +120,13 @@ export const DepotReport = {
     .min(0)
     .optional()
     .describe('Number of upstream names that are not semantic versions.'),
+  unknownExceptions: z
+    .array(z.object({ address: z.string(), version: z.string() }))
+    .optional()
+    .meta({
+      description: 'Exceptions of the policy that name nothing that upstream had in its last list.',
+      maxItems: 400,
+    }),
   lastPoll: optionalText('Time when every config was last checked, RFC 3339.'),
   polledSpec: optionalText('Digest of the configs at the last poll.'),
 }

@@ -103,7 +103,9 @@ export const ListingMemory = z.object({
         since: z.string().describe('Time from which their age counts, RFC 3339.'),
         versions: z
           .array(z.string())
-          .describe('Versions, each with the beginning of its commit, such as 1.2.0@4f1d2c3b5a69.'),
+          .describe(
+            'Versions, each with the beginning of its commit, or of a digest of its checksums, such as 1.2.0@4f1d2c3b5a69.',
+          ),
       }),
     )
     .optional()
@@ -122,7 +124,7 @@ export const ListingMemory = z.object({
           .describe(
             'TooYoung: it comes in by itself. Denied, NotAllowed, Refused: a rule of deny, the lack of one of allow, the expression. Older releases did not write it.',
           ),
-        message: optionalText('Why it is refused. Absent if it is too young.'),
+        message: optionalText('Why it is refused, or why its age began again.'),
         by: z
           .literal('Installation')
           .optional()
@@ -138,5 +140,18 @@ export const ListingMemory = z.object({
     .min(0)
     .optional()
     .describe('Number of versions that are held back. Present if heldBack has no room for all.'),
+  replaced: z
+    .array(
+      z.object({
+        version: z.string().describe('Version that was not stored yet.'),
+        at: z.string().describe('Time when the other content was seen, RFC 3339.'),
+        seen: z.string().describe('Beginning of the commit or digest that it had before.'),
+        offered: z.string().describe('Beginning of the commit or digest that it has since then.'),
+      }),
+    )
+    .optional()
+    .describe(
+      'Evidence of versions whose content upstream replaced while they waited, the last 10.',
+    ),
 })
 export type ListingMemory = z.infer<typeof ListingMemory>

@@ -201,7 +201,7 @@ export const reasonTopics = {
     UpstreamChanged: ['fix', 'Upstream has other content. Delete the Version to accept it.'],
     UpstreamSubstitution: [
       'fix',
-      'Upstream has other bytes under a stored version, which is still served. Ask its publisher why.',
+      'Upstream has other bytes under a version that is stored or waits. Ask its publisher why.',
     ],
     PartiallySynced: ['retry', 'Some of the children or items failed. Each says why.'],
     SyncFailed: ['retry', 'All of the children or items failed. Each says why.'],

@@ -36,9 +36,11 @@ function create(registry: Metrics) {
   })
   const substitutions = counter(registry, {
     name: 'upstream_substitution_total',
-    help: 'Other archives that upstreams had under a stored version, and that were refused.',
+    help: 'Other content that upstreams had under a version that is stored or waits, and that was refused.',
     labels: ['kind'],
   })
+  // An increase from nothing is not an increase to Prometheus.
+  for (const kind of ['Module', 'Provider']) substitutions.inc({ kind }, 0)
   const orphans = gauge(registry, {
     name: 'sync_orphan_archives',
     help: 'Archives in storage that no Version refers to, as of the last sweep.',

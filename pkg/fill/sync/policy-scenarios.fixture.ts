@@ -324,6 +324,43 @@ export function policyScenarios(scene: () => Scene): void {
       await eventually(() => expect(heldBack()).toBeUndefined())
     })
 
+    it('says it exactly while another config of the Depot fails', async () => {
+      const other = 'https://git.test/eks.git'
+      const known = { address, version: '1.1.0', reason: 'ok', by: 'Ann' }
+      const typo = { ...known, version: '1.10.0' }
+      const there = { ...known, address: 'git.test/eks', version: '2.0.0' }
+      const missing = { ...there, version: '9.0.0' }
+      const moduleConfigs = [
+        { name: 'vpc', source: { type: 'git', url } },
+        { name: 'eks', source: { type: 'git', url: other } },
+      ]
+      const unknown = () => scene().status('Depot', 'main').unknownExceptions
+      const named = (...all: readonly (typeof known)[]) =>
+        all.map((one) => ({ address: one.address, version: one.version }))
+      const down = new FillError('FetchFailed', 'there is no such host')
+      const withExceptions = (...exceptions: readonly object[]) =>
+        write({ deny: deny(), exceptions }, { moduleConfigs })
+      upstream('v1.0.0', 'v1.1.0')
+      scene().upstream.repository(other, { 'v1.0.0': 'a', 'v2.0.0': 'b' })
+      // From the start, nobody knows what eks has.
+      scene().upstream.faults.set(other, down)
+      await withExceptions(known, typo, there, missing)
+      await scene().run()
+      expect(unknown()).toEqual(named(typo))
+      expect(condition('ExceptionUnknown')?.message).toContain('1.10.0 of git.test/vpc')
+      scene().upstream.faults.clear()
+      await later(day)
+      expect(unknown()).toEqual(named(typo, missing))
+      // It keeps what it knew, and decides about what answers.
+      scene().upstream.faults.set(other, down)
+      await withExceptions(known, there, missing)
+      await eventually(() => expect(unknown()).toEqual(named(missing)))
+      expect(condition('ExceptionUnknown')?.message).not.toContain('1.10.0')
+      await withExceptions(known, there)
+      await eventually(() => expect(condition('ExceptionUnknown')).toBeUndefined())
+      expect(unknown()).toBeUndefined()
+    })
+
     it('calls no exception unknown that gives back what is stored from a former source', async () => {
       const exceptions = [{ address, version: '1.0.0', reason: 'ok', by: 'Ann' }]
       await begin()

@@ -21,6 +21,7 @@ import { providerScenarios } from './provider-scenarios.fixture.ts'
 import { publishedScenarios } from './published-scenarios.fixture.ts'
 import { refusedScenarios } from './refused-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
+import { replacedScenarios } from './replaced-scenarios.fixture.ts'
 import { scanPolicyScenarios } from './scan-policy-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
@@ -325,6 +326,7 @@ export function syncScenarios(
     hostScenarios(() => scene)
     publishedScenarios(() => scene)
     refusedScenarios(() => scene)
+    replacedScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)
     depotScenarios(() => scene)

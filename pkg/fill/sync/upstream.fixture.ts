@@ -75,15 +75,17 @@ export class TestUpstream implements Sources {
     const tags = () => this.repositories.get(url) ?? new Map<string, Record<string, string>>()
     const revisionOf = (version: string, files: Readonly<Record<string, string>>) =>
       `${version}@sha1:${commitOf(files)}`
+    // A registry names the commit of a version only to those who ask for its place.
+    const type = origin.source?.type === 'registry' ? 'registry' : 'git'
     return {
-      identity: `git:${url}`,
-      type: 'git',
+      identity: `${type}:${url}`,
+      type,
       list: async ({ maxAgeMs = 0, datesOf, needsLicence }) => {
         if (maxAgeMs < Number.POSITIVE_INFINITY) this.#ask(`list ${url}`, url)
         const versions = [...tags()].map(([version, files]) => ({
           version,
           ref: version,
-          commit: commitOf(files),
+          ...(type === 'git' && { commit: commitOf(files) }),
           ...(datesOf?.(version) === true && { publishedAt: this.dates.get(url)?.[version] }),
         }))
         const licence = needsLicence === true ? this.licences.get(url) : undefined

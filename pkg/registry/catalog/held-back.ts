@@ -26,7 +26,8 @@ export function heldBackText(held: HeldBackVersion): string {
     : 'name it in spec.policy.exceptions of the Depot'
   const except = `${place}: address ${address}, version ${version}`
   const from = since === undefined ? '' : ` since ${since}`
-  const age = since === undefined ? '' : `; its age counts from ${since}`
+  const again = message === '' ? '' : ` (${message})`
+  const age = since === undefined ? '' : `; its age counts from ${since}${again}`
   if (why === 'TooYoung') {
     return `held back until ${until}: it is too young for the policy ${of}${age}; to take it earlier, ${except}`
   }

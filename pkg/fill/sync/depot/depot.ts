@@ -106,7 +106,11 @@ async function sync(
   if (request !== undefined) await passOn(context, managedBy(context, depot), request)
 
   const exceptions = policiesOf(depot.spec).flatMap((one) => one.exceptions ?? [])
-  const change = reportOf(results, isPoll ? undefined : status, { expired, exceptions })
+  const change = reportOf(results, isPoll ? undefined : status, {
+    expired,
+    exceptions,
+    unknownBefore: status.unknownExceptions,
+  })
   await writeStatus<DepotStatus>(context, latestOf(context, depot), () => ({
     fields: {
       ...change.fields,

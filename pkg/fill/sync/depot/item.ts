@@ -1,10 +1,9 @@
 import { parseConstraints, selectVersions } from '../../../api/constraint/constraint.ts'
-import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
-import { attempt } from '../../../base/errors/errors.ts'
+import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
-import { FillError, type ModuleOrigin, type UpstreamOptions } from '../../sources/sources.ts'
+import { FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import { type Context, msOf, refOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/gone.ts'
@@ -12,14 +11,14 @@ import {
   admission,
   type HeldVersion,
   heldBackIn,
+  listingOf,
   reportException,
   seenBefore,
   unlistedIn,
 } from '../parent/held-back.ts'
 import { denialsOf, quarantine } from '../parent/quarantine.ts'
-import { isStored } from '../parent/removal.ts'
-import { versionStatus } from '../version/work.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
+import { configIn, identityOf, type KnownSource, knownSources, knownVersions } from './known.ts'
 import {
   acceptAnnotation,
   addressOf,
@@ -30,7 +29,8 @@ import {
   type SuspiciousList,
   suspiciousList,
 } from './listing.ts'
-import { apply, isApplied, isManagedBy, mayManage, type RawChild, writePolicy } from './made.ts'
+import { apply, isApplied, isManagedBy, mayManage, writePolicy } from './made.ts'
+import { markedVersions } from './marks.ts'
 import { wakeMoved, wakeRefused, wakeReleased } from './outdated.ts'
 
 export interface ItemResult {
@@ -47,8 +47,8 @@ export interface ItemResult {
   readonly unlisted: number
   /** How far the clock of the host is ahead of this one, 0 where no policy needs it; undefined if it was not asked. */
   readonly skewMs?: number | undefined
-  /** Versions that upstream has; undefined if it was not asked. */
-  readonly seen?: readonly { readonly address: string; readonly versions: readonly string[] }[]
+  /** Its sources, with the versions that they are known to have. */
+  readonly sources: readonly KnownSource[]
   readonly failure?: FillError | undefined
   /** The list of upstream that is not used. */
   readonly suspicious?: SuspiciousList
@@ -74,7 +74,8 @@ export async function syncItem(
   const known = context.objects.get(item.kind, namespace, item.objectName)
   const heldBack = item.isTwin ? [] : heldBackIn(known)
   const unlisted = item.isTwin ? 0 : unlistedIn(known)
-  const result = { item, isManaged: false, retained: 0, skipped: 0, heldBack, unlisted }
+  const sources = knownSources(context, namespace, item, known)
+  const result = { item, isManaged: false, retained: 0, skipped: 0, heldBack, unlisted, sources }
   try {
     return { ...result, ...(await bring(context, depot, item, asking)) }
   } catch (error) {
@@ -156,22 +157,32 @@ async function bring(
     kind,
     system: typeof config['provider'] === 'string' ? config['provider'] : undefined,
     isRegistry: identity.startsWith('registry:'),
-    versions: listed.versions,
     lastMs: lastListedMs(depot, item),
     skewMs: listed.skewMs,
     licence: listed.licence,
+    isImmutable: kind === 'Provider' || config['immutable'] === true,
   }
-  const admitted = admission(context, depot, before, from, policy)
-  const { admits, exceptionsOf, remember } = admitted
   // After a restore without statuses, nobody knows what was stored. What the spec names was let in before.
   const isLost = [depot, object].some(isBare)
   const have = new Set((isLost ? known.all : known.stored).map(normalizeVersion))
-  const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
-  const mayCome = (version: string) =>
-    have.has(normalizeVersion(version)) || admitted.mayCome(version)
   // Versions that upstream no longer has stay.
   const select = (all: readonly string[]) =>
     selectVersions([...all, ...missing], constraints, { historyLimit }).versions
+  const wanted = new Set([...select(versions), ...known.all].map(normalizeVersion))
+  const candidates = await markedVersions(context, namespace, item, {
+    versions: listed.versions,
+    policy,
+    memory: listingOf(before),
+    lastMs: from.lastMs,
+    isAwaited: (version) =>
+      wanted.has(normalizeVersion(version)) && !have.has(normalizeVersion(version)),
+    asking,
+  })
+  const admitted = admission(context, depot, before, { ...from, versions: candidates }, policy)
+  const { admits, exceptionsOf, remember } = admitted
+  const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
+  const mayCome = (version: string) =>
+    have.has(normalizeVersion(version)) || admitted.mayCome(version)
   const coming = await filterInTurns(versions, mayCome)
   const selected = select(coming)
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
@@ -203,8 +214,7 @@ async function bring(
     skipped: listed.skipped,
     skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
     ...(held ?? (await remember(applied, young))),
-    // What is stored from a source that the config no longer names is judged by that source.
-    seen: [{ address, versions: [...versions, ...known.all] }, ...known.sources],
+    sources: [{ address, versions: [...versions, ...known.all], isListed: true }, ...known.sources],
   }
 }
 
@@ -224,42 +234,6 @@ function isBare(object: StoredObject | undefined): boolean {
   const { lastPoll } = (object?.status ?? {}) as DepotStatus
   if (object?.kind === 'Depot') return lastPoll === undefined
   return object !== undefined && Object.keys(object.status ?? {}).length === 0
-}
-
-/**
- * The versions of a resource: those of its spec, and every Version that is stored, also if its own file or that of the
- * resource cannot be read.
- */
-function knownVersions(
-  { objects, removals }: Context,
-  namespace: string,
-  { kind, objectName }: DepotItem,
-  object: StoredObject | undefined,
-) {
-  const { versions = [] } = (object?.spec ?? {}) as RawChild
-  const isNamed = ({ metadata }: StoredObject) =>
-    metadata.namespace === namespace &&
-    metadata.ownerReferences.some((owner) => owner.kind === kind && owner.name === objectName)
-  const owned = objects.list('Version', {
-    namespace,
-    ...(object !== undefined && { ownerUid: object.metadata.uid }),
-  })
-  const stored = [...owned, ...removals.held].filter((one) => isNamed(one) && isStored(one))
-  const versionOf = ({ spec }: StoredObject) => String((spec as { version?: unknown }).version)
-  const gone = stored.filter((child) => versionStatus(child).upstream === 'Gone').map(versionOf)
-  const named = versions.map(({ version }) => version)
-  const have = new Set(named.map(normalizeVersion))
-  const unnamed = stored.map(versionOf).filter((version) => !have.has(normalizeVersion(version)))
-  return {
-    all: [...named, ...new Set(unnamed)],
-    stored: stored.map(versionOf),
-    sources: stored.flatMap((child) => {
-      const { address } = versionStatus(child).artifact ?? {}
-      return address === undefined ? [] : [{ address, versions: [versionOf(child)] }]
-    }),
-    /** Those that upstream had when it was last asked. */
-    listed: missingFrom(gone, named),
-  }
 }
 
 /** @throws FillError UpstreamSuspicious for a list that lost most versions and was not accepted */
@@ -331,24 +305,4 @@ function isMoved(
   const before = identityOf(context, namespace, kind, configIn(object))
   const now = identityOf(context, namespace, kind, config)
   return before === undefined || now === undefined || !isSameSource(before, now)
-}
-
-/** The config that a resource was made from. */
-function configIn({ spec }: StoredObject): unknown {
-  const { moduleConfig, providerConfig } = spec as RawChild
-  return moduleConfig ?? providerConfig
-}
-
-/** Names the place that a config takes versions from; undefined if the config cannot be read. */
-function identityOf(
-  { sources }: Context,
-  namespace: string,
-  kind: DepotItem['kind'],
-  config: unknown,
-): string | undefined {
-  return attempt(() =>
-    kind === 'Module'
-      ? sources.module(config as ModuleOrigin, namespace).identity
-      : sources.provider(config as ProviderConfig, namespace).identity,
-  )
 }

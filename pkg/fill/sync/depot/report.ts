@@ -8,14 +8,11 @@ import {
   conditionTrue,
   settled,
 } from '../conditions.ts'
-import {
-  expiredCondition,
-  heldBackCondition,
-  isClockSkewed,
-  unknownCondition,
-} from '../parent/held-back.ts'
+import { isClockSkewed } from '../parent/held-back.ts'
+import { expiredCondition, heldBackCondition, unknownCondition } from '../parent/held-conditions.ts'
 import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
+import { unknownExceptions } from './exceptions.ts'
 import type { ItemResult } from './item.ts'
 
 const maxItems = 200
@@ -25,13 +22,14 @@ interface PolicyFacts {
   /** Rules that have ended. */
   readonly expired: readonly AddressRule[]
   readonly exceptions: readonly PolicyException[]
+  readonly unknownBefore: DepotStatus['unknownExceptions']
 }
 
 /** Reports the configs of a Depot in its status. */
 export function reportOf(
   results: readonly ItemResult[],
   before: DepotStatus | undefined,
-  { expired, exceptions }: PolicyFacts,
+  { expired, exceptions, unknownBefore }: PolicyFacts,
 ): StatusChange<DepotStatus> {
   const sorted = results.toSorted(
     (a, b) =>
@@ -42,8 +40,8 @@ export function reportOf(
       .filter(({ item, isManaged }) => isManaged && item.kind === kind)
       .map(({ item }) => item.objectName)
       .toSorted(compare)
-  const seen = results.flatMap((one) => one.seen ?? [])
-  const isAllSeen = results.every((one) => one.seen !== undefined)
+  const sources = results.flatMap((one) => one.sources)
+  const unknown = unknownExceptions(exceptions, sources, unknownBefore)
   const sum = (field: 'retained' | 'skipped') => results.reduce((all, one) => all + one[field], 0)
   return {
     fields: {
@@ -61,14 +59,15 @@ export function reportOf(
       // Without asking upstream, nothing new is known.
       retained: before === undefined ? sum('retained') : before.retained,
       skipped: before === undefined ? sum('skipped') : before.skipped,
+      unknownExceptions:
+        unknown.length === 0
+          ? undefined
+          : unknown.map(({ address, version }) => ({ address, version })),
     },
     conditions: {
       ...conditionsOf(results),
       PolicyExpired: expiredCondition(expired),
-      // Only who has seen every list knows that none has a version.
-      ...((isAllSeen || exceptions.length === 0) && {
-        ExceptionUnknown: unknownCondition(exceptions, seen),
-      }),
+      ExceptionUnknown: unknownCondition(unknown),
     },
   }
 }

@@ -10,11 +10,10 @@ import {
 import { printable } from '../../../base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import {
-  type AddressRule,
   agesFor,
+  type CandidateVersion,
   exceptionsFor,
   freeMs,
-  isSameAddress,
   type Policy,
   type PolicyRefusal,
   type RuleFacts,
@@ -24,15 +23,12 @@ import {
   seenVersions,
   withoutExceptions,
 } from '../../policy/policy.ts'
-import type { UpstreamVersion } from '../../sources/sources.ts'
-import { conditionTrue } from '../conditions.ts'
 import { type Context, keyOf, msOf, timeOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
+import { markLength } from '../version/content-mark.ts'
+import { newEvidence, replacedIn, reportReplaced } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
 
-const maxNamed = 10
-/** How much of a commit the status remembers: nobody can make another commit that begins alike. */
-const markLength = 24
 /** API servers refuse objects of more than about 1.5 MB. */
 const maxSeenBytes = 600_000
 const maxHeldBack = 1000
@@ -59,7 +55,9 @@ export interface HeldVersion {
 interface Listed extends Omit<RuleFacts, 'sinceMs'> {
   /** Host and path of the source. */
   readonly address: string
-  readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit' | 'publishedAt'>[]
+  readonly versions: readonly CandidateVersion[]
+  /** Whether upstream promises that the content of a version never changes. */
+  readonly isImmutable: boolean
   /** How far the clock of its host is ahead of this one. */
   readonly skewMs?: number | undefined
   /** When upstream was last listed; undefined if nobody knows. */
@@ -93,7 +91,7 @@ export function admission(
   context: Context,
   depot: StoredObject,
   parent: StoredObject | undefined,
-  { address, versions, lastMs, skewMs, ...source }: Listed,
+  { address, versions, isImmutable, lastMs, skewMs, ...source }: Listed,
   policy: Policy | undefined,
 ): Admission {
   const before = listingOf(parent)
@@ -106,12 +104,9 @@ export function admission(
     return { admits, mayCome: admits, exceptionsOf: () => [], remember: forget }
   }
   const nowMs = context.clock()
-  const marked = versions.map(({ version, commit, publishedAt }) => ({
-    version,
-    mark: commit?.slice(0, markLength),
-    ...(publishedAt !== undefined && { publishedMs: msOf(publishedAt) ?? Infinity }),
-  }))
-  const seen = seenVersions(marked, before && seenIn(before, nowMs), policy, nowMs, lastMs)
+  const known = before && seenIn(before, nowMs)
+  const seen = seenVersions(versions, known, policy, nowMs, lastMs)
+  const replaced = isImmutable ? replacedIn(known, seen, timeOf(nowMs)) : []
   const freeOf = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
     freeMs(seen.get(normalizeVersion(version)), { minimumAgeMs })
   const isSkewed = isClockSkewed(skewMs)
@@ -147,13 +142,18 @@ export function admission(
       // With skewed clocks, they are looked at again soon.
       const freeAtMs = Math.max(freeOf(version, age), isSkewed ? nowMs + skewedWaitMs : 0)
       const why = 'TooYoung' as const
-      return { version, since: timeOf(sinceMs), until: timeOf(freeAtMs), why, ...by }
+      const since = timeOf(sinceMs)
+      const isReplaced = [...(before?.replaced ?? []), ...replaced].some(
+        (one) => one.version === normalizeVersion(version) && one.at === since,
+      )
+      const message = isReplaced ? 'upstream replaced it, so its age began again' : undefined
+      return { version, since, until: timeOf(freeAtMs), why, message, ...by }
     }
     const { why, message } = refusal
-    const known = before?.heldBack?.find(
+    const entry = before?.heldBack?.find(
       (one) => one.version === version && one.message === message,
     )
-    return { version, since: known?.since ?? timeOf(nowMs), why, message, ...by }
+    return { version, since: entry?.since ?? timeOf(nowMs), why, message, ...by }
   }
   return {
     exceptionsOf: (version) => exceptionsFor(address, version, policy),
@@ -166,6 +166,11 @@ export function admission(
     },
     async remember(object, held) {
       const heldBack = held.map(entryOf)
+      const waiting = new Set(held.map(normalizeVersion))
+      const evidence = newEvidence(
+        before?.replaced,
+        replaced.filter(({ version }) => waiting.has(version)),
+      )
       const listing = {
         address,
         depot: keyOf(depot.metadata),
@@ -175,9 +180,11 @@ export function admission(
           seen: isSkewed ? before?.seen : groupsOf(seen),
         }),
         ...fitting(heldBack),
+        replaced: evidence.all,
       }
       const isEmpty = !policy.needsAge && heldBack.length === 0
       await writeListing(context, object, isEmpty ? undefined : listing)
+      reportReplaced(context, object, address, evidence.fresh)
       const written = { ...object, status: { listing } }
       return { heldBack: heldBackIn(written), unlisted: unlistedIn(written) }
     },
@@ -310,79 +317,4 @@ export function heldBackCount(objects: Objects): number {
   return (['Module', 'Provider'] as const)
     .flatMap((kind) => objects.list(kind))
     .reduce((sum, parent) => sum + heldBackIn(parent).length + unlistedIn(parent), 0)
-}
-
-/** Absent if nothing is held back. */
-export function heldBackCondition(
-  held: readonly {
-    readonly name: string
-    readonly heldBack: readonly HeldVersion[]
-    readonly unlisted: number
-  }[],
-) {
-  const all = held.flatMap(({ name, heldBack }) => heldBack.map((one) => ({ name, ...one })))
-  if (all.length === 0) return undefined
-  const unlisted = held.reduce((sum, one) => sum + one.unlisted, 0)
-  const [refused, young] = [true, false].map((isRefused) =>
-    all
-      .filter(({ why }) => (why !== 'TooYoung') === isRefused)
-      .toSorted((a, b) => order(a).localeCompare(order(b)))
-      .map(({ name, version, until, message, address }) =>
-        isRefused
-          ? `${name} ${version} (${address}), ${message}`
-          : `${name} ${version} (${address}) until ${until}`,
-      ),
-  )
-  const parts = [
-    listed('too young for the policy', young, '; each is stored by itself then'),
-    listed('refused by the policy', refused, ''),
-    unlisted > 0 ? `${unlisted} more, which the status has no room for` : '',
-    remedyFor(all),
-  ]
-  return conditionTrue('HeldBack', parts.filter((part) => part !== '').join('; '))
-}
-
-function remedyFor(all: readonly Pick<HeldVersion, 'by'>[]): string {
-  const isHere = all.some(({ by }) => by === 'Installation')
-  const also = isHere
-    ? ', and what the policy of the whole installation holds in the file of --upstream-policy'
-    : ''
-  return `to store a young or denied one at once, name it in spec.policy.exceptions with address, version, reason and by${also}`
-}
-
-const order = ({ until = '', name }: Pick<HeldVersion, 'until'> & { readonly name: string }) =>
-  `${until} ${name}`
-
-function listed(what: string, all: readonly string[] = [], end = ''): string {
-  if (all.length === 0) return ''
-  const more = all.length > maxNamed ? `, and ${all.length - maxNamed} more` : ''
-  return `${what} (${all.length}): ${all.slice(0, maxNamed).join(', ')}${more}${end}`
-}
-
-/** Says which exceptions name nothing that the upstreams of a Depot have. */
-export function unknownCondition(
-  exceptions: readonly PolicyException[],
-  items: readonly { readonly address: string; readonly versions: readonly string[] }[],
-) {
-  const unknown = exceptions.flatMap(({ address, version, by }) => {
-    const named = items.filter((item) => isSameAddress(item.address, address))
-    const wanted = normalizeVersion(version)
-    const has = named.some(({ versions }) =>
-      versions.some((one) => normalizeVersion(one) === wanted),
-    )
-    if (has) return []
-    const what = named.length === 0 ? 'no config has this address' : 'upstream has no such version'
-    return [`${version} of ${address} (by ${by}; ${what})`]
-  })
-  if (unknown.length === 0) return undefined
-  const message = `${listed('exceptions without effect', unknown)}: look for a typo, or remove them`
-  return conditionTrue('ExceptionUnknown', message)
-}
-
-/** Says that rules of a policy have ended. */
-export function expiredCondition(expired: readonly AddressRule[]) {
-  if (expired.length === 0) return undefined
-  const named = expired.map(({ address, until }) => `${address} (until ${until})`)
-  const message = `${listed('rules of the policy have ended', named)}: remove them, or give them a later until; an allow list whose rules have all ended allows nothing`
-  return conditionTrue('PolicyExpired', message)
 }

@@ -15,13 +15,14 @@ import type { VersionWork } from './work.ts'
  *
  * @throws FillError UpstreamChanged if nothing is stored that could be kept
  */
-export function isUnaged(
+export async function isUnaged(
   context: Context,
-  { version, attempt }: VersionWork,
+  { version, attempt, signal }: VersionWork,
   { parent, address, policy: replaces }: VersionPlan,
-  { revision }: UpstreamOffer,
+  offer: UpstreamOffer,
   { isStored, isLost, isCurrent }: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
-): boolean {
+): Promise<boolean> {
+  const { revision } = offer
   if (version.status?.artifact?.revision === revision) return false
   const isThere = isStored && !isLost
   const mayReplace = replaces === 'follow' || (replaces === 'ask' && !isCurrent)
@@ -32,8 +33,10 @@ export function isUnaged(
   const minimumAgeMs = Math.max(Depot, Installation)
   const nowMs = context.clock()
   if (minimumAgeMs === 0) return false
-  const commit = /@sha\d+:([0-9a-f]+)$/.exec(revision)?.[1]
-  const isOther = commit !== undefined && seen.mark !== undefined && !commit.startsWith(seen.mark)
+  const deadline = AbortSignal.timeout(context.timings.listMs)
+  const options = { signal: AbortSignal.any([signal, deadline]) }
+  const mark = seen.mark && (await offer.mark(options))
+  const isOther = mark !== undefined && mark !== seen.mark
   // A list that came in between began to count its age.
   const letInMs = isStored ? 0 : (msOf(version.metadata.creationTimestamp) ?? 0)
   const firstMs = msOf(listing.firstListedAt) ?? 0

@@ -17,9 +17,15 @@ import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { shownUrl } from '../../egress/egress.ts'
 import { quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
-import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
+import {
+  type FetchOptions,
+  FillError,
+  type ModuleUpstream,
+  type UpstreamOptions,
+} from '../../sources/sources.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
 import { addressOf } from '../depot/listing.ts'
+import { contentOfRelease, markOfCommit, markOfRevision } from './content-mark.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
 import { configOf, parentOfVersion } from './parent-of.ts'
@@ -28,6 +34,9 @@ import type { Candidate } from './work.ts'
 
 /** Whether upstream's current archive may replace the stored one. */
 export type ReplacePolicy = 'never' | 'ask' | 'follow'
+
+/** A list from which the Depot let the version in, or a younger one. */
+const listMaxAgeMs = 24 * 60 * 60_000
 
 type PlaceContext = Pick<Context, 'objects' | 'archives'>
 
@@ -69,6 +78,8 @@ export interface UpstreamOffer {
   readonly revision: string
   /** Place of the archive, without credentials. */
   readonly from: string
+  /** Names the content as a list of its Depot does; undefined if lists cannot. @throws FillError */
+  mark(options: UpstreamOptions): Promise<string | undefined>
   /** @throws FillError SigningKeyChanged, or RuleRefused if a rule refuses its signer */
   requireTrust(): void
   fetch(options: FetchOptions): Promise<Candidate>
@@ -181,6 +192,7 @@ function modulePlan(
       return {
         revision: resolved.revision,
         from: `${source.identity} ${resolved.ref}`,
+        mark: () => Promise.resolve(markOfModule(source.type, resolved.revision)),
         requireTrust: () => undefined,
         fetch: async (fetching) => {
           const fetched = await source.fetch(resolved, fetching)
@@ -216,6 +228,13 @@ function providerPlan(context: Context, version: Version, placed: PlacedVersion)
       return {
         revision: release.revision,
         from: shownUrl(release.downloadUrl),
+        async mark(asking) {
+          const { versions } = await upstream.list({ ...asking, maxAgeMs: listMaxAgeMs })
+          const listed = versions.find((one) => one.version === placed.version)
+          if (listed === undefined) return undefined
+          const { sums, mark } = await contentOfRelease(upstream, listed, asking)
+          return sums.includes(release.shasum) ? mark : markOfRevision(release.revision)
+        },
         requireTrust() {
           // A signer that a rule refuses has nothing to do with the trusted one.
           requireSigner(context, version, { parent: placed.parent, address }, release)
@@ -233,6 +252,12 @@ function providerPlan(context: Context, version: Version, placed: PlacedVersion)
       }
     },
   }
+}
+
+function markOfModule(type: ModuleUpstream['type'], revision: string): string | undefined {
+  if (type === 'registry') return markOfRevision(revision)
+  const commit = /@sha\d+:([0-9a-f]+)$/.exec(revision)?.[1]
+  return commit && markOfCommit(commit)
 }
 
 function placeIdOf(

@@ -79,7 +79,7 @@ export async function syncVersion(
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
     if (isOffered(offer.revision, work, plan, situation))
       await keep(context, work, plan, { stored, isOfSource: true })
-    else if (isUnaged(context, work, plan, offer, situation)) {
+    else if (await isUnaged(context, work, plan, offer, situation)) {
       if (isKept) await keep(context, work, plan, situation)
     } else {
       const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })

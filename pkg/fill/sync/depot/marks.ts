@@ -1,0 +1,93 @@
+/** Names the content of the versions of an upstream, so that the age of each counts for what is stored later. */
+
+import { type ListingMemory, normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
+import { isTimeout } from '../../../base/http/http.ts'
+import { eachLimited } from '../../../base/pacing/pacing.ts'
+import { type CandidateVersion, type Policy, seenVersions } from '../../policy/policy.ts'
+import {
+  FillError,
+  type UpstreamOptions,
+  type UpstreamProviderVersion,
+  type UpstreamVersion,
+} from '../../sources/sources.ts'
+import { type Context, msOf } from '../context.ts'
+import { seenIn } from '../parent/held-back.ts'
+import { contentOfRelease, markOfCommit, markOfRevision } from '../version/content-mark.ts'
+import type { DepotItem } from './configs.ts'
+
+/** Maximum number of versions that are asked for at once. */
+const maxAtOnce = 4
+
+interface Asked {
+  readonly versions: readonly (UpstreamVersion | UpstreamProviderVersion)[]
+  readonly policy: Policy | undefined
+  readonly memory: ListingMemory | undefined
+  readonly lastMs: number | undefined
+  /** Whether a config wants a version that is not stored. */
+  readonly isAwaited: (version: string) => boolean
+  readonly asking: Pick<UpstreamOptions, 'signal' | 'urgent'>
+}
+
+/**
+ * Lists of registries say nothing about the content of their versions. So they are asked for that of each version that is
+ * young when it is seen first, and again while a version waits. One that cannot be answered is asked for at the next poll.
+ */
+export async function markedVersions(
+  context: Context,
+  namespace: string,
+  { kind, config }: Pick<DepotItem, 'kind' | 'config'>,
+  { versions, policy, memory, lastMs, isAwaited, asking }: Asked,
+): Promise<CandidateVersion[]> {
+  const listed = versions.map((one) => ({
+    version: one.version,
+    ...('commit' in one && one.commit !== undefined && { mark: markOfCommit(one.commit) }),
+    ...(one.publishedAt !== undefined && { publishedMs: msOf(one.publishedAt) ?? Infinity }),
+  }))
+  if (policy === undefined || policy.minimumAgeMs === 0) return listed
+  if (listed.every(({ mark }) => mark !== undefined)) return listed
+  const nowMs = context.clock()
+  const before = memory && seenIn(memory, nowMs)
+  const seen = seenVersions(listed, before, policy, nowMs, lastMs)
+  const isAsked = (one: CandidateVersion): boolean => {
+    const version = normalizeVersion(one.version)
+    if (one.mark !== undefined) return false
+    if (before?.get(version)?.mark !== undefined) return isAwaited(one.version)
+    return (seen.get(version)?.sinceMs ?? nowMs) + policy.minimumAgeMs > nowMs
+  }
+  const marks = new Map<string, string | undefined>()
+  const { signal, urgent } = asking
+  // Those for which there is no time are asked for at the next poll.
+  const deadline = AbortSignal.timeout(context.timings.listMs)
+  const options = { signal: AbortSignal.any([signal, deadline]), urgent }
+  const ask = marksFrom(context, namespace, { kind, config }, options)
+  const asked = new Set(listed.filter(isAsked).map(({ version }) => version))
+  await eachLimited(
+    versions.filter(({ version }) => asked.has(version)),
+    maxAtOnce,
+    async (one) => {
+      const mark = await ask(one).catch((error: unknown) => {
+        signal.throwIfAborted()
+        if (!(error instanceof FillError || isTimeout(error))) throw error
+        return undefined
+      })
+      marks.set(one.version, mark)
+    },
+  )
+  return listed.map((one) => ({ ...one, mark: one.mark ?? marks.get(one.version) }))
+}
+
+function marksFrom(
+  { sources }: Context,
+  namespace: string,
+  { kind, config }: Pick<DepotItem, 'kind' | 'config'>,
+  options: UpstreamOptions,
+): (one: UpstreamVersion | UpstreamProviderVersion) => Promise<string | undefined> {
+  if (kind === 'Module') {
+    const source = sources.module(config, namespace)
+    const recent = { ...options, maxAgeMs: Number.POSITIVE_INFINITY }
+    return async ({ version }) => markOfRevision((await source.resolve(version, recent)).revision)
+  }
+  const source = sources.provider(config, namespace)
+  return async (one) =>
+    'platforms' in one ? (await contentOfRelease(source, one, options)).mark : undefined
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it, vi } from 'vitest'
+import { FillError } from '../sources/sources.ts'
+import { eventually, storageConfig } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+const platforms = ['linux/amd64', 'linux/arm64']
+const release = (text = 'first') => ({ platforms, text })
+
+/** Scenarios in which upstream replaces a version that waits until it is old enough, and its list does not tell. */
+export function replacedScenarios(scene: () => Scene): void {
+  describe('a version of a registry that waits', () => {
+    const later = async (ms: number) => {
+      scene().aheadMs += ms
+      await scene().run({ pollAtStart: true })
+    }
+    const now = () => Date.now() + scene().aheadMs
+    const write = (spec: object) =>
+      scene().write('Depot', 'main', {
+        global: { storageConfig, moduleConfig: { provider: 'aws' } },
+        policy: { minimumAge: '7d' },
+        ...spec,
+      })
+    const provider = (config: object = {}) =>
+      write({
+        providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent', ...config }],
+      })
+    const releases = (text?: string) =>
+      scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.1.0': release(text) })
+    const counted = async () => {
+      const text = await scene().metrics.metrics()
+      return /^depot_upstream_substitution_total\{kind="Provider"\} (\d+)$/m.exec(text)?.[1] ?? '0'
+    }
+    const listing = () => scene().status('Provider', 'dns').listing
+    const stored = () =>
+      scene()
+        .names('Version')
+        .filter((name) => name.startsWith('dns-1-1-0'))
+    const asks = (what: string) => scene().upstream.asked.filter((one) => one === what).length
+    const fetched = () => asks('fetch acme/dns 1.1.0')
+    /** 1.0.0 is stored, and 1.1.0 was listed an hour ago. */
+    const begin = async (config: object = {}) => {
+      scene().upstream.provider('acme/dns', { '1.0.0': release() })
+      await provider(config)
+      await scene().run()
+      await later(7 * day)
+      expect(scene().names('Version')).toHaveLength(2)
+      releases()
+      await later(hour)
+      expect(listing()?.heldBack).toMatchObject([{ version: '1.1.0' }])
+    }
+
+    it('is young again when a poll finds other checksums, which is an alarm', async () => {
+      await begin()
+      const before = await counted()
+      const event = vi.fn<(event: { reason: string; note: string }) => void>()
+      scene().through = (objects) => {
+        vi.spyOn(objects, 'event').mockImplementation(event)
+        return objects
+      }
+      await later(3 * day)
+      expect(event).not.toHaveBeenCalledWith(
+        expect.objectContaining({ reason: 'UpstreamSubstitution' }),
+      )
+      releases('stolen')
+      await later(hour)
+      const at = listing()?.heldBack?.[0]?.since ?? ''
+      expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)
+      expect(listing()?.heldBack).toMatchObject([
+        { message: 'upstream replaced it, so its age began again' },
+      ])
+      expect(listing()?.replaced).toEqual([
+        {
+          version: '1.1.0',
+          at,
+          seen: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
+          offered: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
+        },
+      ])
+      const alarms = () =>
+        event.mock.calls.filter(([{ reason }]) => reason === 'UpstreamSubstitution')
+      expect(alarms()).toHaveLength(1)
+      expect(alarms()[0]?.[0].note).toContain(
+        'registry.test/acme/dns has other content under 1.1.0',
+      )
+      expect(Number(await counted()) - Number(before)).toBe(1)
+      expect(scene().condition('Depot', 'main', 'HeldBack')?.message).toContain(
+        'upstream replaced it, so its age began again',
+      )
+      await later(4 * day)
+      expect(alarms()).toHaveLength(1)
+      expect(stored()).toEqual([])
+      await later(3 * day)
+      expect(stored()).toHaveLength(2)
+      expect(listing()?.heldBack).toBeUndefined()
+    })
+
+    it('is not fetched when its bytes changed after the last poll', async () => {
+      await begin()
+      // The list of the poll that lets it in has the old checksums.
+      const real = scene().upstream.provider.bind(scene().upstream)
+      vi.spyOn(scene().upstream, 'provider').mockImplementation(((origin: object) => {
+        const upstream = real(origin)
+        return {
+          ...upstream,
+          release: (version: string, ...rest: [never, never]) => {
+            if (version === '1.1.0')
+              real('acme/dns', { '1.0.0': release(), '1.1.0': release('stolen') })
+            return upstream.release(version, ...rest)
+          },
+        }
+      }) as typeof real)
+      await later(7 * day)
+      await eventually(() => expect(listing()?.replaced).toHaveLength(1))
+      await eventually(() => expect(stored()).toEqual([]))
+      expect(fetched()).toBe(0)
+      expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)
+      await later(7 * day)
+      await eventually(() => expect(fetched()).toBe(2))
+      expect(stored()).toHaveLength(2)
+    })
+
+    it('comes in on time although its checksums could not be read at first', async () => {
+      scene().upstream.provider('acme/dns', { '1.0.0': release() })
+      await provider()
+      await scene().run()
+      releases()
+      const fault = new FillError('UpstreamNotFound', 'nothing was uploaded yet')
+      scene().upstream.faults.set('sums acme/dns 1.1.0', fault)
+      await later(hour)
+      scene().upstream.faults.clear()
+      await later(6 * day)
+      expect(stored()).toEqual([])
+      await later(day)
+      expect(stored()).toHaveLength(2)
+      expect(listing()?.replaced).toBeUndefined()
+    })
+
+    it('is asked for once if no config wants it, and for each poll while it waits', async () => {
+      await begin({ versionConstraints: '>= 1.0.0' })
+      const sums = () => asks('sums acme/dns 1.1.0')
+      expect(sums()).toBe(1)
+      await later(hour)
+      expect(sums()).toBe(2)
+      await provider({ versionConstraints: '1.0.0' })
+      await later(hour)
+      await later(hour)
+      expect(sums()).toBeLessThanOrEqual(3)
+      const unwanted = sums()
+      await later(hour)
+      expect(sums()).toBe(unwanted)
+      // Its age was counted for what it had then.
+      releases('stolen')
+      await later(8 * day)
+      await provider({ versionConstraints: '>= 1.0.0' })
+      await later(hour)
+      expect(fetched()).toBe(0)
+      expect(stored()).toEqual([])
+    })
+
+    it('is young again when a registry of modules names another commit', async () => {
+      const url = 'registry.test/acme/vpc/aws'
+      const tags = (...all: readonly [string, string][]) =>
+        scene().upstream.repository(url, Object.fromEntries(all))
+      tags(['1.0.0', 'first'])
+      await write({
+        moduleConfigs: [{ name: 'vpc', source: { type: 'registry', url }, immutable: true }],
+      })
+      await scene().run()
+      await later(7 * day)
+      expect(scene().listed()).toEqual(['1.0.0'])
+      tags(['1.0.0', 'first'], ['1.1.0', 'second'])
+      await later(hour)
+      await later(6 * day)
+      tags(['1.0.0', 'first'], ['1.1.0', 'stolen'])
+      await later(day)
+      const { listing: memory } = scene().status('Module', 'vpc')
+      expect(memory?.replaced).toMatchObject([{ version: '1.1.0' }])
+      expect(scene().listed()).toEqual(['1.0.0'])
+      await later(7 * day)
+      expect(scene().listed()).toEqual(['1.1.0', '1.0.0'])
+    })
+  })
+}

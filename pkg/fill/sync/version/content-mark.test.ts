@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { zipOf } from '../../../../hack/testbed/registry/archives.ts'
+import {
+  createUpstreamAuthority,
+  type UpstreamAuthority,
+} from '../../../../hack/testbed/upstream/https-server.ts'
+import { UpstreamRegistry } from '../../../../hack/testbed/upstream/registry.ts'
+import { type LocalSources, localSources } from '../../sources/sources.fixture.ts'
+import { contentOfRelease } from './content-mark.ts'
+
+let authority: UpstreamAuthority
+let registry: UpstreamRegistry
+let local: LocalSources
+const { signal } = new AbortController()
+const zip = (text: string) =>
+  zipOf([{ path: 'terraform-provider-dns_v1', content: Buffer.from(text), executable: true }])
+
+beforeAll(async () => {
+  authority = createUpstreamAuthority()
+  registry = await UpstreamRegistry.start(authority)
+  local = await localSources(authority, [registry.host, registry.downloadHost])
+}, 60_000)
+afterAll(async () => {
+  await local.close()
+  await registry.close()
+  authority.remove()
+})
+
+it('asks a registry once for the checksums of all platforms, and changes with each archive', async () => {
+  const dns = local.sources.provider({ name: 'dns', namespace: 'acme' }, 'team')
+  const offer = async (linux: string) =>
+    registry.addProvider({
+      address: 'acme/dns',
+      version: '1.0.0',
+      platforms: { linux_amd64: await zip(linux), darwin_arm64: await zip('darwin') },
+    })
+  const content = async () => {
+    const { versions } = await dns.list({ signal })
+    registry.asked.length = 0
+    const [one = { version: '', platforms: [] }] = versions
+    return contentOfRelease(dns, one, { signal, urgent: true })
+  }
+  await offer('first')
+  const first = await content()
+  expect(first.sums).toHaveLength(2)
+  expect(registry.asked.filter((url) => url.includes('/download/'))).toHaveLength(1)
+  expect((await content()).mark).toBe(first.mark)
+  await offer('stolen')
+  expect((await content()).mark).not.toBe(first.mark)
+  await offer('first')
+  expect((await content()).mark).toBe(first.mark)
+})
+
+it('asks for each platform whose checksums have a document of their own', async () => {
+  const platforms = ['amd64', 'arm64'].map((arch) => ({ os: 'linux', arch }))
+  const digests = new Map([
+    ['amd64', 'a'.repeat(64)],
+    ['arm64', 'b'.repeat(64)],
+  ])
+  const upstream = {
+    address: 'registry.test/acme/dns',
+    sums: (version: string, { os, arch }: { os: string; arch: string }) =>
+      Promise.resolve(
+        new Map([[`terraform-provider-dns_${version}_${os}_${arch}.zip`, digests.get(arch) ?? '']]),
+      ),
+  }
+  const content = () => contentOfRelease(upstream, { version: '1.0.0', platforms }, { signal })
+  const first = await content()
+  expect(first.sums).toEqual([...digests.values()])
+  digests.set('arm64', 'c'.repeat(64))
+  expect((await content()).mark).not.toBe(first.mark)
+})
+
+it('has no name for a release without archives', async () => {
+  const dns = local.sources.provider({ name: 'dns', namespace: 'acme' }, 'team')
+  expect(await contentOfRelease(dns, { version: '9.0.0', platforms: [] }, { signal })).toEqual({
+    sums: [],
+    mark: undefined,
+  })
+})
