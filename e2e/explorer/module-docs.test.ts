@@ -38,6 +38,13 @@ variable "cidr" {
     error_message = "A valid CIDR block."
   }
 }
+variable "policy" {
+  description = "A policy of \`aws\` as JSON."
+  default     = <<-JSON
+    ${'x'.repeat(400)}
+    second line
+  JSON
+}
 variable "subnets" {
   type = map(object({
     cidr   = string
@@ -88,7 +95,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     const { page, problems, close } = await open(module)
     await expect
       .poll(() => tabs(page).getByRole('link').allInnerTexts())
-      .toEqual(['README', 'Inputs\n12', 'Outputs\n1', 'Resources\n2', 'Dependencies\n2', 'Used by'])
+      .toEqual(['README', 'Inputs\n13', 'Outputs\n1', 'Resources\n2', 'Dependencies\n2', 'Used by'])
     await tabs(page).getByRole('link', { name: 'README' }).focus()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -114,6 +121,22 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await page.getByRole('table', { name: 'Resources' }).waitFor()
     expect(problems).toEqual([])
     await close()
+  })
+
+  it('leaves room for every column, whatever types and defaults are', async () => {
+    for (const width of [1440, 1000, 320]) {
+      const { page, close } = await open(`${module}?tab=inputs`, width)
+      const texts = row(page, 'policy').locator('p', { hasText: 'as JSON.' })
+      const box = await texts.boundingBox()
+      expect(box?.width).toBeGreaterThan(200)
+      expect(box?.height).toBeLessThan(60)
+      expect(await texts.locator('code').innerText()).toBe('aws')
+      const overflow = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+      expect(overflow).toBe(0)
+      await close()
+    }
   })
 
   it('stays at the tab and the anchor when another version is chosen', async () => {

@@ -18,6 +18,24 @@ const pages = Array.from({ length: Math.ceil(hostileTexts.length / perPage) }, (
 )
 const path = '/network/module/vpc'
 
+describe.skipIf(chromiumPath === undefined)('a README', () => {
+  it('shows each alert, its title above its text', async () => {
+    const kinds = ['Note', 'Tip', 'Important', 'Warning', 'Caution']
+    const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)
+    const quotes = kinds.map((kind) => `> [!${kind.toUpperCase()}]\n> Text of ${kind}`)
+    await withReadme(page, path, quotes.join('\n\n'))
+    await page.goto(path)
+    for (const kind of kinds) {
+      const title = await page.locator('.prose').getByText(kind, { exact: true }).boundingBox()
+      const text = await page.getByText(`Text of ${kind}`).boundingBox()
+      expect(text?.x).toBe(title?.x)
+      expect(text?.y).toBeGreaterThan(title?.y ?? Infinity)
+    }
+    expect(problems).toEqual([])
+    await close()
+  })
+})
+
 describe.skipIf(chromiumPath === undefined)('a hostile README', () => {
   it.each([...pages.entries()])('page %i of them has no effect', async (_at, markdown) => {
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url)

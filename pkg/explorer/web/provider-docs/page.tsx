@@ -216,6 +216,7 @@ function Drawn({
   const { content, headings } = useMemo(
     () =>
       drawMarkdown(markdown, {
+        hasCallouts: true,
         of: 'page',
         hrefOf: linksFrom(page, pages, address, { version, q }),
       }),

@@ -1,10 +1,11 @@
 import { Cell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
+import { resourceHref } from '../../url/pages.ts'
 import type { TabProps } from './docs-tabs.tsx'
-import { countsOf } from './inputs.ts'
+import { countsOf, localFolder } from './inputs.ts'
 import { Empty, Section } from './section.tsx'
 
 /** Versions of the CLI, providers and modules that a module needs. */
-export function Dependencies({ docs }: TabProps) {
+export function Dependencies({ address, docs, values: { version } }: TabProps) {
   const { requiredVersion, providers, modules } = docs.root
   const count = countsOf(docs).dependencies
   return (
@@ -16,7 +17,14 @@ export function Dependencies({ docs }: TabProps) {
       )}
       {count === 0 && <Empty>No providers and no modules.</Empty>}
       <Needs label="Providers" items={providers} />
-      <Needs label="Modules" items={modules} />
+      <Needs
+        label="Modules"
+        items={modules.map((item) => {
+          const folder = localFolder(docs, item.source)
+          const page = folder && { ...address, folder: folder === 'root' ? undefined : folder }
+          return { ...item, href: page && resourceHref(page, { version }) }
+        })}
+      />
     </Section>
   )
 }
@@ -26,6 +34,8 @@ interface Need {
   readonly source?: string | undefined
   readonly version?: string | undefined
   readonly aliases?: readonly string[]
+  /** Page of a part of the same module. */
+  readonly href?: string | undefined
 }
 
 function Needs({ label, items }: { readonly label: string; readonly items: readonly Need[] }) {
@@ -35,7 +45,7 @@ function Needs({ label, items }: { readonly label: string; readonly items: reado
     <>
       <h3 class="h3">{label}</h3>
       <Table label={label} look="stack docs" heads={heads}>
-        {items.map(({ name, source, version, aliases = [] }) => (
+        {items.map(({ name, source, version, aliases = [], href }) => (
           <tr key={name} role="row">
             <RowHead class="full">
               <code>
@@ -48,7 +58,13 @@ function Needs({ label, items }: { readonly label: string; readonly items: reado
               ))}
             </RowHead>
             <Cell class="full" label="Source">
-              <CodeOrNone text={source} />
+              {href === undefined ? (
+                <CodeOrNone text={source} />
+              ) : (
+                <a href={href}>
+                  <code>{source}</code>
+                </a>
+              )}
             </Cell>
             <Cell class="full" label="Version">
               <CodeOrNone text={version} />

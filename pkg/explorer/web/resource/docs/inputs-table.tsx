@@ -1,13 +1,16 @@
+import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { argumentsBlock } from '../../../../api/usage/usage.ts'
 import type { ModuleInput } from '../../api/records.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { number } from '../../parts/format.ts'
+import { hclTokens } from '../../parts/hcl.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
-import { Cell, None, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from './docs-tabs.tsx'
-import { hasFilter, listedInputs, requiredOf } from './inputs.ts'
-import { Description, Empty, Marks, Name, Section } from './section.tsx'
+import { defaultText, groupsOf, hasFilter, listedInputs, requiredOf } from './inputs.ts'
+import { Description, Empty, Marks, Name, Section, WithCode } from './section.tsx'
 import { Type } from './type.tsx'
 
 const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words }))
@@ -17,6 +20,7 @@ export function Inputs({ docs, values, change }: TabProps) {
   const listed = listedInputs(inputs, values.i_q)
   const required = requiredOf(docs)
   const hash = useHash()
+  const groups = groupsOf(listed)
   return (
     <Section id="inputs" words="Inputs" count={listed.length}>
       {(hasFilter(inputs) || required.length > 0) && (
@@ -46,8 +50,17 @@ export function Inputs({ docs, values, change }: TabProps) {
         <Empty>{inputs.length === 0 ? 'No inputs.' : 'No inputs match the filter.'}</Empty>
       ) : (
         <Table label="Inputs" look="stack docs inputs" heads={heads}>
-          {listed.map((input) => (
-            <Row key={input.name} input={input} hash={hash} />
+          {groups.map(([words, group]) => (
+            <Fragment key={words}>
+              <tr role="row" class="grp">
+                <th role="rowheader" scope="rowgroup" colSpan={heads.length}>
+                  {words} <span class="quiet num">{number(group.length)}</span>
+                </th>
+              </tr>
+              {group.map((input) => (
+                <Row key={input.name} input={input} hash={hash} />
+              ))}
+            </Fragment>
           ))}
         </Table>
       )}
@@ -65,7 +78,6 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
         <Name name={name} id={id} />
         <Marks
           words={[
-            required && 'Required',
             sensitive && 'Sensitive',
             ephemeral && 'Ephemeral',
             !nullable && 'Not null',
@@ -84,9 +96,11 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
       </Cell>
       <Cell class="full" label="Default">
         {required ? (
-          <None />
+          <span class="quiet">none</span>
         ) : (
-          <code class="lines">{JSON.stringify(input.default ?? null, null, 2)}</code>
+          <code class="lines">
+            <Value text={defaultText(input.default ?? null)} />
+          </code>
         )}
       </Cell>
       <Cell class="full">
@@ -94,13 +108,30 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
         {input.validations.map(({ message }) => (
           <p key={message} class="must">
             <Icon name="check" />
-            <span class="lines">{message}</span>
+            <span class="lines">
+              <WithCode text={message} />
+            </span>
           </p>
         ))}
       </Cell>
     </tr>
   )
 }
+
+/** A value; strings are coloured. */
+const Value = ({ text }: { readonly text: string }) => (
+  <>
+    {hclTokens(text).map(({ kind, text: part }, at) =>
+      kind === 'string' ? (
+        <span key={at} class="q">
+          {part}
+        </span>
+      ) : (
+        part
+      ),
+    )}
+  </>
+)
 
 /** The fragment of the URL: browsers do not mark rows as its target that are drawn later. */
 function useHash(): string {

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
-import type { ModuleInput } from '../../api/records.ts'
-import { hasFilter, listedInputs } from './inputs.ts'
+import { describe, expect, it } from 'vitest'
+import type { ModuleInput, VersionDocs } from '../../api/records.ts'
+import { defaultText, groupsOf, hasFilter, listedInputs, localFolder } from './inputs.ts'
 
 const input = (name: string, more: Partial<ModuleInput> = {}): ModuleInput => ({
   name,
@@ -37,4 +37,61 @@ it('ignores the filter of a URL if the list is too short for one', () => {
   expect(hasFilter(inputs)).toBe(true)
   expect(hasFilter(inputs.slice(0, 10))).toBe(false)
   expect(namesOf('nothing', inputs.slice(0, 2))).toEqual(['cidr', 'tags'])
+})
+
+it('groups inputs, and leaves out a group without any', () => {
+  const sizes = (all: readonly ModuleInput[]) =>
+    groupsOf(all).map(([words, group]) => [words, group.length])
+  expect(sizes(inputs)).toEqual([
+    ['Required', 2],
+    ['Optional', 9],
+  ])
+  expect(sizes([input('a')])).toEqual([['Optional', 1]])
+  expect(sizes([])).toEqual([])
+})
+
+it.each([
+  [null, 'null'],
+  ['a "b"', '"a \\"b\\""'],
+  [[], '[]'],
+  [{}, '{}'],
+  [['a', 1, true], '["a", 1, true]'],
+  [{ team: 'net', 'a b': { x: [] } }, '{\n  team = "net"\n  "a b" = {\n    x = []\n  }\n}'],
+  [[{ a: 1 }], '[\n  {\n    a = 1\n  },\n]'],
+  [Array(10).fill('word'), `[\n${'  "word",\n'.repeat(10)}]`],
+  ['{\n  "a": 1\n}\n', '<<-EOT\n{\n  "a": 1\n}\nEOT'],
+])('shows the default %j as people write it', (value, text) => {
+  expect(defaultText(value)).toBe(text)
+})
+
+describe('the page of a local module', () => {
+  const folder = (path: string): VersionDocs['root'] => ({
+    path,
+    inputs: [],
+    outputs: [],
+    providers: [],
+    resources: [],
+    modules: [],
+  })
+  const docsIn = (path: string): VersionDocs => ({
+    version: '1.0.0',
+    root: folder(path),
+    submodules: [folder('modules/subnet')],
+    examples: [folder('examples/complete')],
+  })
+
+  it.each([
+    ['', './modules/subnet', { tab: 'submodules', name: 'subnet' }],
+    ['modules/other', '../subnet/', { tab: 'submodules', name: 'subnet' }],
+    ['examples/complete', '../../', 'root'],
+    ['examples/complete', '../..', 'root'],
+    ['examples/complete', '../../modules/subnet', { tab: 'submodules', name: 'subnet' }],
+    ['', './examples/complete', { tab: 'examples', name: 'complete' }],
+    ['', './modules/none', undefined],
+    ['', 'network/vpc/aws', undefined],
+    ['', '//evil.example/modules/subnet', undefined],
+    ['', undefined, undefined],
+  ])('is found from %j by the source %j: %j', (from, source, part) => {
+    expect(localFolder(docsIn(from), source)).toEqual(part)
+  })
 })

@@ -1,5 +1,5 @@
 import type { ModuleInput, VersionDocs } from '../../api/records.ts'
-import type { DocsTab, Folder, ModuleTab } from '../../url/pages.ts'
+import { type DocsTab, type Folder, folderTabs, type ModuleTab } from '../../url/pages.ts'
 
 export const tabNames: Readonly<Record<ModuleTab, string>> = {
   inputs: 'Inputs',
@@ -36,6 +36,23 @@ export function docsOfFolder(docs: VersionDocs, { tab, name }: Folder): VersionD
 export const folderName = ({ path }: { readonly path: string }): string =>
   path.slice(path.indexOf('/') + 1)
 
+/** The part of the same module that a relative source names; undefined for any other source. */
+export function localFolder(
+  docs: VersionDocs,
+  source: string | undefined,
+): Folder | 'root' | undefined {
+  if (source === undefined || !/^\.\.?(?:\/|$)/.test(source)) return undefined
+  const path = URL.parse(source, `http://module/${docs.root.path}/`)
+    ?.pathname.replace(/^\/+/, '')
+    .replace(/\/+$/, '')
+  if (path === '') return 'root'
+  for (const tab of folderTabs) {
+    const found = docs[tab].find((folder) => folder.path === path)
+    if (found !== undefined) return { tab, name: folderName(found) }
+  }
+  return undefined
+}
+
 /** Inputs that a caller must set. */
 export const requiredOf = (docs: VersionDocs | undefined): readonly ModuleInput[] =>
   docs?.root.inputs.filter(({ required }) => required) ?? []
@@ -54,4 +71,41 @@ export function listedInputs(inputs: readonly ModuleInput[], filter: string): Mo
       [name, type, description].some((text) => text?.toLowerCase().includes(wanted)),
     )
     .toSorted((a, b) => Number(b.required) - Number(a.required))
+}
+
+/** Required inputs, then the others; a group without inputs is left out. */
+export const groupsOf = (
+  inputs: readonly ModuleInput[],
+): (readonly [words: string, group: readonly ModuleInput[]])[] =>
+  [
+    ['Required', inputs.filter(({ required }) => required)] as const,
+    ['Optional', inputs.filter(({ required }) => !required)] as const,
+  ].filter(([, group]) => group.length > 0)
+
+type Value = NonNullable<ModuleInput['default']> | null
+
+const word = /^[\p{L}_][\p{L}\p{N}_-]*$/u
+/** Lists of simple values that are not longer stay in one line. */
+const longestLine = 40
+
+/** A default as people write it in a configuration. Text of several lines keeps them. */
+export function defaultText(value: Value): string {
+  if (typeof value !== 'string' || !value.includes('\n')) return valueText(value, '')
+  return `<<-EOT\n${value.replace(/\n$/, '')}\nEOT`
+}
+
+function valueText(value: Value, indent: string): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const inner = `${indent}  `
+  if (Array.isArray(value)) {
+    const items = value.map((item) => valueText(item, inner))
+    const line = `[${items.join(', ')}]`
+    if (line.length <= longestLine && !line.includes('\n')) return line
+    return `[\n${items.map((item) => `${inner}${item},\n`).join('')}${indent}]`
+  }
+  const lines = Object.entries(value).map(
+    ([key, item]) =>
+      `${inner}${word.test(key) ? key : JSON.stringify(key)} = ${valueText(item, inner)}\n`,
+  )
+  return lines.length === 0 ? '{}' : `{\n${lines.join('')}${indent}}`
 }

@@ -53,13 +53,30 @@ export function Marks({ words }: { readonly words: readonly (string | false)[] }
   )
 }
 
-/** Text of a module about an input or output: text, never markup. */
+/** Text of a module about an input or output: text, never markup, but for code in backticks. */
 export const Description = (props: {
   readonly text: string | undefined
   readonly deprecated: string | undefined
 }) => (
   <>
-    {props.text !== undefined && <p class="lines">{props.text}</p>}
-    {props.deprecated !== undefined && <p class="lines">Deprecated: {props.deprecated}</p>}
+    {props.text !== undefined && (
+      <p class="lines">
+        <WithCode text={props.text} />
+      </p>
+    )}
+    {props.deprecated !== undefined && (
+      <p class="lines">
+        Deprecated: <WithCode text={props.deprecated} />
+      </p>
+    )}
+  </>
+)
+
+export const WithCode = ({ text }: { readonly text: string }) => (
+  <>
+    {text
+      .trimEnd()
+      .split(/(?<!`)`([^`\n]+)`(?!`)/)
+      .map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>))}
   </>
 )

@@ -1,4 +1,4 @@
-import type { Blockquote, Nodes } from 'mdast'
+import type { Blockquote, Nodes, PhrasingContent } from 'mdast'
 
 /** The alerts of GitHub and GitLab: a quote that begins with one of these in brackets, as in `> [!NOTE]`. */
 const words = {
@@ -27,6 +27,20 @@ export function alertOf({ children }: Blockquote): Alert | undefined {
   const left = [...(text === '' ? [] : [{ ...mark, value: text }]), ...more]
   const paragraph = left.length === 0 ? [] : [{ ...first, children: left }]
   return { kind, title: words[kind], children: [...paragraph, ...rest] }
+}
+
+/** The callouts of the public registry: a paragraph that begins with one of these. */
+const callouts = { '->': 'note', '~>': 'warning', '!>': 'caution' } as const
+
+/** Reads a paragraph as a callout, which has its title in its own text; undefined where it is plain. */
+export function calloutOf(
+  children: readonly PhrasingContent[],
+): Pick<Alert, 'kind' | 'children'> | undefined {
+  const [first, ...rest] = children
+  if (first?.type !== 'text') return undefined
+  const [, mark = '', text = ''] = /^([-~!]>)[ \t]+([^]*)$/.exec(first.value) ?? []
+  if (mark !== '->' && mark !== '~>' && mark !== '!>') return undefined
+  return { kind: callouts[mark], children: [{ ...first, value: text }, ...rest] }
 }
 
 const isKind = (name: string): name is keyof typeof words => Object.hasOwn(words, name)

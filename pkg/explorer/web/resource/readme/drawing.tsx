@@ -6,13 +6,14 @@ import type {
   List,
   ListItem,
   Nodes,
+  Paragraph,
   Root,
   Table,
 } from 'mdast'
 import type { ComponentChildren } from 'preact'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { targetOf } from '../safe-href.ts'
-import { alertOf } from './alerts.ts'
+import { alertOf, calloutOf } from './alerts.ts'
 import { withLines } from './lines.ts'
 import { collect, Ids, textOf } from './nodes.ts'
 import { parseMarkdown } from './parse.ts'
@@ -32,6 +33,8 @@ interface Manner {
   readonly of: string
   /** The address of a link or picture; undefined if it leads nowhere. */
   readonly hrefOf: (url: string) => string | undefined
+  /** Whether paragraphs that begin with `->`, `~>` or `!>` are callouts, as on the public registry. */
+  readonly hasCallouts?: boolean
 }
 
 /**
@@ -97,7 +100,7 @@ class Drawing {
       case 'text':
         return node.value
       case 'paragraph':
-        return <p>{this.#all(node.children)}</p>
+        return this.#paragraph(node)
       case 'heading':
         return this.#heading(node)
       case 'emphasis':
@@ -157,11 +160,21 @@ class Drawing {
     const alert = alertOf(quote)
     if (alert === undefined) return <blockquote>{this.#all(quote.children)}</blockquote>
     return (
-      <blockquote class={`alert ${alert.kind}`}>
+      <blockquote class={`alert alert-${alert.kind}`}>
         <p>
           <strong>{alert.title}</strong>
         </p>
         {this.#all(alert.children)}
+      </blockquote>
+    )
+  }
+
+  #paragraph({ children }: Paragraph): ComponentChildren {
+    const callout = this.#manner.hasCallouts === true ? calloutOf(children) : undefined
+    if (callout === undefined) return <p>{this.#all(children)}</p>
+    return (
+      <blockquote class={`alert alert-${callout.kind}`}>
+        <p>{this.#all(callout.children)}</p>
       </blockquote>
     )
   }

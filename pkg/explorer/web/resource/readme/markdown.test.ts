@@ -2,7 +2,7 @@ import { Fragment, isValidElement } from 'preact'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cpuTimeMs } from '../../../../../hack/testbed/cpu-time.ts'
 import { CodeBlock } from '../../parts/code-block.tsx'
-import { drawReadme } from './drawing.tsx'
+import { drawMarkdown, drawReadme } from './drawing.tsx'
 import { heavyTexts, hostileTexts } from './hostile.fixture.ts'
 
 interface Drawn {
@@ -147,15 +147,25 @@ describe('with the page of its folder', () => {
   )
 })
 
+it('draws the callouts of the public registry in pages of a provider only', () => {
+  const text = '-> **Note:** a\n\n~> b `c`\n\n!> d\n\n-> \n\na -> b'
+  const quotes = (hasCallouts: boolean) =>
+    elementsOf(drawMarkdown(text, { of: 'page', hrefOf: () => undefined, hasCallouts }).content)
+      .filter((node) => typeof node !== 'string')
+      .flatMap(({ type, props }) => (type === 'blockquote' ? [props['class']] : []))
+  expect(quotes(true)).toEqual(['alert alert-note', 'alert alert-warning', 'alert alert-caution'])
+  expect(quotes(false)).toEqual([])
+})
+
 it('draws the alerts of GitHub, and other quotes as quotes', () => {
   const quotes = (markdown: string) =>
     elementsOf(drawReadme(markdown).content).flatMap((node) =>
       typeof node !== 'string' && node.type === 'blockquote' ? [node.props['class'] ?? ''] : [],
     )
-  expect(quotes('> [!NOTE]\n> Read *this*.')).toEqual(['alert note'])
+  expect(quotes('> [!NOTE]\n> Read *this*.')).toEqual(['alert alert-note'])
   expect(textOf('> [!NOTE]\n> Read *this*.')).toBe('NoteRead this.')
-  expect(quotes('> [!Warning]\n>\n> - one')).toEqual(['alert warning'])
-  expect(quotes('> [!CAUTION]')).toEqual(['alert caution'])
+  expect(quotes('> [!Warning]\n>\n> - one')).toEqual(['alert alert-warning'])
+  expect(quotes('> [!CAUTION]')).toEqual(['alert alert-caution'])
   expect(quotes('> [!NOTE] and more\n\n> [!constructor]\n> x')).toEqual(['', ''])
 })
 

@@ -114,6 +114,7 @@ export function VersionRow(props: Props) {
             </Cell>
           </>
         )}
+        {!isProvider && previous === undefined && <Cell />}
         {previous !== undefined && (
           <Cell class="nowrap">
             <a
