@@ -41,7 +41,7 @@ export function giveMemoryBack(): void {
 }
 
 /** Growth of the heap between two full collections, in percent. V8's default is several times higher. */
-const growthPercent = 25
+const growthPercent = 10
 
 /**
  * Bounds the heap of a server whose memory is its catalog. V8 allocates objects in the old generation if earlier objects of

@@ -1,9 +1,9 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser'
 import { parseAtomFeed } from 'feedsmith'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { compileBinding } from '../access/access.ts'
 import type { CallerView } from '../auth/auth.ts'
-import { Catalog } from '../catalog/catalog.ts'
+import { Catalog, type Listed } from '../catalog/catalog.ts'
 import { createBrowse } from './browse.ts'
 import { callersSeeing } from './callers.fixture.ts'
 import { parsed } from './random-registry.fixture.ts'
@@ -215,15 +215,25 @@ it('stays one feed of text, whatever a message, a name or a query contains', asy
   )
 })
 
-it('has the last 100 entries of many resources, and looks at few of them', async () => {
+it.each([
+  ['different moments', 60_000],
+  ['one moment', 0],
+])('has the last 100 of 3,000 news of %s, and looks at few modules', async (_, stepMs) => {
   const registry = new Registry()
   for (let index = 0; index < 3_000; index += 1) {
     registry.module(`m${index}`)
-    registry.version(`m${index}`, '1.0.0', new Date(index * 60_000 + 1e12).toISOString())
+    registry.version(`m${index}`, '1.0.0', new Date(index * stepMs + 1e12).toISOString())
   }
-  await registry.catalog.model.whenSettled
+  const { model } = registry.catalog
+  await model.whenSettled
+  const parents = Object.getPrototypeOf(model.entries[0]?.parent) as Listed['parent']
+  using memo = vi.spyOn(parents, 'memo')
   const news = await registry.news()
   expect(news).toHaveLength(100)
+  const looks = memo.mock.calls.filter(([key]) => key === 'news').length
+  expect(looks).toBeGreaterThanOrEqual(100)
+  expect(looks).toBeLessThan(300)
+  if (stepMs === 0) return
   expect([news[0]?.[0], news[99]?.[0]]).toEqual([
     'New version: platform/m2999/aws 1.0.0',
     'New version: platform/m2900/aws 1.0.0',

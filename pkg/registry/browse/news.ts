@@ -23,9 +23,9 @@ export function latestNews(catalog: Catalog, entries: Iterable<Listed>): News[] 
   const news: News[] = []
   let oldest = Number.NEGATIVE_INFINITY
   for (const entry of entries) {
-    if (entry.summary.newsAt < oldest) break
+    if (entry.summary.newsAt <= oldest) break
     for (const one of newsOf(catalog, entry)) {
-      if (one.at < oldest) break
+      if (one.at <= oldest) break
       news.push({ entry, ...one })
     }
     // Sorting now and then keeps it short, and tells where to stop.

@@ -34,9 +34,8 @@ export interface Rare {
   readonly isBreakRefused: boolean
   readonly ownLifecycle: LifecycleFacts['own']
   readonly quarantinedBy: readonly QuarantineEntry[]
-  /** Both in seconds since 1970; 0 if nobody wrote it down. */
+  /** In seconds since 1970; 0 if nobody wrote it down. */
   readonly lifecycleSince: number
-  readonly criticalSince: number
 }
 
 const nothingRare: Rare = {
@@ -52,7 +51,6 @@ const nothingRare: Rare = {
   ownLifecycle: undefined,
   quarantinedBy: [],
   lifecycleSince: 0,
-  criticalSince: 0,
 }
 
 /** The scans of the archive that is served: those of one that was replaced say nothing about it. */
@@ -68,13 +66,13 @@ export function servedScans(
   return isOfAnother ? {} : { sourceScan, binaryScan, isTruncated: scan?.truncated }
 }
 
-interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated' | 'criticalSince'> {
+interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated'> {
   readonly scan: Scan | undefined
 }
 
 export function rareOf(
   version: Version,
-  { scan, isTruncated, checksumMalformed, criticalSince }: RareFacts,
+  { scan, isTruncated, checksumMalformed }: RareFacts,
   context: RowContext,
 ): Rare {
   const { metadata, spec, status } = version
@@ -85,7 +83,7 @@ export function rareOf(
   const { quarantinedBy = [] } = status ?? {}
   const parts = [scan, ref, digests, breaks, published, spec.lifecycle, status?.lifecycle]
   const isPlainRow = parts.every((part) => part === undefined)
-  const isMarked = checksumMalformed || isTruncated || criticalSince > 0
+  const isMarked = checksumMalformed || isTruncated
   if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
   return {
     checksumMalformed,
@@ -100,7 +98,6 @@ export function rareOf(
     ownLifecycle: spec.lifecycle,
     quarantinedBy,
     lifecycleSince: secondsOf(status?.lifecycle?.since),
-    criticalSince,
   }
 }
 

@@ -40,7 +40,7 @@ export class VersionList {
     const chunk = this.#chunks[index]
     this.#whole = undefined
     if (chunk === undefined) {
-      this.#chunks.push(new VersionChunk([row]))
+      this.#chunks = [new VersionChunk([row])]
       return
     }
     chunk.insert(row)

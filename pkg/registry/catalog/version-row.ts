@@ -60,6 +60,8 @@ export class VersionRow {
   readonly publishedAt: number
   readonly sourceScannedAt: string | undefined
   readonly sourceFindings: FindingList
+  /** When its last CRITICAL finding was found, in seconds since 1970; 0 without one. */
+  readonly criticalSince: number
   /** SHA-256 as 32 bytes, a character each; undefined if it is missing or malformed. */
   readonly digest: string | undefined
   /** The same of its documentation. */
@@ -94,8 +96,8 @@ export class VersionRow {
     this.common = context.common(commonOf(version), old?.common)
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
     const scan = spec.type === 'Provider' ? binaryScan : undefined
-    const criticalSince = criticalSinceOf(version, scans)
-    const facts = { scan, isTruncated, checksumMalformed, criticalSince }
+    this.criticalSince = criticalSinceOf(version, scans)
+    const facts = { scan, isTruncated, checksumMalformed }
     this.#rare = rareOf(version, facts, context)
   }
 
@@ -198,11 +200,6 @@ export class VersionRow {
   /** When it came into its lifecycle, or was published, in seconds since 1970. */
   get lifecycleSince(): number {
     return this.#rare.lifecycleSince || this.publishedAt
-  }
-
-  /** When its last CRITICAL finding was found, in seconds since 1970; 0 without one. */
-  get criticalSince(): number {
-    return this.#rare.criticalSince
   }
 
   /**
