@@ -46,6 +46,7 @@ export const unservedReasons = [
   'NoPlatform',
   'NoFileName',
   'NoStorage',
+  'ReleaseIncomplete',
   'NoDigest',
   'BreakingChange',
   'Quarantined',

@@ -36,6 +36,20 @@ const InterfaceConfigMapRef = z.object({
 
 const FileName = z.string().meta(rules.ruled(rules.fileName, { maxLength: 255 }))
 
+/** At most as many as a publication has files. */
+const maxPlatforms = 100
+
+const ReleasePlatform = z.object({
+  platform: z.string().meta({
+    description: 'Operating system and architecture, such as linux_amd64.',
+    maxLength: 65,
+  }),
+  sha256: z.string().meta({
+    description: 'SHA-256 of its archive, encoded as hexadecimal.',
+    maxLength: 64,
+  }),
+})
+
 /** Publishes an archive through a spec alone, which is all that GitOps tools can write. */
 const Upload = z
   .object({
@@ -54,6 +68,11 @@ const Upload = z
     docs: ArchiveDocs.optional().describe(
       'Documentation of the module or provider, stored next to the archive.',
     ),
+    release: z.array(ReleasePlatform).optional().meta({
+      description:
+        'All platforms that were published together with this one. This Version is served once each of them has a Version, and stays served then. Providers only.',
+      maxItems: maxPlatforms,
+    }),
   })
   .describe('Archive that was stored by hand or by CI. The status takes precedence.')
 

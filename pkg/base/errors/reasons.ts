@@ -76,6 +76,10 @@ export const reasonTopics = {
       'fix',
       'A policy or a person withdrew the version. Take another one, or remove the cause.',
     ],
+    ReleaseIncomplete: [
+      'fix',
+      'A release of a provider lacks platforms. Publish it again with the same zips.',
+    ],
     NoDigest: ['fix', 'The checksum is missing or malformed. Set spec.upload.sha256, or wait.'],
   },
   /** How requests to the API server and watches end. Depot goes on by itself after each. */

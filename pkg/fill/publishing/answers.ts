@@ -17,6 +17,7 @@ import type { PublishParts } from './publish-parts.ts'
 const statusOfReason: Partial<Record<Reason, 404 | 409 | 413>> = {
   NoParent: 404,
   VersionExists: 409,
+  ReleaseIncomplete: 409,
   NoStorage: 409,
   StorageNotGranted: 409,
   ArchiveTooLarge: 413,

@@ -27,6 +27,7 @@ import {
   type Target,
   targetOf,
 } from './target.ts'
+import { served } from './unfinished.ts'
 import { announcedBody, archiveTypes, receive } from './upload.ts'
 
 const root = '/depot/publish/v1/providers/:namespace/:type/:version'
@@ -81,8 +82,9 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
     const announced = announcedBody(c, { types, maxBytes })
     const { sha256 } = announced
     if (platform !== undefined) {
-      const isBegun = target.siblings((one) => one === version).length > 0
-      const refusal = isBegun ? conflictOf(target, { sha256, platform }) : backRefused(target)
+      const known = served(target)
+      const isBegun = known.siblings((one) => one === version).length > 0
+      const refusal = isBegun ? conflictOf(known, { sha256, platform }) : backRefused(known)
       if (refusal !== undefined) throw refusal
     }
     const staged = { outcome: 'staged', file, sha256 }
@@ -104,9 +106,10 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       const startMs = performance.now()
       const listed = asked === undefined ? staging.filesOf(key) : named(asked, target)
       const zips = zipsIn(listed, target)
-      const early = zips.length === 0 ? [] : refusalsOf(target, zips)
+      const early = zips.length === 0 ? [] : refusalsOf(parts, target, zips)
       if (early.length > 0) {
-        await staging.drop(key)
+        // The same files may be published once another release is given up.
+        if (!early.every(({ reason }) => reason === 'ReleaseIncomplete')) await staging.drop(key)
         throw new Refused(early)
       }
       const staged = staging.filesOf(key)
@@ -203,7 +206,7 @@ type Zips = Readonly<ReturnType<typeof zipsIn>>
 
 const isPublished = (target: Target, zips: Zips): boolean =>
   zips.length > 0 &&
-  zips.every(({ platform, file: { sha256 } }) => publishedAs(target, { platform, sha256 }))
+  zips.every(({ platform, file: { sha256 } }) => publishedAs(served(target), { platform, sha256 }))
 
 const bodyOf = (outcome: string, { address, version }: Target, zips: Zips) => ({
   outcome,
@@ -216,7 +219,7 @@ const bodyOf = (outcome: string, { address, version }: Target, zips: Zips) => ({
 function incomplete(target: Target, missing: readonly string[]): Response {
   const { version } = target
   const what = missing.length > 0 ? missing.join(', ') : 'every zip'
-  const there = platformsOf(target)
+  const there = platformsOf(served(target))
   const message =
     missing.length === 0 && there.length > 0
       ? `${version} is published with ${there.join(', ')}, and no zip is here: if these are all platforms of the release, it is complete. If not, send every file, and finish again`

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
-import { mayPass, ReasonError } from '../../base/errors/errors.ts'
+import { hasReason, mayPass, ReasonError } from '../../base/errors/errors.ts'
 import { backoffMs } from '../../base/pacing/pacing.ts'
-import { FillError, type Platform, verifySignature } from '../sources/sources.ts'
+import type { StoredObject } from '../../records/store/store.ts'
+import { FillError, verifySignature } from '../sources/sources.ts'
+import { identityOf } from '../sync/sync.ts'
 import { backRefused, type PublishContext } from './plan.ts'
 import { createParent, createVersion, requireWritable, storeArchive } from './publish.ts'
 import { checksumsOf, findRelease, inspectRelease, type ReleaseArchive } from './release.ts'
@@ -15,6 +17,16 @@ import {
   type Target,
   targetOf,
 } from './target.ts'
+import {
+  closeRelease,
+  type Digest,
+  releaseOf,
+  removeVersions,
+  served,
+  unfinishedOthers,
+  unfinishedRefused,
+  withoutOthers,
+} from './unfinished.ts'
 
 interface AskedRelease {
   /** Folder of the zips of a release, as GoReleaser writes it. */
@@ -52,37 +64,45 @@ export async function planProvider(
   const checksums = await checksumsOf(release)
   const signer = await signerOf(checksums, target)
   const inspected = await inspectRelease(context, release, checksums.sums)
-  const archives = inspected.map((archive) => ({ ...archive, isThere: isThere(target, archive) }))
-  return { target, archives, signer, refusals: refusalsOf(target, archives) }
-}
-
-/** The part of an archive by which versions are compared. */
-interface Digest {
-  readonly file: { readonly sha256: string }
-  readonly platform: Platform
+  const own = withoutOthers(target, inspected)
+  const archives = inspected.map((archive) => ({ ...archive, isThere: isThere(own, archive) }))
+  return { target, archives, signer, refusals: refusalsOf(context, target, archives) }
 }
 
 const isThere = (target: Target, { file: { sha256 }, platform }: Digest): boolean =>
   publishedAs(target, { sha256, platform }) !== undefined
 
 /** Everything that is in the way of a release with these digests. */
-export function refusalsOf(target: Target, archives: readonly Digest[]): readonly FillError[] {
-  // The rest of a version may follow later ones: a run may have been killed.
-  const isBegun = archives.some((archive) => isThere(target, archive))
-  const back = isBegun ? undefined : backRefused(target)
-  return [...(back === undefined ? [] : [back]), ...conflictsOf(target, archives)]
+export function refusalsOf(
+  context: Pick<PublishContext, 'objects'>,
+  target: Target,
+  archives: readonly Digest[],
+): readonly FillError[] {
+  const known = served(target)
+  // Platforms that were left out may follow later versions.
+  const isBegun = archives.some((archive) => isThere(known, archive))
+  const back = isBegun ? undefined : backRefused(known)
+  return [...(back === undefined ? [] : [back]), ...conflictsOf(context, target, archives)]
 }
 
 /** All platforms of a version come from one build, whose archives are those of the release. */
-const conflictsOf = (target: Target, archives: readonly Digest[]): readonly FillError[] =>
-  [
-    otherBuildOf(target, archives),
-    ...archives.map(({ file: { sha256 }, platform }) => conflictOf(target, { sha256, platform })),
+function conflictsOf(
+  context: Pick<PublishContext, 'objects'>,
+  target: Target,
+  archives: readonly Digest[],
+): readonly FillError[] {
+  const own = withoutOthers(target, archives)
+  return [
+    otherBuildOf(own, archives),
+    ...archives.map(({ file: { sha256 }, platform }) => conflictOf(own, { sha256, platform })),
+    unfinishedRefused(context, target, archives),
   ].filter((refusal) => refusal !== undefined)
+}
 
 /**
- * Stores every zip, then creates the Provider if it is missing, then a Version for each platform. A kill between two of
- * these, or an error that stays, leaves some platforms published. The next run with these zips adds the others.
+ * Stores every zip, then creates the Provider if it is missing, then a Version for each platform. None is served before all
+ * are there. A kill between two of these, or an error that stays, leaves Versions that wait. The next run with these zips
+ * adds the others, and one with other zips replaces them.
  *
  * @returns `exists` if all platforms were served with these files before
  * @throws FillError why it is refused; RegistryError, ApiError
@@ -101,23 +121,60 @@ export async function publishProvider(
   for (const archive of missingOnes) await storeArchive(context, place, archive)
   const wasMissing = await createParent(context, target)
   // Another build may have been faster, or published a platform meanwhile.
-  refuse(conflictsOf(target, archives))
-  for (const archive of missingOnes) {
-    await untilTaken(() => createVersion(context, target, archive))
-    refuse(conflictsOf(target, archives))
-  }
+  refuse(conflictsOf(context, target, archives))
+  await createRelease(context, target, archives, missingOnes)
+  await closeRelease(context, target)
   return wasMissing || missingOnes.length > 0 ? 'published' : 'exists'
+}
+
+/**
+ * Creates a Version for each platform, in the same order in every process: of two builds, the one that creates the first one
+ * wins. In place of a release that nobody finishes, the platforms come first that it lacks, because it can never be complete
+ * then.
+ */
+async function createRelease(
+  context: PublishContext,
+  target: Target,
+  archives: readonly Digest[],
+  missingOnes: readonly ReleaseArchive[],
+): Promise<void> {
+  const others = unfinishedOthers(target, archives)
+  const taken = new Set(others.map(({ sibling }) => sibling.identity))
+  const isTaken = ({ platform }: Digest) =>
+    taken.has(identityOf({ version: target.version, ...platform }))
+  const release = archives.length > 1 ? releaseOf(archives) : undefined
+  const made: StoredObject[] = []
+  const create = async (some: readonly ReleaseArchive[]): Promise<void> => {
+    for (const archive of some) {
+      const { sha256 } = archive.file
+      const outcome = await untilTaken(() => createVersion(context, target, archive, release))
+      const created = publishedAs(target, { ...archive, sha256 })
+      if (outcome === 'published' && created !== undefined) made.push(created.object)
+    }
+  }
+  const inOrder = missingOnes.toSorted((a, b) => (a.fileName < b.fileName ? -1 : 1))
+  try {
+    await create(inOrder.filter((archive) => !isTaken(archive)))
+    const replaced = others.map(({ sibling }) => sibling.object)
+    await removeVersions(context, replaced)
+    await create(inOrder.filter(isTaken))
+  } catch (error) {
+    // Another build has a platform, so this one can never be complete.
+    if (hasReason(error, 'VersionExists')) {
+      await removeVersions(context, made).catch(() => undefined)
+    }
+    throw error
+  }
 }
 
 const attempts = 5
 const pauses = { firstMs: 500, capMs: 4000, jitter: 'equal' } as const
 
 /** Creates one of several platforms. It does not end when the caller leaves, and survives a short failure of the API server. */
-async function untilTaken(create: () => Promise<unknown>): Promise<void> {
+async function untilTaken<T>(create: () => Promise<T>): Promise<T> {
   for (let failures = 1; ; failures += 1) {
     try {
-      await create()
-      return
+      return await create()
     } catch (error) {
       const helps = error instanceof ReasonError && mayPass(error.reason)
       if (!helps || failures === attempts) throw error

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { configRefOf, docsFileName, formatPath, problemsIn } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  configRefOf,
+  docsFileName,
+  formatPath,
+  problemsIn,
+  type Release,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import { hasReason, mayPass, ReasonError, unavailable } from '../../base/errors/errors.ts'
@@ -101,11 +107,17 @@ export async function createParent(
   return create(readable)
 }
 
+/** What a Version says about how it was published. */
+interface Together {
+  readonly publication?: string | undefined
+  readonly release?: Release | undefined
+}
+
 /** The desired state of the Version of an archive. */
 function specOf(
   target: Target,
   { file, fileName, contentDigest, docs, platform, protocols }: PublishedArchive,
-  publication?: string,
+  { publication, release }: Together = {},
 ): object {
   const { kind: type, version } = target
   const { sha256, sizeBytes } = file
@@ -123,6 +135,7 @@ function specOf(
       ...(contentDigest && { contentDigest }),
       ...(publication && { publication }),
       ...(docs && { docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes } }),
+      ...(release && { release }),
     },
   }
 }
@@ -155,6 +168,7 @@ export async function createVersion(
   context: PublishContext,
   target: Target,
   archive: PublishedArchive,
+  release?: Release,
 ): Promise<'published' | 'exists'> {
   const { objects } = context
   const { parent, version, config, kind: type } = target
@@ -177,7 +191,7 @@ export async function createVersion(
       await objects.create({
         kind: 'Version',
         metadata: { name, namespace },
-        spec: specOf(target, archive, publication),
+        spec: specOf(target, archive, { publication, release }),
       })
       return 'published'
     } catch (error) {

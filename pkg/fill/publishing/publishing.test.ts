@@ -1,13 +1,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeEach, expect, it } from 'vitest'
+import { dirname, join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { defaultLimits } from '../../archives/archive/archive.ts'
 import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { ApiError } from '../../records/kube/kube.ts'
 import { folderObjects, refOf } from '../../records/store/store.ts'
+import type { ProviderPublication } from './provider.ts'
+import { createVersion } from './publish.ts'
 import {
   type PublishContext,
   planProvider,
@@ -142,13 +145,18 @@ it('keeps the README that a person named for a version', async () => {
 })
 
 /** Plans a release of zips that each have this content. */
-async function plannedRelease(content: string, platforms: readonly string[]) {
+async function plannedRelease(content: string, platforms: readonly string[], version = '1.0.0') {
   const folder = join(dir, content)
   mkdirSync(folder)
   for (const platform of platforms) {
-    const zip = await zipOf([{ path: 'terraform-provider-cmdb_v1.0.0', content }])
-    writeFileSync(join(folder, `terraform-provider-cmdb_1.0.0_${platform}.zip`), zip)
+    const text = `${content} ${platform}`
+    const zip = await zipOf([{ path: `terraform-provider-cmdb_v${version}`, content: text }])
+    writeFileSync(join(folder, `terraform-provider-cmdb_${version}_${platform}.zip`), zip)
   }
+  return planned(folder)
+}
+
+function planned(folder: string): Promise<ProviderPublication> {
   const address = { namespace: 'team', name: 'cmdb' }
   const storage = { fileSystem: { directoryPath: 'providers' } }
   return planProvider(
@@ -166,10 +174,13 @@ it('refuses the rest of a release once another build has published a platform', 
     create: async (object) => {
       const created = await objects.create(object)
       if (object.kind !== 'Version') return created
-      await expect(publishProvider(context, second)).rejects.toMatchObject(refused)
+      await expect(publishProvider(context, second)).rejects.toMatchObject(
+        objects.list('Version').length < 2 ? begun : refused,
+      )
       return created
     },
   }
+  const begun = { reason: 'ReleaseIncomplete', message: expect.stringContaining('begun with other') }
   const refused = { reason: 'VersionExists', message: expect.stringContaining('is published with') }
   expect(await publishProvider({ ...context, objects: during }, first)).toBe('published')
   const third = await plannedRelease('third', ['darwin_arm64'])
@@ -204,4 +215,124 @@ it('completes a release although the API server fails in its middle, and the cal
   const failing = { ...context, objects: { ...context.objects, create }, signal: leaving.signal }
   expect(await publishProvider(failing, release)).toBe('published')
   expect(context.objects.list('Version')).toHaveLength(2)
+})
+
+describe('a release that was begun and never finished', () => {
+  beforeEach(() => vi.useFakeTimers({ toFake: ['Date'] }))
+  afterEach(() => vi.useRealTimers())
+
+  const all = ['darwin_arm64', 'linux_amd64', 'windows_amd64']
+
+  /** Creates the first platforms of a release. */
+  async function begin(content: string, platforms: readonly string[], count: number) {
+    const release = await plannedRelease(content, platforms)
+    let created = 0
+    const create: PublishContext['objects']['create'] = async (object) => {
+      if (object.kind === 'Version') created += 1
+      if (created > count) throw new ApiError('Forbidden', 'exceeded quota')
+      return context.objects.create(object)
+    }
+    const objects = { ...context.objects, create }
+    await expect(publishProvider({ ...context, objects }, release)).rejects.toThrow('quota')
+    expect(context.objects.list('Version')).toHaveLength(count)
+    return release
+  }
+
+  const versions = () => context.objects.list('Version').map(({ spec }) => spec as Version['spec'])
+  const digests = () => versions().map(({ upload }) => upload?.sha256)
+  const publishAgain = async (release: ProviderPublication) => {
+    const folder = release.archives[0]?.file.path ?? ''
+    const again = await planned(dirname(folder))
+    expect(again.refusals).toEqual([])
+    return publishProvider(context, again)
+  }
+
+  it('says in each Version which platforms it waits for, until all are there', async () => {
+    const release = await begin('first', all, 2)
+    for (const { upload } of versions()) {
+      expect(upload?.release?.map(({ platform }) => platform)).toEqual(all)
+    }
+    expect(await publishAgain(release)).toBe('published')
+    expect(versions()).toHaveLength(3)
+    for (const { upload } of versions()) expect(upload?.release).toBeUndefined()
+    expect(await publishAgain(release)).toBe('exists')
+  })
+
+  it('does not follow a later version that was published meanwhile', async () => {
+    const release = await begin('first', all, 1)
+    await publishAgain(await plannedRelease('later', ['linux_amd64'], '1.0.1'))
+    const again = await planned(dirname(release.archives[0]?.file.path ?? ''))
+    expect(again.refusals).toMatchObject([{ reason: 'OlderVersion' }])
+  })
+
+  it('is replaced by another build', async () => {
+    await begin('first', all, 2)
+    const second = await plannedRelease('second', all)
+    expect(await publishAgain(second)).toBe('published')
+    expect(new Set(digests())).toEqual(new Set(second.archives.map(({ file }) => file.sha256)))
+  })
+
+  it('is finished by whoever began to replace it, and by nobody else', async () => {
+    const first = await begin('first', all, 2)
+    const second = await plannedRelease('second', all)
+    const killed = {
+      ...context.objects,
+      delete: async () => {
+        throw new ApiError('Forbidden', 'no right to delete')
+      },
+    }
+    vi.setSystemTime(Date.now() + 90_000)
+    await expect(publishProvider({ ...context, objects: killed }, second)).rejects.toThrow('right')
+    expect(versions()).toHaveLength(3)
+    const { refusals } = await planned(dirname(first.archives[0]?.file.path ?? ''))
+    expect(refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
+    expect(await publishAgain(second)).toBe('published')
+    expect(new Set(digests())).toEqual(new Set(second.archives.map(({ file }) => file.sha256)))
+  })
+
+  it('is left to its publisher for a minute where several processes publish', async () => {
+    const first = await begin('first', all, 2)
+    const objects = { ...context.objects, isFolder: false }
+    context = { ...context, objects, publisher: {} }
+    const second = () => planned(join(dir, 'second'))
+    const { refusals } = await plannedRelease('second', all)
+    expect(refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
+    const [{ message = '' } = {}] = refusals
+    for (const release of [first, await second()]) {
+      expect(message).toContain(release.archives[0]?.file.sha256)
+    }
+    expect(message).toContain('because windows_amd64 is missing')
+    vi.setSystemTime(Date.now() + 90_000)
+    expect(await publishProvider(context, await second())).toBe('published')
+    expect(versions().map(({ upload }) => upload?.release?.length)).toEqual([3, 3, 3])
+  })
+
+  it('is not replaced by a release that has none of its missing platforms', async () => {
+    await begin('first', ['darwin_arm64', 'linux_amd64'], 1)
+    const second = await plannedRelease('second', ['darwin_arm64'])
+    expect(second.refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
+    const [{ message = '' } = {}] = second.refusals
+    expect(message).toMatch(/darwin_arm64 has SHA-256 \w{64} \(Version team\/cmdb-1-0-0-darwin-arm64\)/)
+    expect(message).toContain('or delete Version team/cmdb-1-0-0-darwin-arm64 first')
+  })
+
+  it('leaves nothing behind if another build is published while it is created', async () => {
+    const first = await plannedRelease('first', all)
+    const other = await plannedRelease('other', ['windows_amd64'])
+    const objects: PublishContext['objects'] = {
+      ...context.objects,
+      async create(object) {
+        const created = await context.objects.create(object)
+        const isFirst = context.objects.list('Version').length === 1
+        if (object.kind === 'Version' && isFirst) {
+          for (const archive of other.archives) await createVersion(context, other.target, archive)
+        }
+        return created
+      },
+    }
+    await expect(publishProvider({ ...context, objects }, first)).rejects.toMatchObject({
+      reason: 'VersionExists',
+    })
+    expect(digests()).toEqual(other.archives.map(({ file }) => file.sha256))
+  })
 })

@@ -320,7 +320,7 @@ export function otherBuildOf(
 }
 
 /** An object as a person finds it, such as `Version team/vpc-1-0-0`. */
-function nameOf(object: StoredObject): string {
+export function nameOf(object: StoredObject): string {
   const { kind, namespace, name } = refOf(object)
   return `${kind} ${namespace}/${name}`
 }

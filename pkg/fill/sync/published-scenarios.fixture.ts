@@ -135,5 +135,53 @@ export function publishedScenarios(scene: () => Scene): void {
       expect(scene().status('Provider', 'dns').latestVersion).toBe('1.0.0')
       expect(scene().upstream.asked).toEqual([])
     })
+
+    it('of a release wait for all of its platforms, and stay when one of them is deleted', async () => {
+      const platforms = ['amd64', 'arm64', 'riscv64']
+      const providerConfigRef = { name: 'dns', storageConfig }
+      const release = await Promise.all(
+        platforms.map(async (architecture) => ({
+          platform: `linux_${architecture}`,
+          sha256: await store(`dns/${architecture}.zip`, Buffer.from(architecture)),
+        })),
+      )
+      const publishPlatform = (index: number) =>
+        scene().write('Version', `dns-${platforms[index]}`, {
+          type: 'Provider',
+          version: '1.0.0',
+          operatingSystem: 'linux',
+          architecture: platforms[index],
+          providerConfigRef,
+          upload: { fileName: `${platforms[index]}.zip`, sha256: release[index]?.sha256, release },
+        })
+      const stored = () =>
+        scene()
+          .objects.list('Version')
+          .filter(({ status }) => (status as { checksum?: string } | undefined)?.checksum)
+          .map(({ metadata }) => metadata.name)
+          .toSorted()
+      const ready = () => scene().condition('Version', 'dns-amd64', 'Ready')
+      await scene().write('Provider', 'dns', { providerConfig: providerConfigRef, versions: [] })
+      await publishPlatform(0)
+      await publishPlatform(1)
+      // A cluster says when they were created.
+      scene().aheadMs = 61_000
+      const sync = await scene().begin()
+      await eventually(() =>
+        expect(ready()).toMatchObject({
+          status: 'False',
+          reason: 'ReleaseIncomplete',
+          message: expect.stringContaining('the release lacks linux_riscv64: run depot publish'),
+        }),
+      )
+      expect(stored()).toEqual([])
+      await publishPlatform(2)
+      await eventually(() => expect(stored()).toEqual(platforms.map((one) => `dns-${one}`)))
+      await eventually(() => expect(ready()?.status).toBe('True'))
+      await scene().remove('Version', 'dns-arm64')
+      await eventually(() => expect(scene().names('Version')).toHaveLength(2))
+      await sync.idle()
+      expect(stored()).toEqual(['dns-amd64', 'dns-riscv64'])
+    })
   })
 }

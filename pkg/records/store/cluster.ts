@@ -144,7 +144,8 @@ export function clusterObjects(options: ClusterObjectsOptions): Objects {
 
     async delete(ref, given) {
       const store = storeOf(ref.kind, ref.namespace)
-      const answer = await client.delete(ref, given)
+      const by = given?.byAnyReplica === true ? creator : client
+      const answer = await by.delete(ref, given)
       if (answer !== undefined) store.learn(answer)
     },
 

@@ -171,10 +171,15 @@ export interface Objects {
    * Deletes an object; a missing one is not an error.
    *
    * @param options.whileOwnerAbsent leave it if its owner has returned
+   * @param options.byAnyReplica also without the lease, as objects are created
    */
   delete(
     ref: StoredRef,
-    options?: { readonly uid?: string; readonly whileOwnerAbsent?: boolean },
+    options?: {
+      readonly uid?: string
+      readonly whileOwnerAbsent?: boolean
+      readonly byAnyReplica?: boolean
+    },
   ): Promise<void>
   /**
    * Keeps the README and the interface of a Version in a ConfigMap that goes with the Version, or removes it. What would

@@ -318,6 +318,56 @@ it('regards a Version with an upload digest as in sync', () => {
   expect([row?.health, row?.sha256]).toEqual(['synced', upload.sha256])
 })
 
+describe('a release of a provider', () => {
+  const storageConfig = { fileSystem: { directoryPath: 'providers' } }
+  const provider = parse('Provider', 'dns', { spec: { providerConfig: { storageConfig } } })
+  const platforms = { linux: 'a', darwin: 'b', windows: 'c' } as const
+  const release = Object.entries(platforms).map(([os, digit]) => ({
+    platform: `${os}_amd64`,
+    sha256: sha256(digit),
+  }))
+  const part = (os: keyof typeof platforms, status: object = {}, digit: string = platforms[os]) =>
+    version(`dns-${os}`, '1.0.0', {
+      metadata: owner('dns', 'Provider'),
+      spec: {
+        type: 'Provider',
+        operatingSystem: os,
+        architecture: 'amd64',
+        fileName: `${os}.zip`,
+        upload: { sha256: sha256(digit), release },
+      },
+      status: { checksum: undefined, synced: undefined, ...status },
+    })
+  const servedIn = (catalog: Catalog) =>
+    ['linux', 'darwin', 'windows'].filter(
+      (os) => catalog.version('platform', `dns-${os}`)?.downloadable === true,
+    )
+
+  it('is served once every platform is there, with the archives that were published together', () => {
+    const catalog = new Catalog()
+    upsert(catalog, provider, part('linux'), part('darwin'))
+    expect(servedIn(catalog)).toEqual([])
+    expect(catalog.version('platform', 'dns-linux')?.unserved).toEqual({
+      reason: 'ReleaseIncomplete',
+      message:
+        'its release lacks windows_amd64: publish it again with the same zips, or delete this Version',
+    })
+    upsert(catalog, part('windows', {}, 'd'))
+    expect(servedIn(catalog)).toEqual([])
+    upsert(catalog, part('windows'))
+    expect(servedIn(catalog)).toEqual(['linux', 'darwin', 'windows'])
+  })
+
+  it('stays served where it was stored, although a platform is deleted', () => {
+    const catalog = new Catalog()
+    const stored = (digit: string) => ({ checksum: sha256(digit) })
+    upsert(catalog, provider, part('linux', stored('a')), part('darwin', stored('b')))
+    upsert(catalog, part('windows', stored('c')))
+    catalog.apply({ type: 'delete', kind: 'Version', namespace: 'platform', name: 'dns-darwin' })
+    expect(servedIn(catalog)).toEqual(['linux', 'windows'])
+  })
+})
+
 describe('revisions', () => {
   const at = (resourceVersion: string, number: string) =>
     version('x', number, { metadata: { resourceVersion } })

@@ -2,7 +2,9 @@ import type { PublishedFrom } from '../../api/browse/browse.ts'
 import type { LifecycleFacts, QuarantineEntry } from '../../api/lifecycle/lifecycle.ts'
 import {
   conditionOf,
+  openReleaseOf,
   type Published,
+  releaseText,
   type Scan,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
@@ -28,6 +30,8 @@ export interface Rare {
   readonly readme: ReadmeRef | undefined
   /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
   readonly releaseDigests: string | undefined
+  /** Platforms that were published together with it, and may be missing: `linux_amd64 SHA-256`, one per line. */
+  readonly openRelease: string | undefined
   readonly breaks: Breaks | undefined
   readonly published: PublishedFrom | undefined
   /** Whether it is not stored because of that. */
@@ -45,6 +49,7 @@ const nothingRare: Rare = {
   binaryFindings: 0,
   readme: undefined,
   releaseDigests: undefined,
+  openRelease: undefined,
   breaks: undefined,
   published: undefined,
   isBreakRefused: false,
@@ -78,10 +83,11 @@ export function rareOf(
   const { metadata, spec, status } = version
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
+  const open = openReleaseOf(version)
   const breaks = breaksOf(version)
   const published = publishedFrom(status?.published)
   const { quarantinedBy = [] } = status ?? {}
-  const parts = [scan, ref, digests, breaks, published, spec.lifecycle, status?.lifecycle]
+  const parts = [scan, ref, digests, open, breaks, published, spec.lifecycle, status?.lifecycle]
   const isPlainRow = parts.every((part) => part === undefined)
   const isMarked = checksumMalformed || isTruncated
   if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
@@ -92,6 +98,7 @@ export function rareOf(
     binaryFindings: context.findings.hold(scan?.findings ?? []),
     readme: ref && { ...ref, version: metadata.name },
     releaseDigests: context.string(digests),
+    openRelease: context.string(open && releaseText(open)),
     breaks,
     published,
     isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',

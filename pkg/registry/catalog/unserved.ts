@@ -11,6 +11,7 @@ type UnservedReason = ReasonOf<
   | 'NoPlatform'
   | 'NoFileName'
   | 'NoStorage'
+  | 'ReleaseIncomplete'
   | 'NoDigest'
   | 'BreakingChange'
   | 'Quarantined'
@@ -42,6 +43,12 @@ export function duplicateOf(row: VersionRow, original: VersionRow | undefined): 
     message: `duplicate of ${original?.name}, ${rest}`,
     by: original?.name,
   }
+}
+
+/** The reason for a Version whose release is not published in full. @param lacking its other platforms */
+export function releaseIncomplete(lacking: readonly string[]): Unserved {
+  const message = `its release lacks ${lacking.join(', ')}: publish it again with the same zips, or delete this Version`
+  return { reason: 'ReleaseIncomplete', message }
 }
 
 /** The breaking changes of a module version whose number promises none. */

@@ -39,6 +39,7 @@ import {
   duplicateOf,
   parentMissing,
   quarantined,
+  releaseIncomplete,
   type Unserved,
 } from './unserved.ts'
 
@@ -277,8 +278,23 @@ export class VersionRow {
       const message = 'neither it nor its parent has a storageConfig: set one in its parent'
       return { reason: 'NoStorage', message }
     }
+    const lacking = this.#lacking(parent)
+    if (lacking.length > 0) return releaseIncomplete(lacking)
     if (this.digest !== undefined) return undefined
     return { reason: 'NoDigest', message: this.#noDigest }
+  }
+
+  /** Platforms of its release that have no Version. */
+  #lacking(parent: Parent): readonly string[] {
+    const { openRelease } = this.#rare
+    if (openRelease === undefined) return []
+    const there = new Set(
+      parent.rowsOf(this.version).map(({ os, arch, sha256 }) => `${os}_${arch} ${sha256}`),
+    )
+    return openRelease.split('\n').flatMap((part) => {
+      const [platform = ''] = part.split(' ')
+      return there.has(part) ? [] : [platform]
+    })
   }
 
   get #noDigest(): string {

@@ -89,7 +89,7 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
         return json(answer.status, body)
       }
       // Stored, and not served for a reason that the publisher has to know, such as a policy.
-      const held = archives.find((found) => found.length > 0 && !found.some(isServed))?.[0]
+      const held = archives.find((found) => found.length > 0 && !found.some(mayBeServed))?.[0]
       if (held !== undefined) return json(202, { ...body, unserved: held.unserved })
       if (performance.now() >= untilMs) return json(202, body)
       await sleep(lookAgainMs)
@@ -144,6 +144,10 @@ interface AnsweredVersion {
 }
 
 const isServed = ({ downloadable }: VersionRow): boolean => downloadable
+
+/** Watches bring one platform of a release after the other. */
+const mayBeServed = ({ downloadable, unserved }: VersionRow): boolean =>
+  downloadable || unserved?.reason === 'ReleaseIncomplete'
 
 const json = (status: number, body: object): Response =>
   Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })

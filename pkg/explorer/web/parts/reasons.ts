@@ -13,6 +13,10 @@ export const reasonWords: Readonly<Record<UnservedReason, { words: string; about
   NoPlatform: { words: 'No platform', about: 'A Version of a Provider names none' },
   NoFileName: { words: 'No file name', about: 'The name of the archive is missing or not valid' },
   NoStorage: { words: 'No storage', about: 'Nothing says where the archive is' },
+  ReleaseIncomplete: {
+    words: 'Incomplete',
+    about: 'Its release lacks platforms that were to be published with it',
+  },
   NoDigest: { words: 'No digest', about: 'Depot cannot prove what the archive is' },
   BreakingChange: {
     words: 'Breaking',

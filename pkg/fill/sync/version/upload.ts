@@ -11,6 +11,7 @@ import { document } from './document.ts'
 import { moveArchive } from './move.ts'
 import { heldForScan, type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
 import { forgetPublication, publishedOf } from './publications.ts'
+import { awaitRelease, wakeRelease } from './release.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
 import { verificationDueMs, verifyStored } from './verify.ts'
 import type { VersionStatus, VersionWork } from './work.ts'
@@ -33,6 +34,8 @@ export async function syncUpload(
   if (fileName === undefined) throw new FillError('InvalidSpec', 'spec.upload.fileName is required')
   const { request } = requestOf(context, object)
   attempt.request = request
+  const awaited = awaitRelease(context, work)
+  if (awaited !== undefined) return awaited
   const placed = placeOf(context, version)
   const { artifact } = version.status ?? {}
   const from = storedPlaceOf(context, version)
@@ -89,6 +92,7 @@ export async function syncUpload(
       conditions,
     }
   })
+  wakeRelease(context, work)
   if (published !== undefined) await forgetPublication(context, version)
   await resetForceSync(context, object, request)
   const undocumentedMs = await document(context, latestOf(context, object), placed, {

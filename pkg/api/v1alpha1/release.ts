@@ -1,0 +1,46 @@
+import { checksumOf, sha256Hex } from './archive.ts'
+import type { Version } from './version.ts'
+
+/** The platforms of a provider's version that are published together. */
+export type Release = NonNullable<NonNullable<Version['spec']['upload']>['release']>
+
+/** Equal for two Versions that were published together. */
+export const releaseText = (release: Release): string =>
+  release
+    .map(({ platform, sha256 }) => `${platform} ${sha256}`)
+    .toSorted()
+    .join('\n')
+
+/** The release of a Version that was never stored in full, so that it may lack platforms; undefined for every other one. */
+export function openReleaseOf({ spec, status }: Version): Release | undefined {
+  return spec.type === 'Provider' && !status?.checksum ? spec.upload?.release : undefined
+}
+
+/**
+ * The platforms for which a Version waits before it is served.
+ *
+ * @param siblings the Versions of the same version and provider
+ */
+export function awaitedPlatforms(
+  version: Version,
+  siblings: readonly Version[],
+): readonly string[] {
+  const release = openReleaseOf(version)
+  if (release === undefined) return []
+  const text = releaseText(release)
+  // What was served once is complete, even if somebody deleted a platform since.
+  if (siblings.some((one) => isServedPart(one, text))) return []
+  const there = new Set(siblings.map(partOf))
+  return release
+    .filter(({ platform, sha256 }) => !there.has(`${platform} ${sha256}`))
+    .map(({ platform }) => platform)
+}
+
+function isServedPart({ spec: { upload }, status }: Version, text: string): boolean {
+  return Boolean(status?.checksum) && releaseText(upload?.release ?? []) === text
+}
+
+function partOf(version: Version): string {
+  const { operatingSystem: os, architecture: arch } = version.spec
+  return `${os}_${arch} ${sha256Hex(checksumOf(version) ?? '') ?? ''}`
+}

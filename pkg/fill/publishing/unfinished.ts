@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  awaitedPlatforms,
+  openReleaseOf,
+  type Release,
+  releaseText,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { hasReason } from '../../base/errors/errors.ts'
+import { type Objects, refOf, type StoredObject } from '../../records/store/store.ts'
+import { FillError, type Platform } from '../sources/sources.ts'
+import { identityOf } from '../sync/sync.ts'
+import type { PublishContext } from './plan.ts'
+import { nameOf, type Sibling, type Target } from './target.ts'
+
+/*
+ * Releases that were begun and never served: a kill, or an error that stays, came before the last platform had its Version.
+ */
+
+/** The part of an archive by which releases are compared. */
+export interface Digest {
+  readonly file: { readonly sha256: string }
+  readonly platform: Platform
+}
+
+/** A Version that waits for other platforms. */
+interface Unfinished {
+  readonly sibling: Sibling
+  readonly platform: string
+  readonly release: string
+  readonly lacking: readonly string[]
+}
+
+/** After that, nobody is creating the platforms of a release any more. */
+const abandonedMs = 60_000
+
+const platformText = ({ os, arch }: Platform): string => `${os}_${arch}`
+
+/** What each Version of a release says about the others. */
+export const releaseOf = (archives: readonly Digest[]): Release =>
+  archives
+    .map(({ file: { sha256 }, platform }) => ({ platform: platformText(platform), sha256 }))
+    .toSorted((a, b) => (a.platform < b.platform ? -1 : 1))
+
+function unfinishedIn(siblings: readonly Sibling[]): readonly Unfinished[] {
+  return siblings.flatMap((sibling) => {
+    const { resource, version } = sibling
+    const open = openReleaseOf(resource)
+    if (open === undefined) return []
+    const same = siblings.filter((one) => one.version === version).map((one) => one.resource)
+    const lacking = awaitedPlatforms(resource, same)
+    const { operatingSystem: os = '', architecture: arch = '' } = resource.spec
+    const platform = platformText({ os, arch })
+    return lacking.length > 0 ? [{ sibling, platform, release: releaseText(open), lacking }] : []
+  })
+}
+
+function without(target: Target, isLeftOut: (one: Unfinished) => boolean): Target {
+  return {
+    ...target,
+    siblings(isWanted) {
+      const all = target.siblings(isWanted)
+      const left = new Set(
+        unfinishedIn(all)
+          .filter(isLeftOut)
+          .map(({ sibling }) => sibling),
+      )
+      return all.filter((sibling) => !left.has(sibling))
+    },
+  }
+}
+
+/** A target with the Versions that are served, or were. */
+export const served = (target: Target): Target => without(target, () => true)
+
+/** A target without the releases that these archives do not finish. */
+export function withoutOthers(target: Target, archives: readonly Digest[]): Target {
+  const own = releaseText(releaseOf(archives))
+  return without(target, ({ release }) => release !== own)
+}
+
+/** Versions of releases that these archives do not finish. */
+export function unfinishedOthers(
+  { siblings, version }: Target,
+  archives: readonly Digest[],
+): readonly Unfinished[] {
+  const own = releaseText(releaseOf(archives))
+  return unfinishedIn(siblings((one) => one === version)).filter(({ release }) => release !== own)
+}
+
+/** The refusal of a release while another one of its version is being published, or cannot be replaced by it. */
+export function unfinishedRefused(
+  { objects }: { readonly objects: Objects },
+  target: Target,
+  archives: readonly Digest[],
+): FillError | undefined {
+  const others = unfinishedOthers(target, archives)
+  const [first] = others
+  if (first === undefined) return undefined
+  const ours = new Map(
+    archives.map(({ platform, file }) => [platformText(platform), file.sha256] as const),
+  )
+  const { sibling, platform, lacking } = others.find((one) => ours.has(one.platform)) ?? first
+  const own = ours.get(platform)
+  const digests = `${platform} has SHA-256 ${sibling.sha256} (${nameOf(sibling.object)})${own === undefined ? '' : `, and this archive has ${own}`}`
+  const what = `${target.version} was begun with other zips and is not served, because ${lacking.join(', ')} is missing: ${digests}. Finish it with its zips`
+  const refusal = (rest: string) => new FillError('ReleaseIncomplete', `${what}, or ${rest}`)
+  const stuck = others.filter((one) => !isReplaceable(one, target, archives))
+  if (stuck.length > 0) {
+    return refusal(`delete ${stuck.map((one) => nameOf(one.sibling.object)).join(', ')} first`)
+  }
+  if (objects.isFolder || Date.now() - newestMs(others) >= abandonedMs) return undefined
+  return refusal('publish this release again in a minute, which replaces it')
+}
+
+/**
+ * Whether a release can take a platform that another one lacks, so that the other one can never be complete, and its Versions
+ * can be deleted. If each has a platform that the other one lacks, the later one goes on.
+ */
+function isReplaceable(
+  { release, lacking }: Unfinished,
+  target: Target,
+  archives: readonly Digest[],
+): boolean {
+  const own = releaseText(releaseOf(archives))
+  const there = target.siblings((one) => one === target.version)
+  const unfinished = unfinishedIn(there)
+  const ours = unfinished.filter((one) => one.release === own)
+  const theirs = unfinished.filter((one) => one.release === release)
+  return archives.some(({ platform }) => {
+    const text = platformText(platform)
+    if (!lacking.includes(text)) return false
+    const identity = identityOf({ version: target.version, ...platform })
+    if (!there.some((one) => one.identity === identity)) return true
+    return ours.some((one) => one.platform === text) && newestMs(ours) >= newestMs(theirs)
+  })
+}
+
+const newestMs = (some: readonly Unfinished[]): number =>
+  Math.max(
+    ...some.map(({ sibling: { object } }) => Date.parse(object.metadata.creationTimestamp) || 0),
+  )
+
+const goneMs = 10_000
+const lookAgainMs = 20
+
+/** Deletes Versions that were never served. @throws ApiError */
+export async function removeVersions(
+  { objects }: Pick<PublishContext, 'objects'>,
+  versions: readonly StoredObject[],
+): Promise<void> {
+  for (const object of versions) {
+    await objects.delete(refOf(object), { uid: object.metadata.uid, byAnyReplica: true })
+  }
+  const untilMs = performance.now() + goneMs
+  const isThere = ({ kind, metadata: { namespace, name, uid } }: StoredObject) =>
+    objects.get(kind, namespace, name)?.metadata.uid === uid
+  while (versions.some(isThere) && performance.now() < untilMs) await sleep(lookAgainMs)
+}
+
+/**
+ * Removes from complete Versions what they say about their release, so that each of them is served on its own from now on. A
+ * controller that publishes leaves that to the statuses.
+ *
+ * @throws ApiError
+ */
+export async function closeRelease(
+  { objects, publisher }: Pick<PublishContext, 'objects' | 'publisher'>,
+  target: Target,
+): Promise<void> {
+  if (publisher !== undefined) return
+  for (const { object, resource } of target.siblings((one) => one === target.version)) {
+    if (openReleaseOf(resource) === undefined) continue
+    try {
+      await objects.patch(refOf(object), { spec: { upload: { release: null } } })
+    } catch (error) {
+      // Whoever may only create leaves it to the controller, too.
+      if (objects.isFolder || !hasReason(error, 'Forbidden')) throw error
+      return
+    }
+  }
+}

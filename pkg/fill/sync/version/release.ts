@@ -1,0 +1,69 @@
+import { awaitedPlatforms, openReleaseOf, type Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import { attempt } from '../../../base/errors/errors.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import type { Reconciled } from '../../queue/queue.ts'
+import { FillError } from '../../sources/sources.ts'
+import { type Context, msOf, refOf } from '../context.ts'
+import { versionOfStored } from '../parent/desired.ts'
+import { resourceOf } from '../resource.ts'
+import type { VersionWork } from './work.ts'
+
+/** All platforms of a release are created within moments. It is reported if they take longer. */
+const publishingMs = 60_000
+
+type Work = Pick<VersionWork, 'object' | 'version'>
+
+/**
+ * Holds a Version back until all platforms that were published with it have one, so that nobody is served half of a release.
+ *
+ * @returns when to look again; undefined: nothing is missing
+ * @throws FillError ReleaseIncomplete
+ */
+export function awaitRelease(
+  { objects, clock }: Pick<Context, 'objects' | 'clock'>,
+  { object: { metadata }, version }: Work,
+): Reconciled | undefined {
+  if (openReleaseOf(version) === undefined) return undefined
+  const siblings = siblingsOf(objects, version).map((one) => one.version)
+  const lacking = awaitedPlatforms(version, siblings)
+  if (lacking.length === 0) return undefined
+  const leftMs = (msOf(metadata.creationTimestamp) ?? 0) + publishingMs - clock()
+  if (leftMs > 0) return { afterMs: leftMs }
+  throw new FillError(
+    'ReleaseIncomplete',
+    `the release lacks ${lacking.join(', ')}: run depot publish provider again with the same zips, or delete this Version`,
+  )
+}
+
+/** Requests work on the platforms that waited for this one. */
+export function wakeRelease(
+  { objects, wake }: Pick<Context, 'objects' | 'wake'>,
+  { object, version }: Work,
+): void {
+  if (openReleaseOf(version) === undefined) return
+  for (const sibling of siblingsOf(objects, version)) {
+    const isOther = sibling.object.metadata.uid !== object.metadata.uid
+    if (isOther && openReleaseOf(sibling.version) !== undefined) wake(refOf(sibling.object), 'user')
+  }
+}
+
+/** Published Versions of the same version and provider. */
+function siblingsOf(
+  objects: Context['objects'],
+  { metadata: { namespace }, spec }: Version,
+): { readonly object: StoredObject; readonly version: Version }[] {
+  const number = versionOfStored({ spec })
+  return objects
+    .list('Version', { namespace, ownerUid: '' })
+    .filter(
+      (object) =>
+        versionOfStored(object) === number && object.metadata.deletionTimestamp === undefined,
+    )
+    .flatMap((object) => {
+      const version = attempt(() => resourceOf('Version', object))
+      const isSibling =
+        version?.spec.type === 'Provider' &&
+        version.spec.providerConfigRef?.name === spec.providerConfigRef?.name
+      return isSibling ? { object, version } : []
+    })
+}
