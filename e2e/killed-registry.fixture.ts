@@ -99,7 +99,7 @@ export class KilledRegistry {
     this.registry.remove()
   }
 
-  /** Of the server. */
+  /** The address of the server. */
   get url(): string {
     return `http://127.0.0.1:${this.#serverPort}`
   }

@@ -107,7 +107,7 @@ export async function createParent(
   return create(readable)
 }
 
-/** What a Version says about how it was published. */
+/** Fields of a Version about its publication. */
 interface Together {
   readonly publication?: string | undefined
   readonly release?: Release | undefined

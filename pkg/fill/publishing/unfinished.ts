@@ -35,7 +35,7 @@ const abandonedMs = 60_000
 
 const platformText = ({ os, arch }: Platform): string => `${os}_${arch}`
 
-/** What each Version of a release says about the others. */
+/** The list that each Version of a release has. */
 export const releaseOf = (archives: readonly Digest[]): Release =>
   archives
     .map(({ file: { sha256 }, platform }) => ({ platform: platformText(platform), sha256 }))
