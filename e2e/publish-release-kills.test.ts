@@ -115,4 +115,3 @@ it(`serves all platforms of a release or none at each moment of ${kills} kills, 
   // So many kills leave a half now and then, which the same command finished.
   if (kills >= 50) expect(halves).not.toEqual([])
 })
-

@@ -180,7 +180,10 @@ it('refuses the rest of a release once another build has published a platform', 
       return created
     },
   }
-  const begun = { reason: 'ReleaseIncomplete', message: expect.stringContaining('begun with other') }
+  const begun = {
+    reason: 'ReleaseIncomplete',
+    message: expect.stringContaining('begun with other'),
+  }
   const refused = { reason: 'VersionExists', message: expect.stringContaining('is published with') }
   expect(await publishProvider({ ...context, objects: during }, first)).toBe('published')
   const third = await plannedRelease('third', ['darwin_arm64'])
@@ -312,7 +315,9 @@ describe('a release that was begun and never finished', () => {
     const second = await plannedRelease('second', ['darwin_arm64'])
     expect(second.refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
     const [{ message = '' } = {}] = second.refusals
-    expect(message).toMatch(/darwin_arm64 has SHA-256 \w{64} \(Version team\/cmdb-1-0-0-darwin-arm64\)/)
+    expect(message).toMatch(
+      /darwin_arm64 has SHA-256 \w{64} \(Version team\/cmdb-1-0-0-darwin-arm64\)/,
+    )
     expect(message).toContain('or delete Version team/cmdb-1-0-0-darwin-arm64 first')
   })
 
