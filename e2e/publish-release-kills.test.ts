@@ -56,9 +56,9 @@ async function untilBegun(version: string): Promise<void> {
 /** Asks again and again how many platforms are served. */
 function watchServed(version: string) {
   const seen = new Set<number>()
-  let isOver = false
+  const over = new AbortController()
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const count = await served(version)
       if (count !== undefined) seen.add(count)
       await sleep(2)
@@ -66,7 +66,7 @@ function watchServed(version: string) {
   })()
   return {
     async stop() {
-      isOver = true
+      over.abort()
       await watching
       return [...seen].filter((count) => count !== 0 && count !== platforms.length)
     },
@@ -113,5 +113,5 @@ it(`serves all platforms of a release or none at each moment of ${kills} kills, 
   }
   expect(await killed.versions()).toHaveLength(platforms.length * (kills + 2))
   // So many kills leave a half now and then, which the same command finished.
-  if (kills >= 50) expect(halves).not.toEqual([])
+  expect(halves.length).toBeGreaterThanOrEqual(kills >= 50 ? 1 : 0)
 })

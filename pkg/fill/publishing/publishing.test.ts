@@ -153,10 +153,10 @@ async function plannedRelease(content: string, platforms: readonly string[], ver
     const zip = await zipOf([{ path: `terraform-provider-cmdb_v${version}`, content: text }])
     writeFileSync(join(folder, `terraform-provider-cmdb_${version}_${platform}.zip`), zip)
   }
-  return planned(folder)
+  return planAgain(folder)
 }
 
-function planned(folder: string): Promise<ProviderPublication> {
+function planAgain(folder: string): Promise<ProviderPublication> {
   const address = { namespace: 'team', name: 'cmdb' }
   const storage = { fileSystem: { directoryPath: 'providers' } }
   return planProvider(
@@ -227,17 +227,17 @@ describe('a release that was begun and never finished', () => {
   const all = ['darwin_arm64', 'linux_amd64', 'windows_amd64']
 
   /** Creates the first platforms of a release. */
-  async function begin(content: string, platforms: readonly string[], count: number) {
+  async function begin(content: string, platforms: readonly string[], number: number) {
     const release = await plannedRelease(content, platforms)
     let created = 0
     const create: PublishContext['objects']['create'] = async (object) => {
       if (object.kind === 'Version') created += 1
-      if (created > count) throw new ApiError('Forbidden', 'exceeded quota')
+      if (created > number) throw new ApiError('Forbidden', 'exceeded quota')
       return context.objects.create(object)
     }
     const objects = { ...context.objects, create }
     await expect(publishProvider({ ...context, objects }, release)).rejects.toThrow('quota')
-    expect(context.objects.list('Version')).toHaveLength(count)
+    expect(context.objects.list('Version')).toHaveLength(number)
     return release
   }
 
@@ -245,7 +245,7 @@ describe('a release that was begun and never finished', () => {
   const digests = () => versions().map(({ upload }) => upload?.sha256)
   const publishAgain = async (release: ProviderPublication) => {
     const folder = release.archives[0]?.file.path ?? ''
-    const again = await planned(dirname(folder))
+    const again = await planAgain(dirname(folder))
     expect(again.refusals).toEqual([])
     return publishProvider(context, again)
   }
@@ -264,7 +264,7 @@ describe('a release that was begun and never finished', () => {
   it('does not follow a later version that was published meanwhile', async () => {
     const release = await begin('first', all, 1)
     await publishAgain(await plannedRelease('later', ['linux_amd64'], '1.0.1'))
-    const again = await planned(dirname(release.archives[0]?.file.path ?? ''))
+    const again = await planAgain(dirname(release.archives[0]?.file.path ?? ''))
     expect(again.refusals).toMatchObject([{ reason: 'OlderVersion' }])
   })
 
@@ -287,7 +287,7 @@ describe('a release that was begun and never finished', () => {
     vi.setSystemTime(Date.now() + 90_000)
     await expect(publishProvider({ ...context, objects: killed }, second)).rejects.toThrow('right')
     expect(versions()).toHaveLength(3)
-    const { refusals } = await planned(dirname(first.archives[0]?.file.path ?? ''))
+    const { refusals } = await planAgain(dirname(first.archives[0]?.file.path ?? ''))
     expect(refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
     expect(await publishAgain(second)).toBe('published')
     expect(new Set(digests())).toEqual(new Set(second.archives.map(({ file }) => file.sha256)))
@@ -297,10 +297,10 @@ describe('a release that was begun and never finished', () => {
     const first = await begin('first', all, 2)
     const objects = { ...context.objects, isFolder: false }
     context = { ...context, objects, publisher: {} }
-    const second = () => planned(join(dir, 'second'))
+    const second = () => planAgain(join(dir, 'second'))
     const { refusals } = await plannedRelease('second', all)
     expect(refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
-    const [{ message = '' } = {}] = refusals
+    const message = refusals[0]?.message ?? ''
     for (const release of [first, await second()]) {
       expect(message).toContain(release.archives[0]?.file.sha256)
     }
@@ -314,7 +314,7 @@ describe('a release that was begun and never finished', () => {
     await begin('first', ['darwin_arm64', 'linux_amd64'], 1)
     const second = await plannedRelease('second', ['darwin_arm64'])
     expect(second.refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
-    const [{ message = '' } = {}] = second.refusals
+    const message = second.refusals[0]?.message ?? ''
     expect(message).toMatch(
       /darwin_arm64 has SHA-256 \w{64} \(Version team\/cmdb-1-0-0-darwin-arm64\)/,
     )

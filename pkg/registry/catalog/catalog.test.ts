@@ -319,7 +319,6 @@ it('regards a Version with an upload digest as in sync', () => {
 })
 
 describe('a release of a provider', () => {
-  const storageConfig = { fileSystem: { directoryPath: 'providers' } }
   const provider = parse('Provider', 'dns', { spec: { providerConfig: { storageConfig } } })
   const platforms = { linux: 'a', darwin: 'b', windows: 'c' } as const
   const release = Object.entries(platforms).map(([os, digit]) => ({
