@@ -78,7 +78,8 @@ export function subjectOf(
       folder,
     }
   }
-  const [kind = 'Module'] = kinds
+  const spelled = system === undefined ? 'Provider' : 'Module'
+  const kind = kinds.find((one) => one === spelled) ?? kinds[0] ?? spelled
   throw notFound(
     `${names[kind]} ${address} not found, or not for you to see: search_${names[kind]}s finds those that you may see`,
   )

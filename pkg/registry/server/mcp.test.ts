@@ -358,6 +358,8 @@ describe('tools/call', () => {
     ['compare_versions', { module: 'platform/vpc' }, 'NotFound', 'no version before 1.0.0'],
     ['get_provider', { provider: 'platform/vpc' }, 'NotFound', 'search_providers finds those'],
     ['list_versions', { address: 'x' }, 'NotFound', 'x not found'],
+    ['list_versions', { address: 'a/none/aws' }, 'NotFound', 'module a/none/aws not found'],
+    ['list_versions', { address: 'a/none' }, 'NotFound', 'provider a/none not found'],
     ['get_findings', { address: 'platform/vpc', version: '2' }, 'NotFound', 'has no version 2'],
   ])('answers what to do if %s gets %j', async (name, wrong, reason, message) => {
     const { answer, isError, text } = await fixture.call(name, wrong)
