@@ -134,7 +134,9 @@ function* reported(
   const held = conditionOf(object.status as Module['status'], 'RemovalHeld')
   if (held?.status === 'True') yield { action: 'hold', ...ref, message: held.message }
   for (const { version, until, message } of heldBackIn(object)) {
-    const parts = [until && `until ${until}`, message].filter((part) => part !== undefined)
+    const parts = [until && `too young until ${until}`, message].filter(
+      (part) => part !== undefined,
+    )
     yield { action: 'wait', ...ref, versions: [version], message: parts.join('; ') }
   }
   const known = skippedBy(before)

@@ -56,6 +56,7 @@ async function planned(
     limits: defaultLimits,
     apiGroup,
     confirmRemovals: false,
+    clock: () => Date.now() + scene.aheadMs,
     ...(options.verify === true
       ? { verifyAtStart: 'look' as const }
       : { timings: { verifyMs: never, rehashMs: never } }),
@@ -125,8 +126,42 @@ it('tells which versions are too young, which changes nothing', async () => {
   expect(brief(changes)).toEqual(['wait Module vpc v1.0.0'])
   expect(hasDifferences(changes)).toBe(false)
   expect(asText(changes)).toMatch(
-    /^\? Module team\/vpc: hold back \(too young\) v1\.0\.0: until 20.*\nPlan: 1 held back\.\n$/,
+    /^\? Module team\/vpc: hold back v1\.0\.0: too young until 20.*\nPlan: 1 held back\.\n$/,
   )
+})
+
+it('says why a stored version stays when its new source has content that is too young', async () => {
+  const fork = 'https://git.test/fork.git'
+  const policy = { minimumAge: '7d' }
+  scene.upstream.repository(url, tags(1))
+  await writeDepot({}, { policy })
+  await scene.run()
+  scene.aheadMs += 8 * 86_400_000
+  await scene.run({ pollAtStart: true })
+  expect(await scene.stored()).toHaveLength(1)
+  scene.upstream.repository(fork, { 'v1.0.0': 'other' })
+  await writeDepot({ source: { type: 'git', url: fork } }, { policy })
+  scene.upstream.faults.set(`resolve ${fork} v1.0.0`, new FillError('FetchFailed', 'too slow'))
+  await scene.run()
+  scene.upstream.faults.clear()
+  scene.upstream.repository(fork, { 'v1.0.0': 'stolen' })
+  scene.aheadMs += 3_600_000
+  const wait = expect.stringMatching(
+    /^git\.test\/fork has other content under v?1\.0\.0 than the stored archive, which is still served: it is stored when/,
+  ) as string
+  expect(await planned()).toContainEqual(
+    expect.objectContaining({ action: 'wait', kind: 'Module', message: wait }),
+  )
+  await scene.run({ pollAtStart: true })
+  expect(scene.condition('Version', 'vpc-1-0-0', 'Drifted')).toMatchObject({
+    status: 'True',
+    message: wait,
+  })
+  expect(scene.condition('Version', 'vpc-1-0-0', 'Ready')).toMatchObject({ status: 'True' })
+  scene.aheadMs += 8 * 86_400_000
+  await scene.run({ pollAtStart: true })
+  expect(scene.condition('Version', 'vpc-1-0-0', 'Drifted')).toMatchObject({ status: 'False' })
+  expect(scene.status('Version', 'vpc-1-0-0').artifact?.address).toBe('git.test/fork')
 })
 
 it.each([

@@ -19,7 +19,7 @@ const signs: Readonly<Record<Action, readonly [sign: string, verb: string]>> = {
   remove: ['-', 'remove'],
   release: ['-', 'release'],
   hold: ['!', ''],
-  wait: ['?', 'hold back (too young)'],
+  wait: ['?', 'hold back'],
   drift: ['!', 'keep, although upstream changed,'],
   skip: ['?', 'skip'],
   fail: ['x', ''],

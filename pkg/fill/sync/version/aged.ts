@@ -2,37 +2,38 @@
 
 import { agesFor } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, keyOf, msOf, refOf } from '../context.ts'
+import { type Context, keyOf, msOf, refOf, timeOf } from '../context.ts'
 import { letIn } from './let-in.ts'
 import type { UpstreamOffer, VersionPlan } from './plan.ts'
 import type { Situation } from './sync-version.ts'
 import type { VersionWork } from './work.ts'
 
 /**
- * Tells whether upstream offers content whose age was not counted yet, because it differs from what the Depot listed when it let
- * the version in. Then the Depot lists again. What a person requests for a stored version needs no age, nor does content that
- * replaces nothing.
+ * Tells why a stored archive stays although upstream has other content: its age was not counted yet, because it differs from
+ * what the Depot listed when it let the version in. Then the Depot lists again. What a person requests for a stored version
+ * needs no age, nor does content that replaces nothing.
  *
+ * @returns undefined if the content of upstream may be taken
  * @throws FillError UpstreamChanged if nothing is stored that could be kept
  */
-export async function isUnaged(
+export async function unagedContent(
   context: Context,
   { version, attempt, signal }: VersionWork,
   { parent, address, policy: replaces }: VersionPlan,
   offer: UpstreamOffer,
   { isStored, isLost, isCurrent }: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { revision } = offer
-  if (version.status?.artifact?.revision === revision) return false
+  if (version.status?.artifact?.revision === revision) return undefined
   const isThere = isStored && !isLost
   const mayReplace = replaces === 'follow' || (replaces === 'ask' && !isCurrent)
-  if (isThere && (attempt.request !== undefined || !mayReplace)) return false
+  if (isThere && (attempt.request !== undefined || !mayReplace)) return undefined
   const { depot, policy, listing, seen } = letIn(context, parent, version.spec.version)
-  if (policy === undefined || listing === undefined || seen === undefined) return false
+  if (policy === undefined || listing === undefined || seen === undefined) return undefined
   const { Depot, Installation } = agesFor(address, version.spec.version, policy)
   const minimumAgeMs = Math.max(Depot, Installation)
   const nowMs = context.clock()
-  if (minimumAgeMs === 0) return false
+  if (minimumAgeMs === 0) return undefined
   const deadline = AbortSignal.timeout(context.timings.listMs)
   const options = { signal: AbortSignal.any([signal, deadline]) }
   const mark = seen.mark && (await offer.mark(options))
@@ -41,7 +42,7 @@ export async function isUnaged(
   const letInMs = isStored ? 0 : (msOf(version.metadata.creationTimestamp) ?? 0)
   const firstMs = msOf(listing.firstListedAt) ?? 0
   const isYoung = seen.sinceMs > Math.max(letInMs, firstMs) && seen.sinceMs + minimumAgeMs > nowMs
-  if (!isOther && !isYoung) return false
+  if (!isOther && !isYoung) return undefined
   const key = keyOf(version.metadata)
   // The list may stay as it is, while the clock of upstream is wrong.
   if (depot !== undefined && isOther && context.unaged.get(key) !== revision) {
@@ -49,11 +50,14 @@ export async function isUnaged(
     context.relisted.add(keyOf(depot.metadata))
     context.wake(refOf(depot), 'poll')
   }
-  if (isThere) return true
   const when =
     depot === undefined
       ? 'no Depot lists it any more, so nobody counts how old that content is: bring it with a Depot again'
       : `it is stored when that content is old enough too, at the next poll of Depot ${keyOf(depot.metadata)} after that`
+  if (isThere) {
+    const until = isOther ? '' : ` (${timeOf(seen.sinceMs + minimumAgeMs)})`
+    return `${address} has other content under ${version.spec.version} than the stored archive, which is still served: ${when}${until}`
+  }
   if (isLost && !mayReplace) {
     throw new FillError(
       'ArchiveLost',

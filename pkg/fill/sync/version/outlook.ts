@@ -8,6 +8,7 @@ import { failureOf } from '../failure.ts'
 import { depotLabel } from '../parent/depot-label.ts'
 import { requestOf } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
+import { unagedContent } from './aged.ts'
 import { isStillRefused } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
 import { hasDocumentation, isInArchive } from './document.ts'
@@ -26,6 +27,8 @@ export type VersionOutlook =
    * copied to the storage that the spec names now. `document`: its documentation is made again.
    */
   | { readonly step: 'fetch' | 'return' | 'restore' | 'replace' | 'move' | 'document' }
+  /** `wait`: the stored archive stays until the policy lets in upstream's other content. */
+  | { readonly step: 'wait'; readonly message: string }
   | { readonly step: 'drift' | 'fail'; readonly reason: Reason; readonly message: string }
 
 export async function foresee(
@@ -89,7 +92,12 @@ async function outlookOf(
   if (!context.slots.take(plan.host, keyOf({ namespace, name }))) {
     return { waitsFor: `${plan.host} ${plan.configName}` }
   }
-  const { revision } = await upstreamOf(context, plan, work)
+  const offer = await upstreamOf(context, plan, work)
+  const { revision } = offer
+  if (!isOffered(revision, work, plan, situation)) {
+    const message = await unagedContent(context, work, plan, offer, situation)
+    if (message !== undefined) return { step: 'wait', message }
+  }
   const outlook = decided(work, plan, revision, situation)
   return outlook.step === 'keep' ? kept() : outlook
 }

@@ -207,6 +207,14 @@ export function keptStatus(
   return { fields: { artifact, ...inSync }, conditions: whole }
 }
 
+/** Reports that the stored archive stays until upstream's other content is old enough. */
+export function waitingStatus(message: string): Change {
+  return {
+    fields: { synced: true, syncStatus: 'Synced' },
+    conditions: { ...ready, Drifted: conditionTrue('UpstreamChanged', message) },
+  }
+}
+
 /** Reports that upstream has other content; the stored archive is still served. */
 export function driftedStatus(
   before: VersionStatus | undefined,

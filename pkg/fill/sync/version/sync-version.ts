@@ -6,7 +6,7 @@ import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
-import { isUnaged } from './aged.ts'
+import { unagedContent } from './aged.ts'
 import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
 import { document } from './document.ts'
 import { addFinalizer } from './finalizer.ts'
@@ -22,7 +22,7 @@ import {
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { ruleBasis } from './signer-rule.ts'
-import { keptStatus, placeFields } from './status.ts'
+import { keptStatus, placeFields, waitingStatus } from './status.ts'
 import { takeBack } from './take-back.ts'
 import { upstreamOf } from './upstream.ts'
 import { type StoredState, verificationDueMs, verifyStored } from './verify.ts'
@@ -77,10 +77,11 @@ export async function syncVersion(
     const refused = request === undefined ? refusedBefore(work) : undefined
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-    if (isOffered(offer.revision, work, plan, situation))
-      await keep(context, work, plan, { stored, isOfSource: true })
-    else if (await isUnaged(context, work, plan, offer, situation)) {
-      if (isKept) await keep(context, work, plan, situation)
+    const isSame = isOffered(offer.revision, work, plan, situation)
+    const unaged = isSame ? undefined : await unagedContent(context, work, plan, offer, situation)
+    if (isSame) await keep(context, work, plan, { stored, isOfSource: true })
+    else if (unaged !== undefined) {
+      await writeStatus<VersionStatus>(context, object, () => waitingStatus(unaged))
     } else {
       const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
       if (result === 'awaited') {
