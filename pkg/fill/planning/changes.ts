@@ -13,10 +13,15 @@ import {
   type StoredObject,
   type StoredRef,
 } from '../../records/store/store.ts'
-import { heldBackIn, identityOfStored, type VersionOutlook } from '../sync/sync.ts'
+import {
+  heldBackIn,
+  identityOfStored,
+  type PolicyDecision,
+  type VersionOutlook,
+} from '../sync/sync.ts'
 import { idOf, plannedKinds, snapshotOf } from './snapshot.ts'
 
-/** In the order of a report. `wait`, `skip` and `release` leave everything as it is. */
+/** In the order of a report. `except`, `wait`, `skip` and `release` leave everything as it is. */
 const actions = [
   'create',
   'change',
@@ -29,6 +34,7 @@ const actions = [
   'remove',
   'release',
   'hold',
+  'except',
   'wait',
   'drift',
   'skip',
@@ -71,6 +77,13 @@ export function changesBetween(compared: Compared): PlannedChange[] {
     .filter((id) => !failed.has(id) && !id.startsWith('Version ') && !id.startsWith('Depot '))
     .map((id) => failedChange(id))
   return [...merged, ...unexplained].toSorted(inOrder)
+}
+
+/** A decision that lets a version in, which is fetched or given back then. */
+export function exceptedChange(decision: PolicyDecision): PlannedChange {
+  const { object, address, version, by, reason } = decision
+  const message = `${address}, by the exception of ${by}: ${reason}`
+  return { action: 'except', ...object, versions: [version], message }
 }
 
 function failedChange(id: string): PlannedChange {

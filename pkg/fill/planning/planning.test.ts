@@ -130,6 +130,19 @@ it('tells which versions are too young, which changes nothing', async () => {
   )
 })
 
+it('says by whose exception a version comes in, until it is in', async () => {
+  const exceptions = [
+    { address: 'git.test/platform/vpc', version: '1.0.0', reason: 'CVE-1', by: 'Ann' },
+  ]
+  scene.upstream.repository(url, tags(1))
+  await writeDepot({}, { policy: { minimumAge: '7d', exceptions } })
+  expect(asText(await planned())).toContain(
+    '! Depot team/main: let in despite the policy 1.0.0: git.test/platform/vpc, by the exception of Ann: CVE-1\n',
+  )
+  await scene.run()
+  expect(await planned()).toEqual([])
+})
+
 it('says why a stored version stays when its new source has content that is too young', async () => {
   const fork = 'https://git.test/fork.git'
   const policy = { minimumAge: '7d' }

@@ -10,8 +10,13 @@ import {
   type StoredObject,
   type StoredRef,
 } from '../../records/store/store.ts'
-import { type SyncOptions, startSync, type VersionOutlook } from '../sync/sync.ts'
-import { changesBetween, type PlannedChange } from './changes.ts'
+import {
+  type PolicyDecision,
+  type SyncOptions,
+  startSync,
+  type VersionOutlook,
+} from '../sync/sync.ts'
+import { changesBetween, exceptedChange, type PlannedChange } from './changes.ts'
 import { idOf, snapshotOf } from './snapshot.ts'
 
 export type { PlannedChange } from './changes.ts'
@@ -44,10 +49,13 @@ export async function plan(options: PlanOptions): Promise<PlannedChange[]> {
   for (const { kind, metadata } of orphans) await objects.delete({ kind, ...metadata })
   const isAsked = scopeOf(options.asked, objects, apiGroup)
   const outlooks = new Map<string, VersionOutlook>()
+  const decisions = new Map<string, PolicyDecision>()
   const sync = await startSync({
     ...options,
     objects,
     tries: 3,
+    // Work that failed decides again.
+    audit: (decision) => decisions.set(JSON.stringify(decision), decision),
     dryRun: {
       isAsked,
       tell: ({ kind, metadata }, outlook) => outlooks.set(idOf({ kind, ...metadata }), outlook),
@@ -56,7 +64,9 @@ export async function plan(options: PlanOptions): Promise<PlannedChange[]> {
   await sync.idle()
   const failing = sync.failing()
   await sync.stop()
-  return [...refused, ...changesBetween({ before, objects, isAsked, outlooks, failing, apiGroup })]
+  const excepted = [...decisions.values()].filter(({ object }) => isAsked(object))
+  const compared = { before, objects, isAsked, outlooks, failing, apiGroup }
+  return [...refused, ...excepted.map(exceptedChange), ...changesBetween(compared)]
 }
 
 /** Writes an object as a person does, who owns its whole spec. */

@@ -19,6 +19,7 @@ const signs: Readonly<Record<Action, readonly [sign: string, verb: string]>> = {
   remove: ['-', 'remove'],
   release: ['-', 'release'],
   hold: ['!', ''],
+  except: ['!', 'let in despite the policy'],
   wait: ['?', 'hold back'],
   drift: ['!', 'keep, although upstream changed,'],
   skip: ['?', 'skip'],
@@ -27,7 +28,7 @@ const signs: Readonly<Record<Action, readonly [sign: string, verb: string]>> = {
 
 /** Whether something would be different after a sync. */
 export function hasDifferences(changes: readonly PlannedChange[]): boolean {
-  return changes.some(({ action }) => !['wait', 'skip', 'fail'].includes(action))
+  return changes.some(({ action }) => !['except', 'wait', 'skip', 'fail'].includes(action))
 }
 
 export function hasFailures(changes: readonly PlannedChange[]): boolean {
@@ -91,6 +92,7 @@ const summaries: readonly (readonly [Action, string])[] = [
   ['remove', 'to remove'],
   ['release', 'to release'],
   ['hold', 'held'],
+  ['except', 'excepted'],
   ['wait', 'held back'],
   ['drift', 'changed upstream'],
   ['skip', 'skipped'],

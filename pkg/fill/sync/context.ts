@@ -17,6 +17,7 @@ import type { EgressPolicy } from '../egress/egress.ts'
 import type { InstallationPolicy } from '../policy/policy.ts'
 import type { Priority, Reconciled, Timers } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
+import type { PolicyDecision } from './decisions.ts'
 import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
@@ -46,6 +47,8 @@ export interface SyncOptions {
   readonly installation?: InstallationPolicy
   readonly apiGroup: string
   readonly log: Logger
+  /** Takes decisions of people about versions. Default: the log, whatever its level. */
+  readonly audit?: (decision: PolicyDecision) => void
   readonly metrics: Metrics
   /** Default: Date.now. */
   readonly clock?: Clock
@@ -97,6 +100,7 @@ export interface OtherContent {
 /** Everything that reconcilers work with. */
 export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timings'> {
   readonly metrics: SyncMetrics
+  readonly audit: (decision: PolicyDecision) => void
   readonly clock: Clock
   readonly timings: SyncTimings
   readonly held: HeldArchives

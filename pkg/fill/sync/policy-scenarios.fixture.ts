@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
 import { describe, expect, it, vi } from 'vitest'
-import { createLogger, type Logger } from '../../base/telemetry/telemetry.ts'
+import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { refOf } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
+import type { PolicyDecision } from './decisions.ts'
 import { heldBackCount } from './parent/held-back.ts'
 import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
@@ -375,35 +376,59 @@ export function policyScenarios(scene: () => Scene): void {
       expect(condition('ExceptionUnknown')).toBeUndefined()
     })
 
-    it('says in the log who excepted a version, also one that was withdrawn', async () => {
-      const info = vi.fn<(line: object, text: string) => void>()
-      const log = { ...createLogger('silent'), info } as unknown as Logger
+    it('says once who excepted a version, also one that was withdrawn', async () => {
+      const audit = vi.fn<(decision: PolicyDecision) => void>()
       const exceptions = [{ address, version: '1.1.0', reason: 'CVE-1', by: 'Ann' }]
-      const audited = () =>
-        info.mock.calls.filter(([, text]) => text === 'audit').map(([line]) => line)
+      const decisions = () => audit.mock.calls.map(([decision]) => decision)
+      const decision = { address, version: '1.1.0', by: 'Ann', reason: 'CVE-1' }
       upstream('v1.0.0', 'v1.1.0')
+      const fault = new FillError('NotAnArchive', 'it is a page')
+      scene().upstream.faults.set(`fetch ${url} v1.1.0`, fault)
       await write({ deny: deny(), exceptions })
-      await scene().run({ log })
-      const line = { outcome: 'excepted', address, version: '1.1.0', by: 'Ann', reason: 'CVE-1' }
-      expect(audited()).toMatchObject([
-        { ...line, resource: expect.stringMatching(/^Depot .*\/main$/) as string },
-      ])
+      // It cannot be stored, and is decided once all the same.
+      await scene().run({ audit })
+      scene().aheadMs += day
+      await scene().run({ audit, pollAtStart: true })
+      expect(scene().names('Version')).toContain('vpc-1-1-0')
+      expect(decisions()).toMatchObject([{ ...decision, object: { kind: 'Depot', name: 'main' } }])
+      scene().upstream.faults.clear()
+      scene().aheadMs += day
+      await scene().run({ audit, pollAtStart: true })
+      expect(scene().status('Version', 'vpc-1-1-0').synced).toBe(true)
       await write({ deny: deny() })
       await eventually(() => expect(withdrawn()).toHaveLength(1))
+      expect(decisions()).toHaveLength(1)
       await write({ deny: deny(), exceptions })
       await eventually(() => expect(withdrawn()).toBeUndefined())
-      expect(audited().at(-1)).toMatchObject({
-        ...line,
-        resource: expect.stringMatching(/^Version /) as string,
-      })
+      expect(decisions().slice(1)).toMatchObject([{ ...decision, object: { kind: 'Version' } }])
       // An exception from an age outweighs nothing that is no longer denied.
       await write({ deny: deny() })
       await eventually(() => expect(withdrawn()).toHaveLength(1))
-      info.mockClear()
+      audit.mockClear()
       await write({ minimumAge: '7d', deny: deny({ versions: '9.9.9' }), exceptions })
       await eventually(() => expect(withdrawn()).toBeUndefined())
       await scene().stop()
-      expect(audited()).toEqual([])
+      expect(decisions()).toEqual([])
+    })
+
+    it('writes it to the log also if that has warnings only', async () => {
+      const lines: string[] = []
+      const log = createLogger('warn', { write: (line) => lines.push(line) })
+      const exceptions = [{ address, version: '1.1.0', reason: 'CVE-1', by: 'Ann' }]
+      upstream('v1.0.0', 'v1.1.0')
+      await write({ deny: deny(), exceptions })
+      await scene().run({ log })
+      const audited = lines.map((line) => JSON.parse(line) as { msg: string })
+      expect(audited.filter(({ msg }) => msg === 'audit')).toMatchObject([
+        {
+          outcome: 'excepted',
+          resource: `Depot ${scene().namespace}/main`,
+          address,
+          version: '1.1.0',
+          by: 'Ann',
+          reason: 'CVE-1',
+        },
+      ])
     })
 
     it('ends a rule at its time without a poll, and says that it has ended', async () => {

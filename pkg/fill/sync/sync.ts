@@ -11,6 +11,7 @@ import type { ObjectKind, StoredObject, StoredRef } from '../../records/store/st
 import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
 import { readyIn } from './conditions.ts'
 import { type Context, keyOf, refOf, type SyncOptions } from './context.ts'
+import { auditTo } from './decisions.ts'
 import { reconcileDepot } from './depot/depot.ts'
 import { syncMetrics } from './metrics.ts'
 import { FirstSigners } from './parent/first-signers.ts'
@@ -37,6 +38,7 @@ import { affectedBy } from './wake.ts'
 export { watchBindings } from './bindings.ts'
 export { conditionFalse, conditionTrue, conditionUnknown } from './conditions.ts'
 export { keyOf, msOf, type SyncOptions, timeOf } from './context.ts'
+export type { PolicyDecision } from './decisions.ts'
 export { itemProblem, itemsOf, policiesOf, policyOf } from './depot/configs.ts'
 export { addressOf } from './depot/listing.ts'
 export { freeName, objectName } from './names.ts'
@@ -92,6 +94,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
   const removals = await Removals.open(objects.notes, log)
   const context: Context = {
     ...options,
+    audit: options.audit ?? auditTo(log),
     clock,
     timings,
     metrics: syncMetrics(metrics, {

@@ -5,6 +5,7 @@ import { ApiError, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
 import { FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import { type Context, msOf, refOf } from '../context.ts'
+import { reportException } from '../decisions.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/gone.ts'
 import {
@@ -12,7 +13,6 @@ import {
   type HeldVersion,
   heldBackIn,
   listingOf,
-  reportException,
   seenBefore,
   unlistedIn,
 } from '../parent/held-back.ts'
@@ -188,13 +188,16 @@ async function bring(
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
   const young = select(versions).filter((version) => !mayCome(version))
   const held = object && (await remember(object, young))
-  const applied = await apply(context, depot, item, selected)
-  await writePolicy(context, depot, applied)
-  for (const version of selected.filter((one) => !isOld(one) && !missing.includes(one))) {
+  // Before they come in: a process that is killed says it once more, and never not at all.
+  const named = new Set(known.all.map(normalizeVersion))
+  const isNew = (version: string) => !isOld(version) && !named.has(normalizeVersion(version))
+  for (const version of selected.filter((one) => isNew(one) && !missing.includes(one))) {
     for (const exception of exceptionsOf(version)) {
       reportException(context, depot, `${kind} ${item.name}`, exception)
     }
   }
+  const applied = await apply(context, depot, item, selected)
+  await writePolicy(context, depot, applied)
   // A tag that moved a moment ago replaces nothing yet.
   const isSettled = ({ version }: { version: string }) =>
     config['immutable'] !== false || admits(version)

@@ -7,7 +7,6 @@ import {
   normalizeVersion,
   type PolicyException,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { printable } from '../../../base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import {
   agesFor,
@@ -297,20 +296,6 @@ export function unlistedIn(parent: StoredObject | undefined): number {
   const { listing } = (parent?.status ?? {}) as ParentStatus
   const { heldBack = [], heldBackCount: total = 0 } = HeldMemory.safeParse(listing).data ?? {}
   return Math.max(0, total - heldBack.length)
-}
-
-/** Tells who let a version in that is too young, or that is denied. */
-export function reportException(
-  { objects, log }: Context,
-  object: StoredObject,
-  item: string,
-  { address, version, by, reason }: PolicyException,
-): void {
-  const { namespace, name } = object.metadata
-  const resource = `${object.kind} ${namespace}/${name}`
-  log.info({ outcome: 'excepted', resource, address, version, by, reason }, 'audit')
-  const note = `${item} ${version} comes in despite the policy, by the exception of ${by}: ${reason}`
-  objects.event({ object, type: 'Normal', reason: 'Excepted', note: printable(note, 1024) })
 }
 
 export function heldBackCount(objects: Objects): number {

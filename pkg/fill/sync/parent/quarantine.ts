@@ -12,6 +12,7 @@ import {
   withoutExceptions,
 } from '../../policy/policy.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
+import { reportException } from '../decisions.ts'
 import { denyingPolicyOf } from '../depot/configs.ts'
 import { writeStatus } from '../status.ts'
 import { configOf } from '../version/parent-of.ts'
@@ -19,7 +20,6 @@ import type { VersionPlan } from '../version/plan.ts'
 import { type VersionStatus, versionStatus } from '../version/work.ts'
 import { ownedBy } from './children.ts'
 import { depotLabel } from './depot-label.ts'
-import { reportException } from './held-back.ts'
 
 const by = 'UpstreamPolicy'
 
