@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findForTests, toolPath } from '../hack/testbed/tools.ts'
+import { conditionOf } from '../pkg/api/v1alpha1/v1alpha1.ts'
 import { createMetrics } from '../pkg/base/telemetry/telemetry.ts'
 import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
 import { trivyScanner } from '../pkg/fill/scan/scan.ts'
@@ -94,6 +95,25 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     scene.aheadMs = 30 * 3_600_000
     expect((await run()).done).toBe(1)
     expect((await scene.status('random')).binaryScan?.findings).toEqual([])
+  })
+
+  it('finds vulnerable packages in go.mod of a provider, and none where it recognises none', async () => {
+    await writeDatabase('v99.0.0')
+    const require = 'require go.etcd.io/bbolt v1.4.0'
+    await scene.storeSource('random', `module example.test/random\n\ngo 1.24\n\n${require}\n`)
+    expect((await run()).failures()).toEqual([])
+    const { sourceScan, dependencyScan } = await scene.status('random')
+    expect(sourceScan?.findings).toMatchObject([
+      { vulnerabilityID: 'CVE-2026-0001', pkgName: 'go.etcd.io/bbolt', installedVersion: 'v1.4.0' },
+    ])
+    expect(dependencyScan?.counts).toMatchObject({ critical: 1 })
+    await scene.storeSource('random', 'not a go.mod\n')
+    await run()
+    expect(conditionOf(await scene.status('random'), 'SourceScanned')).toMatchObject({
+      reason: 'NothingRecognised',
+      message: 'trivy recognised no packages in go.mod and go.sum',
+    })
+    expect((await scene.status('random')).sourceScan).toBeUndefined()
   })
 
   it('fails without a database, and says how to get one', async () => {

@@ -180,6 +180,7 @@ async function runController(
         ...(annotations && { onGrantChange: (listener) => annotations.onChange(listener) }),
         timings: { verifyMs: verifyIntervalMs, rehashMs: rehashIntervalMs, removalGraceMs },
         sweepDelete: options.sweepDelete,
+        providerSources: options.providerSources,
         workers: { Module: concurrency, Provider: concurrency, Version: concurrency },
       }
       work.begin(async () => {

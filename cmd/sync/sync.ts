@@ -110,6 +110,7 @@ async function fill(
       log,
       metrics,
       timings: { removalGraceMs: options.removalGraceMs },
+      providerSources: options.providerSources,
       tries: 3,
       // When it looked last is not written down where nothing else changed.
       pollAtStart: true,

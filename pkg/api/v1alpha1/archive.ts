@@ -76,10 +76,17 @@ export function archiveSizeOf({ spec, status }: Version): number | undefined {
  *
  * @param sha256 of the archive, in lower-case hexadecimal
  */
-export function docsFileName(fileName: string, sha256: string): string {
+export const docsFileName = (fileName: string, sha256: string): string =>
+  `${stemOf(fileName, sha256)}.docs.json.gz`
+
+/** As {@link docsFileName}, but of go.mod and go.sum of a provider. */
+export const sourceFileName = (fileName: string, sha256: string): string =>
+  `${stemOf(fileName, sha256)}.source.zip`
+
+function stemOf(fileName: string, sha256: string): string {
   const stem = fileName.replace(/\.(zip|tar\.gz|tgz)$/i, '')
   const tail = `-${sha256.slice(0, 12)}`
-  return `${stem.endsWith(tail) ? stem : stem + tail}.docs.json.gz`
+  return stem.endsWith(tail) ? stem : stem + tail
 }
 
 /** The digest of an archive's documentation as written; undefined if it has none. */

@@ -15,6 +15,18 @@ export const ArchiveDocs = z.object({
 })
 export type ArchiveDocs = z.infer<typeof ArchiveDocs>
 
+/** The modules of Go that the source of a provider names, which is stored next to its archive: see `sourceFileName`. */
+export const ArchiveSource = z.object({
+  repository: z.string().describe('Source repository that was asked.'),
+  revision: optionalText(
+    'Tag and commit of this version in it: v1.2.3@sha1:COMMIT. Absent while they are not known.',
+  ),
+  sha256: optionalText('SHA-256 of the stored archive with go.mod and go.sum, in hexadecimal.'),
+  sizeBytes: z.int().min(0).optional().describe('Its size in storage, in bytes.'),
+  problem: optionalText('Why there is no such archive.'),
+})
+export type ArchiveSource = z.infer<typeof ArchiveSource>
+
 /** The archive that is served, as stored by the controller. Written in one update with `checksum`. */
 export const Artifact = z.object({
   fileName: optionalText('Name of the archive that is served.'),
@@ -34,6 +46,9 @@ export const Artifact = z.object({
   address: optionalText('Host and path of that source, as policies name it.'),
   docs: ArchiveDocs.optional().describe(
     'Documentation of the module or provider, stored next to the archive.',
+  ),
+  source: ArchiveSource.optional().describe(
+    'go.mod and go.sum of this version, for scans. Providers only.',
   ),
   ...StoredIn,
 })

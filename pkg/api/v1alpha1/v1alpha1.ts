@@ -34,8 +34,9 @@ export {
   placeOfVersion,
   sha256Bytes,
   sha256Hex,
+  sourceFileName,
 } from './archive.ts'
-export type { ArchiveDocs, Artifact } from './artifact.ts'
+export type { ArchiveDocs, ArchiveSource, Artifact } from './artifact.ts'
 export type { Compared } from './compared.ts'
 export { type Condition, conditionOf } from './condition.ts'
 export { fanOut } from './fan-out.ts'

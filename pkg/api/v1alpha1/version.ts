@@ -190,7 +190,10 @@ export const Version = z.object({
       ...Reconciled,
       sourceScan: Scan.optional().describe('Scan of the source code.'),
       binaryScan: Scan.optional().describe('Scan of the binary. Providers only.'),
-      scan: ScanSummary.optional().describe('The last scan that did not fail.'),
+      scan: ScanSummary.optional().describe('The last scan of the archive that did not fail.'),
+      dependencyScan: ScanSummary.optional().describe(
+        'The last scan of go.mod and go.sum that did not fail. Providers only.',
+      ),
       readmeConfigMapRef: ReadmeConfigMapRef.optional().describe(
         'ConfigMap with the README. Modules only.',
       ),

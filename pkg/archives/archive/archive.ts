@@ -13,6 +13,7 @@ export {
   normaliseModule,
   normaliserVersion,
 } from './normalise-module.ts'
+export { packFiles } from './packing.ts'
 export { providerFileName } from './provider-file-name.ts'
 export { formatOfFile } from './reading.ts'
 export { readmeOf } from './readme.ts'

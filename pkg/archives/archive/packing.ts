@@ -84,6 +84,21 @@ export async function packTarGz({ files, read, into, signal }: Packing): Promise
   }
 }
 
+/** Packs a few files that are in memory. */
+export function packFiles(
+  contents: ReadonlyMap<string, Uint8Array>,
+  into: string,
+  signal?: AbortSignal,
+): Promise<Packed> {
+  const files = Array.from(contents, ([path, { length: sizeBytes }]) => {
+    return { path, sizeBytes, start: 0, executable: false }
+  }).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const read = async function* ({ path }: TreeFile) {
+    yield contents.get(path) ?? new Uint8Array()
+  }
+  return packZip({ files, read, into, signal })
+}
+
 const modeOf = ({ executable }: TreeFile): number => (executable ? 0o755 : 0o644)
 
 interface Packed {

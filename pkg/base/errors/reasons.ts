@@ -224,6 +224,7 @@ export const reasonTopics = {
     Scanned: ['fine', 'The archive was scanned. The message counts what was found.'],
     ScanFailed: ['retry', 'The scanner failed. Its last words are in the message.'],
     ScannerAbsent: ['fix', 'The scanner program cannot be started. Install it.'],
+    SourceUnknown: ['fine', 'The source of a provider has no go.mod that could be read.'],
     NothingRecognised: ['fine', 'The scanner recognised nothing in the archive, so it is unknown.'],
     Compiled: ['fine', 'Servers can evaluate the GroupBinding.'],
     InvalidExpression: ['fix', 'The expression does not compile. The message says where.'],

@@ -1,4 +1,10 @@
-import { fetchingGroups, fetchingOptions, policyOptions, upkeepOptions } from './fetching.ts'
+import {
+  fetchingGroups,
+  fetchingOptions,
+  policyOptions,
+  sourceOptions,
+  upkeepOptions,
+} from './fetching.ts'
 import { logOptions } from './printing.ts'
 import { apart, distinctAddresses, needs, together } from './rules.ts'
 import { serverCommand } from './server.ts'
@@ -98,6 +104,7 @@ const options = flagged({
   },
   ...fetchingOptions,
   ...policyOptions,
+  ...sourceOptions,
   storageGrants: {
     value: storageGrants,
     otherwise: 'every location for every namespace',

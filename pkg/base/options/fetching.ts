@@ -1,6 +1,6 @@
 import { flagged, type Options } from './table.ts'
 import { baseUrl } from './urls.ts'
-import { archivesOption, durationMs, list, name, onOff, path, sizeBytes } from './values.ts'
+import { archivesOption, durationMs, list, name, onOff, path, sizeBytes, toggle } from './values.ts'
 
 /** Limits of archives from any source. */
 export const limitOptions = flagged({
@@ -96,6 +96,13 @@ export const policyOptions = flagged({
     meaning:
       'YAML file with the policy of the whole installation for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only tighten it. Its `deny` also quarantines versions of Modules and Providers that no Depot made. Depot takes changes of the file without a restart.',
   },
+})
+
+/** Options for what scanners read, but cannot fetch. */
+export const sourceOptions = flagged({
+  providerSources: toggle(
+    'Fetch go.mod and go.sum of each provider version from its source repository, so that `depot scanner` scans them too.',
+  ),
 })
 
 /** Headings of these options in the usage. */

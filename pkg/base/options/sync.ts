@@ -1,4 +1,10 @@
-import { fetchingGroups, fetchingOptions, graceOptions, policyOptions } from './fetching.ts'
+import {
+  fetchingGroups,
+  fetchingOptions,
+  graceOptions,
+  policyOptions,
+  sourceOptions,
+} from './fetching.ts'
 import { logOptions, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
@@ -38,6 +44,7 @@ const options = flagged({
   apiGroup,
   ...fetching,
   ...policyOptions,
+  ...sourceOptions,
   spoolDir: {
     flag: spoolDir.flag,
     value: spoolDir.value,

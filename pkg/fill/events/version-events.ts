@@ -20,8 +20,12 @@ const maxFindings = 100
 export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent[] {
   const { type: kind, operatingSystem: os, architecture: arch, ...rest } = spec as Version['spec']
   const { upload, moduleConfigRef: module, providerConfigRef: provider } = rest
-  const { artifact, checksum, lifecycle, quarantinedBy, scan, sourceScan, binaryScan } = (status ??
-    {}) as NonNullable<Version['status']>
+  const { artifact, checksum, lifecycle, quarantinedBy, scan, dependencyScan, ...scans } =
+    (status ?? {}) as NonNullable<Version['status']>
+  const { sourceScan, binaryScan } = scans
+  const [criticalSince] = [scan?.criticalSince, dependencyScan?.criticalSince]
+    .filter((since) => since !== undefined)
+    .toSorted((a, b) => (msOf(b) ?? 0) - (msOf(a) ?? 0))
   const { namespace, name, uid } = metadata
   const owner = metadata.ownerReferences.find((one) => one.kind === kind)?.name
   const about = {
@@ -67,6 +71,6 @@ export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent
         })
       : []),
     ...event('depot.version.deprecated', lifecycle?.since, { ...lifecycle, since: undefined }),
-    ...event('depot.version.finding', scan?.criticalSince, { severity: 'CRITICAL', findings }),
+    ...event('depot.version.finding', criticalSince, { severity: 'CRITICAL', findings }),
   ]
 }

@@ -31,13 +31,17 @@ export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanV
     return holdsUnscanned(policy) ? { message: missing(status) } : {}
   }
   const severities = block === 'HIGH' ? ['CRITICAL', 'HIGH'] : ['CRITICAL']
-  const { critical, high } = status.scan.counts
+  const counts = [status.scan, status.dependencyScan].flatMap((scan) => scan?.counts ?? [])
+  const count = counts.reduce(
+    (sum, { critical, high }) => sum + critical + (block === 'HIGH' ? high : 0),
+    0,
+  )
   const all = [status.sourceScan, status.binaryScan].flatMap((scan) => scan?.findings ?? [])
   const listed = all.filter(({ severity }) => severities.includes(severity))
   const accepted = new Map(ignore.map(({ id, until }) => [id, attempt(() => endOf(until)) ?? 0]))
   const isAccepted = (id: string) => (accepted.get(id) ?? 0) > nowMs
   const blocking = listed.filter(({ vulnerabilityID }) => !isAccepted(vulnerabilityID))
-  const unlisted = critical + (block === 'HIGH' ? high : 0) - listed.length
+  const unlisted = count - listed.length
   const ends = listed.flatMap(({ vulnerabilityID: id }) =>
     isAccepted(id) ? [accepted.get(id) ?? 0] : [],
   )

@@ -34,7 +34,7 @@ export function execScanner(command: string): ArchiveScanner {
       })
       return { scanner: `${basename(command)} of ${file.mtime.toISOString()}`, databases: {} }
     },
-    argumentsFor: (target, folder) => [target, folder],
+    argumentsFor: (target, folder) => [target === 'binary' ? 'binary' : 'source', folder],
     findingsIn: (output) => findingsIn(output, basename(command)),
   }
 }

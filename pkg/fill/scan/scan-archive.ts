@@ -1,19 +1,14 @@
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import {
-  checksumOf,
-  fileNameOf,
-  type SecurityFinding,
-  sha256Hex,
-  type Version,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import type { SecurityFinding, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { ArchiveError, type LimitsByKind, unpack } from '../../archives/archive/archive.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { readStored, storedPlaceOf } from '../sync/sync.ts'
-import type { ArchiveScanner, ScannerIdentity, ScanTarget } from './scanner.ts'
+import { type ScanPart, storedPart } from './part.ts'
+import type { ArchiveScanner, ScannerIdentity } from './scanner.ts'
 import { failed, runScanner } from './scanner-process.ts'
 
 export interface ArchiveScanning {
@@ -33,22 +28,15 @@ export interface ArchiveScanning {
 
 const maxOutputBytes = 64 * 1024 * 1024
 
-/** Whether the source or the binary of a Version is scanned. */
-export const targetOf = ({ spec }: Version): ScanTarget =>
-  spec.type === 'Module' ? 'source' : 'binary'
-
-/**
- * The SHA-256 that the stored archive of a Version must have, in hexadecimal.
- *
- * @returns undefined if the Version does not say
- */
-export function digestOf(version: Version): string | undefined {
-  const checksum = checksumOf(version)
-  return checksum === undefined ? undefined : sha256Hex(checksum)
+/** The file of a Version that is scanned, and how. */
+export interface ScanSubject {
+  readonly version: Version
+  readonly part: ScanPart
+  readonly identity: ScannerIdentity
 }
 
 /**
- * Copies the archive of a Version from storage, checks its digest, unpacks it into a folder of its own, and scans that.
+ * Copies an archive of a Version from storage, checks its digest, unpacks it into a folder of its own, and scans that.
  *
  * @param isKnown whether an archive of this digest needs no scan
  * @returns undefined if it needs none
@@ -56,27 +44,26 @@ export function digestOf(version: Version): string | undefined {
  */
 export async function scanArchive(
   scanning: ArchiveScanning,
-  version: Version,
-  identity: ScannerIdentity,
+  { version, part, identity }: ScanSubject,
   isKnown: (sha256: string) => boolean,
   signal: AbortSignal,
 ): Promise<{ sha256: string; findings: SecurityFinding[] } | undefined> {
   const { scanner, limits, deadlineMs, isOffline } = scanning
-  const fileName = fileNameOf(version) ?? ''
+  const { target } = part
+  const { fileName = '', sha256: expected } = storedPart(version, part) ?? {}
   const { place } = storedPlaceOf(scanning, version)
   const stored = await readStored(scanning, place, fileName, { signal })
   // One message for both: a Version may name a place of another tenant, whose digests are secrets.
   const absent = () => failed(`storage has no archive ${fileName} with the digest of this Version`)
   if (stored === undefined) throw absent()
   const { reserved, sha256 } = stored
-  const target = targetOf(version)
   try {
-    if (sha256 !== (digestOf(version) ?? sha256)) throw absent()
+    if (sha256 !== (expected ?? sha256)) throw absent()
     if (isKnown(sha256)) return undefined
     return await inFolder(scanning.workDir, async ({ folder, home }) => {
       await unpack({
         file: reserved.path,
-        limits: limits[version.spec.type === 'Module' ? 'module' : 'provider'],
+        limits: limits[target === 'binary' ? 'provider' : 'module'],
         scratch: `${reserved.path}.scratch`,
         into: folder,
         // Scanners skip executables that nobody may execute. Nothing here is ever run.

@@ -1,10 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  fileNameOf,
-  type ScanPolicy,
-  type ScanSummary,
-  type Version,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import { type ScanPolicy, type ScanSummary, type Version } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { quarantinedAfter, scanVerdict, stricter } from '../policy/policy.ts'
@@ -24,7 +20,8 @@ import {
   writeStatus,
 } from '../sync/sync.ts'
 import { countsText, listed } from './findings.ts'
-import { type ArchiveScanning, digestOf, scanArchive, targetOf } from './scan-archive.ts'
+import { dependencies, digestOf, type ScanPart, storedPart } from './part.ts'
+import { type ArchiveScanning, type ScanSubject, scanArchive } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
 import type { ScannerIdentity } from './scanner.ts'
 import { failed } from './scanner-process.ts'
@@ -32,7 +29,7 @@ import { failed } from './scanner-process.ts'
 type Status = NonNullable<Version['status']>
 type Scan = NonNullable<Status['sourceScan']>
 
-/** The last scan of an archive, as this process knows it. */
+/** The last scan of a file, as this process knows it. */
 interface LastScan {
   readonly scanner: string
   readonly database: string | undefined
@@ -45,7 +42,9 @@ export interface ScanContext extends ArchiveScanning {
   readonly rescanMs: number
   readonly clock: Clock
   /** By uid of the Version. A scan that failed is not written down. */
-  readonly lastScans: Map<string, LastScan>
+  readonly lastScans: Readonly<Record<ScanPart['summary'], Map<string, LastScan>>>
+  /** Scans of go.mod and go.sum, which the platforms of a version have in common. */
+  readonly shared: Bounded<Promise<ScanResult | undefined>>
   /** The policy of the installation, which others can only make stricter. */
   readonly defaultPolicy?: ScanPolicy | undefined
   /** @throws ScanError */
@@ -58,90 +57,142 @@ export interface ScanOutcome extends Reconciled {
   readonly isScanned?: boolean
 }
 
+export interface ScanResult {
+  readonly scan: Scan
+  readonly summary: ScanSummary
+}
+
+/** Platforms that wait for the same scan take its result, also if it failed: less than the wait after a failure. */
+const sharedMs = 2 * 60_000
+
 /**
- * Scans the archive of a Version if that is due, and writes the result if it is new.
+ * Scans a file of a Version if that is due, and writes the result if it is new.
  *
  * @throws ScanError after it was written into the status; RegistryError
  */
 export async function scanVersion(
   context: ScanContext,
   object: StoredObject,
+  part: ScanPart,
   signal: AbortSignal,
 ): Promise<ScanOutcome> {
   const version = resourceOf('Version', object)
-  const expected = digestOf(version)
+  if (!isWanted(context, version)) return {}
+  const stored = storedPart(version, part)
+  const expected = stored?.sha256
+  if (stored === undefined && part === dependencies) {
+    await forgetDependencies(context, object)
+    return {}
+  }
   // In a folder, people need not write digests down.
-  const isStored = expected !== undefined || context.objects.isFolder
-  if (!isWanted(context, version) || fileNameOf(version) === undefined || !isStored) return {}
-  const last = lastScanOf(context, version)
+  if (stored === undefined || (expected === undefined && !context.objects.isFolder)) return {}
+  const last = lastScanOf(context, version, part)
   /** The digest of the archive, as far as it is known. */
   let read = expected
   try {
     const identity = await context.identity()
     const dueInMs = (sha256: string) =>
-      last?.sha256 === sha256 ? untilDue(context, version, last, identity) : 0
+      last?.sha256 === sha256 ? untilDue(context, version, part, last, identity) : 0
     const afterMs = expected === undefined ? 0 : dueInMs(expected)
     if (afterMs !== 0) return afterMs === undefined ? {} : { afterMs }
-    if (!context.takeSlot()) return { waitsFor: 'scanner' }
+    const subject = { version, part, identity }
+    const known = part === dependencies ? context.shared.get(sharedKey(subject)) : undefined
+    if (known === undefined && !context.takeSlot()) return { waitsFor: 'scanner' }
     const isKnown = (sha256: string) => {
       read = sha256
       return dueInMs(sha256) !== 0
     }
-    const scanned = await scanArchive(context, version, identity, isKnown, signal)
+    const scanned = await (known ?? scanOnce(context, subject, isKnown, signal))
     if (scanned === undefined) return {}
-    const atMs = context.clock()
-    const { sha256, findings } = scanned
-    const list = listed(findings)
-    const { scanner } = identity
-    const database = identity.databases[targetOf(version)]
-    const summary: ScanSummary = {
-      sha256,
-      scanner,
-      ...(database !== undefined && { database }),
-      counts: list.counts,
-      ...(list.truncated && { truncated: true }),
-    }
-    const scan = { scannedAt: timeOf(atMs), findings: [...list.findings] }
-    const result = (status: Status | undefined) => resultOf(version, status, { scan, summary })
+    const { sha256, database } = scanned.summary
+    const result = (status: Status | undefined) => resultOf(part, status, scanned)
     // Its spec changed meanwhile: that asks for another look, which scans it again.
-    if (!(await write(context, object, sha256, result))) return {}
-    remember(context, version, sha256, identity)
-    return { isScanned: true, ...soonestRescan(context, version, database) }
+    if (!(await write(context, object, part, sha256, result))) return {}
+    remember(context, subject, sha256)
+    return { isScanned: known === undefined, ...soonestRescan(context, version, database) }
   } catch (thrown) {
     const error = thrown instanceof FillError ? failed(thrown.message, thrown) : thrown
     if (!(error instanceof ScanError) || signal.aborted) throw error
     // Without the program, findings that are there stay what is known.
     const isKnown = last !== undefined && last.sha256 === read
     if (error.reason === 'ScannerAbsent' && isKnown) throw error
-    const isWritten = await write(context, object, read, (status) => failureOf(status, read, error))
+    const failure = (status: Status | undefined) => failureOf(part, status, read, error)
+    const isWritten = await write(context, object, part, read, failure)
     if (error.reason === 'NothingRecognised' && read !== undefined && isWritten) {
-      remember(context, version, read, await context.identity())
+      remember(context, { version, part, identity: await context.identity() }, read)
     }
     throw error
   }
 }
 
+/** Scans a file, for all platforms if they have it in common. */
+async function scanOnce(
+  context: ScanContext,
+  subject: ScanSubject,
+  isKnown: (sha256: string) => boolean,
+  signal: AbortSignal,
+): Promise<ScanResult | undefined> {
+  const { part, identity } = subject
+  const made = scanArchive(context, subject, isKnown, signal).then(
+    (scanned) => scanned && resultFrom(scanned, part, identity, context.clock()),
+  )
+  if (part !== dependencies) return made
+  const key = sharedKey(subject)
+  context.shared.set(key, made, context.clock() + sharedMs)
+  // Such as a storage that is unreachable.
+  made.catch((error: unknown) => {
+    if (!(error instanceof ScanError)) context.shared.delete(key)
+  })
+  return made
+}
+
+function sharedKey({ version, part, identity }: ScanSubject): string {
+  const { scanner, databases } = identity
+  return JSON.stringify([storedPart(version, part)?.sha256, scanner, databases[part.target]])
+}
+
+function resultFrom(
+  { sha256, findings }: NonNullable<Awaited<ReturnType<typeof scanArchive>>>,
+  { target }: ScanPart,
+  { scanner, databases }: ScannerIdentity,
+  atMs: number,
+): ScanResult {
+  const list = listed(findings)
+  const database = databases[target]
+  const summary: ScanSummary = {
+    sha256,
+    scanner,
+    ...(database !== undefined && { database }),
+    counts: list.counts,
+    ...(list.truncated && { truncated: true }),
+  }
+  return { scan: { scannedAt: timeOf(atMs), findings: [...list.findings] }, summary }
+}
+
 function remember(
   { lastScans, clock }: ScanContext,
-  version: Version,
+  { version, part, identity: { scanner, databases } }: ScanSubject,
   sha256: string,
-  { scanner, databases }: ScannerIdentity,
 ): void {
-  const database = databases[targetOf(version)]
-  lastScans.set(version.metadata.uid, { scanner, database, sha256, atMs: clock() })
+  const database = databases[part.target]
+  const last = { scanner, database, sha256, atMs: clock() }
+  lastScans[part.summary].set(version.metadata.uid, last)
 }
 
 /** When a scanned archive is scanned again: 0 is now, and undefined is when the scanner or its database has changed. */
 function untilDue(
   { clock, rescanMs }: ScanContext,
-  version: Version,
+  { metadata }: Version,
+  part: ScanPart,
   last: LastScan,
   { scanner, databases }: ScannerIdentity,
 ): number | undefined {
-  const database = databases[targetOf(version)]
+  const database = databases[part.target]
   const isSame = last.scanner === scanner && last.database === database
   if (isSame && database !== undefined) return undefined
-  return Math.max(0, last.atMs + jittered(rescanMs, version.metadata.uid) - clock())
+  // Platforms scan what they have in common at the same time.
+  const spread = part === dependencies ? last.sha256 : metadata.uid
+  return Math.max(0, last.atMs + jittered(rescanMs, spread) - clock())
 }
 
 /** A scanner that does not name its database may have a new one at any time. */
@@ -153,32 +204,54 @@ function soonestRescan(
   return database === undefined ? { afterMs: jittered(rescanMs, metadata.uid) } : {}
 }
 
-function lastScanOf({ lastScans }: ScanContext, version: Version): LastScan | undefined {
-  const { status, metadata } = version
-  const known = lastScans.get(metadata.uid)
-  if (known !== undefined || status?.scan === undefined) return known
-  const { sha256, scanner, database } = status.scan
-  const { scannedAt } =
-    (targetOf(version) === 'source' ? status.sourceScan : status.binaryScan) ?? {}
-  return { sha256, scanner, database, atMs: msOf(scannedAt) ?? 0 }
+function lastScanOf(
+  { lastScans }: ScanContext,
+  { status, metadata }: Version,
+  { summary, findings }: ScanPart,
+): LastScan | undefined {
+  const known = lastScans[summary].get(metadata.uid)
+  const written = status?.[summary]
+  if (known !== undefined || written === undefined) return known
+  const { sha256, scanner, database } = written
+  return { sha256, scanner, database, atMs: msOf(status?.[findings]?.scannedAt) ?? 0 }
+}
+
+/** Drops the scan of go.mod and go.sum that are no longer known, and says why there are none. */
+async function forgetDependencies(context: ScanContext, object: StoredObject): Promise<void> {
+  const { status, metadata } = resourceOf('Version', object)
+  context.lastScans.dependencyScan.delete(metadata.uid)
+  const problem = status?.artifact?.source?.problem
+  const said = status?.conditions?.find(({ type }) => type === 'SourceScanned')
+  if (status?.dependencyScan === undefined && said?.message === problem) return
+  await writeStatus<Status>(context, object, (current) => ({
+    // Another program may have scanned the source.
+    fields: current?.dependencyScan ? { sourceScan: undefined, dependencyScan: undefined } : {},
+    conditions: {
+      SourceScanned: problem === undefined ? undefined : conditionUnknown('SourceUnknown', problem),
+    },
+    isObserved: false,
+  }))
 }
 
 /**
- * Writes a status unless the Version has another archive by now, which is scanned next.
+ * Writes a status unless the Version has another such file by now, which is scanned next.
  *
  * @returns whether it is written
  */
 async function write(
   { objects, clock }: ScanContext,
   object: StoredObject,
+  part: ScanPart,
   sha256: string | undefined,
   change: (status: Status | undefined) => StatusChange<Status>,
 ): Promise<boolean> {
   const { namespace, name } = object.metadata
   const current = objects.get('Version', namespace, name)
   if (current?.metadata.uid !== object.metadata.uid) return false
-  const isSameArchive = (state: StoredObject) =>
-    (digestOf(resourceOf('Version', state)) ?? sha256) === sha256
+  const isSameArchive = (state: StoredObject) => {
+    const stored = storedPart(resourceOf('Version', state), part)
+    return stored !== undefined && (stored.sha256 ?? sha256) === sha256
+  }
   let isSame = isSameArchive(current)
   if (!isSame) return false
   const written = await writeStatus<Status>({ objects, clock }, current, (status) => {
@@ -227,19 +300,22 @@ const isWanted = ({ scansProviders }: ScanContext, { spec }: Version): boolean =
 const unchanged = { fields: {}, conditions: {}, isObserved: false } as const
 
 function resultOf(
-  version: Version,
+  part: ScanPart,
   before: Status | undefined,
-  { scan, summary }: { scan: Scan; summary: ScanSummary },
+  { scan, summary }: ScanResult,
 ): StatusChange<Status> {
-  const field = targetOf(version) === 'source' ? 'sourceScan' : 'binaryScan'
-  const known = before?.scan?.sha256 === summary.sha256 ? before[field] : undefined
-  const criticalSince = criticalSinceOf(scan, known, before?.scan?.criticalSince)
+  const last = before?.[part.summary]
+  const known = last?.sha256 === summary.sha256 ? before?.[part.findings] : undefined
+  const criticalSince = criticalSinceOf(scan, known, last?.criticalSince)
   const { database, scanner, counts, truncated } = summary
   const by = database === undefined ? scanner : `${scanner} with the database of ${database}`
   const tail = truncated === true ? '; the list leaves out the mildest' : ''
-  const Scanned = conditionTrue('Scanned', `${countsText(counts)}, by ${by}${tail}`)
-  const fields = { [field]: scan, scan: { ...summary, ...(criticalSince && { criticalSince }) } }
-  return { fields, conditions: { Scanned }, isObserved: false }
+  const state = conditionTrue('Scanned', `${countsText(counts)}, by ${by}${tail}`)
+  const fields = {
+    [part.findings]: scan,
+    [part.summary]: { ...summary, ...(criticalSince && { criticalSince }) },
+  }
+  return { fields, conditions: { [part.condition]: state }, isObserved: false }
 }
 
 /** The time of the last scan with a CRITICAL finding that the scan before it did not have. */
@@ -262,16 +338,17 @@ const criticalIn = (scan: Scan | undefined): Set<string> =>
 
 /** Earlier findings of the same archive stay. */
 function failureOf(
+  part: ScanPart,
   before: Status | undefined,
   sha256: string | undefined,
   { reason, message }: ScanError,
 ): StatusChange<Status> {
-  const known = before?.scan?.sha256
+  const known = before?.[part.summary]?.sha256
   const isOfAnother = known !== undefined && sha256 !== undefined && known !== sha256
   const state = reason === 'ScanFailed' ? conditionFalse : conditionUnknown
   return {
-    fields: isOfAnother ? { sourceScan: undefined, binaryScan: undefined, scan: undefined } : {},
-    conditions: { Scanned: state(reason, message) },
+    fields: isOfAnother ? { [part.findings]: undefined, [part.summary]: undefined } : {},
+    conditions: { [part.condition]: state(reason, message) },
     isObserved: false,
   }
 }

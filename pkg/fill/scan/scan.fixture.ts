@@ -1,9 +1,14 @@
 import { hash } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { conditionOf, type ScanPolicy, type Version } from '../../api/v1alpha1/v1alpha1.ts'
-import { defaultLimits } from '../../archives/archive/archive.ts'
+import {
+  conditionOf,
+  type ScanPolicy,
+  sourceFileName,
+  type Version,
+} from '../../api/v1alpha1/v1alpha1.ts'
+import { defaultLimits, packFiles } from '../../archives/archive/archive.ts'
 import { type Packed, zipOf } from '../../archives/archive/packed.fixture.ts'
 import { openSpool, type Spool } from '../../archives/spool/spool.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
@@ -93,6 +98,41 @@ ${script}
     await writeFile(join(this.folder, `manifests/${file}.json`), JSON.stringify(manifest))
   }
 
+  /** Stores a provider, and next to its archive the go.mod of its source. @returns the digest of what holds that */
+  async storeSource(
+    name: string,
+    goMod: string,
+    { scanPolicy, source = {} }: { scanPolicy?: ScanPolicy; source?: object } = {},
+  ): Promise<string> {
+    const packed = join(this.folder, 'source.zip')
+    await rm(packed, { force: true })
+    const { sha256, sizeBytes } = await packFiles(new Map([['go.mod', Buffer.from(goMod)]]), packed)
+    const file = { path: `terraform-provider-${name}`, content: name }
+    const archive = await this.store(name, [file], {
+      type: 'Provider',
+      ...(scanPolicy && { scanPolicy }),
+    })
+    const fileName = `terraform-provider-${name}_1.0.0.zip`
+    const path = join(this.folder, 'archives/stored', name, sourceFileName(fileName, archive))
+    await rename(packed, path)
+    const revision = 'v1.0.0@sha1:0'
+    const repository = 'https://git.test/terraform-provider-random'
+    const kept = { repository, revision, ...('problem' in source ? {} : { sha256, sizeBytes }) }
+    await this.writeStatus(name, {
+      checksum: archive,
+      artifact: { fileName, sha256: archive, source: { ...kept, ...source } },
+    })
+    return sha256
+  }
+
+  async writeStatus(name: string, status: Version['status']): Promise<void> {
+    const objects = await this.#open()
+    const object = objects.get('Version', 'team', name)
+    if (object === undefined) throw new Error(`there is no Version ${name}`)
+    await objects.writeStatus(object, status ?? {})
+    await objects.close()
+  }
+
   /** Scans what has to be scanned, as a process does that starts and ends. */
   async run(options: Partial<ScanOptions> = {}): Promise<Pick<Scans, 'done' | 'failures'>> {
     const scans = await this.begin(options)
@@ -109,8 +149,7 @@ ${script}
   }: Partial<ScanOptions> & { through?: (objects: Objects) => Objects } = {}): Promise<Scans> {
     await this.stop()
     const log = createLogger('silent')
-    const dir = join(this.folder, 'manifests')
-    this.#objects = await folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
+    this.#objects = await this.#open()
     this.#scans = await startScans({
       objects: through(this.#objects),
       archives: openArchiveStore({ filesystemMountPath: join(this.folder, 'archives') }),
@@ -131,6 +170,12 @@ ${script}
     return this.#scans
   }
 
+  #open(): Promise<FolderObjects> {
+    const dir = join(this.folder, 'manifests')
+    const log = createLogger('silent')
+    return folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
+  }
+
   async stop(): Promise<void> {
     await this.#scans?.stop()
     await this.#objects?.close()
@@ -146,9 +191,7 @@ ${script}
 
   /** The written status of a Version. */
   async status(name: string): Promise<NonNullable<Version['status']>> {
-    const dir = join(this.folder, 'manifests')
-    const log = createLogger('silent')
-    const objects = await folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
+    const objects = await this.#open()
     const { status } = objects.get('Version', 'team', name) ?? {}
     await objects.close()
     return status ?? {}

@@ -5,16 +5,18 @@
 
 import { mkdir } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { ScanPolicy } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ScanPolicy, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { explained } from '../egress/egress.ts'
 import { Queue, type Reconciled } from '../queue/queue.ts'
 import { keyOf, msOf } from '../sync/sync.ts'
+import { partsOf, type ScanPart } from './part.ts'
 import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
-import { enforcePolicy, type ScanContext, scanVersion } from './scan-version.ts'
+import { enforcePolicy, type ScanContext, type ScanResult, scanVersion } from './scan-version.ts'
 import type { ScannerIdentity } from './scanner.ts'
 import { endStrays, isolation } from './scanner-process.ts'
 
@@ -39,7 +41,7 @@ interface Failure {
   /** Number of failures in a row. */
   readonly count: number
   readonly generation: number
-  readonly sha256: string | undefined
+  readonly sha256: string
   readonly againMs: number
 }
 
@@ -93,11 +95,12 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     scanning.add(key)
     return true
   }
-  const lastScans: ScanContext['lastScans'] = new Map()
-  const shared = {
+  const lastScans: ScanContext['lastScans'] = { scan: new Map(), dependencyScan: new Map() }
+  const common = {
     ...options,
     clock,
     lastScans,
+    shared: new Bounded<Promise<ScanResult | undefined>>({ maxEntries: 20, clock }),
   }
   const look = async (): Promise<ScannerIdentity> => {
     const found = await scanner.identity()
@@ -111,16 +114,22 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     const [namespace = '', name = ''] = key.split('/')
     const object = objects.get('Version', namespace, name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
-      failures.delete(key)
+      for (const condition of ['Scanned', 'SourceScanned'] as const) {
+        failures.delete(failureKey(key, condition))
+      }
       return {}
     }
     const context: ScanContext = {
-      ...shared,
+      ...common,
       identity: () => identity,
       takeSlot: () => take(key),
     }
-    const outcome = await scan(context, key, object, signal)
-    if (outcome.waitsFor !== undefined) return outcome
+    let outcome: Reconciled = {}
+    for (const part of partsOf((object.spec as Version['spec']).type)) {
+      const one = await scan(context, key, object, part, signal)
+      if (one.waitsFor !== undefined) return one
+      outcome = sooner(outcome, one)
+    }
     return sooner(outcome, await enforcePolicy(context, object.metadata))
   }
 
@@ -128,18 +137,20 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     context: ScanContext,
     key: string,
     object: StoredObject,
+    part: ScanPart,
     signal: AbortSignal,
   ): Promise<Reconciled> {
-    const earlier = failures.get(key)
+    const failing = failureKey(key, part.condition)
+    const earlier = failures.get(failing)
     const waitMs = (earlier?.againMs ?? 0) - clock()
     if (earlier !== undefined && waitMs > 0 && isSame(earlier, object)) return { afterMs: waitMs }
     try {
-      const outcome = await scanVersion(context, object, signal)
+      const outcome = await scanVersion(context, object, part, signal)
       if (outcome.waitsFor !== undefined) {
         await enforcePolicy(context, object.metadata)
         return outcome
       }
-      failures.delete(key)
+      failures.delete(failing)
       if (outcome.isScanned === true) {
         done += 1
         total.inc({ result: 'Scanned' })
@@ -147,9 +158,9 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
       return outcome
     } catch (error) {
       if (signal.aborted) throw error
-      if (error instanceof ScanError) return failed(key, object, error, earlier)
+      if (error instanceof ScanError) return failed(failing, object, error, earlier)
       // Such as a storage that is unreachable: it has the waits of the queue.
-      failures.set(key, { message: explained(error), count: 0, againMs: 0, ...taskOf(object) })
+      failures.set(failing, { message: explained(error), count: 0, againMs: 0, ...taskOf(object) })
       throw error
     } finally {
       scanning.delete(key)
@@ -200,7 +211,9 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   })
   const forget = objects.onChange(({ kind, namespace, name }, before, after) => {
     if (kind === 'Version') queue.add(keyOf({ namespace, name }), 'user')
-    if (after === undefined) lastScans.delete(before?.metadata.uid ?? '')
+    if (after === undefined) {
+      for (const known of Object.values(lastScans)) known.delete(before?.metadata.uid ?? '')
+    }
     if (kind === 'Version' || before?.metadata.generation === after?.metadata.generation) return
     // Its policy may be another one. Versions without an owner may have it too.
     for (const ownerUid of [(after ?? before)?.metadata.uid ?? '', '']) {
@@ -236,10 +249,15 @@ function sooner(
   return Number.isFinite(afterMs) ? { afterMs } : {}
 }
 
-/** The subject of a failure: another spec or archive is tried at once. */
+/** Such as `platform/random-1-0-0-linux-amd64`. */
+const failureKey = (key: string, condition: ScanPart['condition']): string =>
+  condition === 'Scanned' ? key : `${key} (source)`
+
+/** The subject of a failure: another spec or file is tried at once. */
 function taskOf({ metadata, status }: StoredObject) {
-  const { checksum } = (status ?? {}) as { readonly checksum?: string }
-  return { generation: metadata.generation, sha256: checksum }
+  const { checksum, artifact } = (status ?? {}) as NonNullable<Version['status']>
+  const sha256 = `${checksum} ${artifact?.source?.sha256}`
+  return { generation: metadata.generation, sha256 }
 }
 
 function isSame({ generation, sha256 }: Failure, object: StoredObject): boolean {

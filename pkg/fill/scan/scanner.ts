@@ -1,7 +1,7 @@
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** Whether the files of a module are scanned, or the executables of a provider. */
-export type ScanTarget = 'source' | 'binary'
+/** The subject of a scan: the files of a module, the executables of a provider, or its go.mod and go.sum. */
+export type ScanTarget = 'source' | 'binary' | 'dependencies'
 
 /** The scanner program and its data. Scans with equal ones find the same. */
 export interface ScannerIdentity {

@@ -54,7 +54,7 @@ const TrivyReport = z.object({
     .nullish(),
 })
 
-/** Trivy: misconfigurations of modules by its embedded checks, and vulnerable packages of providers by its database. */
+/** Trivy: misconfigurations of modules by its embedded checks, and vulnerable packages of providers and their sources by its database. */
 export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): ArchiveScanner {
   const name = basename(command)
   const common = ['--format', 'json', '--cache-dir', cacheDir]
@@ -78,9 +78,10 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
         const { Version, VulnerabilityDB, CheckBundle } = data
         const checks =
           CheckBundle === undefined ? 'embedded checks' : `checks ${CheckBundle.Digest}`
+        const database = VulnerabilityDB?.UpdatedAt
         return {
           scanner: `trivy ${Version}`,
-          databases: { source: checks, binary: VulnerabilityDB?.UpdatedAt },
+          databases: { source: checks, binary: database, dependencies: database },
         }
       } finally {
         await rm(home, { recursive: true, force: true })
@@ -102,7 +103,8 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
       const offline = isOffline
         ? ['--offline-scan', '--skip-db-update', '--skip-java-db-update']
         : []
-      return ['rootfs', '--scanners', 'vuln', ...shared, ...offline, folder]
+      const kind = target === 'binary' ? 'rootfs' : 'fs'
+      return [kind, '--scanners', 'vuln', ...shared, ...offline, folder]
     },
     findingsIn: (output, target) => findingsIn(output, target, name),
   }
@@ -113,8 +115,9 @@ function findingsIn(output: Buffer, target: ScanTarget, name: string): SecurityF
   if (data === undefined) throw failed(`${name} did not write a report of SchemaVersion 2`)
   const results = data.Results ?? []
   // A program without packages is one that Trivy cannot read. A module may well have nothing to check.
-  if (target === 'binary' && !results.some((result) => result.Class === 'lang-pkgs')) {
-    throw new ScanError('NothingRecognised', `${name} recognised no packages in the archive`)
+  if (target !== 'source' && !results.some((result) => result.Class === 'lang-pkgs')) {
+    const where = target === 'binary' ? 'the archive' : 'go.mod and go.sum'
+    throw new ScanError('NothingRecognised', `${name} recognised no packages in ${where}`)
   }
   return results.flatMap(({ Target, Vulnerabilities, Misconfigurations }) => [
     ...Vulnerabilities.map((found) => ({

@@ -329,6 +329,27 @@ it('reports that it waits for room in the spool', async () => {
   expect(local.spool.reservedBytes).toBe(0)
 })
 
+it('reads one file at a commit, without its archive, and with the credential of the repository', async () => {
+  github.tag('acme/vpc', 'v1.0.0', { ...files, 'go.mod': 'module vpc\n' })
+  github.tokens.add('secret')
+  const repository = github.repositories.get('acme/vpc') ?? { tags: new Map<string, []>() }
+  github.repositories.set('acme/vpc', { ...repository, isPrivate: true })
+  local.secrets.set('team/github', { token: Buffer.from('secret') })
+  const source = vpc({ githubClientConfig: { secretName: 'github' } })
+  const resolved = await source.resolve('1.0.0', { signal })
+  github.forget()
+  const read = (path: string, maxBytes = 100) => source.file?.(resolved, path, { signal, maxBytes })
+  expect((await read('go.mod'))?.toString()).toBe('module vpc\n')
+  expect(await read('go.sum')).toBeUndefined()
+  const [, commit] = resolved.revision.split(':')
+  expect(github.asked).toEqual(
+    ['go.mod', 'go.sum'].map((path) => `GET /repos/acme/vpc/contents/${path}?ref=${commit}`),
+  )
+  await expect(read('go.mod', 5)).rejects.toMatchObject({ cause: { reason: 'TooLarge' } })
+  github.faults.on(/contents/, 'error')
+  await expect(read('go.mod')).rejects.toMatchObject({ reason: 'FetchFailed' })
+})
+
 it("repeats GitHub's message about a missing repository", async () => {
   await expect(vpc().list({ signal })).rejects.toMatchObject({
     reason: 'UpstreamNotFound',

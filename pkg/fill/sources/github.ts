@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { EgressAnswer } from '../egress/egress.ts'
+import type { EgressAnswer, EgressRequest } from '../egress/egress.ts'
 import { etagOf, expectStatus, parseJson } from './answers.ts'
 import { FillError } from './errors.ts'
 import type { GithubCredential } from './github-app.ts'
@@ -142,15 +142,23 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
     return { items: value.flatMap(({ items }) => items), unchanged }
   }
 
+  /** Asks with a credential, which is renewed once if the host refuses it. */
+  async function askAs(
+    credential: GithubCredential | undefined,
+    place: string,
+    request: Omit<EgressRequest, 'credential'>,
+  ): Promise<EgressAnswer> {
+    const send = async () =>
+      upstream.ask(place, { ...request, credential: await credential?.get(request.signal) })
+    const answer = await send().catch(advise(credential))
+    return answer.status === 401 && (await credential?.renew()) === true ? send() : answer
+  }
+
   async function licenceOf(
     credential: GithubCredential | undefined,
     { signal, urgent }: UpstreamOptions,
   ): Promise<string | undefined> {
-    const send = async () =>
-      upstream.ask(url, { credential: await credential?.get(signal), headers, signal, urgent })
-    const answer = await send().catch(advise(credential))
-    const isExpired = answer.status === 401 && (await credential?.renew()) === true
-    const found = isExpired ? await send() : answer
+    const found = await askAs(credential, url, { headers, signal, urgent })
     const id = parseJson(expectStatus(found, 200), Repository).license?.spdx_id ?? undefined
     return id === 'NOASSERTION' ? undefined : id
   }
@@ -189,6 +197,16 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
         return advise(credential)(error)
       })
       return { ...fetched, revision: resolved.revision, path }
+    },
+    async file(resolved, file, { signal, urgent, maxBytes }) {
+      const ref = encodeURIComponent(commitOf(resolved) ?? resolved.ref)
+      const answer = await askAs(await github.credential(), `${url}/contents/${file}?ref=${ref}`, {
+        headers: { ...headers, accept: 'application/vnd.github.raw+json' },
+        signal,
+        urgent,
+        maxBytes,
+      })
+      return answer.status === 404 ? undefined : expectStatus(answer, 200).body
     },
   }
 }

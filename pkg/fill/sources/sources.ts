@@ -23,6 +23,7 @@ export type {
   ProviderOrigin,
   ProviderRelease,
   ProviderUpstream,
+  ResolvedVersion,
   UpstreamOptions,
   UpstreamProviderVersion,
   UpstreamVersion,

@@ -95,6 +95,12 @@ export interface ModuleUpstream {
   resolve(version: string, options: UpstreamOptions): Promise<ResolvedVersion>
   /** @throws FillError */
   fetch(resolved: ResolvedVersion, options: FetchOptions): Promise<FetchedArchive>
+  /** Reads one file, if the host can be asked for one. @returns undefined if it is missing @throws FillError */
+  file?(
+    resolved: ResolvedVersion,
+    path: string,
+    options: UpstreamOptions & { readonly maxBytes: number },
+  ): Promise<Buffer | undefined>
 }
 
 export interface Platform {

@@ -15,6 +15,7 @@ type ConditionType =
   | 'RemovalHeld'
   | 'HeldBack'
   | 'Scanned'
+  | 'SourceScanned'
   | 'PolicyExpired'
   | 'ExceptionUnknown'
   | 'ClockSkew'

@@ -27,6 +27,7 @@ import type { Earlier } from './version/earlier.ts'
 import type { HeldArchives } from './version/held-archives.ts'
 import type { HostSlots } from './version/host-slots.ts'
 import type { VersionOutlook } from './version/outlook.ts'
+import type { SourceFiles } from './version/provider-source.ts'
 import type { Removals } from './version/removals.ts'
 
 export { refOf }
@@ -76,6 +77,8 @@ export interface SyncOptions {
    * with an annotation.
    */
   readonly confirmRemovals?: boolean
+  /** Fetches go.mod and go.sum of providers from their source repositories, for scans. Default: false. */
+  readonly providerSources?: boolean
   /** Removes archives that no Version refers to, instead of only reporting them. Default: false. */
   readonly sweepDelete?: boolean
   /** Decides everything, and fetches, stores and removes no archive. `objects` has to be a copy. */
@@ -111,6 +114,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly comparisonAllowance: DocsAllowance
   /** Documentation of providers that was fetched from a repository lately. */
   readonly pages: Bounded<Promise<PackedDocs | undefined>>
+  /** go.mod and go.sum of providers that were fetched lately. */
+  readonly providerFiles: Bounded<Promise<SourceFiles>>
   readonly removals: Removals
   readonly signers: FirstSigners
   /** Requests work on another object. */

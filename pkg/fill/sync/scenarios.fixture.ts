@@ -18,6 +18,7 @@ import { movedScenarios } from './moved-scenarios.fixture.ts'
 import { policyScenarios } from './policy-scenarios.fixture.ts'
 import { providerDocsScenarios } from './provider-docs-scenarios.fixture.ts'
 import { providerScenarios } from './provider-scenarios.fixture.ts'
+import { providerSourceScenarios } from './provider-source-scenarios.fixture.ts'
 import { publishedScenarios } from './published-scenarios.fixture.ts'
 import { refusedScenarios } from './refused-scenarios.fixture.ts'
 import { removalScenarios } from './removal-scenarios.fixture.ts'
@@ -316,6 +317,7 @@ export function syncScenarios(
     limitScenarios(() => scene)
     alteredScenarios(() => scene)
     providerDocsScenarios(() => scene)
+    providerSourceScenarios(() => scene)
     docsScenarios(() => scene)
     heldScenarios(() => scene)
     heldBackScenarios(() => scene)

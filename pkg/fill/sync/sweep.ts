@@ -18,7 +18,7 @@ import {
 const minAgeMs = 24 * 60 * 60_000
 /** Names that only reconcilers give: they contain the beginning of a digest. */
 const ownName =
-  /[-_][0-9a-f]{12}\.(zip|tar\.gz|docs\.json\.gz|SHA256SUMS|SHA256SUMS\.sig|keys\.asc)$/
+  /[-_][0-9a-f]{12}\.(zip|tar\.gz|docs\.json\.gz|source\.zip|SHA256SUMS|SHA256SUMS\.sig|keys\.asc)$/
 
 interface SweptPlace {
   readonly at: StoragePlace

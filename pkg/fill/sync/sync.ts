@@ -108,6 +108,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     docsAllowance: new DocsAllowance(clock),
     comparisonAllowance: new DocsAllowance(clock, 2000),
     pages: new Bounded({ maxEntries: 20, clock }),
+    providerFiles: new Bounded({ maxEntries: 20, clock }),
     removals,
     signers: new FirstSigners(),
     wake,

@@ -46,6 +46,8 @@ export class TestUpstream implements Sources {
   readonly delays = new Map<string, Promise<void>>()
   /** The requests: `list URL`, `fetch URL 1.0.0`. */
   readonly asked: string[] = []
+  /** Places that modules and repositories were said to be in. */
+  readonly origins: ModuleOrigin[] = []
   readonly #spool: Spool
 
   constructor(spool: Spool) {
@@ -71,6 +73,7 @@ export class TestUpstream implements Sources {
   }
 
   module(origin: ModuleOrigin): ModuleUpstream {
+    this.origins.push(origin)
     const url = origin.source?.url ?? origin.repoUrl ?? ''
     const tags = () => this.repositories.get(url) ?? new Map<string, Record<string, string>>()
     const revisionOf = (version: string, files: Readonly<Record<string, string>>) =>

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Provider } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { Priority } from '../queue/queue.ts'
 import type { Context } from './context.ts'
@@ -28,6 +29,12 @@ export function* affectedBy(
   if (ref.kind === 'Module') {
     for (const version of interfacesAffected(objects, before, after)) yield [version, 'poll']
   }
+  if (ref.kind === 'Provider' && after !== undefined && isOtherSource(before, after)) {
+    const versions = objects.list('Version', { namespace, ownerUid: after.metadata.uid })
+    for (const { metadata } of versions) {
+      yield [{ kind: 'Version', namespace, name: metadata.name }, 'poll']
+    }
+  }
   if (!isOwn) return
   const label = depotLabel(apiGroup)
   if (ref.kind === 'Module' || ref.kind === 'Provider') {
@@ -43,6 +50,12 @@ export function* affectedBy(
       yield [{ kind, namespace, name: metadata.name }, 'user']
     }
   }
+}
+
+/** Whether the registry of a Provider names another source repository. */
+function isOtherSource(before: StoredObject | undefined, after: StoredObject | undefined): boolean {
+  const [a, b] = [before, after].map((one) => (one?.status ?? {}) as Provider['status'])
+  return a?.resolvedSourceRepository !== b?.resolvedSourceRepository
 }
 
 /** Whether fields changed that reconcilers do not write. */

@@ -11,6 +11,7 @@ import type { Common } from './row-context.ts'
 export function commonOf(version: Version): Common {
   const { metadata, spec, status } = version
   const ref = parentRefOf(version)
+  const scan = status?.scan ?? status?.dependencyScan
   const isProvider = spec.type === 'Provider'
   return {
     namespace: metadata.namespace,
@@ -23,8 +24,8 @@ export function commonOf(version: Version): Common {
     arch: isProvider ? spec.architecture : undefined,
     protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
     ...placeOfVersion(version),
-    scanner: status?.scan?.scanner,
-    scanDatabase: status?.scan?.database,
+    scanner: scan?.scanner,
+    scanDatabase: scan?.database,
     isNew: isNew(version),
     // A Version that was published by its digest is in sync without a controller's status.
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,

@@ -60,7 +60,7 @@ const nothingRare: Rare = {
 
 /** The scans of the archive that is served: those of one that was replaced say nothing about it. */
 export function servedScans(
-  { status: { scan, sourceScan, binaryScan } = {} }: Version,
+  { status: { scan, dependencyScan, sourceScan, binaryScan } = {} }: Version,
   digest: string | undefined,
 ): {
   readonly sourceScan?: Scan | undefined
@@ -68,7 +68,13 @@ export function servedScans(
   readonly isTruncated?: boolean | undefined
 } {
   const isOfAnother = scan !== undefined && digest !== undefined && digestOf(scan.sha256) !== digest
-  return isOfAnother ? {} : { sourceScan, binaryScan, isTruncated: scan?.truncated }
+  return isOfAnother
+    ? {}
+    : {
+        sourceScan,
+        binaryScan,
+        isTruncated: scan?.truncated ?? dependencyScan?.truncated,
+      }
 }
 
 interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated'> {
@@ -121,7 +127,10 @@ export function criticalSinceOf(
     scan?.findings.some(({ severity }) => severity.toUpperCase() === 'CRITICAL') ? [scan] : [],
   )
   if (times.length === 0) return 0
-  const since = secondsOf(status?.scan?.criticalSince)
+  const written = [status?.scan, status?.dependencyScan].map((scan) =>
+    secondsOf(scan?.criticalSince),
+  )
+  const since = Math.max(...written)
   return since || Math.max(1, ...times.map(({ scannedAt: at }) => secondsOf(at)))
 }
 

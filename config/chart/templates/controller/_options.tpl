@@ -39,6 +39,7 @@
 - {flag: egress-public-downloads, text: {{ $c.egress.publicDownloads | quote }}, from: controller.egress.publicDownloads}
 - {flag: egress-ca-path, text: {{ ternary "/etc/depot/egress/ca.crt" "" (ne $c.egress.caSecretName "") | quote }}, from: controller.egress.caSecretName}
 - {flag: upstream-policy, text: {{ ternary "/etc/depot/upstream-policy/policy.yaml" "" (not (empty $c.upstreamPolicy)) | quote }}, from: controller.upstreamPolicy}
+- {flag: provider-sources, switch: true, text: {{ and $v.scanning.enabled $v.scanning.providerScanning | quote }}, from: scanning.providerScanning}
 - {flag: storage-grants, text: {{ join "," $c.storageGrants | quote }}, from: controller.storageGrants}
 - {flag: require-storage-grants, text: {{ ternary "true" "" $c.requireStorageGrants | quote }}, from: controller.requireStorageGrants}
 - {flag: events-webhook, text: {{ $c.events.url | quote }}, from: controller.events.url}

@@ -2,7 +2,7 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import type { StoragePlace } from './plan.ts'
-import { docsIn, filesIn, movedStatus } from './status.ts'
+import { docsIn, filesIn, movedStatus, sourceIn } from './status.ts'
 import { storeFile } from './store.ts'
 import { readStored } from './stored-file.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
@@ -16,7 +16,7 @@ interface Move {
 }
 
 /**
- * Copies a stored archive with its documents and documentation to another place, from which servers serve it as soon as the
+ * Copies a stored archive with what is stored next to it to another place, from which servers serve it as soon as the
  * status names it. The files in the old place stay for a while.
  *
  * @returns the object with its new status, or undefined if it changed meanwhile; false if the archive has to be fetched
@@ -32,24 +32,29 @@ export async function moveArchive(
   // Storage credentials reach the places of every tenant, and a status may name any of them.
   if (artifact?.sha256 === undefined || !from.place.isGrantedTo(namespace)) return false
   const files = filesIn({ artifact, release })
-  const docsName = docsIn(artifact)
-  let hasDocs = docsName !== undefined
+  const extras = new Map([
+    [docsIn(artifact), 'docs'],
+    [sourceIn(artifact), 'source'],
+  ] as const)
+  const without = new Set<'docs' | 'source'>()
   const letGo = await context.inUse.hold(to.placeId, files)
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.uploadMs)])
   const digests = new Map([
     [artifact.fileName, artifact.sha256],
-    [docsName, artifact.docs?.sha256],
+    [docsIn(artifact), artifact.docs?.sha256],
+    [sourceIn(artifact), artifact.source?.sha256],
   ])
   try {
     for (const fileName of files) {
       const sha256 = digests.get(fileName)
       if (await copy(context, fileName, sha256, { from, to, signal: deadline })) continue
-      if (fileName !== docsName) return false
-      hasDocs = false
+      const extra = extras.get(fileName)
+      if (extra === undefined) return false
+      without.add(extra)
     }
     const replacing = { from, to, nowMs: context.clock(), graceMs: context.timings.removalGraceMs }
     return await writeStatus<VersionStatus>(context, latestOf(context, object), (status) =>
-      movedStatus(status, { sourceKey, hasDocs }, replacing),
+      movedStatus(status, { sourceKey, without }, replacing),
     )
   } finally {
     letGo()

@@ -1,4 +1,10 @@
-import { type ArchiveDocs, type Artifact, docsFileName } from '../../../api/v1alpha1/v1alpha1.ts'
+import {
+  type ArchiveDocs,
+  type ArchiveSource,
+  type Artifact,
+  docsFileName,
+  sourceFileName,
+} from '../../../api/v1alpha1/v1alpha1.ts'
 import type { FillError } from '../../sources/sources.ts'
 import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
 import { timeOf } from '../context.ts'
@@ -95,16 +101,34 @@ export function storedStatus(
   }
 }
 
+/**
+ * Reports go.mod and go.sum of a provider, or why there are none. Those of another repository are removed later.
+ *
+ * @param source undefined: no repository is known
+ */
+export function sourcedStatus(
+  before: VersionStatus | undefined,
+  source: ArchiveSource | undefined,
+  { at, ...times }: Pick<Replacing, 'nowMs' | 'graceMs'> & { readonly at: StoragePlace },
+): Change {
+  const { source: _, ...rest } = before?.artifact ?? {}
+  const artifact = { ...rest, ...(source && { source }) }
+  const files = filesIn({ ...before, artifact })
+  const replaced = replacedAfter(before, files, { from: at, to: at, ...times })
+  return { fields: { artifact, replaced }, conditions: {} }
+}
+
 /** Reports that an archive and its documents were copied to another place. */
 export function movedStatus(
   before: VersionStatus | undefined,
-  { sourceKey, hasDocs }: { readonly sourceKey: string | undefined; readonly hasDocs: boolean },
+  { sourceKey, without }: { readonly sourceKey: string | undefined; readonly without: Extras },
   replacing: Replacing,
 ): Change {
-  const { docs, ...stored } = before?.artifact ?? {}
+  const { docs, source, ...stored } = before?.artifact ?? {}
   const artifact = before?.artifact && {
     ...stored,
-    ...(hasDocs && docs && { docs }),
+    ...(docs && !without.has('docs') && { docs }),
+    ...(source && !without.has('source') && { source }),
     ...(sourceKey !== undefined && { sourceKey }),
     verifiedAt: timeOf(replacing.nowMs),
     ...placeFields(replacing.to),
@@ -123,13 +147,17 @@ export const docsFields = ({ sha256, sizeBytes }: ArchiveDocs): ArchiveDocs => (
   sizeBytes,
 })
 
-/** The archive of a status, and the documents and documentation that are stored next to it. */
+/** Files next to an archive that can be made again. */
+export type Extras = ReadonlySet<'docs' | 'source'>
+
+/** The archive of a status, and what is stored next to it. */
 export function filesIn({
   artifact,
   release,
 }: Pick<VersionStatus, 'artifact' | 'release'> = {}): string[] {
   const { shasums, signature, keys } = release ?? {}
-  return [artifact?.fileName, docsIn(artifact), shasums, signature, keys].filter(
+  const extras = [docsIn(artifact), sourceIn(artifact)]
+  return [artifact?.fileName, ...extras, shasums, signature, keys].filter(
     (file) => file !== undefined,
   )
 }
@@ -138,6 +166,14 @@ export function filesIn({
 export function docsIn({ fileName, sha256, docs }: Artifact = {}): string | undefined {
   if (docs === undefined || fileName === undefined || sha256 === undefined) return undefined
   return docsFileName(fileName, sha256)
+}
+
+/** The name of the stored go.mod and go.sum of a provider; undefined if there are none. */
+export function sourceIn({ fileName, sha256, source }: Artifact = {}): string | undefined {
+  if (source?.sha256 === undefined || fileName === undefined || sha256 === undefined) {
+    return undefined
+  }
+  return sourceFileName(fileName, sha256)
 }
 
 type Replaced = NonNullable<VersionStatus['replaced']>[number]

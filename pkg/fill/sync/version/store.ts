@@ -59,7 +59,8 @@ interface SmallFile {
   readonly sha256: string
 }
 
-async function storeBytes(
+/** Stores bytes under a name that holds a digest. @throws FillError, RegistryError */
+export async function storeBytes(
   { spool }: Pick<Context, 'spool'>,
   place: ArchivePlace,
   { fileName, bytes, sha256 }: SmallFile,

@@ -19,6 +19,7 @@ import {
   storedPlaceOf,
   type VersionPlan,
 } from './plan.ts'
+import { keepSource } from './provider-source.ts'
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { ruleBasis } from './signer-rule.ts'
@@ -191,6 +192,11 @@ async function afterwards(
     signal,
     isChecked: stored.isChecked,
   })
+  const unsourcedMs = await keepSource(context, latestOf(context, object), at, {
+    signal,
+    isChecked: stored.isChecked,
+    isRequested: request !== undefined,
+  })
   const uncomparedMs = await compareStored(context, latestOf(context, object), parent, signal)
   const { artifact, drift } = versionStatus(current)
   const due = artifact && verificationDueMs(context, current, artifact)
@@ -199,6 +205,7 @@ async function afterwards(
     due && Math.min(due.verify, due.rehash) - clock(),
     afterMs,
     undocumentedMs,
+    unsourcedMs,
     uncomparedMs,
     drift === undefined ? undefined : jittered(timings.stalledMs, sourceKey),
   )

@@ -10,6 +10,7 @@ import { compareStored } from './comparison.ts'
 import { document } from './document.ts'
 import { moveArchive } from './move.ts'
 import { heldForScan, type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
+import { keepSource } from './provider-source.ts'
 import { forgetPublication, publishedOf } from './publications.ts'
 import { awaitRelease, wakeRelease } from './release.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
@@ -99,11 +100,16 @@ export async function syncUpload(
     signal,
     isChecked: stored?.isChecked !== false,
   })
+  const unsourcedMs = await keepSource(context, latestOf(context, object), placed, {
+    signal,
+    isChecked: stored?.isChecked !== false,
+    isRequested: request !== undefined,
+  })
   const current = latestOf(context, object)
   const uncomparedMs = await compareStored(context, current, placed.parent, signal)
   const due = verificationDueMs(context, object, found)
   const dueMs = Math.min(due.verify, due.rehash) - context.clock()
-  return soonest(dueMs, undocumentedMs, uncomparedMs)
+  return soonest(dueMs, undocumentedMs, unsourcedMs, uncomparedMs)
 }
 
 /** In a place of another tenant, a message only says whether the object has the digest that the caller named. */

@@ -1,0 +1,138 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { conditionOf, type ScanPolicy, sourceFileName } from '../../api/v1alpha1/v1alpha1.ts'
+import { ScanScene } from './scan.fixture.ts'
+
+let scene: ScanScene
+beforeEach(async () => {
+  scene = await ScanScene.open()
+})
+afterEach(() => scene.close())
+
+const platforms = ['linux', 'darwin', 'windows']
+const repository = 'https://git.test/terraform-provider-random'
+const goMod = 'module example.test/random\n'
+
+/** Stores a provider for each platform, with the go.mod of its source. */
+async function store(source: object = {}, scanPolicy?: ScanPolicy): Promise<string | undefined> {
+  const digests = new Set<string>()
+  for (const os of platforms) {
+    const more = { source, ...(scanPolicy && { scanPolicy }) }
+    digests.add(await scene.storeSource(os, goMod, more))
+  }
+  const [digest, ...others] = digests
+  expect(others).toEqual([])
+  return digest
+}
+
+/** Writes a line for each run, and finds what it was given. */
+const counting = (more = '') => {
+  const runs = JSON.stringify(join(scene.folder, 'runs'))
+  return scene.scanner(
+    `fs.appendFileSync(${runs}, target + '\\n')
+     ${more}
+     print([{ vulnerabilityID: 'CVE-1', pkgName: target, severity: target === 'source' ? 'HIGH' : 'LOW',
+       title: target === 'source' ? fs.readFileSync(folder + '/go.mod', 'utf8') : '' }])`,
+  )
+}
+const runs = async (target: string) =>
+  ((await scene.text('runs')) ?? '').split('\n').filter((line) => line === target).length
+const said = async (os: string) => {
+  const { status, reason, message } = conditionOf(await scene.status(os), 'SourceScanned') ?? {}
+  return { status, reason, message }
+}
+
+it('scans go.mod and go.sum of a provider once, and writes the findings of all platforms', async () => {
+  await counting()
+  const sha256 = await store()
+  expect((await scene.run()).done).toBe(platforms.length + 1)
+  expect([await runs('source'), await runs('binary')]).toEqual([1, platforms.length])
+  const all = await Promise.all(platforms.map((os) => scene.status(os)))
+  for (const { sourceScan, binaryScan, dependencyScan, scan } of all) {
+    expect(sourceScan).toEqual(all[0]?.sourceScan)
+    expect(sourceScan?.findings).toMatchObject([{ pkgName: 'source', title: goMod.trim() }])
+    expect(binaryScan?.findings).toMatchObject([{ pkgName: 'binary' }])
+    expect(dependencyScan).toMatchObject({ sha256, counts: { high: 1, low: 0 } })
+    expect(scan?.counts).toMatchObject({ high: 0, low: 1 })
+  }
+  expect(await said('linux')).toMatchObject({
+    status: 'True',
+    reason: 'Scanned',
+    message: expect.stringMatching(/^1 high, by scanner of /),
+  })
+  expect((await scene.run()).done).toBe(0)
+  scene.aheadMs = 30 * 3_600_000
+  expect((await scene.run({ slots: 4 })).done).toBe(platforms.length + 1)
+  expect(await runs('source')).toBe(2)
+})
+
+it('says why the source of a provider has no scan, which is not a clean one', async () => {
+  await counting()
+  const problem = `${repository} has no go.mod at v1.0.0`
+  await store({ problem })
+  await scene.run()
+  expect(await said('linux')).toEqual({
+    status: 'Unknown',
+    reason: 'SourceUnknown',
+    message: problem,
+  })
+  expect((await scene.status('linux')).sourceScan).toBeUndefined()
+  const writtenAt = await scene.writtenAt('linux')
+  await scene.run()
+  expect(await scene.writtenAt('linux')).toBe(writtenAt)
+})
+
+it('drops its findings when the source is no longer known, but not those of another program', async () => {
+  await counting()
+  await store()
+  await scene.run()
+  const { artifact, ...status } = await scene.status('linux')
+  const { source: _, ...unsourced } = artifact ?? {}
+  await scene.writeStatus('linux', { ...status, artifact: unsourced })
+  const { dependencyScan: __, ...foreign } = await scene.status('darwin')
+  await scene.writeStatus('darwin', { ...foreign, artifact: unsourced })
+  await scene.run()
+  const after = await scene.status('linux')
+  expect([after.sourceScan, after.dependencyScan]).toEqual([undefined, undefined])
+  expect(after.binaryScan?.findings).toHaveLength(1)
+  expect(await said('linux')).toEqual({})
+  expect((await scene.status('darwin')).sourceScan?.findings).toHaveLength(1)
+})
+
+it('quarantines a version by findings in its source', async () => {
+  await counting()
+  await store(undefined, { block: 'HIGH' })
+  await scene.run()
+  expect((await scene.status('linux')).quarantinedBy?.[0]?.message).toContain('CVE-1')
+  const ignore = [{ id: 'CVE-1', reason: 'not called', until: '2999-01-01' }]
+  await scene.stop()
+  await store(undefined, { block: 'HIGH', ignore })
+  await scene.run()
+  expect((await scene.status('linux')).quarantinedBy).toBeUndefined()
+})
+
+it('refuses files that differ from what was fetched, and fails once for all platforms', async () => {
+  await counting()
+  await store()
+  for (const os of platforms) {
+    const { artifact } = await scene.status(os)
+    const name = sourceFileName(artifact?.fileName ?? '', artifact?.sha256 ?? '')
+    await writeFile(join(scene.folder, 'archives/stored', os, name), 'altered')
+  }
+  const { failures } = await scene.run()
+  expect(failures().map(({ key }) => key)).toEqual(
+    platforms.toSorted().map((os) => `team/${os} (source)`),
+  )
+  expect(await said('linux')).toMatchObject({
+    reason: 'ScanFailed',
+    message: expect.stringMatching(/^storage has no archive .*source\.zip with the digest/),
+  })
+  const { sourceScan, binaryScan } = await scene.status('linux')
+  expect([sourceScan, binaryScan?.findings.length]).toEqual([undefined, 1])
+  expect(await runs('source')).toBe(0)
+  await store()
+  await counting(`if (target === 'source') process.exit(1)`)
+  await scene.run()
+  expect(await runs('source')).toBe(1)
+})

@@ -1,0 +1,217 @@
+import { hash } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { defaultLimits, visitFiles } from '../../archives/archive/archive.ts'
+import { refOf } from '../../records/store/store.ts'
+import { FillError } from '../sources/sources.ts'
+import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
+import type { Scene } from './scene.fixture.ts'
+
+const files = { 'go.mod': 'module example.test/hello\n', 'go.sum': 'sums\n', 'main.go': 'package' }
+
+/** Files of the source of stored providers, for scanners. */
+export function providerSourceScenarios(scene: () => Scene): void {
+  describe('go.mod and go.sum of a provider', () => {
+    const repository = 'https://git.test/terraform-provider-hello'
+    const other = 'https://git.test/other'
+    const offer = () =>
+      scene().upstream.provider('acme/hello', {
+        '1.0.0': { platforms: ['linux/amd64', 'darwin/arm64'], signer: 'A'.repeat(40) },
+      })
+    const push = (content: Readonly<Record<string, string>>, url = repository) =>
+      scene().upstream.repositories.set(url, new Map([['v1.0.0', content]]))
+    const write = (config: object = { sourceRepository: repository }) =>
+      scene().write('Provider', 'hello', {
+        providerConfig: { namespace: 'acme', storageConfig, ...config },
+        versions: versions('1.0.0'),
+      })
+    const run = (options = {}) => scene().run({ providerSources: true, ...options })
+    const status = () => scene().status('Version', 'hello-1-0-0-linux-amd64')
+    const source = () => status().artifact?.source
+    const asked = () => scene().upstream.asked.filter((what) => what.includes('https://git.test'))
+    const pathOf = (name: string) => join(scene().storage, name)
+    const stored = async () =>
+      (await scene().stored()).filter((name) => name.endsWith('.source.zip'))
+    const read = async () => {
+      const [name = ''] = await stored()
+      const found = new Map<string, string>()
+      const limits = defaultLimits.module
+      await visitFiles({ file: pathOf(name), limits }, (path) => (chunk) => {
+        found.set(path, (found.get(path) ?? '') + Buffer.from(chunk).toString())
+      })
+      return Object.fromEntries(found)
+    }
+
+    it('are fetched once for all platforms at the tag of the version, and stored next to each archive', async () => {
+      offer()
+      push(files)
+      await write()
+      await run()
+      expect(await stored()).toHaveLength(2)
+      const [name = ''] = await stored()
+      expect(await read()).toEqual({ 'go.mod': files['go.mod'], 'go.sum': files['go.sum'] })
+      expect(source()).toEqual({
+        repository,
+        revision: expect.stringMatching(/^1\.0\.0@sha1:[0-9a-f]{40}$/),
+        sha256: hash('sha256', await readFile(pathOf(name))),
+        sizeBytes: (await readFile(pathOf(name))).length,
+      })
+      expect(asked()).toEqual([`resolve ${repository} 1.0.0`, `fetch ${repository} 1.0.0`])
+      await run()
+      expect(asked()).toHaveLength(2)
+    })
+
+    it('are not fetched without the option', async () => {
+      offer()
+      push(files)
+      await write()
+      await scene().run()
+      expect(source()).toBeUndefined()
+      expect(asked()).toEqual([])
+    })
+
+    it('come from the repository that the registry names, if the config names none', async () => {
+      offer()
+      push(files)
+      scene().upstream.sources.set('acme/hello', repository)
+      await write({})
+      await run()
+      expect(source()).toMatchObject({ repository, sha256: expect.any(String) })
+    })
+
+    it.each([
+      ['https://github.com/acme/hello', 'github', undefined],
+      ['https://ghe.test/acme/hello', 'github', 'https://ghe.test/api/v3'],
+      ['https://evil.test/acme/hello', 'git', undefined],
+    ])(
+      'take the credentials of the config to its own host alone: %s',
+      async (named, type, apiUrl) => {
+        offer()
+        scene().upstream.sources.set('acme/hello', named)
+        const githubClientConfig = { secretName: 'token', apiUrl: 'https://ghe.test/api/v3' }
+        await write({ githubClientConfig })
+        await run()
+        const [origin] = scene().upstream.origins
+        expect([origin?.source?.type, origin?.githubClientConfig?.apiUrl]).toEqual([type, apiUrl])
+        expect(origin?.githubClientConfig?.secretName).toBe(apiUrl && 'token')
+      },
+    )
+
+    it('take the credentials of its documentation if that is in the same repository', async () => {
+      offer()
+      push(files)
+      const docs = { type: 'git', url: repository, secretRef: { name: 'token' }, tagPrefix: 'x/' }
+      await write({ sourceRepository: repository, docs })
+      await run()
+      expect(scene().upstream.origins.map(({ source: of }) => of)).toEqual(
+        scene().upstream.origins.map(() => docs),
+      )
+      expect(source()?.sha256).toBeDefined()
+    })
+
+    it('are missing in a provider of another language, which is not asked again', async () => {
+      offer()
+      push({ 'Cargo.toml': '' })
+      await write()
+      await run()
+      expect(source()).toEqual({
+        repository,
+        revision: expect.any(String),
+        problem: `${repository} has no go.mod at 1.0.0`,
+      })
+      expect(await stored()).toEqual([])
+      await run()
+      expect(asked()).toHaveLength(2)
+    })
+
+    it('are left out if they are larger than any scanner needs', async () => {
+      offer()
+      push({ ...files, 'go.sum': 'x'.repeat(4 * 1024 * 1024 + 1) })
+      await write()
+      await run()
+      expect(source()?.problem).toBe(`go.sum of ${repository} has more than 4 MiB at 1.0.0`)
+      expect(await stored()).toEqual([])
+    })
+
+    it('prevent nothing if the repository cannot be read, which is written down, and come later', async () => {
+      offer()
+      scene().upstream.faults.set(repository, new FillError('AccessDenied', 'no token'))
+      await write()
+      await run()
+      expect(status()).toMatchObject({ synced: true, syncStatus: 'Synced' })
+      expect(source()).toEqual({ repository, problem: 'no token' })
+      scene().upstream.faults.clear()
+      push(files)
+      await run()
+      expect(source()).toMatchObject({ repository, sha256: expect.any(String) })
+      expect(source()?.problem).toBeUndefined()
+    })
+
+    it('are those of another repository when the config names one, and none when it names none', async () => {
+      offer()
+      push(files)
+      push({ 'go.mod': 'module example.test/other\n' }, other)
+      await write()
+      await run()
+      await write({ sourceRepository: other })
+      await run()
+      expect(await read()).toEqual({ 'go.mod': 'module example.test/other\n' })
+      expect(source()?.repository).toBe(other)
+      expect(status().replaced).toBeUndefined()
+      await write({})
+      await run()
+      expect(source()).toBeUndefined()
+      expect(status().replaced).toMatchObject([{ fileName: expect.stringMatching(/source\.zip$/) }])
+      scene().aheadMs = 25 * 3_600_000
+      await run()
+      expect(await stored()).toEqual([])
+      expect(status().replaced).toBeUndefined()
+    })
+
+    it('are fetched again when a person requests a sync, because a tag was moved', async () => {
+      offer()
+      push(files)
+      await write()
+      await run()
+      const before = source()?.revision
+      push({ 'go.mod': 'module example.test/moved\n' })
+      const annotations = { 'depot.internal/sync-requested-at': 'now' }
+      scene().aheadMs = 5 * 60_000
+      await scene().objects.patch(refOf(scene().object('Version', 'hello-1-0-0-linux-amd64')), {
+        metadata: { annotations },
+      })
+      await eventually(() => expect(source()?.revision).not.toBe(before))
+    })
+
+    it('are fetched again if storage has lost them, and go with the archive', async () => {
+      offer()
+      push(files)
+      await write()
+      await run()
+      const [name = ''] = await stored()
+      await rm(pathOf(name))
+      await run({ verifyAtStart: 'look' })
+      expect(await stored()).toHaveLength(2)
+      await scene().remove('Provider', 'hello')
+      await run({ timings: { removalGraceMs: 0 }, confirmRemovals: true })
+      await eventually(async () => expect(await stored()).toEqual([]))
+    })
+
+    it('move with the archive to another storage', async () => {
+      offer()
+      push(files)
+      await write()
+      await run()
+      scene().upstream.asked.length = 0
+      await write({
+        sourceRepository: repository,
+        storageConfig: { fileSystem: { directoryPath: 'elsewhere' } },
+      })
+      await run()
+      expect((await stored()).filter((name) => name.startsWith('elsewhere/'))).toHaveLength(2)
+      expect(source()?.sha256).toBeDefined()
+      expect(asked()).toEqual([])
+    })
+  })
+}
