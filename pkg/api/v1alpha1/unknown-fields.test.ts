@@ -21,7 +21,7 @@ describe('a field that nothing reads', () => {
     [
       'inside of a field',
       { upload: { sha: 'a' } },
-      'spec.upload.sha is not a known field: there are fileName, sha256, sizeBytes, contentDigest, publication, docs',
+      'spec.upload.sha is not a known field: there are fileName, sha256, sizeBytes, contentDigest, publication, docs, release',
     ],
   ])('is reported with the field to write instead: %s', (_, spec, text) => {
     expect(found('Version', { spec: { type: 'Module', version: '1.0.0', ...spec } })).toEqual([
