@@ -5,9 +5,8 @@ import { moduleRoutes } from './module-endpoint.ts'
 import { providerRoutes } from './provider-endpoint.ts'
 import { PublishMetrics } from './publish-metrics.ts'
 import type { PublishParts } from './publish-parts.ts'
-import { UploadSpaces } from './upload-space.ts'
 
-export interface PublishRoutesOptions extends Omit<PublishParts, 'metrics' | 'mibMs' | 'spaces'> {
+export interface PublishRoutesOptions extends Omit<PublishParts, 'metrics' | 'mibMs'> {
   readonly metrics: Metrics
   /** How long each MiB of a body may take to arrive, in milliseconds. Default: 60000. */
   readonly mibMs?: number
@@ -20,6 +19,6 @@ export function publishRoutes({
 }: PublishRoutesOptions): Hono<ServingEnv> {
   const log = options.log.child({ component: 'publishing' })
   const metrics = new PublishMetrics(options.metrics)
-  const parts = { ...options, mibMs, log, metrics, spaces: new UploadSpaces(options.spool) }
+  const parts = { ...options, mibMs, log, metrics }
   return new Hono<ServingEnv>().route('/', moduleRoutes(parts)).route('/', providerRoutes(parts))
 }

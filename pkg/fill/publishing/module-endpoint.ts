@@ -10,6 +10,7 @@ import type { PublishParts } from './publish-parts.ts'
 import { requireRight } from './right.ts'
 import { grantedPlace, parseModuleAddress, targetOf } from './target.ts'
 import { announcedBody, archiveTypes, receive } from './upload.ts'
+import { UploadSpaces } from './upload-space.ts'
 
 /** Modules that are packed at a time, because each takes memory; the others wait on disk. */
 const parallel = 4
@@ -20,7 +21,8 @@ const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
 
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spaces, limits, mibMs, metrics, log, template } = parts
+  const { objects, archives, spool, limits, mibMs, metrics, log, template } = parts
+  const spaces = new UploadSpaces(spool)
   const whenFree = createLimiter({ parallel, waiting, busy })
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
     const { namespace, name, system, version } = c.req.param()

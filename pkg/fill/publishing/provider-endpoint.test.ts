@@ -2,11 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hono } from 'hono'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { zipOf } from '../../archives/archive/packed.fixture.ts'
+import { tarGzOf, zipOf } from '../../archives/archive/packed.fixture.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import { begin, digestOf, mib, PublishingApp, send } from './endpoint.fixture.ts'
 import { Staging } from './staging.ts'
-import { UploadSpaces } from './upload-space.ts'
 
 let app: PublishingApp
 let routes: Hono<ServingEnv>
@@ -15,7 +14,10 @@ beforeEach(async () => {
   await app.open()
   routes = app.routes()
 })
-afterEach(() => app.close())
+afterEach(() => {
+  vi.restoreAllMocks()
+  return app.close()
+})
 
 const at = 'providers/team/cmdb/1.0.0'
 const stem = 'terraform-provider-cmdb_1.0.0'
@@ -179,22 +181,35 @@ it('lets a caller hold an eighth of the spool, and a few releases', async () => 
 })
 
 it('counts no release whose first file is refused', async () => {
-  const half = new Uint8Array(8 * mib)
-  const others = ['a', 'b'].map((caller) =>
-    begin(routes, `${at}/${stem}_linux_amd64.zip`, half, { caller }),
-  )
-  await vi.waitFor(() => expect(app.spool.reservedBytes).toBe(16 * mib))
+  const all = new Uint8Array(8 * mib)
+  const other = begin(routes, `${at}/${stem}_linux_amd64.zip`, all, { caller: 'other' })
+  await vi.waitFor(() => expect(app.spool.reservedBytes).toBe(8 * mib))
   const path = (patch: number) => `providers/team/cmdb/2.0.${patch}/SHA256SUMS`
   for (let patch = 0; patch < 4; patch += 1) {
     expect((await send(routes, path(patch), Buffer.from('x'))).status).toBe(503)
   }
-  await Promise.all(others.map(({ abort }) => abort()))
-  await Promise.all(others.map(({ answer }) => answer))
+  await other.abort()
+  await other.answer
   expect((await send(routes, path(4), Buffer.from('x'))).status).toBe(201)
 })
 
+it('gives modules and other releases the space that a forgotten release does not need', async () => {
+  const zip = `${at}/${stem}_linux_amd64.zip`
+  const all = new Uint8Array(8 * mib)
+  expect((await send(routes, zip, all, { caller: 'forgetful' })).status).toBe(201)
+  const module = await tarGzOf([{ path: 'main.tf', content: '' }])
+  expect((await send(routes, 'modules/team/vpc/aws/1.0.0', module)).status).toBe(201)
+  const sums = 'providers/team/cmdb/2.0.0/SHA256SUMS'
+  expect((await send(routes, sums, Buffer.from('x'))).status).toBe(503)
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_001)
+  expect((await send(routes, sums, Buffer.from('x'))).status).toBe(201)
+  expect(app.spool.reservedBytes).toBe(mib)
+  // Its files are missing, and are sent again.
+  expect((await finish('', 'forgetful')).body).toMatchObject({ missing: [] })
+})
+
 it('gives the space of a file back that another one of its name replaces at the same moment', async () => {
-  const staging = new Staging(app.spool, new UploadSpaces(app.spool))
+  const staging = new Staging(app.spool)
   const key = { caller: 'ci', version: 'team/cmdb/1.0.0' }
   const { signal } = new AbortController()
   const keep = async (content: string): Promise<void> => {
@@ -244,7 +259,7 @@ it('says of a release without files which platforms are published', async () => 
 })
 
 it('drops files that nobody publishes', async () => {
-  const staging = new Staging(app.spool, new UploadSpaces(app.spool), 20)
+  const staging = new Staging(app.spool, 20)
   const key = { caller: 'ci', version: 'team/cmdb/1.0.0' }
   const { signal } = new AbortController()
   {

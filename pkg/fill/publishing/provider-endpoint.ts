@@ -49,8 +49,8 @@ interface Subject {
 
 /** `PUT` of each file of a release, and `POST` of `finish`, which publishes all of them or none. */
 export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spool, spaces, limits, mibMs, metrics, log } = parts
-  const staging = new Staging(spool, spaces)
+  const { objects, archives, spool, limits, mibMs, metrics, log } = parts
+  const staging = new Staging(spool)
 
   const subjectOf = async (
     c: Context<ServingEnv>,

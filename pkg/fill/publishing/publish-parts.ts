@@ -4,14 +4,11 @@ import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { PublishMetrics } from './publish-metrics.ts'
 import type { PublishGuard } from './right.ts'
-import type { UploadSpaces } from './upload-space.ts'
 
 /** Everything that routes for publishing share. */
 export interface PublishParts extends PublishGuard {
   readonly archives: ArchiveStore
   readonly spool: Spool
-  /** The part of the spool for uploads. */
-  readonly spaces: UploadSpaces
   readonly limits: LimitsByKind
   readonly metrics: PublishMetrics
   readonly log: Logger

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import { RegistryError, unavailable } from '../../base/errors/errors.ts'
 import type { AnnouncedBody } from './upload.ts'
-import type { UploadSpace, UploadSpaces } from './upload-space.ts'
+import { type UploadSpace, UploadSpaces } from './upload-space.ts'
 
 /** One version of a provider that one caller sends. */
 export interface StagedKey {
@@ -36,15 +36,19 @@ interface Release {
   /** Sizes of what arrives now. */
   readonly arriving: Set<() => number>
   expiry?: NodeJS.Timeout
+  /** When the last file arrived, or broke off. */
+  usedMs: number
   isOver: boolean
 }
 
+/** A release that rests for so long gives way to others. */
+const restMs = 60_000
 const maxFiles = 100
 const maxReleases = 4
 
 /**
- * Keeps the files of releases until all of them are there. They are gone after an hour in which none arrived, and after a
- * restart. Those of one caller fill an eighth of the spool at most.
+ * Keeps the files of releases until all of them are there. They are gone after an hour in which none arrived, after a
+ * minute if others need the space, and after a restart. Those of all callers fill an eighth of the spool at most.
  */
 export class Staging {
   readonly #spool: Spool
@@ -53,9 +57,9 @@ export class Staging {
   readonly #releases = new Map<string, Release>()
   readonly #turns = new Map<string, Promise<unknown>>()
 
-  constructor(spool: Spool, spaces: UploadSpaces, keepMs = 3_600_000) {
+  constructor(spool: Spool, keepMs = 3_600_000) {
     this.#spool = spool
-    this.#spaces = spaces
+    this.#spaces = new UploadSpaces(spool, () => this.#dropResting())
     this.#keepMs = keepMs
   }
 
@@ -164,7 +168,7 @@ export class Staging {
       return other
     }
     const files = new Map<string, StagedFile>()
-    const release = { key, place, files, arriving: new Set<() => number>(), isOver: false }
+    const release = { key, place, files, arriving: new Set<() => number>(), usedMs: 0, isOver: false }
     this.#releases.set(idOf(key), release)
     return release
   }
@@ -172,11 +176,26 @@ export class Staging {
   #expireLater(release: Release): void {
     clearTimeout(release.expiry)
     if (release.isOver) return
+    release.usedMs = performance.now()
     release.expiry = setTimeout(() => {
-      if (release.arriving.size > 0 || this.#turns.has(release.key.version)) {
-        this.#expireLater(release)
-      } else void this.drop(release.key)
+      if (this.#isInUse(release)) this.#expireLater(release)
+      else void this.drop(release.key)
     }, this.#keepMs).unref()
+  }
+
+  #isInUse({ arriving, key }: Release): boolean {
+    return arriving.size > 0 || this.#turns.has(key.version)
+  }
+
+  /** Drops the release that has rested for the longest time. @returns whether there was one */
+  async #dropResting(): Promise<boolean> {
+    const dueMs = performance.now() - restMs
+    const [oldest] = [...this.#releases.values()]
+      .filter((release) => !this.#isInUse(release) && release.usedMs <= dueMs)
+      .toSorted((a, b) => a.usedMs - b.usedMs)
+    if (oldest === undefined) return false
+    await this.drop(oldest.key)
+    return true
   }
 
   #bytesOf(caller: string): number {

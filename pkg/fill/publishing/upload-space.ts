@@ -11,18 +11,21 @@ export interface UploadSpace extends AsyncDisposable {
 
 const stepBytes = 1024 * 1024
 
-/** Publications fill a quarter of the spool at most, because fetches share it. */
+/** Modules and releases of providers fill an eighth of the spool each at most, because fetches share it. */
 export class UploadSpaces {
   readonly #spool: Spool
+  readonly #makeSpace: () => Promise<boolean>
   #heldBytes = 0
 
-  constructor(spool: Spool) {
+  /** @param makeSpace gives some space back that nobody needs at the moment; false: there is none */
+  constructor(spool: Spool, makeSpace: () => Promise<boolean> = async () => false) {
     this.#spool = spool
+    this.#makeSpace = makeSpace
   }
 
   /** @param bytes as far as they are known. @throws RegistryError Unavailable */
   async open(bytes: number, signal: AbortSignal): Promise<UploadSpace> {
-    this.#require(bytes, 0)
+    await this.#require(bytes, () => 0)
     const file = await this.#spool.reserve(0, { signal })
     const parts = [file]
     let heldBytes = 0
@@ -34,7 +37,7 @@ export class UploadSpaces {
       grow: async (wanted) => {
         if (wanted <= heldBytes) return
         const more = Math.ceil((wanted - heldBytes) / stepBytes) * stepBytes
-        this.#require(more, heldBytes)
+        await this.#require(more, () => heldBytes)
         this.#heldBytes += more
         heldBytes += more
         parts.push(await this.#spool.reserve(more, { signal }))
@@ -47,12 +50,14 @@ export class UploadSpaces {
   }
 
   /** One upload alone may be larger. */
-  #require(bytes: number, ownBytes: number): void {
-    const isAlone = this.#heldBytes === ownBytes
-    if (isAlone || this.#heldBytes + bytes <= this.#spool.sizeBytes / 4) return
-    throw new RegistryError(
-      'Unavailable',
-      'others are publishing as much as there is space for: send the archive again in a moment',
-    )
+  async #require(bytes: number, ownBytes: () => number): Promise<void> {
+    const limit = this.#spool.sizeBytes / 8
+    while (this.#heldBytes !== ownBytes() && this.#heldBytes + bytes > limit) {
+      if (await this.#makeSpace()) continue
+      throw new RegistryError(
+        'Unavailable',
+        'others are publishing as much as there is space for: send the archive again in a moment',
+      )
+    }
   }
 }
