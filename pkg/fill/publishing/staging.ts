@@ -168,7 +168,14 @@ export class Staging {
       return other
     }
     const files = new Map<string, StagedFile>()
-    const release = { key, place, files, arriving: new Set<() => number>(), usedMs: 0, isOver: false }
+    const release = {
+      key,
+      place,
+      files,
+      arriving: new Set<() => number>(),
+      usedMs: 0,
+      isOver: false,
+    }
     this.#releases.set(idOf(key), release)
     return release
   }
