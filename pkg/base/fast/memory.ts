@@ -31,17 +31,20 @@ export function collector(): NodeJS.GCFunction {
   return runInNewContext('gc') as NodeJS.GCFunction
 }
 
+/** Growth of the heap between two full collections, in percent. V8's default is several times higher. */
+const growthPercent = { whileLoading: 25, loaded: 10 } as const
+
+const setGrowth = (percent: number): void => setFlagsFromString(`--heap-growing-percent=${percent}`)
+
 /**
- * Collects all garbage, compacts the heap, and returns free memory to the system. It blocks the process for a second per GB
- * of heap, so call it when the catalog is filled, before requests are answered.
+ * Collects all garbage, compacts the heap, returns free memory to the system, and bounds the heap more tightly. It blocks the
+ * process for a second per GB of heap, so call it when the catalog is filled, before requests are answered.
  */
 export function giveMemoryBack(): void {
   if (isPlain()) return
   collector()({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  setGrowth(growthPercent.loaded)
 }
-
-/** Growth of the heap between two full collections, in percent. V8's default is several times higher. */
-const growthPercent = 10
 
 /**
  * Bounds the heap of a server whose memory is its catalog. V8 allocates objects in the old generation if earlier objects of
@@ -50,5 +53,5 @@ const growthPercent = 10
 export function limitHeap(): void {
   if (isPlain()) return
   setFlagsFromString('--no-allocation-site-pretenuring')
-  setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
+  setGrowth(growthPercent.whileLoading)
 }
