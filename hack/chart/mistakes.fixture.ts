@@ -674,6 +674,11 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
     'V36 global.image.digest pins the image without a scanner: set scanning.image.digest too, to that of the tag 1.2.3-scanning',
   ],
   [
+    'V36 image of Trivy',
+    { scanning: { enabled: true, image: { repository: 'ghcr.io/aquasecurity/trivy' } } },
+    'V36 scanning.image.repository "ghcr.io/aquasecurity/trivy" has no depot: name a mirror of the image of Depot whose tag ends in -scanning, or leave it empty',
+  ],
+  [
     'V36 secrets',
     { rbac: { scopeToNamespace: true }, controller: { secretNamespaces: ['*'] } },
     'V36 controller.secretNamespaces can only name depot-system, because rbac.scopeToNamespace=true reads no other namespace',
@@ -692,6 +697,8 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
 
 /** Values that Helm refuses by their schema, with the end of the path in its message. */
 export const malformed: readonly (readonly [values: Values, path: string])[] = [
+  [{ scanning: { cache: null } }, 'scanning'],
+  [{ scanning: { dbUpdater: { repository: 'https://registry.example.com/db' } } }, 'repository'],
   [{ monitoring: { prometheusRule: { slo: { availability: 0.999 } } } }, 'availability'],
   [{ monitoring: { prometheusRule: { slo: { availability: 100 } } } }, 'availability'],
   [{ server: { storageGrants: ['s3://archives'] } }, 'storageGrants/0'],

@@ -46,7 +46,7 @@ describe('values that contradict each other', () => {
     const image = { repository: 'aquasec/trivy', tag: '0.70.0' }
     const all = { ...scanning, scanModules: true, dbUpdater: { ...scanning.dbUpdater, image } }
     expect(mistakes({ scanning: all })).toEqual([
-      'V31 scanning.dbUpdater.image is now scanning.image; see docs/migrating.md',
+      'V31 scanning.dbUpdater.image is now removed (the image of the scanner downloads the database); see docs/migrating.md',
       'V31 scanning.scanModules is now removed (modules are always scanned); see docs/migrating.md',
     ])
   })

@@ -21,7 +21,7 @@ export function schemaOf(values: readonly Value[]): object {
   for (const value of values) {
     const path = value.name.split('.')
     const key = path.pop() ?? ''
-    const parent = parentOf(root, path)
+    const parent = parentOf(root, path, value.retired !== true)
     parent.properties[key] = leaf(value)
     if (!value.retired) parent.required.push(key)
   }
@@ -32,11 +32,12 @@ export function schemaOf(values: readonly Value[]): object {
   }
 }
 
-function parentOf(root: Branch, path: readonly string[]): Branch {
+function parentOf(root: Branch, path: readonly string[], isRequired: boolean): Branch {
   let at = root
   for (const key of path) {
     const next = at.properties[key] ?? branch()
     at.properties[key] = next
+    if (isRequired && !at.required.includes(key)) at.required.push(key)
     if (!isBranch(next)) throw new Error(`${path.join('.')} is a value and has values below it`)
     at = next
   }

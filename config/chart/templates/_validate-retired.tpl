@@ -7,6 +7,8 @@
   (and (not $v.scanning.enabled) (or $v.scanning.blockOnHigh $v.scanning.blockOnCritical))
 (printf "V36 global.image.digest pins the image without a scanner: set scanning.image.digest too, to that of the tag %s-scanning" ($v.global.image.tag | default .root.Chart.AppVersion))
   (and $v.scanning.enabled $v.global.image.digest (not (or $v.scanning.image.repository $v.scanning.image.tag $v.scanning.image.digest)))
+(printf "V36 scanning.image.repository \"%s\" has no depot: name a mirror of the image of Depot whose tag ends in -scanning, or leave it empty" $v.scanning.image.repository)
+  (and $v.scanning.enabled (regexMatch "(^|/)trivy(:|$)" $v.scanning.image.repository))
 (printf "V36 controller.secretNamespaces can only name %s, because rbac.scopeToNamespace=true reads no other namespace" $own)
   (and $v.rbac.scopeToNamespace (without $v.controller.secretNamespaces $own))
 "V36 controller.events.url and controller.events.secretName need each other: set both, or neither"
@@ -38,7 +40,7 @@
   "global.developmentMode" "removed"
   "agent" "removed"
   "assembly" "removed"
-  "scanning.dbUpdater.image" "scanning.image"
+  "scanning.dbUpdater.image" "removed (the image of the scanner downloads the database)"
   "scanning.scanModules" "removed (modules are always scanned)"
 -}}
 {{- $path := splitList "." $old -}}

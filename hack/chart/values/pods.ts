@@ -63,6 +63,9 @@ export const quantities = (name: string, initial: Readonly<Record<string, unknow
 })
 
 export const repositoryPattern = '^([a-z0-9]+(([._-]+|(:[0-9]+)?/)[a-z0-9]+)*(:[0-9]+)?)?$'
+/** A repository with its registry, and a tag or digest. */
+export const ociRepositoryPattern =
+  '^([a-z0-9]+([._:-][a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)+(:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?(@sha256:[0-9a-f]{64})?)?$'
 export const tagPattern = '^([A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(@sha256:[0-9a-f]{64})?)?$'
 
 const ownTag = new Map([

@@ -13,7 +13,7 @@ import {
   size,
   type Value,
 } from '../value.ts'
-import { image, quantities, serviceAccount } from './pods.ts'
+import { image, ociRepositoryPattern, quantities, serviceAccount } from './pods.ts'
 import { variable, variableSource } from './shapes.ts'
 
 export const scanningValues: readonly Value[] = [
@@ -78,8 +78,8 @@ export const scanningValues: readonly Value[] = [
   matching(
     'scanning.dbUpdater.repository',
     '',
-    '^([^\\s]+)?$',
-    'OCI repository of the database, such as a mirror. Empty: the default of Trivy.',
+    ociRepositoryPattern,
+    'OCI repository of the database with its tag, such as a mirror, without `https://`. Empty: the default of Trivy.',
   ),
   items(
     'scanning.dbUpdater.extraEnv',
