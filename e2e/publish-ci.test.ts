@@ -138,6 +138,8 @@ describe('the example of a job', () => {
   const examples = join(import.meta.dirname, '../docs/examples/ci')
   const yamlOf = (file: string) => parse(readFileSync(join(examples, file), 'utf8')) as never
   let tokens: TokenServer
+  let requests = 0
+  let lifeSeconds = 300
   beforeAll(async () => {
     mkdirSync(cwd)
     writeFileSync(join(cwd, 'main.tf'), 'output "a" {\n  value = "example"\n}\n')
@@ -150,7 +152,9 @@ describe('the example of a job', () => {
         response.writeHead(401).end('{}')
         return
       }
-      void fromGithub({ aud: url.searchParams.get('audience') }).then((value) =>
+      requests += 1
+      const exp = Math.floor(Date.now() / 1000) + lifeSeconds
+      void fromGithub({ aud: url.searchParams.get('audience'), exp }).then((value) =>
         response.end(JSON.stringify({ value })),
       )
     })
@@ -226,6 +230,22 @@ describe('the example of a job', () => {
     const absent = await run(own.script, { ...own.env, ...jobOf('of another job') })
     expect(absent).toMatchObject({ status: 3 })
     expect(absent.stderr).toContain('gives this job no token')
+  })
+
+  it('requests another token before the one of the job expires, and says which job was refused', async () => {
+    const { script, env } = stepOf({ address: 'depot.example.com/team/vpc/aws', version: '2.1.0' })
+    const before = requests
+    lifeSeconds = 45
+    expect(await run(script, { ...env, ...jobOf('of the job') })).toMatchObject({ status: 0 })
+    // One for the version before, and one for each request.
+    expect(requests - before).toBeGreaterThan(2)
+    lifeSeconds = -60
+    const late = stepOf({ address: 'depot.example.com/team/vpc/aws', version: '2.1.1' })
+    const refused = await run(late.script, { ...late.env, ...jobOf('of the job') })
+    lifeSeconds = 300
+    expect(refused).toMatchObject({ status: 1 })
+    expect(refused.stderr).toContain('this job of GitHub Actions sent a token for the audience')
+    expect(refused.stderr).not.toContain('terraform login')
   })
 
   it('publishes in GitLab', async () => {

@@ -62,9 +62,9 @@ async function itemsOf(
   const others = uses.filter((use) => 'findings' in use)
   const hosts = [...new Set(asked.map(({ host }) => host))]
   // The options have one --host with it, so nothing else is asked.
-  const token = options.tokenFile && (await tokenInFile(options.tokenFile))
+  const given = options.tokenFile ? await tokenInFile(options.tokenFile) : undefined
   if (hosts.length === 0) return others
-  await using registry = await openRegistry(options, hosts, token)
+  await using registry = await openRegistry(options, hosts, given)
   const limited = createLimiter({ parallel: atOnce, waiting: Infinity, busy: '' })
   const groups = [...Map.groupBy(asked, ({ host, kind }) => `${kind} ${host}`).values()]
   const judged = await Promise.all(

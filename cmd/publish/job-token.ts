@@ -4,13 +4,16 @@ import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { jsonOf, unavailable } from '../../pkg/base/errors/errors.ts'
 import { createPool, proxyRules, readBounded } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
-import { tokenInFile } from '../registry/registry.ts'
+import { type GivenToken, tokenInFile } from '../registry/registry.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 const timeoutMs = 10_000
 const maxAnswerBytes = 256 * 1024
 const Answer = z.object({ value: z.string().min(1) })
+
+/** A large file is sent with the token that was there at its beginning. */
+const renewMs = 60_000
 
 /**
  * The token of `--token-file`, otherwise that of the CI job that runs this. Undefined without either: then those of the
@@ -23,27 +26,48 @@ export async function givenToken(
   { tokenFile, idTokenAudience }: Pick<PublishCommandOptions, 'tokenFile' | 'idTokenAudience'>,
   host: string,
   env: Environment = process.env,
-): Promise<string | undefined> {
+): Promise<GivenToken | undefined> {
   if (tokenFile !== undefined) return tokenInFile(tokenFile)
-  const job = await jobToken(idTokenAudience ?? `https://${host}`, env)
+  const job = jobIn(idTokenAudience ?? `https://${host}`, env)
   if (job === undefined) {
     if (idTokenAudience === undefined) return undefined
     throw new OptionsError([
       '--id-token-audience is for jobs of GitHub Actions with the permission "id-token: write", which this is not: leave it out; jobs of GitLab name the audience in id_tokens',
     ])
   }
-  const text = `depot: publishing with the identity of this job of ${job.of}: ${subjectIn(job.token)}`
+  let token = await job.request()
+  const { sub = 'without a subject' } = claimsIn(token)
+  const text = `depot: publishing with the identity of this job of ${job.of}: ${sub}`
   process.stderr.write(`${plainText(text)}\n`)
-  return job.token
+  return {
+    remedy: job.remedy,
+    async current() {
+      const { exp = Infinity } = claimsIn(token)
+      if (exp * 1000 - Date.now() < renewMs) token = await job.request()
+      return token
+    },
+  }
 }
 
-async function jobToken(audience: string, env: Environment) {
+/** Finds the job that runs this, and how it gets its token. */
+function jobIn(audience: string, env: Environment) {
   // A variable of a job, which the person named for this.
   const own = env['DEPOT_ID_TOKEN']?.trim()
-  if (own) return { of: env['GITLAB_CI'] === undefined ? 'CI' : 'GitLab', token: own }
+  if (own) {
+    return {
+      of: env['GITLAB_CI'] === undefined ? 'CI' : 'GitLab',
+      request: async () => own,
+      remedy:
+        'the token in DEPOT_ID_TOKEN was given to this job when it began: run the job again if it has expired; if not, have the operator of the registry compare its issuer and audience with --publish-issuers',
+    }
+  }
   const { ACTIONS_ID_TOKEN_REQUEST_URL: url, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret } = env
   if (!url || !secret) return undefined
-  return { of: 'GitHub Actions', token: await requested(url, secret, audience) }
+  return {
+    of: 'GitHub Actions',
+    request: () => requested(url, secret, audience),
+    remedy: `this job of GitHub Actions sent a token for the audience ${audience}: have the operator of the registry compare it with --publish-issuers, or name the audience of the publish issuer with --id-token-audience`,
+  }
 }
 
 /** Requests a token for one audience, as the host of the job documents it. @throws RegistryError Unavailable */
@@ -80,10 +104,10 @@ async function requested(text: string, secret: string, audience: string): Promis
   }
 }
 
-/** The registry verifies the token; this is only told. */
-function subjectIn(token: string): string {
+/** The registry verifies the token; this only tells, and looks when it ends. */
+function claimsIn(token: string) {
   try {
-    return decodeJwt(token).sub ?? 'without a subject'
+    return decodeJwt(token)
   } catch {
     throw new OptionsError([
       'DEPOT_ID_TOKEN is not a token: let id_tokens of the job set it, or give the token in --token-file',

@@ -37,8 +37,8 @@ export interface Sent {
 /** @throws OptionsError if there is no token, which a dry run does not need */
 export async function registryAt(options: PublishCommandOptions, host: string): Promise<Registry> {
   const { dryRun } = options
-  const token = await givenToken(options, host)
-  const registry = await openRegistry(options, [host], token)
+  const given = await givenToken(options, host)
+  const registry = await openRegistry(options, [host], given)
   if (dryRun || registry.hasToken(host)) return registry
   await registry[Symbol.asyncDispose]()
   throw new OptionsError([`there is no token for ${host}: ${loginRemedy(host, false)}`])

@@ -71,13 +71,25 @@ interface RegistryRequest extends SentToRegistry {
 export const cliConfig = () =>
   readCliConfig(process.env, homedir(), (problem) => process.stderr.write(`depot: ${problem}\n`))
 
+/** A token for all hosts, in place of those of the CLIs. */
+export interface GivenToken {
+  /** Reads the one that is valid now. */
+  readonly current: () => Promise<string>
+  /** Advice for a registry that refuses it. */
+  readonly remedy: string
+}
+
 /** The token of `--token-file`. @throws OptionsError if the file cannot be read or is empty */
-export async function tokenInFile(file: string): Promise<string> {
-  const text = await readTextFile(file).catch((error: unknown) => {
-    throw new OptionsError([`--token-file: ${messageOf(error)}`])
-  })
-  if (text.trim() !== '') return text.trim()
-  throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
+export async function tokenInFile(file: string): Promise<GivenToken> {
+  const current = async (): Promise<string> => {
+    const text = await readTextFile(file).catch((error: unknown) => {
+      throw new OptionsError([`--token-file: ${messageOf(error)}`])
+    })
+    if (text.trim() !== '') return text.trim()
+    throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
+  }
+  await current()
+  return { current, remedy: `the token in ${file} may have expired: write another one into it` }
 }
 
 export type Registry = Awaited<ReturnType<typeof openRegistry>>
@@ -85,17 +97,18 @@ export type Registry = Awaited<ReturnType<typeof openRegistry>>
 /**
  * Opens what reading registries needs.
  *
- * @param token for all hosts. Default: the tokens of the CLIs
+ * @param given default: the tokens of the CLIs
  * @throws OptionsError for options that cannot be used
  */
 export async function openRegistry(
   { egressAllow, egressCaPath }: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
   hosts: readonly string[],
-  token?: string,
+  given?: GivenToken,
 ) {
   const { servicesOf, tokenFor } = await cliConfig()
-  const tokenOf = (host: string) => token ?? tokenFor(host)
-  const secretOf = (host: string) => (tokenOf(host) === undefined ? undefined : host)
+  const secretOf = (host: string) => (given === undefined && !tokenFor(host) ? undefined : host)
+  const remedyFor = (host: string) =>
+    given?.remedy ?? loginRemedy(host, secretOf(host) !== undefined)
   const dir = await mkdtemp(join(tmpdir(), 'depot-compare-'))
   const { packedBytes, unpackedBytes } = defaultLimits.module
   const fetching = await openFetching({
@@ -119,7 +132,7 @@ export async function openRegistry(
     env: process.env,
     servicesOf,
     secret: async (_namespace, host) => {
-      const known = tokenOf(host)
+      const known = given === undefined ? tokenFor(host) : await given.current()
       return known === undefined ? undefined : { token: Buffer.from(known) }
     },
     log: createLogger('silent'),
@@ -148,7 +161,7 @@ export async function openRegistry(
         return await openModuleDocs(fetched.file.path, fetched.path)
       } catch (error) {
         if (!hasReason(error, 'AccessDenied')) throw error
-        const message = `${messageOf(error)}; ${loginRemedy(host, secretName !== undefined)}`
+        const message = `${messageOf(error)}; ${remedyFor(host)}`
         throw new Error(message, { cause: error })
       }
     },
@@ -166,7 +179,7 @@ export async function openRegistry(
     /** Whether there is a token for a host. */
     hasToken: (host: string): boolean => secretOf(host) !== undefined,
     /** How a person gets a token that the registry accepts. */
-    remedyFor: (host: string) => loginRemedy(host, secretOf(host) !== undefined),
+    remedyFor,
     async [Symbol.asyncDispose]() {
       await fetching.close()
       await rm(dir, { recursive: true, force: true })
