@@ -1,3 +1,4 @@
+import { isRecord } from './record.ts'
 import { type CheckedFinding, checkFinding, scanFields } from './scan.ts'
 import { TextTable } from './text-table.ts'
 
@@ -140,6 +141,4 @@ function objectsIn(raw: unknown): readonly unknown[] {
   return Array.isArray(items) ? items : [raw, member(raw, 'object')]
 }
 
-function member(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as never)[key] : undefined
-}
+const member = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)

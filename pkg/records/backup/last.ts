@@ -1,4 +1,4 @@
-import type { Api, KubeClient } from '../kube/kube.ts'
+import type { Api, KubeClient, ObservedObject } from '../kube/kube.ts'
 import { microTime } from '../lease/lease.ts'
 
 /** A Lease whose time of renewal is that of the last backup. */
@@ -24,7 +24,7 @@ export async function noteBackup(
  * @throws ApiError
  */
 export async function lastBackupMs(client: KubeClient, lease: BackupLease): Promise<number> {
-  const { metadata, spec } = (await client.get({ kind: 'Lease', ...lease })) as unknown as {
+  const { metadata, spec } = (await client.get({ kind: 'Lease', ...lease })) as ObservedObject & {
     readonly metadata: { readonly creationTimestamp: string }
     readonly spec?: { readonly renewTime?: string }
   }

@@ -188,7 +188,7 @@ function readStored(text: string): readonly StoredObject[] {
   return Array.isArray(stored) ? stored.filter(isWhole) : []
 }
 
-function isWhole(object: unknown): object is StoredObject {
+function isWhole(object: unknown): object is StoredObject<unknown, VersionStatus> {
   if (!isRecord(object)) return false
   const { metadata, spec, status } = object
   return isRecord(metadata) && isRecord(spec) && isRecord(status)
@@ -196,7 +196,9 @@ function isWhole(object: unknown): object is StoredObject {
 
 function readNote(id: string, text: string): LeftVersion | undefined {
   const left = jsonOf(text)
-  return isRecord(left) && isWhole(left['object']) && typeof left['removeAfter'] === 'string'
-    ? ({ ...left, id } as unknown as LeftVersion)
-    : undefined
+  if (!isRecord(left)) return undefined
+  const { object, removeAfter, acceptsUpstream: accepts } = left
+  if (!isWhole(object) || typeof removeAfter !== 'string') return undefined
+  const acceptsUpstream = typeof accepts === 'boolean' ? accepts : undefined
+  return { id, object, removeAfter, acceptsUpstream }
 }
