@@ -26,12 +26,11 @@ export class Bounded<V> {
 
   constructor({ maxEntries, maxBytes, sizeOf, clock = Date.now }: BoundedOptions<V>) {
     this.#clock = clock
+    // The cache makes room for `max` entries at once, and for a size only as it fills.
     this.#entries = new LRUCache({
-      max: maxEntries ?? 0,
-      ...(maxBytes !== undefined && {
-        maxSize: Math.max(1, maxBytes),
-        sizeCalculation: ({ value }, key) => Math.max(1, sizeOf?.(value, key) ?? 1),
-      }),
+      max: (maxBytes && maxEntries) ?? 0,
+      maxSize: Math.max(1, maxBytes ?? maxEntries ?? 1),
+      sizeCalculation: ({ value }, key) => Math.max(1, (maxBytes && sizeOf?.(value, key)) ?? 1),
     })
   }
 

@@ -43,8 +43,7 @@ export interface KnownCallersOptions {
   readonly clock: Clock
 }
 
-const maxSessions = 50_000
-/** Limit of all sessions together: a token may carry 48 kB of groups. */
+/** Limit of all sessions together, some 80,000: a token may carry 48 kB of groups. */
 const maxSessionBytes = 48 * 1024 * 1024
 
 /**
@@ -60,8 +59,7 @@ export class KnownCallers implements AccessNow {
   constructor(options: KnownCallersOptions) {
     this.#options = options
     const { clock } = options
-    const [maxEntries, maxBytes] = [maxSessions, maxSessionBytes]
-    this.#sessions = new Bounded({ maxEntries, maxBytes, sizeOf: bytesOf, clock })
+    this.#sessions = new Bounded({ maxBytes: maxSessionBytes, sizeOf: bytesOf, clock })
   }
 
   mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean {

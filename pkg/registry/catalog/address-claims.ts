@@ -48,8 +48,7 @@ export class AddressClaims {
     const claims = this.#claims.getOrSet(namespace, configName, () => new Map())
     const same = claims.get(system) ?? []
     const place = placeOf(same, row)
-    same.splice(place, 0, parent)
-    claims.set(system, same)
+    claims.set(system, same.toSpliced(place, 0, parent))
     return place === 0
   }
 

@@ -92,7 +92,7 @@ export function rareOf(
   const open = openReleaseOf(version)
   const breaks = breaksOf(version)
   const published = publishedFrom(status?.published)
-  const { quarantinedBy = [] } = status ?? {}
+  const { quarantinedBy = nothingRare.quarantinedBy } = status ?? {}
   const parts = [scan, ref, digests, open, breaks, published, spec.lifecycle, status?.lifecycle]
   const isPlainRow = parts.every((part) => part === undefined)
   const isMarked = checksumMalformed || isTruncated

@@ -82,6 +82,7 @@ export class RowContext {
       ownerUid: this.string(common.ownerUid),
       configName: this.string(common.configName),
       storage: this.#storage(common.storage),
+      syncStatus: this.string(common.syncStatus),
     }))
   }
 

@@ -40,6 +40,7 @@ export class VersionList {
     const chunk = this.#chunks[index]
     this.#whole = undefined
     if (chunk === undefined) {
+      // Most lists have one chunk; `push` would make room for 17.
       this.#chunks = [new VersionChunk([row])]
       return
     }

@@ -98,8 +98,7 @@ export class VersionRow {
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
     const scan = spec.type === 'Provider' ? binaryScan : undefined
     this.criticalSince = criticalSinceOf(version, scans)
-    const facts = { scan, isTruncated, checksumMalformed }
-    this.#rare = rareOf(version, facts, context)
+    this.#rare = rareOf(version, { scan, isTruncated, checksumMalformed }, context)
   }
 
   get namespace(): string {

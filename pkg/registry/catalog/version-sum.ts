@@ -25,7 +25,11 @@ export function addStates<K extends string>(
   some: Record<K, number>,
   sign: 1 | -1,
 ): void {
-  for (const state of Object.keys(sum) as K[]) sum[state] += sign * some[state]
+  for (const state of Object.keys(sum) as K[]) {
+    // A product could be -0, for which V8 needs an object in every field.
+    if (sign === 1) sum[state] += some[state]
+    else sum[state] -= some[state]
+  }
 }
 
 /** The sum over some versions of one parent, with all platforms of each. */
