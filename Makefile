@@ -76,7 +76,7 @@ image-size: ## Fail where the image is larger than it may be
 
 # Two at a time, those that take longest first.
 checks := 'npx oxlint --type-aware' 'npx tsc' 'npx knip' 'npx tsc -p pkg/explorer/web' 'npx tsc -p e2e/explorer' \
-  'npx biome check' 'node hack/words.ts'
+  'npx biome check' 'node hack/words.ts' 'node hack/sentences.ts'
 
 lint: $(modules) ## Check types, lint rules, format, unused code, and wording
 	@printf '%s\n' $(checks) | xargs -P 2 -I '{}' $(NODE) sh -c '{}'
