@@ -1,6 +1,9 @@
 /** Headings, badges, images, HTML, rules and code, which say nothing about the module in a sentence. */
 const notProse = /^(?:#|<|!?\[!?\[|!\[|```|~~~|---|===|\*\*\*|\||>)/
 
+/** More than a paragraph of 300 characters has with all of its links. */
+const longestRead = 4096
+
 /** The first paragraph of a README as one line of text, of at most 300 characters. */
 export function firstParagraph(markdown: string): string | undefined {
   const paragraphs = markdown.replaceAll(/<!--.*?(?:-->|$)/gs, '').split(/\r?\n[ \t]*\r?\n/)
@@ -9,9 +12,11 @@ export function firstParagraph(markdown: string): string | undefined {
     .find((paragraph) => paragraph !== '' && !notProse.test(paragraph))
   if (prose === undefined) return undefined
   const text = prose
+    .slice(0, longestRead)
     .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
     .replaceAll(/\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, '$1')
     .replaceAll(/(\*\*|__|`)(.+?)\1/g, '$2')
+    .replaceAll(/(?<![\w*])([*_])(?=\S)([^*_]+)(?<=\S)\1(?![\w*])/g, '$2')
     .replaceAll(/\s+/g, ' ')
     .trim()
   const characters = Array.from(text)
