@@ -15,7 +15,8 @@ import {
 import {
   openRegistry,
   type Registry,
-  registryVersion,
+  type RegistryVersion,
+  registryModule,
   usersOf,
   usersText,
   type VersionUsers,
@@ -33,13 +34,13 @@ export async function compare(
   options: CompareCommandOptions,
   operands: readonly string[],
 ): Promise<number> {
-  const [from, to] = pairOf(operands)
-  const hosts = [from, to].flatMap((operand) => registryVersion(operand)?.host ?? [])
+  const pair = pairOf(operands)
+  const hosts = pair.flatMap((operand) => registryModule(operand)?.host ?? [])
   await using registry = hosts.length > 0 ? await openRegistry(options, hosts) : undefined
-  const [before, after] = [await opened(from, registry), await opened(to, registry)]
-  const compared = compareModules(before, after, { from, to })
-  const used = registryVersion(from)
-  const users = used && registry && (await usersOf(registry, used))
+  const from = await opened(pair[0], registry)
+  const to = await opened(pair[1], registry)
+  const compared = compareModules(from.docs, to.docs, { from: from.name, to: to.name })
+  const users = from.version && registry && (await usersOf(registry, from.version))
   const print = { text: asText, markdown: asMarkdown, json: asJson }[options.output]
   process.stdout.write(print(compared, users))
   return statuses[compared.verdict]
@@ -50,21 +51,33 @@ function pairOf(operands: readonly string[]): readonly [from: string, to: string
   const [first = '', second, third, ...others] = operands
   if (second === undefined || others.length > 0) {
     throw new OptionsError([
-      'write two folders, archives or HOST/NAMESPACE/NAME/SYSTEM@VERSION: depot compare FROM TO; or one address and two versions: depot compare HOST/NAMESPACE/NAME/SYSTEM FROM TO',
+      'write two folders, archives or HOST/NAMESPACE/NAME/SYSTEM with or without @VERSION: depot compare FROM TO; or one address and two versions: depot compare HOST/NAMESPACE/NAME/SYSTEM FROM TO',
     ])
   }
   if (third === undefined) return [first, second]
   const [from, to] = [`${first}@${second}`, `${first}@${third}`]
-  if (registryVersion(from) !== undefined) return [from, to]
+  if (registryModule(from) !== undefined) return [from, to]
   throw new OptionsError([
     `${JSON.stringify(first)} is not the address of a module: write HOST/NAMESPACE/NAME/SYSTEM before two versions`,
   ])
 }
 
-async function opened(operand: string, registry: Registry | undefined): Promise<ModuleDocs> {
-  const version = registryVersion(operand)
-  const reading = version && registry ? registry.docsOf(version) : openModuleDocs(operand)
-  return reading.catch(mistakeIn(operand))
+interface Opened {
+  readonly name: string
+  readonly docs: ModuleDocs
+  /** Undefined for a folder or an archive. */
+  readonly version?: RegistryVersion
+}
+
+async function opened(operand: string, registry: Registry | undefined): Promise<Opened> {
+  const address = registryModule(operand)
+  if (address === undefined || registry === undefined) {
+    return { name: operand, docs: await openModuleDocs(operand).catch(mistakeIn(operand)) }
+  }
+  const version = await registry.versionOf(address).catch(mistakeIn(operand))
+  const docs = await registry.docsOf(version).catch(mistakeIn(operand))
+  const name = address.version === undefined ? `${operand}@${version.version}` : operand
+  return { name, docs, version }
 }
 
 const asJson = (compared: ModuleComparison, usedBy: VersionUsers | undefined): string =>

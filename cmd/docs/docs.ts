@@ -11,7 +11,7 @@ import {
 } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type DocsCommandOptions, mistakeIn, OptionsError } from '../../pkg/base/options/options.ts'
-import { openRegistry, registryVersion } from '../registry/registry.ts'
+import { openRegistry, registryModule } from '../registry/registry.ts'
 
 /**
  * Prints the documentation of a module, or writes it into a README.
@@ -25,13 +25,14 @@ export async function docs(
 ): Promise<number> {
   if (others.length > 0) throw new OptionsError(['write one folder, archive or address'])
   const { output, inject } = options
-  const at = registryVersion(path)
-  await using registry = at && (await openRegistry(options, [at.host]))
+  const address = registryModule(path)
+  await using registry = address && (await openRegistry(options, [address.host]))
+  const at = address && (await registry?.versionOf(address).catch(mistakeIn(path)))
   const reading = at && registry ? registry.docsOf(at) : openModuleDocs(path)
   const { schema, ...folders } = await reading.catch(mistakeIn(path))
   const read = {
     schema,
-    ...(at && { address: at.path, version: at.version.replace(/^v(?=\d)/, '') }),
+    ...(at && { address: at.path, version: at.version }),
     ...folders,
   }
   const problems = docsProblems(read)

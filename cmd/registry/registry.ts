@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as z from 'zod'
 import packageJson from '../../package.json' with { type: 'json' }
+import { parseConstraints, selectVersions } from '../../pkg/api/constraint/constraint.ts'
 import type { ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
 import { openModuleDocs } from '../../pkg/archives/docs/docs.ts'
@@ -48,18 +49,11 @@ export function registryAddress(text: string): RegistryAddress | undefined {
 export const kindAt = (path: string): 'module' | 'provider' =>
   path.split('/').length === 2 ? 'provider' : 'module'
 
-/**
- * Reads `HOST/NAMESPACE/NAME/SYSTEM@VERSION`; undefined for a path on the file system.
- *
- * @throws OptionsError if a module is named without a version
- */
-export function registryVersion(operand: string): RegistryVersion | undefined {
+/** Reads `HOST/NAMESPACE/NAME/SYSTEM`, with or without `@VERSION`; undefined for a path on the file system. */
+export function registryModule(operand: string): RegistryAddress | undefined {
   const found = registryAddress(operand)
-  if (found === undefined || kindAt(found.path) !== 'module' || existsSync(operand))
-    return undefined
-  const { host, path, version } = found
-  if (version !== undefined) return { host, path, version }
-  throw new OptionsError([`${operand}: write its version, such as ${operand}@1.0.0`])
+  const isModule = found !== undefined && kindAt(found.path) === 'module' && !existsSync(operand)
+  return isModule ? found : undefined
 }
 
 /** A request to a registry. Default: a GET. */
@@ -141,30 +135,55 @@ export async function openRegistry(
     await rm(dir, { recursive: true })
     throw error
   })
-  return {
-    async docsOf({ host, path, version }: RegistryVersion): Promise<ModuleDocs> {
-      const secretName = secretOf(host)
-      const secretRef = secretName === undefined ? {} : { secretRef: { name: secretName } }
-      const source = fetching.sources.module(
-        { source: { type: 'registry', url: `${host}/${path}`, ...secretRef } },
-        '',
+  const asking = () => ({
+    signal: new AbortController().signal,
+    urgent: true,
+    limits: fetching.limits.module,
+  })
+  /** Does something with a module and its listed versions. */
+  async function withModule<T>(
+    { host, path }: Omit<RegistryVersion, 'version'>,
+    work: (
+      source: ReturnType<typeof fetching.sources.module>,
+      listed: readonly string[],
+    ) => Promise<T>,
+  ): Promise<T> {
+    const secretName = secretOf(host)
+    const secretRef = secretName === undefined ? {} : { secretRef: { name: secretName } }
+    const source = fetching.sources.module(
+      { source: { type: 'registry', url: `${host}/${path}`, ...secretRef } },
+      '',
+    )
+    try {
+      const { versions } = await source.list(asking())
+      return await work(
+        source,
+        versions.map(({ version }) => version),
       )
-      const limits = fetching.limits.module
-      const asking = { signal: new AbortController().signal, urgent: true, limits }
-      try {
-        const { versions } = await source.list(asking)
-        const wanted = version.replace(/^v(?=\d)/, '')
-        if (!versions.some((listed) => listed.version === wanted)) {
-          throw new Error(noVersion(versions.map((listed) => listed.version)))
-        }
-        const fetched = await source.fetch(await source.resolve(wanted, asking), asking)
-        return await openModuleDocs(fetched.file.path, fetched.path)
-      } catch (error) {
-        if (!hasReason(error, 'AccessDenied')) throw error
-        const message = `${messageOf(error)}; ${remedyFor(host)}`
-        throw new Error(message, { cause: error })
-      }
+    } catch (error) {
+      if (!hasReason(error, 'AccessDenied')) throw error
+      const message = `${messageOf(error)}; ${remedyFor(host)}`
+      throw new Error(message, { cause: error })
+    }
+  }
+  return {
+    /** The version of an address, as the registry spells it. Default: the newest that is not a prerelease. */
+    async versionOf({ host, path, version }: RegistryAddress): Promise<RegistryVersion> {
+      if (version !== undefined) return { host, path, version: version.replace(/^v(?=\d)/, '') }
+      return withModule({ host, path }, async (_source, listed) => {
+        const [newest] = selectVersions(listed, parseConstraints('')).versions
+        if (newest !== undefined) return { host, path, version: newest }
+        const why = listed.length === 0 ? 'lists no version of it' : 'lists only prereleases of it'
+        throw new Error(`the registry ${why}: write one, such as ${host}/${path}@1.0.0-rc.1`)
+      })
     },
+    docsOf: ({ host, path, version }: RegistryVersion): Promise<ModuleDocs> =>
+      withModule({ host, path }, async (source, listed) => {
+        const wanted = version.replace(/^v(?=\d)/, '')
+        if (!listed.includes(wanted)) throw new Error(noVersion(listed))
+        const fetched = await source.fetch(await source.resolve(wanted, asking()), asking())
+        return openModuleDocs(fetched.file.path, fetched.path)
+      }),
     /** Asks a service of a registry; the answer may have any status. @throws FillError */
     async ask(
       host: string,

@@ -31,10 +31,11 @@ export const compareCommand = {
   program: 'depot compare',
   operands: '[ADDRESS] FROM TO',
   summary:
-    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM@VERSION of a registry, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided. An address before two versions applies to both.',
+    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM of a registry with or without @VERSION, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided. An address before two versions applies to both.',
   examples: [
     'depot compare vpc-1.4.0.zip .',
     'depot compare main/ branch/ -o markdown',
+    'depot compare depot.example.com/network/vpc/aws .',
     'depot compare depot.example.com/network/vpc/aws@1.4.0 .',
     'depot compare depot.example.com/network/vpc/aws 1.4.0 2.0.0',
   ],

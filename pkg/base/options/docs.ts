@@ -24,7 +24,7 @@ export const docsCommand = {
   program: 'depot docs',
   operands: 'FOLDER|ARCHIVE|ADDRESS',
   summary:
-    'Prints the inputs, outputs, resources, module calls and required providers of a module, as the explorer shows them. An address is HOST/NAMESPACE/NAME/SYSTEM@VERSION. Exits with 1 if a file cannot be parsed.',
+    'Prints the inputs, outputs, resources, module calls and required providers of a module, as the explorer shows them. An address is HOST/NAMESPACE/NAME/SYSTEM with or without @VERSION. Exits with 1 if a file cannot be parsed.',
   examples: [
     'depot docs .',
     'depot docs . --inject README.md',
