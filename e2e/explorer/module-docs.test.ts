@@ -95,7 +95,16 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     const { page, problems, close } = await open(module)
     await expect
       .poll(() => tabs(page).getByRole('link').allInnerTexts())
-      .toEqual(['README', 'Inputs\n13', 'Outputs\n1', 'Resources\n2', 'Dependencies\n2', 'Used by'])
+      .toEqual([
+        'README',
+        'Inputs\n13',
+        'Outputs\n1',
+        'Resources\n2',
+        'Dependencies\n2',
+        'Versions\n4',
+        'Findings',
+        'Used by',
+      ])
     await tabs(page).getByRole('link', { name: 'README' }).focus()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -119,6 +128,38 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     }
     await page.goBack()
     await page.getByRole('table', { name: 'Resources' }).waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('shows the usage block beside the README, and before it in narrow windows', async () => {
+    const boxesAt = async (width: number) => {
+      const { page, problems, close } = await open(module, width)
+      const boxes = await Promise.all(
+        ['.beside > .sec:has(#usage)', '.beside .readme'].map(async (part) => {
+          const box = await page.locator(part).boundingBox()
+          return box ?? { x: NaN, y: NaN, width: NaN, height: NaN }
+        }),
+      )
+      expect(problems).toEqual([])
+      await close()
+      return boxes
+    }
+    const [beside, wide] = await boxesAt(1440)
+    expect(beside?.x).toBeGreaterThan((wide?.x ?? NaN) + (wide?.width ?? NaN))
+    const [before, narrow] = await boxesAt(320)
+    expect(narrow?.y).toBeGreaterThan((before?.y ?? NaN) + (before?.height ?? NaN))
+  })
+
+  it('shows versions and findings alone on tabs of their own', async () => {
+    const { page, problems, close } = await open(`${module}?tab=inputs`)
+    await tabs(page).getByRole('link', { name: 'Versions' }).click()
+    await page.waitForURL(`**${module}?tab=versions`)
+    await page.getByRole('table', { name: 'Versions' }).waitFor()
+    await tabs(page).getByRole('link', { name: 'Findings' }).click()
+    await page.waitForURL(`**${module}?tab=findings`)
+    await page.getByRole('heading', { name: 'Not scanned' }).waitFor()
+    expect(await page.locator('#overview, #usage, #versions').count()).toBe(0)
     expect(problems).toEqual([])
     await close()
   })
@@ -212,7 +253,12 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
 
   it('has no tabs for a version without documentation but those of every module', async () => {
     const { page, problems, asked, close } = await open(`${module}?version=1.0.0&tab=inputs`)
-    expect(await tabs(page).getByRole('link').allInnerTexts()).toEqual(['README', 'Used by'])
+    expect(await tabs(page).getByRole('link').allInnerTexts()).toEqual([
+      'README',
+      'Versions\n4',
+      'Findings',
+      'Used by',
+    ])
     expect(await page.locator('#overview').isVisible()).toBe(true)
     expect(asked.filter((url) => url.includes('/docs'))).toEqual([])
     expect(problems).toEqual([])

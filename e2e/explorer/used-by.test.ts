@@ -118,7 +118,7 @@ describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
     const { page, part, rows, asked, problems, close } = await open('vpc')
     expect(asked.filter((url) => url.includes('/consumers'))).toEqual([])
     const tabs = page.getByRole('navigation', { name: 'Of this version' })
-    await tabs.getByRole('link', { name: 'README' }).focus()
+    await tabs.getByRole('link', { name: 'Findings' }).focus()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/platform/module/vpc?tab=used-by`)

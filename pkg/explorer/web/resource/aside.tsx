@@ -3,7 +3,7 @@ import { usageBlock } from '../../../api/usage/usage.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { number } from '../parts/format.ts'
 import { Pick } from '../parts/pick.tsx'
-import { type ModuleTab, rootTabs } from '../url/pages.ts'
+import { rootTabs } from '../url/pages.ts'
 import { countsOf, requiredOf, tabNames } from './docs/inputs.ts'
 import { readmeOf, shownTab } from './docs/use-docs.ts'
 import { countOf } from './findings/count.ts'
@@ -23,14 +23,9 @@ interface Section {
   readonly sub?: boolean
 }
 
-/** The usage block to copy, and links to all sections. */
-export function Aside({ address, detail, docs, values, version, headings, change }: Props) {
-  const hasReadme = shownTab(detail, values) === '' && readmeOf(detail, docs) !== undefined
-  const sections =
-    address.folder === undefined
-      ? sectionsOf(detail, shownTab(detail, values), hasReadme, headings)
-      : folderSections(docs, headings)
-  const current = useCurrentSection(sections.map(({ id }) => id))
+/** The version to choose, the usage block to copy, and links to all sections where they do not stand elsewhere. */
+export function Aside(props: Props) {
+  const { address, detail, docs, values, version, change } = props
   const used = usedOf(detail, address)
   const block = usageBlock(
     used,
@@ -39,7 +34,7 @@ export function Aside({ address, detail, docs, values, version, headings, change
     requiredOf(docs),
   )
   return (
-    <aside class="aside" aria-label="On this page">
+    <aside class="aside" aria-label="Version and usage">
       {detail.versions.length > 1 && (
         <Pick
           label="Version"
@@ -58,20 +53,33 @@ export function Aside({ address, detail, docs, values, version, headings, change
         />
       )}
       {version.shown !== undefined && <CopyButton text={block} what="usage block" look="main" />}
-      <nav class="toc" aria-label="Sections">
-        <h2>On this page</h2>
-        <ul>
-          {sections.map(({ id, words, count, sub }) => (
-            <li key={id} class={sub === true ? 'sub' : undefined}>
-              <a href={`#${id}`} aria-current={id === current ? 'true' : undefined}>
-                <span>{words}</span>
-                {count !== undefined && <span class="quiet num">{number(count)}</span>}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      {detail.kind === 'provider' && <Contents {...props} />}
     </aside>
+  )
+}
+
+/** Links to the sections of the page. */
+export function Contents({ address, detail, docs, values, headings }: Props) {
+  const hasReadme = shownTab(detail, values) === '' && readmeOf(detail, docs) !== undefined
+  const sections =
+    address.folder === undefined
+      ? sectionsOf(detail, hasReadme, headings)
+      : folderSections(docs, headings)
+  const current = useCurrentSection(sections.map(({ id }) => id))
+  return (
+    <nav class="toc" aria-labelledby="contents">
+      <h2 id="contents">On this page</h2>
+      <ul>
+        {sections.map(({ id, words, count, sub }) => (
+          <li key={id} class={sub === true ? 'sub' : undefined}>
+            <a href={`#${id}`} aria-current={id === current ? 'true' : undefined}>
+              <span>{words}</span>
+              {count !== undefined && <span class="quiet num">{number(count)}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   )
 }
 
@@ -82,12 +90,10 @@ const readmeSections = (headings: readonly ReadmeHeading[]): Section[] => [
 
 function sectionsOf(
   detail: Props['detail'],
-  tab: ModuleTab | '',
   hasReadme: boolean,
   headings: readonly ReadmeHeading[],
 ): Section[] {
   return [
-    ...(tab === '' ? [] : [{ id: tab, words: tabNames[tab] }]),
     ...(hasReadme ? readmeSections(headings) : []),
     { id: 'overview', words: 'Overview' },
     { id: 'usage', words: 'Usage' },

@@ -1,22 +1,19 @@
-import type { ResourceDetail } from '../api/records.ts'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { plural, sentence } from '../parts/format.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
-import { feedHref } from '../url/pages.ts'
-import type { ChosenVersion } from './chosen-version.ts'
+import { feedHref, resourceHref } from '../url/pages.ts'
+import { shownTab } from './docs/use-docs.ts'
+import type { SectionProps } from './page.tsx'
 import { Published } from './published.tsx'
 import { safeHref } from './safe-href.ts'
 
-interface Props {
-  readonly detail: ResourceDetail
-  readonly version: ChosenVersion
-}
-
 /** Name and state of the resource, with findings and downloads of the version that is shown. */
-export function Header({ detail, version: { shown, synced, isLatest } }: Props) {
+export function Header(props: SectionProps & { readonly summary: string | undefined }) {
+  const { address, detail, values, version, summary } = props
+  const { shown, synced, isLatest } = version
   const { namespace, kind, name } = detail
   const repository = safeHref(detail.repoUrl ?? '')
   const upstreamDocs = safeHref(detail.upstreamDocsUrl ?? '')
@@ -29,6 +26,7 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
         {detail.provider !== undefined && <span class="tag mono">{detail.provider}</span>}
         <ReasonMark reason={detail.reason} of={detail} />
       </div>
+      {summary !== undefined && <p class="summary">{summary}</p>}
       <div class="meta">
         {shown !== undefined && (
           <span>
@@ -41,7 +39,7 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
           {detail.hasUnsyncedVersions === true && <OutOfSync />}
         </span>
         <span>
-          <SeverityCounts counts={detail.scanCounts} href="#findings" />
+          <SeverityCounts counts={detail.scanCounts} href={findingsHref(address, detail, values)} />
         </span>
         <span class="num">
           {isLatest
@@ -72,4 +70,14 @@ export function Header({ detail, version: { shown, synced, isLatest } }: Props) 
       )}
     </>
   )
+}
+
+/** Findings are on the first page of a resource, and on a tab of its other pages. */
+function findingsHref(
+  { folder, ...whole }: SectionProps['address'],
+  detail: SectionProps['detail'],
+  values: SectionProps['values'],
+): string {
+  const isHere = folder === undefined && ['', 'findings'].includes(shownTab(detail, values))
+  return isHere ? '#findings' : resourceHref(whole, { ...values, tab: 'findings' })
 }

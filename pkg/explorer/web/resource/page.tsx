@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ResourceDetail, VersionDocs } from '../api/records.ts'
-import { useQuery } from '../api/use-query.ts'
+import { type Query, useQuery } from '../api/use-query.ts'
 import { Crumb } from '../parts/crumb.tsx'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { Region } from '../parts/region.tsx'
@@ -17,7 +17,7 @@ import {
   resourceParams,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
-import { Aside } from './aside.tsx'
+import { Aside, Contents } from './aside.tsx'
 import { type ChosenVersion, chosenVersion } from './chosen-version.ts'
 import { DocsTabs } from './docs/docs-tabs.tsx'
 import { FolderPart } from './docs/folder-part.tsx'
@@ -115,38 +115,82 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
   const { docs: whole, query } = documentation
   const docs = whole && folder ? docsOfFolder(whole, folder) : whole
   const section = { address, detail, version, docs, values, change }
-  const readme = readmeOf(detail, docs)
+  const isModule = detail.kind === 'module'
   return (
-    <div class="detail">
+    <div class={isModule ? 'detail module' : 'detail'}>
       <div class="lead">
-        <Header detail={detail} version={version} />
+        <Header {...section} summary={isModule ? whole?.root.description : undefined} />
         <VersionNote {...section} />
       </div>
       <Aside {...section} headings={headings} />
       <div class="body">
-        {detail.kind === 'module' && <DocsTabs {...section} docs={whole} query={query} />}
+        {isModule && <DocsTabs {...section} docs={whole} query={query} />}
         {detail.hasPages && <PagesTab {...section} />}
         {folder !== undefined ? (
-          <FolderPart {...section} folder={folder} query={query} onHeadings={setHeadings} />
+          <FolderPart
+            {...section}
+            folder={folder}
+            query={query}
+            headings={headings}
+            onHeadings={setHeadings}
+          />
         ) : (
-          <>
-            {readme !== undefined && shownTab(detail, values) === '' && (
-              <Readme
-                content={readme}
-                filesUrl={detail.filesUrl}
-                version={version.shown}
-                onHeadings={setHeadings}
-              />
-            )}
-            <Overview {...section} />
-            <Usage {...section} />
-            <VersionsSection {...section} />
-            <FindingsSection {...section} />
-            <DownloadsSection address={address} detail={detail} />
-          </>
+          <Parts {...section} query={query} headings={headings} onHeadings={setHeadings} />
         )}
       </div>
     </div>
+  )
+}
+
+interface PartsProps extends SectionProps {
+  readonly query: Query<VersionDocs>
+  readonly headings: readonly ReadmeHeading[]
+  readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
+}
+
+/** Parts below the tabs of a module, besides its lists. For a provider, all parts. */
+function Parts({ query, headings, onHeadings, ...section }: PartsProps) {
+  const { address, detail, docs, values, version } = section
+  const tab = shownTab(detail, values)
+  const readme = readmeOf(detail, docs)
+  const downloads = <DownloadsSection address={address} detail={detail} />
+  if (tab === 'findings') return <FindingsSection {...section} />
+  if (tab !== '' && tab !== 'versions') return null
+  if (tab === 'versions') {
+    return (
+      <>
+        <VersionsSection {...section} />
+        {downloads}
+      </>
+    )
+  }
+  // The usage block grows by its inputs: it waits for them, so that nothing below moves.
+  if (detail.hasDocs && query.data === undefined && query.error === undefined) {
+    return <Lines count={14} />
+  }
+  return (
+    <>
+      <div class={readme === undefined ? undefined : 'beside'}>
+        <Usage {...section} />
+        {readme !== undefined && (
+          <div class="wide">
+            <Readme
+              content={readme}
+              filesUrl={detail.filesUrl}
+              version={version.shown}
+              onHeadings={onHeadings}
+            />
+          </div>
+        )}
+        <Overview {...section} />
+        {detail.kind === 'module' && readme !== undefined && (
+          <Contents {...section} headings={headings} />
+        )}
+      </div>
+      <VersionsSection {...section} />
+      <FindingsSection {...section} />
+      {downloads}
+    </>
   )
 }
 

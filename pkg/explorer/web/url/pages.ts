@@ -46,7 +46,9 @@ export type FolderTab = (typeof folderTabs)[number]
 export const rootTabs = ['inputs', 'outputs', 'resources', 'dependencies'] as const
 const docsTabs = [...rootTabs, ...folderTabs] as const
 export type DocsTab = (typeof docsTabs)[number]
-export const moduleTabs = [...docsTabs, 'used-by'] as const
+/** Parts of a module that are there without documentation. */
+export const factTabs = ['versions', 'findings', 'used-by'] as const
+export const moduleTabs = [...docsTabs, ...factTabs] as const
 export type ModuleTab = (typeof moduleTabs)[number]
 
 export const resourceParams = {

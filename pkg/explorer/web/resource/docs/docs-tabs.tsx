@@ -6,11 +6,13 @@ import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import {
   type DocsTab,
+  factTabs,
   folderTabs,
   type ModuleTab,
   moduleTabs,
   resourceHref,
 } from '../../url/pages.ts'
+import { countOf } from '../findings/count.ts'
 import type { SectionProps } from '../page.tsx'
 import { UsedBy } from '../used-by/used-by.tsx'
 import { Dependencies } from './dependencies.tsx'
@@ -38,19 +40,28 @@ const views: Readonly<Record<DocsTab, (props: TabProps) => preact.JSX.Element>> 
   examples: Examples,
 }
 
+/** Tabs that are listed only with something in them. */
+const optionalTabs = ['resources', 'dependencies', ...folderTabs] as const
+
+const viewOf = (tab: ModuleTab | '') =>
+  Object.hasOwn(views, tab) ? views[tab as DocsTab] : undefined
+
 /** Inputs and more of a module version, and who uses it: links to its tabs, and the one that the URL names. */
 export function DocsTabs(props: Props) {
   const { address, detail, docs, query, values } = props
   const { folder, ...module } = address
   const shown = folder?.tab ?? shownTab(detail, values)
-  const counts = docs && countsOf(docs)
-  const View =
-    shown === '' || shown === 'used-by' || folder !== undefined ? undefined : views[shown]
+  const counts = {
+    ...(docs && countsOf(docs)),
+    versions: detail.versions.length,
+    findings: countOf(detail),
+  }
+  const View = folder === undefined ? viewOf(shown) : undefined
   const isListed = (tab: ModuleTab | ''): boolean =>
     tab === shown ||
     tab === '' ||
-    tab === 'used-by' ||
-    (detail.hasDocs === true && !folderTabs.some((one) => one === tab && !counts?.[one]))
+    factTabs.some((one) => one === tab) ||
+    (detail.hasDocs === true && !optionalTabs.some((one) => one === tab && !counts[one]))
   return (
     <>
       <nav class="tabs links" aria-label="Of this version">
@@ -62,9 +73,7 @@ export function DocsTabs(props: Props) {
                 aria-current={tab === shown ? 'page' : undefined}
               >
                 {tab === '' ? 'README' : tabNames[tab]}
-                {tab !== '' && tab !== 'used-by' && (
-                  <span class="quiet num">{counts === undefined ? '–' : number(counts[tab])}</span>
-                )}
+                {tab !== '' && tab !== 'used-by' && <Count count={counts[tab]} tab={tab} />}
               </a>
             </li>
           ))}
@@ -86,6 +95,12 @@ export function DocsTabs(props: Props) {
     </>
   )
 }
+
+/** The number beside a tab: a dash while it is not known, nothing for what nobody scanned. */
+const Count = ({ count, tab }: { readonly count: number | undefined; readonly tab: ModuleTab }) =>
+  count === undefined && tab === 'findings' ? null : (
+    <span class="quiet num">{count === undefined ? '–' : number(count)}</span>
+  )
 
 /** Says which file of the module is not valid. */
 export function Problem({ docs }: { readonly docs: VersionDocs }) {

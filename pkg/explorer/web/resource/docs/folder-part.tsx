@@ -3,6 +3,7 @@ import type { Query } from '../../api/use-query.ts'
 import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { type Folder, resourceHref } from '../../url/pages.ts'
+import { Contents } from '../aside.tsx'
 import type { SectionProps } from '../page.tsx'
 import { Readme, type ReadmeHeading } from '../readme/readme.tsx'
 import { Usage } from '../usage.tsx'
@@ -16,6 +17,7 @@ import { Resources } from './resources.tsx'
 interface Props extends SectionProps {
   readonly folder: Folder
   readonly query: Query<VersionDocs>
+  readonly headings: readonly ReadmeHeading[]
   readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
 }
 
@@ -46,19 +48,24 @@ function Content(props: Props & { readonly docs: VersionDocs }) {
       <h2 class="mono folder">{path}</h2>
       {description !== undefined && <p class="quiet">{description}</p>}
       <Problem docs={docs} />
-      <Usage {...props} />
-      {readme !== undefined && (
-        <Readme
-          content={readme}
-          filesUrl={detail.filesUrl && `${detail.filesUrl}${path}/`}
-          version={version.shown}
-          onHeadings={onHeadings}
-        />
-      )}
-      <Inputs {...props} />
-      <Outputs {...props} />
-      <Resources {...props} />
-      <Dependencies {...props} />
+      <div class="beside">
+        <Usage {...props} />
+        <div class="wide">
+          {readme !== undefined && (
+            <Readme
+              content={readme}
+              filesUrl={detail.filesUrl && `${detail.filesUrl}${path}/`}
+              version={version.shown}
+              onHeadings={onHeadings}
+            />
+          )}
+          <Inputs {...props} />
+          <Outputs {...props} />
+          <Resources {...props} />
+          <Dependencies {...props} />
+        </div>
+        <Contents {...props} />
+      </div>
     </>
   )
 }

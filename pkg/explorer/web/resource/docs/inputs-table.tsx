@@ -118,17 +118,21 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
   )
 }
 
+/** Longer values are not coloured, because every token is an element. */
+const longestColoured = 2000
+
 /** A value; strings are coloured. */
 const Value = ({ text }: { readonly text: string }) => (
   <>
-    {hclTokens(text).map(({ kind, text: part }, at) =>
-      kind === 'string' ? (
-        <span key={at} class="q">
-          {part}
-        </span>
-      ) : (
-        part
-      ),
+    {(text.length > longestColoured ? [{ kind: 'plain', text }] : hclTokens(text)).map(
+      ({ kind, text: part }, at) =>
+        kind === 'string' ? (
+          <span key={at} class="q">
+            {part}
+          </span>
+        ) : (
+          part
+        ),
     )}
   </>
 )

@@ -8,6 +8,8 @@ export const tabNames: Readonly<Record<ModuleTab, string>> = {
   dependencies: 'Dependencies',
   submodules: 'Submodules',
   examples: 'Examples',
+  versions: 'Versions',
+  findings: 'Findings',
   'used-by': 'Used by',
 }
 

@@ -1,6 +1,12 @@
 import type { ResourceDetail, VersionDocs } from '../../api/records.ts'
 import { type Query, useQuery } from '../../api/use-query.ts'
-import { docsUrl, type ModuleTab, type PageAddress, type ResourceValues } from '../../url/pages.ts'
+import {
+  docsUrl,
+  factTabs,
+  type ModuleTab,
+  type PageAddress,
+  type ResourceValues,
+} from '../../url/pages.ts'
 import type { ChosenVersion } from '../chosen-version.ts'
 
 export interface Documentation {
@@ -29,4 +35,6 @@ export const readmeOf = (
 export const shownTab = (
   { hasDocs, kind }: ResourceDetail,
   { tab }: ResourceValues,
-): ModuleTab | '' => (hasDocs || (tab === 'used-by' && kind === 'module') ? tab : '')
+): ModuleTab | '' => (kind === 'module' && (hasDocs || isFact(tab)) ? tab : '')
+
+const isFact = (tab: ModuleTab | ''): boolean => factTabs.some((one) => one === tab)
