@@ -185,8 +185,8 @@ export async function createVersion(
     const name = nameFor(context, parent, { type, config }, desired)
     const { publisher } = context
     const notes = publisher && objects.publications
-    const publication =
-      notes && (await notePublication(notes, { namespace, name, sha256 }, publisher))
+    const noted = { namespace, name, version, config: config.name, sha256 }
+    const publication = notes && (await notePublication(notes, noted, publisher))
     try {
       await objects.create({
         kind: 'Version',

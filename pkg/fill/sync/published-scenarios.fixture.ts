@@ -87,6 +87,28 @@ export function publishedScenarios(scene: () => Scene): void {
       await eventually(() => expect(scene().status('Module', 'network').synced).toBe(true))
     })
 
+    it('are no longer said to be published by somebody once a source replaces their archive', async () => {
+      scene().upstream.repository(url, { 'v1.0.0': 'first' })
+      await publish('1.0.0')
+      await module({ ...moduleConfig, source: { type: 'git', url } })
+      await scene().run()
+      const name = 'by-hand-1-0-0'
+      const { objects } = scene()
+      const published = { by: 'repo:acme/vpc', at: '2026-11-01T00:00:00Z' }
+      const status = { ...scene().status('Version', name), published }
+      await objects.writeStatus(scene().object('Version', name), status)
+      await scene().write('Version', name, {
+        type: 'Module',
+        version: '1.0.0',
+        moduleConfigRef: { ...moduleConfig, source: { type: 'git', url } },
+      })
+      await scene().begin()
+      await eventually(() =>
+        expect(scene().status('Version', name).artifact?.fileName).not.toBe('1.0.0.tar.gz'),
+      )
+      expect(scene().status('Version', name)).not.toHaveProperty('published')
+    })
+
     it('leave a stored Version of their module in its place', async () => {
       scene().upstream.repository(url, { 'v1.0.0': 'first', 'v1.1.0': 'second' })
       await module({ ...moduleConfig, source: { type: 'git', url } })

@@ -25,22 +25,40 @@ const versionOf = (publication: string | undefined, name = 'vpc-1-0-0', status?:
   ({
     kind: 'Version',
     metadata: { namespace: 'team', name },
-    spec: { type: 'Module', version: '1.0.0', upload: { sha256, publication } },
+    spec: {
+      type: 'Module',
+      version: '1.0.0',
+      moduleConfigRef: { name: 'vpc' },
+      upload: { sha256, publication },
+    },
     status,
   }) as unknown as Version
 const publisher = { by: 'repo:acme/vpc:ref:refs/tags/v1.0.0', issuer: 'https://ci.test' }
 
+const notedAs = (name: string) => ({
+  namespace: 'team',
+  name,
+  version: '1.0.0',
+  config: 'vpc',
+  sha256,
+})
+
 it('gives a Version its publisher once, and no other Version that names the same note', async () => {
   const publications = notesOf()
   const context = { objects: { publications } as unknown as Objects }
-  const noted = { namespace: 'team', name: 'vpc-1-0-0', sha256 }
-  const id = await notePublication(publications, noted, publisher)
+  const id = await notePublication(publications, notedAs('vpc-1-0-0'), publisher)
   const at = expect.stringMatching(/^\d{4}-.*Z$/) as string
   expect(await publishedOf(context, versionOf(id), sha256)).toEqual({ ...publisher, at })
   expect(await publishedOf(context, versionOf(id, 'forged'), sha256)).toBeUndefined()
   expect(await publishedOf(context, versionOf(id), 'b'.repeat(64))).toBeUndefined()
   expect(await publishedOf(context, versionOf('invented'), sha256)).toBeUndefined()
   expect(await publishedOf(context, versionOf(undefined), sha256)).toBeUndefined()
+  const own = versionOf(id)
+  const others = [{ version: '2.0.0' }, { moduleConfigRef: { name: 'dns' } }]
+  for (const other of others) {
+    const spec = { ...own.spec, ...other }
+    expect(await publishedOf(context, { ...own, spec } as Version, sha256)).toBeUndefined()
+  }
   const done = versionOf(id, 'vpc-1-0-0', { published: publisher })
   expect(await publishedOf(context, done, sha256)).toBeUndefined()
   await forgetPublication(context, done)
@@ -50,7 +68,7 @@ it('gives a Version its publisher once, and no other Version that names the same
 it('removes what a kill left, and nothing that a Version waits for', async () => {
   const publications = notesOf()
   const noteOf = (name: string) =>
-    notePublication(publications, { namespace: 'team', name, sha256 }, publisher)
+    notePublication(publications, notedAs(name), publisher)
   const ids = {
     waits: await noteOf('waits'),
     done: await noteOf('done'),

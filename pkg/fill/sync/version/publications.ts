@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Published, PublishedBy, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  configRefOf,
+  normalizeVersion,
+  type Published,
+  type PublishedBy,
+  type Version,
+} from '../../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf, messageOf } from '../../../base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import { type Context, msOf, timeOf } from '../context.ts'
@@ -8,6 +15,9 @@ import { type Context, msOf, timeOf } from '../context.ts'
 interface PublicationNote {
   readonly namespace: string
   readonly name: string
+  readonly version: string
+  /** Name in the config of the Module or Provider. */
+  readonly config: string
   readonly sha256: string
   readonly published: Published
 }
@@ -38,15 +48,18 @@ export async function notePublication(
 /** The publisher of a Version whose status does not say it yet. @throws ApiError */
 export async function publishedOf(
   { objects }: Pick<Context, 'objects'>,
-  { metadata, spec: { upload }, status }: Version,
+  { metadata, spec, status }: Version,
   sha256: string,
 ): Promise<Published | undefined> {
-  const id = upload?.publication
+  const id = spec.upload?.publication
   if (id === undefined || status?.published !== undefined) return undefined
-  const note = noteIn((await objects.publications?.get(id)) ?? '')
+  const { published, ...noted } = noteIn((await objects.publications?.get(id)) ?? '') ?? {}
   const { namespace, name } = metadata
-  const isOf = note?.namespace === namespace && note.name === name && note.sha256 === sha256
-  return isOf ? note.published : undefined
+  const version = normalizeVersion(spec.version)
+  const config = spec[configRefOf[spec.type]]?.name
+  return isDeepStrictEqual(noted, { namespace, name, version, config, sha256 })
+    ? published
+    : undefined
 }
 
 /** Removes the note of a Version whose status says who published it. @throws ApiError */

@@ -90,6 +90,8 @@ export function storedStatus(
       release: documents,
       replaced: replacedAfter(before, filesIn({ artifact, release: documents }), replacing),
       previousDigests: digestsBefore(before, contentDigest),
+      // Whoever published an archive did not publish the one of a source that replaces it.
+      published: undefined,
       ...replacing.readme,
       ...inSync,
     },
