@@ -46,6 +46,7 @@ const busyMs = 60_000
 
 const Published = z.object({
   outcome: z.enum(['published', 'exists']),
+  newModule: z.boolean().optional(),
   unserved: z.object({ message: z.string() }).optional(),
 })
 const Refused = z.object({
@@ -81,13 +82,19 @@ export class Destination {
 
   /** The versions that the registry serves, or why it shows none to this caller. */
   async versions(): Promise<readonly z.infer<typeof Versions>[] | string> {
-    const { status, body } = await this.#ask(`${this.path}/versions`)
-    if (status === 401 || status === 403) return 'you may not read it'
+    const { status, versions } = await this.#list()
+    if (isForbidden(status)) return 'you may not read it'
     if (status === 404) return 'it is new, or you may not read it'
+    return versions ?? `the registry answered ${status}`
+  }
+
+  async #list() {
+    const { status, body } = await this.#ask(`${this.path}/versions`)
+    if (status !== 200) return { status }
     const versions = this.#isModule
       ? ModuleList.safeParse(body).data?.modules.flatMap((module) => module.versions)
       : ProviderList.safeParse(body).data?.versions
-    return (status === 200 && versions) || `the registry answered ${status}`
+    return { status, versions }
   }
 
   /** @param rest of the path, after the version */
@@ -129,23 +136,32 @@ export class Destination {
     if (answered.status === 202 && noWait) {
       return { outcome, text: `${was}\n${host} serves it in a moment` }
     }
-    if (answered.status === 202) await this.#untilServed(platforms)
-    return { outcome, text: `${was}\n${host} serves it` }
+    const isShown = answered.status !== 202 || (await this.#untilServed(platforms, data))
+    const seen = isShown
+      ? `${host} serves it`
+      : `${host} does not show it to you, because you may not read it, or because it is not served yet: have a GroupBinding list it in ${this.#isModule ? 'moduleResources' : 'providerResources'} to see it`
+    return { outcome, text: `${was}\n${seen}` }
   }
 
   get #isModule(): boolean {
     return this.#place.address.system !== undefined
   }
 
-  async #untilServed(platforms: number): Promise<void> {
+  /** @returns false if the caller may not see that */
+  async #untilServed(
+    platforms: number,
+    { newModule = false }: z.infer<typeof Published>,
+  ): Promise<boolean> {
     const { host, version, signal } = this.#place
     const untilMs = performance.now() + servedMs
     while (performance.now() < untilMs) {
       this.#line.draw(`waiting until ${host} serves it`)
-      const versions = await this.versions()
-      const found = Array.isArray(versions) && versions.find((one) => one.version === version)
+      const { status, versions } = await this.#list()
       this.#line.clear()
-      if (found && (found.platforms?.length ?? 0) >= platforms) return
+      // The registry hides what a caller may not read, and a new module until it has read that itself.
+      if (isForbidden(status) || (status === 404 && !newModule)) return false
+      const found = versions?.find((one) => one.version === version)
+      if (found !== undefined && (found.platforms?.length ?? 0) >= platforms) return true
       await sleep(lookAgainMs, undefined, { signal })
     }
     throw unavailable(`${host} has stored the version and does not serve it yet`)
@@ -200,6 +216,8 @@ export class Destination {
     }
   }
 }
+
+const isForbidden = (status: number): boolean => status === 401 || status === 403
 
 /** The files of a release that the registry lacks; undefined if the answer is about something else. */
 export const missingFiles = ({ status, body }: Answered): readonly string[] | undefined =>

@@ -99,6 +99,27 @@ it.each([
   expect(received).toHaveLength(1)
 })
 
+it.each([401, 403, 404])(
+  'ends well at once if the list of versions is answered with %d',
+  async (status) => {
+    published = [(answer) => answer(202, { outcome: 'published', newModule: false })]
+    listed = (answer) => answer(status, { errors: ['no'] })
+    const ended = await run()
+    expect(ended).toMatchObject({ status: 0, stderr: '' })
+    expect(ended.stdout).toContain('it is published\n')
+    expect(ended.stdout).toContain('does not show it to you, because you may not read it')
+  },
+)
+
+it('waits for a new module that is not listed yet', async () => {
+  published = [(answer) => answer(202, { outcome: 'published', newModule: true })]
+  const versions = [{ version: '1.0.0' }]
+  const answers = [404, 404, 200]
+  listed = (answer) => answer(answers.shift() ?? 200, { modules: [{ versions }] })
+  expect((await run()).stdout).toContain(`${registry.host} serves it\n`)
+  expect(answers).toEqual([])
+})
+
 it('writes no control characters of a registry to the terminal', async () => {
   published = [(answer) => answer(500, { errors: ['\u001b[2Jgone'] })]
   const { status, stderr } = await run()

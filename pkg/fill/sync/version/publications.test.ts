@@ -67,8 +67,7 @@ it('gives a Version its publisher once, and no other Version that names the same
 
 it('removes what a kill left, and nothing that a Version waits for', async () => {
   const publications = notesOf()
-  const noteOf = (name: string) =>
-    notePublication(publications, notedAs(name), publisher)
+  const noteOf = (name: string) => notePublication(publications, notedAs(name), publisher)
   const ids = {
     waits: await noteOf('waits'),
     done: await noteOf('done'),
