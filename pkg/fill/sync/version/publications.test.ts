@@ -57,7 +57,7 @@ it('gives a Version its publisher once, and no other Version that names the same
   const others = [{ version: '2.0.0' }, { moduleConfigRef: { name: 'dns' } }]
   for (const other of others) {
     const spec = { ...own.spec, ...other }
-    expect(await publishedOf(context, { ...own, spec } as Version, sha256)).toBeUndefined()
+    expect(await publishedOf(context, { ...own, spec }, sha256)).toBeUndefined()
   }
   const done = versionOf(id, 'vpc-1-0-0', { published: publisher })
   expect(await publishedOf(context, done, sha256)).toBeUndefined()
