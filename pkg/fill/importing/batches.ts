@@ -1,25 +1,17 @@
-import { pause } from '../../base/pacing/pacing.ts'
-
-/** Least time between two writes to a file. */
-const gapMs = 100
-/** Writing takes at most this fraction of the time: 1/10. */
-const share = 10
-
 interface Waiting<T> {
   readonly items: T[]
   readonly written: Promise<void>
 }
 
 /**
- * Collects additions to a file, because each write takes longer as the file grows. The first addition is written at once;
- * additions during a write, and for a moment after it, go into the next write.
+ * Collects additions to a file, because each write takes longer as the file grows: additions during a write go into the
+ * next one.
  */
 export class Batches<T> {
   readonly #write: (key: string, items: readonly T[]) => Promise<void>
   readonly #waiting = new Map<string, Waiting<T>>()
-  /** Resolves when the next write to a file may begin. */
-  readonly #free = new Map<string, Promise<void>>()
-  readonly #hurry = new AbortController()
+  /** The end of the last write to a file. */
+  readonly #last = new Map<string, Promise<void>>()
 
   /** @param write writes to the file with this name; calls for one file never overlap */
   constructor(write: (key: string, items: readonly T[]) => Promise<void>) {
@@ -36,26 +28,16 @@ export class Batches<T> {
     const items = [item]
     const written = this.#next(key, items)
     this.#waiting.set(key, { items, written })
+    this.#last.set(
+      key,
+      written.catch(() => undefined),
+    )
     return written
   }
 
-  /** Writes at once from now on. */
-  hurry(): void {
-    this.#hurry.abort()
-  }
-
   async #next(key: string, items: readonly T[]): Promise<void> {
-    const free = Promise.withResolvers<void>()
-    const before = this.#free.get(key)
-    this.#free.set(key, free.promise)
-    await before
+    await this.#last.get(key)
     this.#waiting.delete(key)
-    const beganMs = performance.now()
-    try {
-      await this.#write(key, items)
-    } finally {
-      const waitMs = Math.max(gapMs, (share - 1) * (performance.now() - beganMs))
-      void pause(waitMs, this.#hurry.signal).then(free.resolve)
-    }
+    await this.#write(key, items)
   }
 }

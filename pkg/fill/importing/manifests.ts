@@ -87,11 +87,6 @@ export class Manifests {
     if (!place.wasThere) await this.#parents.add(place, item)
   }
 
-  /** Stops waiting for more versions before a write. */
-  hurry(): void {
-    this.#parents.hurry()
-  }
-
   /** Finds the file of a Version and the archive that it names, otherwise a free name for the file. */
   async #versionAt(
     item: ImportItem,

@@ -95,11 +95,6 @@ export class ParentFiles {
     if (!keys.has(keyOf(entryOf(item)))) await this.#batches.add(place.path, { place, item })
   }
 
-  /** Stops waiting for more versions before a write. */
-  hurry(): void {
-    this.#batches.hurry()
-  }
-
   async #write(path: string, additions: readonly Addition[]): Promise<void> {
     const [first] = additions
     if (first === undefined) return

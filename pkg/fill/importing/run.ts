@@ -111,16 +111,12 @@ export async function importAll(options: ImportOptions): Promise<ImportResult> {
       if (running.size >= maxRecording) await Promise.race(running.values())
     }
   }
-  const hurry = () => manifests.hurry()
-  signal.addEventListener('abort', hurry)
   try {
     const workers = await Promise.allSettled(Array.from({ length: parallel }, work))
-    hurry()
     await Promise.all(running.values())
     // Every worker has ended, so nothing is written any more.
     for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   } finally {
-    signal.removeEventListener('abort', hurry)
     await rm(workDir, { recursive: true, force: true })
   }
   return counts

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ArchiveDocs, docsFileName, type StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import {
@@ -12,7 +12,7 @@ import {
 import { type PackedDocs, PageCollector, packedDocs } from '../../archives/docs/docs.ts'
 import type { ArchiveStore, LocalFile } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
-import { storeFile } from '../sync/sync.ts'
+import { storeSmall } from '../sync/sync.ts'
 import type { ImportedArchive, ImportItem } from './item.ts'
 import type { ImportUpload, Manifests } from './manifests.ts'
 
@@ -135,21 +135,17 @@ async function put(
 async function putDocs(
   { parent }: ImportItem,
   fileName: string,
-  { bytes, sha256, sizeBytes }: PackedDocs,
+  docs: PackedDocs,
   { store, storage, workDir, signal, onEvent }: StoreContext,
 ): Promise<ArchiveDocs | undefined> {
-  const path = join(workDir, randomUUID())
   const place = store.for(storage, parent.name)
   try {
-    await writeFile(path, bytes)
-    await storeFile(place, fileName, { path, sha256, sizeBytes }, signal)
-    return { sha256, sizeBytes }
+    await storeSmall(place, { ...docs, fileName }, join(workDir, randomUUID()), signal)
+    return { sha256: docs.sha256, sizeBytes: docs.sizeBytes }
   } catch (error) {
     signal.throwIfAborted()
     onEvent(undocumented(fileName, error))
     return undefined
-  } finally {
-    await rm(path, { force: true })
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   configRefOf,
@@ -13,7 +12,7 @@ import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import { hasReason, mayPass, ReasonError, unavailable } from '../../base/errors/errors.ts'
 import { readmeRefOf } from '../../records/store/store.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
-import { freeName, nameFor, notePublication, storeFile } from '../sync/sync.ts'
+import { freeName, nameFor, notePublication, storeFile, storeSmall } from '../sync/sync.ts'
 import type { Publication, PublishContext } from './plan.ts'
 import { claimsOf, conflictOf, publishedAs, type Target } from './target.ts'
 
@@ -63,15 +62,8 @@ export async function storeArchive(
 ): Promise<void> {
   await storeFile(place, fileName, file, signal)
   if (docs === undefined) return
-  const { bytes, sha256, sizeBytes } = docs
-  const path = join(workDir, randomUUID())
-  try {
-    await writeFile(path, bytes)
-    const name = docsFileName(fileName, file.sha256)
-    await storeFile(place, name, { path, sha256, sizeBytes }, signal)
-  } finally {
-    await rm(path, { force: true })
-  }
+  const small = { ...docs, fileName: docsFileName(fileName, file.sha256) }
+  await storeSmall(place, small, join(workDir, randomUUID()), signal)
 }
 
 /**

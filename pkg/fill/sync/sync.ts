@@ -55,7 +55,7 @@ export { parentOfVersion } from './version/parent-of.ts'
 export { scanPolicyOf, storedPlaceOf } from './version/plan.ts'
 export { notePublication } from './version/publications.ts'
 export { eventNote } from './version/removals.ts'
-export { storeFile } from './version/store.ts'
+export { storeFile, storeSmall } from './version/store.ts'
 export { readStored } from './version/stored-file.ts'
 
 export interface Sync {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { docsFileName } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { PackedDocs } from '../../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../../archives/storage/storage.ts'
@@ -63,16 +63,29 @@ interface SmallFile {
 export async function storeBytes(
   { spool }: Pick<Context, 'spool'>,
   place: ArchivePlace,
-  { fileName, bytes, sha256 }: SmallFile,
+  file: SmallFile,
   signal: AbortSignal,
 ): Promise<void> {
   const reserved = await spool.reserve(0, { signal })
   try {
-    await writeFile(reserved.path, bytes)
-    const file = { path: reserved.path, sizeBytes: bytes.length, sha256 }
-    await storeFile(place, fileName, file, signal)
+    await storeSmall(place, file, reserved.path, signal)
   } finally {
     await reserved.remove()
+  }
+}
+
+/** Stores bytes by way of a file, which is removed afterwards. @throws FillError, RegistryError */
+export async function storeSmall(
+  place: ArchivePlace,
+  { fileName, bytes, sha256 }: SmallFile,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await writeFile(path, bytes)
+    await storeFile(place, fileName, { path, sizeBytes: bytes.length, sha256 }, signal)
+  } finally {
+    await rm(path, { force: true })
   }
 }
 
