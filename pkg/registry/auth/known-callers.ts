@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { Bounded } from '../../base/memory/memory.ts'
@@ -137,25 +136,12 @@ function bytesOf({ caller: { subject = '', groups } }: CallerSession): number {
   return 600 + Buffer.byteLength(subject) + groupBytes
 }
 
-/** The parts of a request to the app that say who sent it. */
+/** The parts of a request to the app that say who sent it. Several headers are joined by commas, as the web's Headers does it. */
 export function requestOf(c: Context<ServingEnv>): AuthRequest {
   const incoming = c.env?.incoming
   const authorization =
-    incoming === undefined ? c.req.header('authorization') : authorizationOf(incoming)
+    incoming === undefined
+      ? c.req.header('authorization')
+      : incoming.headersDistinct['authorization']?.join(', ')
   return { authorization, facts: c.env?.facts }
-}
-
-/**
- * The Authorization headers, joined by commas as the web's Headers does it. Node's own `headers` would hide all but the
- * first, and Headers would check every letter of a long token once more.
- */
-function authorizationOf({ rawHeaders }: IncomingMessage): string | undefined {
-  let value: string | undefined
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string
-    if (name.length !== 13 || name.toLowerCase() !== 'authorization') continue
-    const own = rawHeaders[index + 1] as string
-    value = value === undefined ? own : `${value}, ${own}`
-  }
-  return value
 }

@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
-import { characterBytes } from '../../base/memory/memory.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
@@ -67,22 +66,9 @@ export function passthroughSession(
  * @returns a function that returns 43 characters of base64url
  */
 export function createKeyedHash(): (text: string) => string {
-  // The text is written after the key in the same buffer: a new buffer for both would be a kilobyte or two of garbage.
-  const bytes = Buffer.allocUnsafeSlow(keyBytes + longestInPlace * characterBytes)
-  const key = randomBytes(keyBytes)
-  bytes.set(key)
-  return (text) => {
-    if (text.length > longestInPlace) {
-      return hash('sha256', Buffer.concat([key, Buffer.from(text)]), 'base64url')
-    }
-    const end = keyBytes + bytes.write(text, keyBytes)
-    return hash('sha256', bytes.subarray(0, end), 'base64url')
-  }
+  const key = randomBytes(32).toString('base64url')
+  return (text) => hash('sha256', key + text, 'base64url')
 }
-
-const keyBytes = 32
-/** Length of a token in characters. Few have more than 2000. */
-const longestInPlace = 8192
 
 /** A part of a hash that is enough to distinguish callers in a log. */
 export function callerHashOf(hashed: string): string {
