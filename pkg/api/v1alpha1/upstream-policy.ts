@@ -125,6 +125,9 @@ export const ListingMemory = z.object({
             'TooYoung: it comes in by itself. Denied, NotAllowed, Refused: a rule of deny, the lack of one of allow, the expression. Older releases did not write it.',
           ),
         message: optionalText('Why it is refused, or why its age began again.'),
+        signedBy: optionalText(
+          'Fingerprint of the key of its release, empty without a signature. Present if a rule refuses it for that.',
+        ),
         by: z
           .literal('Installation')
           .optional()

@@ -132,7 +132,9 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly outdated: Map<string, OtherContent>
   /** Versions that upstream changed after they were let in, each with the revision that it has by now. */
   readonly unaged: Map<string, string>
-  /** Depots that list again for that reason. */
+  /** Versions whose signer a rule refused, each with the time and the rules. */
+  readonly ruled: Map<string, { readonly atMs: number; readonly rules: string }>
+  /** Depots that list again for content that changed after it was let in. */
   readonly relisted: Set<string>
 }
 

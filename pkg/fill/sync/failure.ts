@@ -6,6 +6,7 @@ import type { StoredObject } from '../../records/store/store.ts'
 import { causeOf, explained } from '../egress/egress.ts'
 import type { Reconciled } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
+import { readyIn } from './conditions.ts'
 import { type Context, keyOf, latestOf } from './context.ts'
 import { type AnyStatus, type StatusChange, writeStatus } from './status.ts'
 import { stalledWaitMs } from './timings.ts'
@@ -57,12 +58,17 @@ export async function reportFailure<S extends AnyStatus>(
   const { kind, metadata } = current
   await writeStatus<S>(context, current, change)
   metrics.ended(kind, reason)
-  objects.event({
-    object: current,
-    type: 'Warning',
-    reason: eventReasons.has(reason) ? reason : 'SyncFailed',
-    note: `${reason}: ${message}`,
-  })
+  const before = readyIn((current.status as AnyStatus | undefined)?.conditions)
+  // A rule refuses the same release whenever somebody looks.
+  const isKnown = reason === 'RuleRefused' && before?.message === message
+  if (!isKnown) {
+    objects.event({
+      object: current,
+      type: 'Warning',
+      reason: eventReasons.has(reason) ? reason : 'SyncFailed',
+      note: `${reason}: ${message}`,
+    })
+  }
   // The queue logs a failure that it tries again.
   if (!failure.terminal) throw failure
   const cause = causeOf(failure)

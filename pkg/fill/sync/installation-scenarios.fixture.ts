@@ -158,6 +158,13 @@ export function installationScenarios(scene: () => Scene): void {
             reason: 'RuleRefused',
             message: expect.stringContaining('policy of the whole installation') as string,
           }),
+        ).then(() =>
+          eventually(() =>
+            expect(scene().status('Provider', 'dns').listing).toMatchObject({
+              address: 'registry.test/acme/dns',
+              heldBack: [{ version: '1.0.0', by: 'Installation', signedBy: other }],
+            }),
+          ),
         )
       const tomorrow = async () => {
         scene().aheadMs += 86_400_000

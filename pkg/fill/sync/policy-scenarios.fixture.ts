@@ -495,11 +495,77 @@ export function policyScenarios(scene: () => Scene): void {
       expect(ready('1-2-0')?.message).toContain('it has no signature')
       const fetched = () => scene().upstream.asked.filter((what) => what.startsWith('fetch'))
       expect(fetched()).toEqual(['fetch acme/dns 1.0.0'])
+      const held = () => scene().status('Provider', 'dns').listing
+      expect(held()).toMatchObject({
+        address: 'registry.test/acme/dns',
+        depot: `${scene().namespace}/main`,
+        heldBack: [
+          { version: '1.2.0', signedBy: '' },
+          {
+            version: '1.1.0',
+            why: 'Refused',
+            message: `refused by the rule: not our key (it has a signature by ${other})`,
+            signedBy: other,
+            since: expect.any(String) as string,
+          },
+        ],
+      })
+      expect(heldBackCount(scene().objects)).toBe(2)
+      await eventually(() =>
+        expect(condition('HeldBack')?.message).toContain(
+          'refused by the policy (2): dns 1.2.0 (registry.test/acme/dns), refused by the rule: not our key',
+        ),
+      )
       // A change of the rule decides anew, and takes nothing back that is stored.
       await write(rule(`upstream.signedBy endsWith "${other.slice(-16)}"`), spec)
       await eventually(() => expect(ready('1-1-0')).toMatchObject({ reason: 'Synced' }))
       expect(ready('1-0-0')).toMatchObject({ reason: 'Synced' })
       expect(fetched()).toHaveLength(2)
+      await eventually(() => expect(held()?.heldBack).toMatchObject([{ version: '1.2.0' }]))
+      await later(day)
+      expect(held()?.heldBack).toMatchObject([{ version: '1.2.0' }])
+      await write(undefined, spec)
+      await eventually(() => expect(held()).toBeUndefined())
+      await eventually(() => expect(condition('HeldBack')).toBeUndefined())
+    })
+
+    it('asks once a day for a release whose signer is refused, and reports it once', async () => {
+      const [known, other] = ['A'.repeat(40), 'B'.repeat(40)]
+      const platforms = ['linux/amd64', 'linux/arm64']
+      scene().upstream.provider('acme/dns', { '1.0.0': { platforms, signer: other } })
+      const rule = (expression: string) => ({ rule: { expression, reason: 'not our key' } })
+      const spec = { moduleConfigs: [], providerConfigs: [{ name: 'dns', namespace: 'acme' }] }
+      await write(rule(`upstream.signedBy == "${known}"`), spec)
+      const event = vi.fn<(event: { note: string }) => void>()
+      scene().through = (objects) => {
+        vi.spyOn(objects, 'event').mockImplementation(event)
+        return objects
+      }
+      await scene().run()
+      const asks = () =>
+        scene().upstream.asked.filter((what) => what === 'release acme/dns 1.0.0').length
+      const events = () => event.mock.calls.filter(([{ note }]) => note.startsWith('RuleRefused'))
+      const poll = async (ms: number) => {
+        scene().aheadMs += ms
+        const annotations = { 'depot.internal/poll-requested-at': `${scene().aheadMs}` }
+        const { namespace } = scene()
+        await scene().objects.patch(
+          { kind: 'Depot', namespace, name: 'main' },
+          { metadata: { annotations } },
+        )
+        const status = () => scene().status('Depot', 'main').lastHandledPoll
+        await eventually(() => expect(status()).toBe(`${scene().aheadMs}`))
+        await scene().idle()
+      }
+      expect([asks(), events().length]).toEqual([2, 2])
+      await poll(3_600_000)
+      await poll(3_600_000)
+      expect(asks()).toBe(2)
+      await poll(day)
+      expect([asks(), events().length]).toEqual([4, 2])
+      // Another rule decides at once.
+      await write(rule('upstream.signedBy == "C"'), spec)
+      await eventually(() => expect(asks()).toBe(6))
     })
 
     it('refuses a signer for the same reason at each poll, without writing it again', async () => {

@@ -117,6 +117,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     uncompared: new Map(),
     outdated: new Map(),
     unaged: new Map(),
+    ruled: new Map(),
     relisted: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }

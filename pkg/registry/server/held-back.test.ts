@@ -81,6 +81,35 @@ it.each([
   fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
 })
 
+it('says what a rule says of the signer, although there is a Version', async () => {
+  const message = 'refused by the rule: not our key (it has no signature)'
+  const heldBack = [{ version: '3.0.0', since, why: 'Refused', message, signedBy: '' }]
+  hello({ listing: { ...listing, address: 'registry.test/acme/hello', heldBack } })
+  const platform = { operatingSystem: 'linux', architecture: 'amd64' }
+  const ready = { type: 'Ready', status: 'False', reason: 'RuleRefused', message }
+  const owner = { apiVersion: 'depot.internal/v1alpha1', kind: 'Provider', name: 'hello' }
+  fixture.add(
+    'Version',
+    'hello-3.0.0-linux-amd64',
+    {
+      spec: { type: 'Provider', version: '3.0.0', ...platform },
+      status: { synced: false, conditions: [{ ...ready, lastTransitionTime: since }] },
+    },
+    { ownerReferences: [owner] },
+  )
+  const { status, body } = await get(`${providers}/3.0.0/download/linux/amd64`)
+  expect(status).toBe(403)
+  expect(body.errors[0]).toContain(
+    `refused by the policy of Depot platform/main since ${since}: ${message}; to take it, change spec.policy.rule of the Depot`,
+  )
+  const held = await app.request('/depot/ui/v1/held-back?q=hello')
+  expect(await held.json()).toMatchObject({
+    items: [{ version: '3.0.0', why: 'Refused', askedFor: 1 }],
+  })
+  hello()
+  expect((await get(`${providers}/3.0.0/download/linux/amd64`)).status).toBe(404)
+})
+
 it.each([
   ['a policy that has exceptions', { exceptions: [] }, '/spec/policy/exceptions/-'],
   ['a policy without exceptions', { minimumAge: '7d' }, '/spec/policy/exceptions'],

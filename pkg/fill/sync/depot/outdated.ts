@@ -7,10 +7,12 @@ import { FillError, type UpstreamVersion } from '../../sources/sources.ts'
 import { readyIn } from '../conditions.ts'
 import { type Context, keyOf, type OtherContent, refOf } from '../context.ts'
 import { ownedBy } from '../parent/children.ts'
+import { ruleBasis } from '../version/signer-rule.ts'
 import { versionStatus } from '../version/work.ts'
 
 /** Maximum number of releases of a provider that are asked for at once. */
 const maxReleasesAtOnce = 4
+const signedAgainMs = 24 * 60 * 60_000
 
 /** Wakes Versions of a Module whose tag points to another commit now. */
 export function wakeMoved(
@@ -28,11 +30,18 @@ export function wakeMoved(
   }
 }
 
-/** Wakes Versions of a Provider whose signer a rule refused, which may be another one now. */
+/**
+ * Wakes Versions of a Provider whose signer a rule refused: at once if the rules are others now, otherwise once a day, because the
+ * release may have another signature by then.
+ */
 export function wakeRefused(context: Context, provider: StoredObject): void {
+  const rules = ruleBasis(context, { parent: provider, type: 'Provider' })
   for (const child of ownedBy(context, provider)) {
     const ready = readyIn(versionStatus(child).conditions)
-    if (ready?.reason === 'RuleRefused') context.wake(refOf(child), 'poll')
+    if (ready?.reason !== 'RuleRefused') continue
+    const ruled = context.ruled.get(keyOf(child.metadata))
+    const isKnown = ruled?.rules === rules && context.clock() - ruled.atMs < signedAgainMs
+    if (!isKnown) context.wake(refOf(child), 'poll')
   }
 }
 

@@ -1,7 +1,7 @@
 /** Versions of an upstream that a Depot wants, and that are too young for its policy, or refused by it. */
 
 import semver from 'semver'
-import { type HeldWhy, heldWhys, whyHeld } from '../../../api/held/held.ts'
+import { type HeldWhy, whyHeld } from '../../../api/held/held.ts'
 import {
   ListingMemory,
   normalizeVersion,
@@ -25,14 +25,13 @@ import {
 import { type Context, keyOf, msOf, timeOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import { markLength } from '../version/content-mark.ts'
+import { fitting } from './held-entries.ts'
+import { refusedSigners } from './refused-signers.ts'
 import { newEvidence, replacedIn, reportReplaced } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
 
 /** API servers refuse objects of more than about 1.5 MB. */
 const maxSeenBytes = 600_000
-const maxHeldBack = 1000
-/** Reasons are written by people, and can be long. */
-const maxHeldBytes = 200_000
 const maxSkewMs = 5 * 60_000
 const skewedWaitMs = 10 * 60_000
 
@@ -164,8 +163,12 @@ export function admission(
       )
     },
     async remember(object, held) {
-      const heldBack = held.map(entryOf)
       const waiting = new Set(held.map(normalizeVersion))
+      const signers = refusedSigners(context, object)
+      const heldBack = [
+        ...held.map(entryOf),
+        ...signers.filter(({ version }) => !waiting.has(normalizeVersion(version))),
+      ]
       const evidence = newEvidence(
         before?.replaced,
         replaced.filter(({ version }) => waiting.has(version)),
@@ -188,26 +191,6 @@ export function admission(
       return { heldBack: heldBackIn(written), unlisted: unlistedIn(written) }
     },
   }
-}
-
-type Entry = NonNullable<ListingMemory['heldBack']>[number]
-
-/** As many as a status can hold: first those that come in next, last those that people do not wait for. */
-function fitting(held: readonly Entry[]): Pick<ListingMemory, 'heldBack' | 'heldBackCount'> {
-  if (held.length === 0) return {}
-  const kept = cut(held)
-  if (kept.length === held.length) return { heldBack: kept }
-  const rank = (one: Entry) => `${heldWhys.indexOf(whyHeld(one))} ${one.until ?? ''}`
-  const sorted = held.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
-  return { heldBack: cut(sorted), heldBackCount: held.length }
-}
-
-function cut(held: readonly Entry[]): Entry[] {
-  let left = maxHeldBytes
-  return held.slice(0, maxHeldBack).filter((one) => {
-    left -= Buffer.byteLength(JSON.stringify(one))
-    return left >= 0
-  })
 }
 
 async function writeListing(

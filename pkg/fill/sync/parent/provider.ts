@@ -91,6 +91,7 @@ async function planOf(context: Context, object: StoredObject, asking: Asking): P
             .map((child) => ({ ...one, ...platformOf(child) })),
         ),
     ],
+    address: source?.address,
     skipped: [...skipped, ...platforms.flatMap((one) => one.skipped)],
     fields: { signingKey: firstSigner(object, children), ...origin },
   }

@@ -2,17 +2,19 @@ import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { FillError } from '../../sources/sources.ts'
 import { conditionFalse, conditionTrue, settled } from '../conditions.ts'
-import { type Context, latestOf, soonest } from '../context.ts'
+import { type Context, latestOf, refOf, soonest } from '../context.ts'
 import { failureOf, failureText, reportFailure } from '../failure.ts'
 import { handled, passOn, requestOf, resetForceSync, type SyncRequest } from '../requests.ts'
 import { type StatusChange, suspend, writeStatus } from '../status.ts'
 import { wakeUncompared } from '../version/comparison.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
-import { depotLabel, leaveGoneDepot } from './depot-label.ts'
+import { leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
+import { heldBackIn, listingOf } from './held-back.ts'
 import { reportLifecycles } from './lifecycle.ts'
 import { publishedFor } from './published.ts'
-import { releaseUnscanned } from './quarantine.ts'
+import { depotOf, releaseUnscanned } from './quarantine.ts'
+import { withRefusedSigners } from './refused-signers.ts'
 import { heldCondition, useUpConfirmation } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
 
@@ -21,6 +23,8 @@ export interface ParentPlan {
   readonly config: ParentConfig
   readonly desired: readonly DesiredVersion[]
   readonly skipped: readonly Skipped[]
+  /** Host and path of the source; undefined if it has none. */
+  readonly address?: string | undefined
   /** Status fields that only this kind has. */
   readonly fields?: StatusChange<ParentStatus>['fields']
 }
@@ -58,7 +62,7 @@ async function sync(
   context: Context,
   object: StoredObject,
   request: SyncRequest | undefined,
-  { config, desired, skipped, fields }: ParentPlan,
+  { config, desired, skipped, fields, address }: ParentPlan,
 ): Promise<void> {
   const nowMs = context.clock()
   if (request !== undefined) await passOn(context, ownedBy(context, object), request)
@@ -77,19 +81,21 @@ async function sync(
   })
   const change = reportOf(config.type, { desired: desired.length, children, retained, skipped })
   const RemovalHeld = held && heldCondition(context, object, held)
-  await writeStatus<ParentStatus>(context, latestOf(context, object), () => ({
+  const heldBefore = heldBackIn(latestOf(context, object)).length
+  const written = await writeStatus<ParentStatus>(context, latestOf(context, object), (status) => ({
     ...change,
     fields: {
       ...change.fields,
       ...fields,
       ...handled(request, nowMs),
-      // Nobody holds back versions of a resource that its Depot released.
-      ...(object.metadata.labels[depotLabel(context.apiGroup)] === undefined && {
-        listing: undefined,
-      }),
+      // Nobody holds back versions of a resource that its Depot released, except for their signers.
+      listing: withRefusedSigners(context, object, listingOf({ ...object, status }), address ?? ''),
     },
     conditions: { ...change.conditions, RemovalHeld },
   }))
+  const depot = depotOf(context, object)
+  // Its condition names them.
+  if (depot && heldBackIn(written).length !== heldBefore) context.wake(refOf(depot), 'poll')
   if (RemovalHeld !== undefined) {
     const { reason, message: note } = RemovalHeld
     context.objects.event({ object, type: 'Warning', reason, note: note.slice(0, 1024) })

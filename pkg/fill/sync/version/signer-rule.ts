@@ -1,11 +1,15 @@
-import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { type Policy, ruleRefusalOf } from '../../policy/policy.ts'
 import { FillError, type ProviderRelease } from '../../sources/sources.ts'
+import { readyIn } from '../conditions.ts'
 import type { Context } from '../context.ts'
 import { wholePolicyOf } from '../depot/configs.ts'
 import { depotOf } from '../parent/quarantine.ts'
 import { letIn } from './let-in.ts'
 import type { PlacedVersion, VersionPlan } from './plan.ts'
+
+type HeldEntry = Omit<NonNullable<ListingMemory['heldBack']>[number], 'version'>
 
 /** The parts of the policy that read who signed a release. */
 function signerLayers({ layers }: Pick<Policy, 'layers'> = { layers: [] }): Policy['layers'] {
@@ -15,7 +19,10 @@ function signerLayers({ layers }: Pick<Policy, 'layers'> = { layers: [] }): Poli
 }
 
 /** Changes with the rules that may have refused a release. */
-export function ruleBasis(context: Context, { parent, type }: VersionPlan): string {
+export function ruleBasis(
+  context: Context,
+  { parent, type }: Pick<VersionPlan, 'parent' | 'type'>,
+): string {
   const layers =
     type === 'Provider' ? signerLayers(wholePolicyOf(context, depotOf(context, parent)).policy) : []
   return layers.length === 0 ? '' : JSON.stringify(layers.map(({ rules }) => rules))
@@ -44,4 +51,20 @@ export function requireSigner(
   const by = signer === undefined ? 'no signature' : `a signature by ${signer.fingerprint}`
   const whose = refusal.owner === 'Installation' ? 'the whole installation' : 'its Depot'
   throw new FillError('RuleRefused', `${refusal.message} (policy of ${whose}; it has ${by})`)
+}
+
+/** The refusal of a Version for its signer; undefined if there is none. */
+export function signerRefusalOf({ status }: StoredObject): HeldEntry | undefined {
+  const ready = readyIn((status as Version['status'])?.conditions)
+  if (ready?.status !== 'False' || ready.reason !== 'RuleRefused') return undefined
+  const [, message = ready.message, whose, by = ''] =
+    /^(.*) \(policy of (its Depot|the whole installation); it has (.*)\)$/s.exec(ready.message) ??
+    []
+  return {
+    since: ready.lastTransitionTime,
+    why: 'Refused',
+    message: `${message} (it has ${by})`,
+    signedBy: /^a signature by (.*)$/.exec(by)?.[1] ?? '',
+    ...(whose === 'the whole installation' && { by: 'Installation' }),
+  }
 }

@@ -13,6 +13,7 @@ import { suspend } from '../status.ts'
 import { parentOfVersion } from './parent-of.ts'
 import { attemptedNow, refusedWaitMs } from './refused.ts'
 import { removeVersion } from './remove.ts'
+import { ruleBasis } from './signer-rule.ts'
 import { failedStatus, substitutionOf, withSubstitution } from './status.ts'
 import { reportSubstitution } from './substitution.ts'
 import { syncVersion } from './sync-version.ts'
@@ -30,6 +31,7 @@ export async function reconcileVersion(
     if (object !== undefined) return await reconcileObject(context, object, signal)
     context.outdated.delete(keyOf(ref))
     context.unaged.delete(keyOf(ref))
+    context.ruled.delete(keyOf(ref))
     context.uncompared.delete(keyOf(ref))
     return undefined
   } finally {
@@ -80,6 +82,7 @@ async function failed(
 ): Promise<Reconciled> {
   const { reason, terminal } = failure
   const isRule = reason === 'RuleRefused'
+  if (isRule) noteRuled(context, object)
   const { request, outdated } = attempt
   if (verifyReasons.has(reason)) context.metrics.verifyFailed(reason)
   if (!terminal && outdated !== undefined) context.outdated.set(keyOf(object.metadata), outdated)
@@ -107,6 +110,13 @@ async function failed(
   const { attempted } = versionStatus(current)
   const { uid } = current.metadata
   return soonest(result.afterMs, attempted && refusedWaitMs(context, uid, attempted))
+}
+
+function noteRuled(context: Context, object: StoredObject): void {
+  const version = resourceOf('Version', object)
+  const of = { type: version.spec.type, parent: parentOfVersion(context, version) }
+  const ruled = { atMs: context.clock(), rules: ruleBasis(context, of) }
+  context.ruled.set(keyOf(object.metadata), ruled)
 }
 
 const verifyReasons: ReadonlySet<Reason> = new Set<Reason>([

@@ -1,0 +1,56 @@
+/** Versions of a Provider that it has, and that are not stored because a rule refuses who signed them. */
+
+import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import { type Context, keyOf } from '../context.ts'
+import { signerRefusalOf } from '../version/signer-rule.ts'
+import { ownedBy } from './children.ts'
+import { depotLabel } from './depot-label.ts'
+import { fitting, type HeldEntry } from './held-entries.ts'
+
+/** One for each version, whatever its platforms. */
+export function refusedSigners(
+  context: Pick<Context, 'objects'>,
+  parent: StoredObject,
+): HeldEntry[] {
+  if (parent.kind !== 'Provider') return []
+  const entries = new Map<string, HeldEntry>()
+  for (const child of ownedBy(context, parent)) {
+    const { version } = child.spec as Version['spec']
+    const refusal = signerRefusalOf(child)
+    if (refusal !== undefined && !entries.has(version))
+      entries.set(version, { version, ...refusal })
+  }
+  const newestFirst = (a: HeldEntry, b: HeldEntry) =>
+    b.version.localeCompare(a.version, 'en', { numeric: true })
+  return [...entries.values()].toSorted(newestFirst)
+}
+
+/**
+ * The memory of the lists of upstream, with the versions whose signer is refused now. A rule of the installation also refuses
+ * those of Providers that no Depot made.
+ *
+ * @param address host and path of the source
+ */
+export function withRefusedSigners(
+  context: Pick<Context, 'objects' | 'apiGroup'>,
+  parent: StoredObject,
+  before: ListingMemory | undefined,
+  address: string,
+): ListingMemory | undefined {
+  const depot = parent.metadata.labels[depotLabel(context.apiGroup)]
+  const refused = refusedSigners(context, parent)
+  if (depot === undefined) {
+    return refused.length === 0 ? undefined : { address, ...fitting(refused) }
+  }
+  const known = before?.heldBack ?? []
+  const others = known.filter(({ signedBy }) => signedBy === undefined)
+  if (refused.length === 0 && others.length === known.length) return before
+  const { namespace } = parent.metadata
+  const memory = before ?? { address, depot: keyOf({ namespace, name: depot }) }
+  const unlisted = Math.max(0, (before?.heldBackCount ?? 0) - known.length)
+  const { heldBack, heldBackCount: _, ...rest } = memory
+  const all = [...others, ...refused]
+  if (all.length === 0 && rest.seen === undefined) return undefined
+  return { ...rest, ...fitting(all, unlisted) }
+}
