@@ -119,6 +119,7 @@ async function runController(
         cluster,
         client,
         namespace,
+        clock: cluster.serverClock,
         log,
         metrics,
       })
@@ -163,6 +164,7 @@ async function runController(
           annotate: (ref, values) =>
             cluster.client.patch(ref, { metadata: { annotations: values } }),
           apiGroup,
+          clock: fetching.clock,
           log,
           metrics,
         })
@@ -187,9 +189,9 @@ async function runController(
         const running = [await startSync(syncOptions), bindings.start()]
         const { eventsWebhook: url } = options
         if (url !== undefined && key !== undefined) {
-          const { egress } = fetching
+          const { egress, clock } = fetching
           running.push(
-            await startEvents({ objects: known, egress, url, key, apiGroup, log, metrics }),
+            await startEvents({ objects: known, egress, url, key, apiGroup, clock, log, metrics }),
           )
         }
         return {

@@ -97,10 +97,10 @@ async function direct(
       manifests === undefined || dryRun ? undefined : await folderLock(manifests, stopped)
     const metrics = createMetrics({ version: packageJson.version })
     await using records = await openRecords(options, [namespace], metrics)
-    const { objects } = records
+    const { objects, clock } = records
     const { archives, isModule } = asked
     const limits = limitsOf(options)[isModule ? 'module' : 'provider']
-    const context = { objects, archives, workDir, limits, signal: stopped.signal }
+    const context = { objects, archives, workDir, limits, clock, signal: stopped.signal }
     return await (isModule ? publishModule : publishRelease)(options, context, asked)
   } finally {
     await rm(workDir, { recursive: true, force: true })

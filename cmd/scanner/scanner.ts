@@ -18,15 +18,15 @@ import {
   run,
   runCommand,
 } from '../../pkg/base/run/run.ts'
-import {
-  createLogger,
-  createMetrics,
-  type Logger,
-  logOutput,
-  type Metrics,
-} from '../../pkg/base/telemetry/telemetry.ts'
+import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
-import { execScanner, type Scans, startScans, trivyScanner } from '../../pkg/fill/scan/scan.ts'
+import {
+  execScanner,
+  type ScanOptions,
+  type Scans,
+  startScans,
+  trivyScanner,
+} from '../../pkg/fill/scan/scan.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
 import { adminPart } from '../controller/controller.ts'
@@ -45,7 +45,8 @@ export function scanner(args: readonly string[]): Promise<void> {
       // The end of a single run lists everything that failed, once.
       const log = createLogger('error', logOutput(options.logFormat, 2))
       const metrics = createMetrics({ version: packageJson.version })
-      const begin = (objects: Objects) => beginScans(options, { objects, log, metrics })
+      const parts = { clock: Date.now, log, metrics }
+      const begin = (objects: Objects) => beginScans(options, { objects, ...parts })
       return scanFolder({ ...options, dir }, { begin, log })
     },
   })
@@ -78,7 +79,7 @@ async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
         instance: 'scanner',
         log,
       })
-      scans = await beginScans(options, { objects, log, metrics })
+      scans = await beginScans(options, { objects, clock: cluster.serverClock, log, metrics })
       log.info({ versions: objects.list('Version').length }, 'ready')
     },
     async stop(graceMs) {
@@ -99,7 +100,7 @@ async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
 /** @throws OptionsError naming every option that cannot be used */
 async function beginScans(
   options: ScannerCommandOptions,
-  { objects, log, metrics }: { objects: Objects; log: Logger; metrics: Metrics },
+  { objects, ...parts }: Pick<ScanOptions, 'clock' | 'log' | 'metrics'> & { objects: Objects },
 ): Promise<Scans> {
   const { workDir } = options
   const proxies = proxyRules(process.env)
@@ -129,8 +130,7 @@ async function beginScans(
     deadlineMs: options.scanDeadlineMs,
     rescanMs: options.rescanIntervalMs,
     defaultPolicy: options.block && { block: options.block, onMissing: 'Serve' },
-    log,
-    metrics,
+    ...parts,
   })
   return {
     idle: () => scans.idle(),

@@ -24,8 +24,7 @@ export interface EventsOptions {
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** Default: Date.now. */
-  readonly clock?: Clock
+  readonly clock: Clock
   /** Default: the timers of the process. */
   readonly timers?: Timers
 }
@@ -59,7 +58,7 @@ interface Delivered {
 
 /** Delivers events until it is stopped. */
 export async function startEvents(options: EventsOptions): Promise<{ stop(): Promise<void> }> {
-  const { objects, metrics, clock = Date.now, timers } = options
+  const { objects, metrics, clock, timers } = options
   const log = options.log.child({ component: 'events' })
   const total = known.get(metrics) ?? metricsOf(metrics)
   known.set(metrics, total)

@@ -87,7 +87,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   const ca = await attempt('--egress-ca-path', () => readAuthorities(options.egressCaPath))
   const egress = await attempt(
     '--egress-allow, --egress-private-cidrs',
-    () => new Egress({ policy, environment: env, log, metrics, ca }),
+    () => new Egress({ policy, environment: env, log, metrics, ca, clock }),
   )
   const spoolProblem = madeFolderProblem('--spool-dir', spoolDir, 0o700)
   if (spoolProblem !== undefined) problems.push(spoolProblem)

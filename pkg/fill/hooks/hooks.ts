@@ -21,8 +21,7 @@ export interface HookOptions {
   readonly apiGroup: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** Default: Date.now. */
-  readonly clock?: Clock
+  readonly clock: Clock
 }
 
 const hookRoute = '/depot/hooks/:provider/:namespace/:name'
@@ -34,7 +33,7 @@ const secretMs = 10_000
 const writtenMs = 20_000
 
 export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
-  const { objects, apiGroup, clock = Date.now } = options
+  const { objects, apiGroup, clock } = options
   const log = options.log.child({ component: 'hooks' })
   const requests = counter(options.metrics, {
     name: 'webhook_requests_total',

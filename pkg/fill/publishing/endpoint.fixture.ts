@@ -65,6 +65,7 @@ export class PublishingApp {
       archives: openArchiveStore({ filesystemMountPath: this.archives }),
       spool: this.spool,
       limits: defaultLimits,
+      clock: Date.now,
       log,
       metrics: createMetrics({ version: '0' }),
       publisherOf: async () => ({}),

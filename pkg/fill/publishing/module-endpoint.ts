@@ -21,7 +21,7 @@ const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
 
 /** `PUT` of a module's archive. It is published when the answer says so, and not at all before the archive is stored. */
 export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spool, limits, mibMs, metrics, log, template } = parts
+  const { objects, archives, spool, limits, mibMs, clock, metrics, log, template } = parts
   const spaces = new UploadSpaces(spool)
   const whenFree = createLimiter({ parallel, waiting, busy })
   const put = async (c: Context<ServingEnv, typeof path>): Promise<Response> => {
@@ -48,7 +48,16 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
     // The archive as it came, and as it is packed again.
     await space.grow(2 * received)
     const workDir = dirname(space.path)
-    const context = { objects, archives, limits: limit, signal, workDir, publisher, whenFree }
+    const context = {
+      objects,
+      archives,
+      limits: limit,
+      signal,
+      clock,
+      workDir,
+      publisher,
+      whenFree,
+    }
     const allowed = c.req.query('allow-file')?.split(',') ?? []
     const asked = { file: space.path, address, version, template, allowed }
     const work = async (publication: Publication): Promise<Response> => {

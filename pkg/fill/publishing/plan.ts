@@ -16,7 +16,7 @@ import { compareModules } from '../../archives/compare/compare.ts'
 import { type PackedDocs, packedDocs, unpackDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, ArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
-import type { createLimiter } from '../../base/pacing/pacing.ts'
+import type { Clock, createLimiter } from '../../base/pacing/pacing.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { docsOf } from './earlier-docs.ts'
@@ -37,6 +37,7 @@ export interface PublishContext {
   /** A folder for archives that are being processed. */
   readonly workDir: string
   readonly signal: AbortSignal
+  readonly clock: Clock
   /** Begins to pack once there is memory for it. Default: at once. */
   readonly whenFree?: ReturnType<typeof createLimiter>
   /** The verified caller, for publications over HTTP. */

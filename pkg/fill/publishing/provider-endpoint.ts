@@ -49,7 +49,7 @@ interface Subject {
 
 /** `PUT` of each file of a release, and `POST` of `finish`, which publishes all of them or none. */
 export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spool, limits, mibMs, metrics, log } = parts
+  const { objects, archives, spool, limits, mibMs, clock, metrics, log } = parts
   const staging = new Staging(spool)
 
   const subjectOf = async (
@@ -128,6 +128,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
         archives,
         limits: limits.provider,
         signal,
+        clock,
         workDir: folder,
         publisher,
       }

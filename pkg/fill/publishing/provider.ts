@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, mayPass, ReasonError } from '../../base/errors/errors.ts'
-import { backoffMs } from '../../base/pacing/pacing.ts'
+import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { FillError, verifySignature } from '../sources/sources.ts'
 import { identityOf } from '../sync/sync.ts'
@@ -62,7 +62,7 @@ export async function planProvider(
   const target = targetOf(context.objects, address, release.version, { storage })
   grantedPlace(context, target)
   const checksums = await checksumsOf(release)
-  const signer = await signerOf(checksums, target)
+  const signer = await signerOf(checksums, target, context.clock)
   const inspected = await inspectRelease(context, release, checksums.sums)
   const own = withoutOthers(target, inspected)
   const archives = inspected.map((archive) => ({ ...archive, isThere: isThere(own, archive) }))
@@ -74,7 +74,7 @@ const isThere = (target: Target, { file: { sha256 }, platform }: Digest): boolea
 
 /** Everything that is in the way of a release with these digests. */
 export function refusalsOf(
-  context: Pick<PublishContext, 'objects'>,
+  context: Pick<PublishContext, 'objects' | 'clock'>,
   target: Target,
   archives: readonly Digest[],
 ): readonly FillError[] {
@@ -87,7 +87,7 @@ export function refusalsOf(
 
 /** All platforms of a version come from one build, whose archives are those of the release. */
 function conflictsOf(
-  context: Pick<PublishContext, 'objects'>,
+  context: Pick<PublishContext, 'objects' | 'clock'>,
   target: Target,
   archives: readonly Digest[],
 ): readonly FillError[] {
@@ -187,6 +187,7 @@ async function untilTaken<T>(create: () => Promise<T>): Promise<T> {
 async function signerOf(
   { name, shasums, signature }: Awaited<ReturnType<typeof checksumsOf>>,
   { config: { trustedKeys = [] } }: Target,
+  clock: Clock,
 ): Promise<string | undefined> {
   if (trustedKeys.length === 0) return undefined
   if (shasums === undefined || signature === undefined) {
@@ -195,7 +196,7 @@ async function signerOf(
       `the provider has trustedKeys, and ${name}${shasums === undefined ? '' : '.sig'} is missing: sign the checksums with one of them`,
     )
   }
-  const input = { shasums, signature, offered: [], trustedKeys, nowMs: Date.now() }
+  const input = { shasums, signature, offered: [], trustedKeys, nowMs: clock() }
   const { signer } = await verifySignature(input)
   return signer.fingerprint
 }

@@ -178,7 +178,7 @@ export async function createVersion(
     const { publisher } = context
     const notes = publisher && objects.publications
     const noted = { namespace, name, version, config: config.name, sha256 }
-    const publication = notes && (await notePublication(notes, noted, publisher))
+    const publication = notes && (await notePublication(notes, noted, publisher, context.clock))
     try {
       await objects.create({
         kind: 'Version',

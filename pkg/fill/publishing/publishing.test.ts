@@ -39,6 +39,7 @@ beforeEach(async () => {
     limits: defaultLimits.module,
     workDir: join(dir, 'work'),
     signal: new AbortController().signal,
+    clock: () => Date.now(),
   }
 })
 

@@ -6,6 +6,7 @@ import {
   releaseText,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason } from '../../base/errors/errors.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import { type Objects, refOf, type StoredObject } from '../../records/store/store.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
 import { identityOf } from '../sync/sync.ts'
@@ -89,7 +90,7 @@ export function unfinishedOthers(
 
 /** The refusal of a release while another one of its version is being published, or cannot be replaced by it. */
 export function unfinishedRefused(
-  { objects }: { readonly objects: Objects },
+  { objects, clock }: { readonly objects: Objects; readonly clock: Clock },
   target: Target,
   archives: readonly Digest[],
 ): FillError | undefined {
@@ -108,7 +109,7 @@ export function unfinishedRefused(
   if (stuck.length > 0) {
     return refusal(`delete ${stuck.map((one) => nameOf(one.sibling.object)).join(', ')} first`)
   }
-  if (objects.isFolder || Date.now() - newestMs(others) >= abandonedMs) return undefined
+  if (objects.isFolder || clock() - newestMs(others) >= abandonedMs) return undefined
   return refusal('publish this release again in a minute, which replaces it')
 }
 

@@ -32,8 +32,7 @@ export interface ScanOptions extends ArchiveScanning {
   readonly defaultPolicy?: ScanPolicy | undefined
   readonly log: Logger
   readonly metrics: Metrics
-  /** Default: Date.now. */
-  readonly clock?: Clock
+  readonly clock: Clock
 }
 
 interface Failure {
@@ -63,7 +62,7 @@ const identityMs = 60_000
 
 /** Scans what needs a scan until it is stopped. @throws an error of the file system if the work folder cannot be used */
 export async function startScans(options: ScanOptions): Promise<Scans> {
-  const { objects, log, metrics, slots, rescanMs, workDir, scanner, clock = Date.now } = options
+  const { objects, log, metrics, slots, rescanMs, workDir, scanner, clock } = options
   await mkdir(workDir, { recursive: true, mode: 0o700 })
   endStrays(`${workDir}/`)
   const left = await emptyFolder(workDir)

@@ -58,6 +58,12 @@ it.each([
   github.repositories.set('acme/vpc', { ...repository, ...(licence && { licence }) })
   expect((await vpc().list({ signal, needsLicence: true })).licence).toBe(expected)
   expect((await vpc().list({ signal })).licence).toBeUndefined()
+  const { remaining } = github
+  expect((await vpc().list({ signal, needsLicence: true })).licence).toBe(expected)
+  expect(github.remaining).toBe(remaining)
+  github.repositories.set('acme/vpc', { ...repository, licence: 'MIT' })
+  expect((await vpc().list({ signal, needsLicence: true })).licence).toBe('MIT')
+  expect(github.remaining).toBe(remaining - 1)
   // Without the answer, nobody knows whether a rule holds.
   github.faults.on(/vpc$/, 'error')
   await expect(vpc().list({ signal, needsLicence: true })).rejects.toMatchObject({

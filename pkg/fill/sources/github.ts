@@ -42,6 +42,8 @@ const Repository = z.object({
   license: z.object({ spdx_id: z.string().max(100).nullish() }).nullish(),
 })
 
+const Licence = z.object({ etag: z.string().optional(), id: z.string().optional() })
+
 const pageWith = <T extends z.ZodType>(item: T) =>
   z.object({ etag: z.string().optional(), more: z.boolean(), items: z.array(item) })
 const TagPages = z.array(pageWith(z.object({ name: z.string(), commit: z.string() })))
@@ -154,13 +156,24 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
     return answer.status === 401 && (await credential?.renew()) === true ? send() : answer
   }
 
+  /** An unchanged answer costs no quota. */
   async function licenceOf(
     credential: GithubCredential | undefined,
-    { signal, urgent }: UpstreamOptions,
+    options: UpstreamOptions,
   ): Promise<string | undefined> {
-    const found = await askAs(credential, url, { headers, signal, urgent })
-    const id = parseJson(expectStatus(found, 200), Repository).license?.spdx_id ?? undefined
-    return id === 'NOASSERTION' ? undefined : id
+    const { signal, urgent } = options
+    const load = async (former: z.infer<typeof Licence> | undefined) => {
+      const etag = former?.etag
+      const asked = { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) }
+      const found = await askAs(credential, url, { headers: asked, signal, urgent })
+      if (found.status === 304 && former !== undefined) return { value: former, unchanged: true }
+      const spdx = parseJson(expectStatus(found, 200), Repository).license?.spdx_id ?? undefined
+      const id = spdx === 'NOASSERTION' ? undefined : spdx
+      return { value: { id, ...etagOf(found) }, unchanged: false }
+    }
+    const key = `${identity} ${credential?.id ?? ''} licence`
+    const { value } = await cache.get(key, Licence, options, load)
+    return value.id
   }
 
   return {

@@ -121,13 +121,14 @@ export class ListingCache {
     const path = this.#path(key)
     try {
       await (this.#ready ??= this.#prepare())
+      const now = new Date(this.#clock())
       if (unchanged) {
-        const now = new Date(this.#clock())
         await utimes(path, now, now)
         return
       }
       if (text.length > maxFileBytes) return
       await writeFile(`${path}.new`, text, { mode: 0o600 })
+      await utimes(`${path}.new`, now, now)
       await rename(`${path}.new`, path)
     } catch (error) {
       this.#log.warn({ error: messageOf(error) }, 'a list of versions cannot be kept on disk')
@@ -140,7 +141,7 @@ export class ListingCache {
       if (!/^[0-9a-f]{40}\.json(\.new)?$/.test(name)) continue
       const path = join(this.#dir, name)
       const { mtimeMs } = await stat(path)
-      if (Date.now() - mtimeMs > keepMs) await rm(path, { force: true })
+      if (this.#clock() - mtimeMs > keepMs) await rm(path, { force: true })
     }
   }
 }

@@ -5,6 +5,7 @@ import {
   type GroupBinding,
   parseResource,
 } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   ApiError,
@@ -28,6 +29,7 @@ interface BindingsOptions {
   readonly client: KubeClient
   /** The only namespace whose GroupBindings are evaluated. */
   readonly namespace: string
+  readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
 }
@@ -124,7 +126,7 @@ class KnownBindings implements Store {
 }
 
 async function writeCondition(
-  { client, namespace, compile }: BindingsOptions,
+  { client, namespace, clock, compile }: BindingsOptions,
   binding: ObservedBinding | undefined,
 ): Promise<void> {
   if (binding === undefined) return
@@ -133,7 +135,7 @@ async function writeCondition(
   const conditions = withConditions(
     Array.isArray(before) ? before : undefined,
     { Ready: stateOf(binding, compile) },
-    { generation, now: timeOf(Date.now()) },
+    { generation, now: timeOf(clock()) },
   )
   if (isDeepStrictEqual(conditions, before)) return
   try {

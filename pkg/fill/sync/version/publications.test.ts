@@ -46,7 +46,7 @@ const notedAs = (name: string) => ({
 it('gives a Version its publisher once, and no other Version that names the same note', async () => {
   const publications = notesOf()
   const context = { objects: { publications } as unknown as Objects }
-  const id = await notePublication(publications, notedAs('vpc-1-0-0'), publisher)
+  const id = await notePublication(publications, notedAs('vpc-1-0-0'), publisher, Date.now)
   const at = expect.stringMatching(/^\d{4}-.*Z$/) as string
   expect(await publishedOf(context, versionOf(id), sha256)).toEqual({ ...publisher, at })
   expect(await publishedOf(context, versionOf(id, 'forged'), sha256)).toBeUndefined()
@@ -67,7 +67,7 @@ it('gives a Version its publisher once, and no other Version that names the same
 
 it('removes what a kill left, and nothing that a Version waits for', async () => {
   const publications = notesOf()
-  const noteOf = (name: string) => notePublication(publications, notedAs(name), publisher)
+  const noteOf = (name: string) => notePublication(publications, notedAs(name), publisher, Date.now)
   const ids = {
     waits: await noteOf('waits'),
     done: await noteOf('done'),

@@ -8,6 +8,7 @@ import {
   type Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf, messageOf } from '../../../base/errors/errors.ts'
+import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import { type Context, msOf, timeOf } from '../context.ts'
 
@@ -37,9 +38,10 @@ export async function notePublication(
   notes: Notes,
   version: Omit<PublicationNote, 'published'>,
   publisher: PublishedBy,
+  clock: Clock,
 ): Promise<string> {
   const id = randomUUID()
-  const published: Published = { ...publisher, at: timeOf(Date.now()) }
+  const published: Published = { ...publisher, at: timeOf(clock()) }
   const note: PublicationNote = { ...version, published }
   await notes.put(id, JSON.stringify(note))
   return id
