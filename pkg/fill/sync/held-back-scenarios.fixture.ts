@@ -286,6 +286,28 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.2.0'])
     })
 
+    it('takes nothing of an exception that is removed while its version is fetched', async () => {
+      await begin()
+      upstream(...old, 'v1.1.0')
+      const exceptions = [
+        { address: 'git.test/vpc', version: '1.1.0', reason: 'urgent', by: 'Ann' },
+      ]
+      const { promise, resolve } = Promise.withResolvers<void>()
+      scene().upstream.delays.set(url, promise)
+      await write({}, { policy: { minimumAge: '7d', exceptions } })
+      scene().aheadMs += hour
+      const sync = await scene().begin({ pollAtStart: true })
+      await eventually(() => expect(scene().upstream.asked).toContain(`fetch ${url} v1.1.0`))
+      await write()
+      await eventually(() => expect(listed()).not.toContain('v1.1.0'))
+      resolve()
+      await sync.idle()
+      await eventually(() => expect(scene().names('Version')).toHaveLength(old.length))
+      expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.1.0'])
+      await later(2 * day)
+      expect(await scene().stored()).toHaveLength(old.length)
+    })
+
     it.each([
       ['of the module', ['Module']],
       ['of all objects', ['Depot', 'Module', 'Version']],

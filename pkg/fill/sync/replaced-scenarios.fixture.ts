@@ -121,6 +121,56 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(stored()).toHaveLength(2)
     })
 
+    it('raises the alarm also if upstream has the old bytes again at the next poll', async () => {
+      await begin()
+      const before = Number(await counted())
+      const real = scene().upstream.provider.bind(scene().upstream)
+      const spy = vi.spyOn(scene().upstream, 'provider').mockImplementation(((origin: object) => {
+        const upstream = real(origin)
+        return {
+          ...upstream,
+          release: async (version: string, ...rest: [never, never]) => {
+            const found = await upstream.release(version, ...rest)
+            if (version !== '1.1.0') return found
+            const shasum = 'f'.repeat(64)
+            return { ...found, shasum, revision: `sha256:${shasum}` }
+          },
+        }
+      }) as typeof real)
+      await later(7 * day)
+      expect(fetched()).toBe(0)
+      expect(Number(await counted()) - before).toBe(2)
+      const names = stored()
+      expect(scene().condition('Version', names[0] ?? '', 'Ready')).toMatchObject({
+        reason: 'UpstreamChanged',
+      })
+      spy.mockRestore()
+      await later(hour)
+      await later(day)
+      await eventually(() => expect(fetched()).toBe(2))
+    })
+
+    it('keeps its age when it is gone for a while, unless it comes back with other bytes', async () => {
+      await begin()
+      const until = () => listing()?.heldBack?.[0]?.until
+      const first = until()
+      const gone = () => scene().upstream.provider('acme/dns', { '1.0.0': release() })
+      gone()
+      await later(hour)
+      await later(hour)
+      expect(listing()?.heldBack).toBeUndefined()
+      releases()
+      await later(day)
+      expect(until()).toBe(first)
+      expect(listing()?.replaced).toBeUndefined()
+      gone()
+      await later(hour)
+      releases('stolen')
+      await later(hour)
+      expect(listing()?.replaced).toMatchObject([{ version: '1.1.0' }])
+      expect(Date.parse(until() ?? '') - now()).toBeGreaterThan(6.9 * day)
+    })
+
     it('comes in on time although its checksums could not be read at first', async () => {
       scene().upstream.provider('acme/dns', { '1.0.0': release() })
       await provider()

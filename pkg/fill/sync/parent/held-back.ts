@@ -104,6 +104,10 @@ export function admission(
   const nowMs = context.clock()
   const known = before && seenIn(before, nowMs)
   const seen = seenVersions(versions, known, policy, nowMs, lastMs)
+  // A young version that upstream deletes for a while may come back with other content.
+  const vanished = [...(known ?? [])].filter(
+    ([version, one]) => !seen.has(version) && one.mark !== undefined && freeMs(one, policy) > nowMs,
+  )
   const replaced = isImmutable ? replacedIn(known, seen, timeOf(nowMs)) : []
   const freeOf = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
     freeMs(seen.get(normalizeVersion(version)), { minimumAgeMs })
@@ -179,7 +183,7 @@ export function admission(
         ...(policy.needsAge && {
           firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
           // Nothing may count from a wrong clock.
-          seen: isSkewed ? before?.seen : groupsOf(seen),
+          seen: isSkewed ? before?.seen : groupsOf(new Map([...vanished, ...seen])),
         }),
         ...fitting(heldBack),
         replaced: evidence.all,

@@ -1,6 +1,6 @@
 /** Versions whose content upstream replaced while they waited to be old enough. */
 
-import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { ListingMemory, ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { SeenVersion } from '../../policy/policy.ts'
@@ -36,15 +36,16 @@ export function newEvidence(
   return { all: all.length > 0 ? all : undefined, fresh }
 }
 
-/** Raises the alarm that a stored version raises, too. */
+/** Raises the alarm that a stored version raises, too. @param object the Version, or its Module or Provider */
 export function reportReplaced(
   { metrics, objects }: Pick<Context, 'metrics' | 'objects'>,
   object: StoredObject,
   address: string,
-  replaced: readonly Evidence[],
+  replaced: readonly Omit<Evidence, 'at'>[],
 ): void {
   for (const { version, seen, offered } of replaced) {
-    metrics.substituted(object.kind as Version['spec']['type'])
+    const { type = object.kind } = object.spec as { readonly type?: string }
+    metrics.substituted(type as ParentKind)
     const note = `${address} has other content under ${version} than before: ${offered} instead of ${seen}. It was not stored yet, and its age begins again`
     const reason = 'UpstreamSubstitution'
     objects.event({ object, type: 'Warning', reason, note: printable(note, 1024) })

@@ -3,6 +3,7 @@
 import { agesFor } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, keyOf, msOf, refOf, timeOf } from '../context.ts'
+import { reportReplaced } from '../parent/replaced.ts'
 import { letIn } from './let-in.ts'
 import type { UpstreamOffer, VersionPlan } from './plan.ts'
 import type { Situation } from './sync-version.ts'
@@ -18,7 +19,7 @@ import type { VersionWork } from './work.ts'
  */
 export async function unagedContent(
   context: Context,
-  { version, attempt, signal }: VersionWork,
+  { object, version, attempt, signal }: VersionWork,
   { parent, address, policy: replaces }: VersionPlan,
   offer: UpstreamOffer,
   { isStored, isLost, isCurrent }: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
@@ -45,10 +46,16 @@ export async function unagedContent(
   if (!isOther && !isYoung) return undefined
   const key = keyOf(version.metadata)
   // The list may stay as it is, while the clock of upstream is wrong.
-  if (depot !== undefined && isOther && context.unaged.get(key) !== revision) {
+  if (isOther && context.unaged.get(key) !== revision) {
     context.unaged.set(key, revision)
-    context.relisted.add(keyOf(depot.metadata))
-    context.wake(refOf(depot), 'poll')
+    if (depot !== undefined) {
+      context.relisted.add(keyOf(depot.metadata))
+      context.wake(refOf(depot), 'poll')
+    }
+    if (replaces === 'never' && !isStored && context.dryRun === undefined) {
+      const evidence = { version: version.spec.version, seen: seen.mark ?? '', offered: mark }
+      reportReplaced(context, object, address, [evidence])
+    }
   }
   const when =
     depot === undefined
