@@ -152,20 +152,20 @@ export function installationScenarios(scene: () => Scene): void {
           providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }],
           policy,
         })
-      const expectRefused = () =>
-        eventually(() =>
+      const expectRefused = async () => {
+        await eventually(() =>
           expect(scene().condition('Version', 'dns-1-0-0-linux-amd64', 'Ready')).toMatchObject({
             reason: 'RuleRefused',
             message: expect.stringContaining('policy of the whole installation') as string,
           }),
-        ).then(() =>
-          eventually(() =>
-            expect(scene().status('Provider', 'dns').listing).toMatchObject({
-              address: 'registry.test/acme/dns',
-              heldBack: [{ version: '1.0.0', by: 'Installation', signedBy: other }],
-            }),
-          ),
         )
+        await eventually(() =>
+          expect(scene().status('Provider', 'dns').listing).toMatchObject({
+            address: 'registry.test/acme/dns',
+            heldBack: [{ version: '1.0.0', by: 'Installation', signedBy: other }],
+          }),
+        )
+      }
       const tomorrow = async () => {
         scene().aheadMs += 86_400_000
         await scene().run({ installation: file, pollAtStart: true })

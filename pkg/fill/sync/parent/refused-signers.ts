@@ -49,7 +49,7 @@ export function withRefusedSigners(
   const { namespace } = parent.metadata
   const memory = before ?? { address, depot: keyOf({ namespace, name: depot }) }
   const unlisted = Math.max(0, (before?.heldBackCount ?? 0) - known.length)
-  const { heldBack, heldBackCount: _, ...rest } = memory
+  const { heldBack: _held, heldBackCount: _count, ...rest } = memory
   const all = [...others, ...refused]
   if (all.length === 0 && rest.seen === undefined) return undefined
   return { ...rest, ...fitting(all, unlisted) }
