@@ -125,7 +125,7 @@ it('leaves the last findings as they were if it is killed in a scan, and scans a
   const before = await status()
   const began = join(dir, 'began')
   scannerScript(
-    `require('node:fs').writeFileSync(${JSON.stringify(began)}, String(process.pid)); setInterval(() => {}, 1000)`,
+    `const fs = require('node:fs'); fs.writeFileSync(${JSON.stringify(began)}, fs.readlinkSync('/proc/self')); setInterval(() => {}, 1000)`,
   )
   const sha256 = await store('# second')
   const { pid } = await start()

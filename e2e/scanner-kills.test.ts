@@ -46,7 +46,7 @@ beforeAll(async () => {
     join(dir, 'scanner'),
     `#!${process.execPath}
 const fs = require('node:fs')
-fs.writeFileSync(${JSON.stringify(join(dir, 'pid'))}, String(process.pid))
+fs.writeFileSync(${JSON.stringify(join(dir, 'pid'))}, fs.readlinkSync('/proc/self'))
 const text = fs.readFileSync(process.argv[3] + '/main.tf', 'utf8').trim()
 const findings = Array.from({ length: ${findingsOfScan} }, (_, index) => ({ vulnerabilityID: text + '-' + index, severity: 'HIGH' }))
 setTimeout(() => fs.writeSync(1, JSON.stringify(findings)), Math.random() * 300)

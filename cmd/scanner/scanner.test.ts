@@ -1,8 +1,11 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -86,6 +89,29 @@ it('ends with 1 and the last words of a scanner that failed', async () => {
     status: 1,
     stdout: 'team/vpc: broken ended with status 1: no database\n0 archives scanned, 1 failure\n',
   })
+})
+
+it('says that its disk is full, in the status too, and leaves nothing there', async () => {
+  put(join(dir, 'full/noise.json'), JSON.stringify(version('noise')))
+  const entry = { path: 'main.tf', content: randomBytes(300_000) }
+  put(join(dir, 'archives/stored/noise/noise.zip'), await zipOf([entry]))
+  const options = ['--manifests=full', '--archives=archives', '--scanner=exec', '--work-dir=small']
+  const main = join(import.meta.dirname, 'main.ts')
+  const command = [process.execPath, main, ...options, `--scanner-command=${join(dir, 'found')}`]
+  // Without the trap the limit ends the process, where a full disk gives it an error.
+  const shell = `trap '' XFSZ; ulimit -f 100; exec "$@"`
+  const { status, stdout } = spawnSync('bash', ['-c', shell, 'bash', ...command], {
+    cwd: dir,
+    encoding: 'utf8',
+  })
+  const message =
+    '--work-dir cannot be written (EFBIG): it needs room for the largest archive and two copies of its content'
+  expect({ status, stdout }).toEqual({
+    status: 1,
+    stdout: `team/noise: ${message}\n0 archives scanned, 1 failure\n`,
+  })
+  expect(readFileSync(join(dir, 'full/noise.status.yaml'), 'utf8')).toContain(message)
+  expect(readdirSync(join(dir, 'small/unpacked'))).toEqual([])
 })
 
 it('leaves a work folder alone that another scanner uses', async () => {

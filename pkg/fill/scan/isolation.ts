@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
 
-const unshare = ['--map-root-user', '--net', '--'] as const
+/** Processes in a namespace of their own end with the first of them, wherever they went. */
+const unshare = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--'] as const
 
 /**
- * How a program is started in an empty network namespace of its own, where this process may make one.
+ * How a program is started in namespaces of its own, with an empty network, where this process may make them.
  *
  * @returns what comes before the command and its arguments; undefined if the system refuses
  */

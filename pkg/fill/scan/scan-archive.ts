@@ -4,7 +4,7 @@ import type { SecurityFinding, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { ArchiveError, type LimitsByKind, unpack } from '../../archives/archive/archive.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
-import { messageOf } from '../../base/errors/errors.ts'
+import { codeOf, messageOf } from '../../base/errors/errors.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { readStored, storedPlaceOf } from '../sync/sync.ts'
 import { type ScanPart, storedPart } from './part.ts'
@@ -26,6 +26,8 @@ export interface ArchiveScanning {
   readonly isOffline: boolean
 }
 
+/** Codes of a disk that takes no more. */
+const diskCodes: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS'])
 const maxOutputBytes = 64 * 1024 * 1024
 
 /** The file of a Version that is scanned, and how. */
@@ -33,6 +35,11 @@ export interface ScanSubject {
   readonly version: Version
   readonly part: ScanPart
   readonly identity: ScannerIdentity
+}
+
+export interface ScannedFile {
+  readonly sha256: string
+  readonly findings: SecurityFinding[]
 }
 
 /**
@@ -47,7 +54,23 @@ export async function scanArchive(
   { version, part, identity }: ScanSubject,
   isKnown: (sha256: string) => boolean,
   signal: AbortSignal,
-): Promise<{ sha256: string; findings: SecurityFinding[] } | undefined> {
+): Promise<ScannedFile | undefined> {
+  try {
+    return await scanCopy(scanning, { version, part, identity }, isKnown, signal)
+  } catch (error) {
+    const code = codeOf(error)
+    if (!diskCodes.has(code)) throw error
+    const message = `--work-dir cannot be written (${code}): it needs room for the largest archive and two copies of its content`
+    throw failed(message, error)
+  }
+}
+
+async function scanCopy(
+  scanning: ArchiveScanning,
+  { version, part, identity }: ScanSubject,
+  isKnown: (sha256: string) => boolean,
+  signal: AbortSignal,
+): Promise<ScannedFile | undefined> {
   const { scanner, limits, deadlineMs, isOffline } = scanning
   const { target } = part
   const { fileName = '', sha256: expected } = storedPart(version, part) ?? {}

@@ -21,7 +21,12 @@ import {
 } from '../sync/sync.ts'
 import { countsText, listed } from './findings.ts'
 import { dependencies, digestOf, type ScanPart, storedPart } from './part.ts'
-import { type ArchiveScanning, type ScanSubject, scanArchive } from './scan-archive.ts'
+import {
+  type ArchiveScanning,
+  type ScannedFile,
+  type ScanSubject,
+  scanArchive,
+} from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
 import type { ScannerIdentity } from './scanner.ts'
 import { failed } from './scanner-process.ts'
@@ -152,7 +157,7 @@ function sharedKey({ version, part, identity }: ScanSubject): string {
 }
 
 function resultFrom(
-  { sha256, findings }: NonNullable<Awaited<ReturnType<typeof scanArchive>>>,
+  { sha256, findings }: ScannedFile,
   { target }: ScanPart,
   { scanner, databases }: ScannerIdentity,
   atMs: number,

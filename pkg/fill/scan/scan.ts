@@ -40,7 +40,8 @@ interface Failure {
   /** Number of failures in a row. */
   readonly count: number
   readonly generation: number
-  readonly sha256: string
+  /** The files of the Version, and when they were seen in storage. */
+  readonly stored: string
   readonly againMs: number
 }
 
@@ -255,10 +256,11 @@ const failureKey = (key: string, condition: ScanPart['condition']): string =>
 /** The subject of a failure: another spec or file is tried at once. */
 function taskOf({ metadata, status }: StoredObject) {
   const { checksum, artifact } = (status ?? {}) as NonNullable<Version['status']>
-  const sha256 = `${checksum} ${artifact?.source?.sha256}`
-  return { generation: metadata.generation, sha256 }
+  // A lost file may be stored again.
+  const stored = [checksum, artifact?.source?.sha256, artifact?.storedAt, artifact?.verifiedAt]
+  return { generation: metadata.generation, stored: stored.join(' ') }
 }
 
-function isSame({ generation, sha256 }: Failure, object: StoredObject): boolean {
-  return isDeepStrictEqual({ generation, sha256 }, taskOf(object))
+function isSame({ generation, stored }: Failure, object: StoredObject): boolean {
+  return isDeepStrictEqual({ generation, stored }, taskOf(object))
 }

@@ -19,6 +19,8 @@ export interface ScannerRun {
   readonly signal: AbortSignal
 }
 
+/** Scanners that run now. */
+const children = new Set<number>()
 const lastWordsBytes = 4096
 /** Reading them stops everything else for about two seconds. */
 const maxValues = 1_000_000
@@ -56,6 +58,7 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  if (child.pid !== undefined) children.add(child.pid)
   const kill = () => killGroup(child)
   stop.addEventListener('abort', kill, { once: true })
   const chunks: Buffer[] = []
@@ -83,6 +86,7 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
     }
   } finally {
     stop.removeEventListener('abort', kill)
+    if (child.pid !== undefined) children.delete(child.pid)
     child.stdout.destroy()
     child.stderr.destroy()
   }
@@ -132,9 +136,15 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
+/** Whether a process that lost its parent was given to this one, and is still alive. */
+function isOrphan(pid: string): boolean {
+  const [, state, parent] = /\) (\S) (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
+  return parent === '1' && state !== 'Z' && !children.has(Number(pid))
+}
+
 /**
- * Ends processes that left their group, or whose parent was killed: they have the home of a scan in their environment. Only
- * Linux shows that.
+ * Ends processes that left their group, or whose parent was killed: they have the home of a scan in their environment. The
+ * first process of a container is also given the processes that emptied it. Only Linux shows that.
  *
  * @param home the home and a zero, or the beginning of several
  */
@@ -142,7 +152,8 @@ export function endStrays(home: string): void {
   const mark = `HOME=${home}`
   const isStray = (pid: string) => {
     try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
+      if (readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)) return true
+      return process.pid === 1 && isOrphan(pid)
     } catch {
       return false
     }

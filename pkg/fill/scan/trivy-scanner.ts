@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import * as z from 'zod'
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
-import { jsonOf } from '../../base/errors/errors.ts'
+import { jsonOf, printable } from '../../base/errors/errors.ts'
 import { findingId } from './findings.ts'
 import { disableIgnoreComments } from './ignore-comments.ts'
 import { ScanError } from './scan-error.ts'
@@ -19,10 +19,12 @@ export interface TrivyOptions {
 }
 
 const text = z.string()
+/** A text that is written down with every scan. */
+const shortText = text.transform((long) => printable(long, 128))
 const TrivyVersion = z.object({
-  Version: text,
-  VulnerabilityDB: z.object({ UpdatedAt: text }).optional(),
-  CheckBundle: z.object({ Digest: text }).optional(),
+  Version: shortText,
+  VulnerabilityDB: z.object({ UpdatedAt: shortText }).optional(),
+  CheckBundle: z.object({ Digest: shortText }).optional(),
 })
 
 const Vulnerability = z.object({

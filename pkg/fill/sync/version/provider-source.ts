@@ -96,7 +96,11 @@ export async function keepSource(
     const { reason, message, retryAfterMs } = failure
     const key = keyOf(object.metadata)
     context.log.warn({ key, repository, reason, error: message }, 'go.mod was not fetched')
-    if (!isKnown) await write({ repository, problem: printable(message, 300) })
+    const problem =
+      reason === 'InvalidSpec'
+        ? `${repository} is not the URL of a repository, such as https://github.com/OWNER/NAME`
+        : message
+    if (!isKnown) await write({ repository, problem: printable(problem, 300) })
     return Math.max(retryAfterMs ?? 0, jittered(context.timings.stalledMs, object.metadata.uid))
   }
 }

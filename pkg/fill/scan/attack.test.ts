@@ -1,0 +1,100 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Objects } from '../../records/store/store.ts'
+import { findIsolation } from './isolation.ts'
+import { ScanScene } from './scan.fixture.ts'
+
+let scene: ScanScene
+beforeEach(async () => {
+  scene = await ScanScene.open()
+})
+afterEach(() => scene.close())
+
+const main = { path: 'main.tf', content: 'resource "aws_s3_bucket" "logs" {}\n' }
+
+it.skipIf(findIsolation() === undefined)(
+  'ends processes of a scanner that left its group and emptied their environment',
+  async () => {
+    const beats = join(scene.folder, 'beats')
+    const beat = `const fs = require('node:fs'); setInterval(() => fs.appendFileSync(${JSON.stringify(beats)}, 'x'), 20)`
+    const hide = `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(beat)}], { env: {}, cwd: '/', detached: true, stdio: 'ignore' }).unref()`
+    await scene.scanner(
+      `spawn(process.execPath, ['-e', ${JSON.stringify(hide)}], { env: {}, cwd: '/', detached: true, stdio: 'ignore' }).unref()
+       const waiting = setInterval(() => {
+         if (!fs.existsSync(${JSON.stringify(beats)})) return
+         print([])
+         process.exit()
+       }, 20)`,
+    )
+    await scene.store('network', [main])
+    expect((await scene.run()).done).toBe(1)
+    expect(existsSync(beats)).toBe(true)
+    const count = () => readFileSync(beats).length
+    await expect
+      .poll(async () => {
+        const before = count()
+        await sleep(200)
+        return count() - before
+      })
+      .toBe(0)
+  },
+)
+
+it('ends a scanner that floods its errors, and remembers its last words alone', async () => {
+  await scene.scanner(`const chunk = Buffer.alloc(1 << 20, 'x'); for (;;) fs.writeSync(2, chunk)`)
+  await scene.store('network', [main])
+  const before = process.memoryUsage().rss
+  await scene.run({ deadlineMs: 2_000 })
+  expect(process.memoryUsage().rss - before).toBeLessThan(300 * 1024 * 1024)
+  expect((await scene.scanned('network')).message).toMatch(
+    /^scanner took longer than 2 s; --scan-deadline allows more: x+…?$/,
+  )
+})
+
+const answered = async (script: string) => {
+  await scene.scanner(`process.stdout.write(${script})`)
+  await scene.store('network', [main])
+  await scene.run()
+  const { sourceScan } = await scene.status('network')
+  const { message } = await scene.scanned('network')
+  return { message, found: sourceScan?.findings.map((one) => [one.vulnerabilityID, one.severity]) }
+}
+
+it.each([`'['.repeat(900_000)`, `'['.repeat(400_000) + ']'.repeat(400_000)`])(
+  'refuses JSON that is only deep: %s',
+  async (script) => {
+    const message = 'scanner did not write a JSON list of findings'
+    expect(await answered(script)).toEqual({ message: expect.stringContaining(message) })
+  },
+)
+
+it.each([
+  `'[{"vulnerabilityID":"A","x":' + '{"a":'.repeat(300_000) + '1' + '}'.repeat(300_000) + '}]'`,
+  `'[{"vulnerabilityID":"A","' + 'k'.repeat(50_000_000) + '":1}]'`,
+  `'[{"vulnerabilityID":"A","__proto__":{"severity":"CRITICAL"}}]'`,
+  `'[{"vulnerabilityID":"A","title":"' + 'k'.repeat(50_000_000) + '"}]'`,
+])('reads nothing but the fields of a finding: %s', async (script) => {
+  const { found } = await answered(script)
+  expect(found).toEqual([['A', 'UNKNOWN']])
+})
+
+it('scans an archive at once that was lost and is stored again', async () => {
+  await scene.scanner('print([])')
+  await scene.store('network', [main])
+  const path = join(scene.folder, 'archives/stored/network/network.zip')
+  await rename(path, `${path}.lost`)
+  let objects: Objects | undefined
+  const scans = await scene.begin({ through: (opened) => (objects = opened) })
+  await scans.idle()
+  expect(scans.failures()).toHaveLength(1)
+  await rename(`${path}.lost`, path)
+  const version = objects?.get('Version', 'team', 'network')
+  if (version === undefined) throw new Error('there is no Version')
+  const artifact = { fileName: 'network.zip', storedAt: '2026-11-26T00:00:00Z' }
+  await objects?.writeStatus(version, { artifact })
+  await scans.idle()
+  expect([scans.done, scans.failures()]).toEqual([1, []])
+})
