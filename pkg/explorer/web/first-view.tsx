@@ -36,4 +36,8 @@ export function drawFirstView(search: URLSearchParams, answer: unknown): string 
 
 const ignore = (): void => undefined
 
-const isList = (url: string, answer: unknown): answer is ResourcePage => hasShape(url, answer)
+function isList(url: string, answer: unknown): answer is ResourcePage {
+  if (!hasShape(url, answer)) return false
+  const { items, page } = answer as ResourcePage
+  return items.every(({ name }) => typeof name === 'string') && Number.isInteger(page)
+}
