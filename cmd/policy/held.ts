@@ -27,8 +27,8 @@ export function heldText(rows: readonly HeldRow[], unlisted: number): string {
   if (rows.length === 0) return 'Nothing is held back.\n'
   const lines = rows.map(({ resource, version, address, until, message, by }) => {
     const whose = by === 'Installation' ? ' (policy of the installation)' : ''
-    const why = message ?? `until ${until ?? 'nobody knows when'}`
-    return `${resource} ${version} (${address}): ${why}${whose}\n`
+    const parts = [until && `until ${until}`, message].filter((part) => part !== undefined)
+    return `${resource} ${version} (${address}): ${parts.join('; ')}${whose}\n`
   })
   return `${lines.join('')}${rows.length} held back${unlisted > 0 ? `, and ${unlisted} more that the status of their resource has no room for` : ''}\n`
 }

@@ -38,6 +38,7 @@ status:
     heldBack:
     - { version: v5.1.0, since: 2026-11-26T10:00:00Z, why: Denied, message: 'denied: stolen', by: Installation }
     - { version: v5.2.0, since: 2026-11-26T10:00:00Z, until: 2026-12-03T10:00:00Z }
+    - { version: v5.3.0, since: 2026-11-27T10:00:00Z, until: 2026-12-04T10:00:00Z, why: TooYoung, message: upstream replaced it }
 `,
 )
 write(
@@ -204,12 +205,17 @@ it('lists what is held back until when, and what is refused', async () => {
     depot(dir, ['policy', 'list', '--held', '--manifests', 'registry', ...more])
   expect((await held()).stdout).toBe(
     `Module platform/vpc v5.2.0 (${vpc}): until 2026-12-03T10:00:00Z
+Module platform/vpc v5.3.0 (${vpc}): until 2026-12-04T10:00:00Z; upstream replaced it
 Module platform/vpc v5.1.0 (${vpc}): denied: stolen (policy of the installation)
-2 held back
+3 held back
 `,
   )
   expect(JSON.parse((await held('-o', 'json')).stdout)).toMatchObject({
-    held: [{ version: 'v5.2.0' }, { version: 'v5.1.0', by: 'Installation' }],
+    held: [
+      { version: 'v5.2.0' },
+      { version: 'v5.3.0', message: 'upstream replaced it' },
+      { version: 'v5.1.0', by: 'Installation' },
+    ],
   })
 })
 

@@ -81,6 +81,19 @@ it.each([
   fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
 })
 
+it('says that upstream replaced a version that waits', async () => {
+  const heldBack = [{ ...young, why: 'TooYoung', message: 'upstream replaced it' }]
+  fixture.add('Module', 'net', {
+    spec: { moduleConfig: { provider: 'aws' } },
+    status: { listing: { ...listing, heldBack } },
+  })
+  const { body } = await get('/depot/modules/v1/platform/net/aws/1.1.0/download')
+  expect(body.errors[0]).toContain(
+    `counts from ${since} (upstream replaced it); to take it earlier`,
+  )
+  fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
+})
+
 it('says what a rule says of the signer, although there is a Version', async () => {
   const message = 'refused by the rule: not our key (it has no signature)'
   const heldBack = [{ version: '3.0.0', since, why: 'Refused', message, signedBy: '' }]

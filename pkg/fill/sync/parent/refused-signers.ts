@@ -44,7 +44,9 @@ export function withRefusedSigners(
     return refused.length === 0 ? undefined : { address, ...fitting(refused) }
   }
   const known = before?.heldBack ?? []
-  const others = known.filter(({ signedBy }) => signedBy === undefined)
+  const again = new Set(refused.map(({ version }) => version))
+  // An older definition of Providers drops the field.
+  const others = known.filter((one) => one.signedBy === undefined && !again.has(one.version))
   if (refused.length === 0 && others.length === known.length) return before
   const { namespace } = parent.metadata
   const memory = before ?? { address, depot: keyOf({ namespace, name: depot }) }
