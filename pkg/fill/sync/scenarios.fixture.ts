@@ -26,9 +26,11 @@ import { replacedScenarios } from './replaced-scenarios.fixture.ts'
 import { scanPolicyScenarios } from './scan-policy-scenarios.fixture.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
+import { signerScenarios } from './signer-scenarios.fixture.ts'
 import { spoolScenarios } from './spool-scenarios.fixture.ts'
 import { tenantScenarios } from './tenant-scenarios.fixture.ts'
 import { textScenarios } from './text-scenarios.fixture.ts'
+import { undoScenarios } from './undo-scenarios.fixture.ts'
 import { versionPolicyScenarios } from './version-policy-scenarios.fixture.ts'
 
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
@@ -329,6 +331,8 @@ export function syncScenarios(
     publishedScenarios(() => scene)
     refusedScenarios(() => scene)
     replacedScenarios(() => scene)
+    undoScenarios(() => scene)
+    signerScenarios(() => scene)
     removalScenarios(() => scene)
     providerScenarios(() => scene)
     depotScenarios(() => scene)
