@@ -62,7 +62,7 @@ interface RegistryRequest extends SentToRegistry {
 }
 
 /** Registries as the CLIs of this machine know them. */
-export const cliConfig = () =>
+const cliConfig = () =>
   readCliConfig(process.env, homedir(), (problem) => process.stderr.write(`depot: ${problem}\n`))
 
 /** A token for all hosts, in place of those of the CLIs. */
