@@ -393,6 +393,19 @@ it('passes a webhook on, with which the controller polls a Depot, and its refusa
   await vi.waitFor(async () => expect(await hook(shared, '{}')).toBe(202), 30_000)
   expect(await hook('wrong', '{}')).toBe(401)
   expect(await hook(shared, 'x'.repeat(2 ** 20 + 1))).toBe(413)
+  const strangers = Array.from({ length: 40 }, () => {
+    const sent = request(`${server.url}/depot/hooks/github/team/main`, {
+      method: 'POST',
+      headers: { 'content-length': 2 ** 20 },
+    })
+    sent.on('error', () => undefined)
+    return new Promise<typeof sent>((resolve) => {
+      sent.write(Buffer.alloc(2 ** 20 - 1), () => resolve(sent))
+    })
+  })
+  const stalled = await Promise.all(strangers)
+  expect(await hook(shared, '{"as": "before"}')).toBe(202)
+  for (const sent of stalled) sent.destroy()
   const path = '/apis/depot.internal/v1alpha1/namespaces/team/depots/main'
   await vi.waitFor(async () => {
     const { metadata, status } = (await admin.request('GET', path)) as PolledDepot

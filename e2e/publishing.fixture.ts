@@ -19,6 +19,8 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
   /** A token. Default: of a publisher. */
   readonly as?: string
+  /** A server. Default: the first one. */
+  readonly to?: Server
 }
 
 export const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
@@ -31,6 +33,7 @@ export class PublishingRegistry {
   controller!: Server
   server!: Server
   #flags: readonly string[] = []
+  #shared: readonly string[] = []
 
   /** @param prepare runs before the controller starts, and names more of its flags */
   async start(
@@ -40,8 +43,8 @@ export class PublishingRegistry {
     this.cluster.archives = this.registry.archives
     this.issuer = await TestIssuer.start()
     const callers = ['--oidc-issuer-url', this.issuer.url, '--oidc-client-id', 'depot']
-    const shared = [...callers, '--oidc-allow-sa-fallback']
-    this.#flags = [...shared, ...(await prepare(this.cluster))]
+    this.#shared = [...callers, '--oidc-allow-sa-fallback']
+    this.#flags = [...this.#shared, ...(await prepare(this.cluster))]
     await this.cluster.apply('GroupBinding', 'depot-system', 'network', {
       spec: {
         expression: '"network" in groups',
@@ -52,16 +55,18 @@ export class PublishingRegistry {
         publishProviders: ['*'],
       },
     })
-    this.controller = await this.cluster.startController('--listen', '127.0.0.1:0', ...this.#flags)
-    this.server = await startAs(
-      this.registry,
-      '--kubeconfig',
-      this.cluster.plane.kubeconfigFile,
-      ...shared,
-      '--sync-url',
-      this.controller.url,
-    )
+    ;({ controller: this.controller, server: this.server } = await this.startReplica())
     await this.#untilLoaded()
+  }
+
+  /** Starts another controller, and a server that forwards to it. */
+  async startReplica(): Promise<{ readonly controller: Server; readonly server: Server }> {
+    const listen = ['--listen', '127.0.0.1:0']
+    const controller = await this.cluster.startController(...listen, ...this.#flags)
+    const kubeconfig = ['--kubeconfig', this.cluster.plane.kubeconfigFile]
+    const to = ['--sync-url', controller.url]
+    const server = await startAs(this.registry, ...kubeconfig, ...this.#shared, ...to)
+    return { controller, server }
   }
 
   /** Starts another controller in place of the running one. */
@@ -91,10 +96,10 @@ export class PublishingRegistry {
   }
 
   /** Sends bytes to a path below that of publishing. */
-  async put(path: string, body: Buffer, { method = 'PUT', headers = {}, as }: Sent = {}) {
+  async put(path: string, body: Buffer, { method = 'PUT', headers = {}, as, to }: Sent = {}) {
     const authorization = `Bearer ${as ?? (await this.token())}`
     const sent = { 'x-depot-sha256': digestOf(body), 'content-type': 'application/gzip' }
-    const answer = await fetch(`${this.server.url}/depot/publish/v1/${path}`, {
+    const answer = await fetch(`${(to ?? this.server).url}/depot/publish/v1/${path}`, {
       method,
       body,
       headers: { ...sent, authorization, ...headers },

@@ -37,6 +37,8 @@ export class ControlledCluster {
   readonly dir = mkdtempSync(join(tmpdir(), 'depot-controlled-'))
   /** The controller's storage flags. Set them before it starts. */
   archives = join(this.dir, 'archives')
+  /** The folder of the next controller for archives in work. */
+  spool = join(this.dir, 'spool')
   readonly #kubeconfig: string
 
   private constructor(plane: ControlPlane, upstreams: Upstreams, kubeconfig: string) {
@@ -81,7 +83,7 @@ export class ControlledCluster {
         '--archives',
         this.archives,
         '--spool-dir',
-        join(this.dir, 'spool'),
+        this.spool,
         '--admin-listen',
         '127.0.0.1:0',
         ...flags,

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { providerFileName } from '../../archives/archive/archive.ts'
-import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
+import { hasReason, jsonOf, RegistryError } from '../../base/errors/errors.ts'
 import {
   awaitUpload,
   awaitWork,
@@ -102,16 +102,12 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
     const { publisher, target, key } = await subjectOf(c, finishPath, c.req.param())
     const asked = listIn(await requestText(c.req.raw, maxListBytes))
     awaitWork(c)
-    return await staging.inTurn(key, async (folder) => {
+    const publish = async (folder: string | undefined): Promise<Response> => {
       const startMs = performance.now()
       const listed = asked === undefined ? staging.filesOf(key) : named(asked, target)
       const zips = zipsIn(listed, target)
       const early = zips.length === 0 ? [] : refusalsOf(parts, target, zips)
-      if (early.length > 0) {
-        // The same files may be published once another release is given up.
-        if (!early.every(({ reason }) => reason === 'ReleaseIncomplete')) await staging.drop(key)
-        throw new Refused(early)
-      }
+      if (early.length > 0) throw new Refused(early)
       const staged = staging.filesOf(key)
       const missing = [...listed].flatMap(([name, sha]) => (staged.get(name) === sha ? [] : [name]))
       if (missing.length > 0 && isPublished(target, zips)) {
@@ -149,12 +145,26 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       )
       const body = bodyOf(outcome, target, publication.archives)
       return answer(outcome === 'published' ? 201 : 200, { ...body, signer })
+    }
+    return await staging.inTurn(key, async (folder) => {
+      try {
+        return await publish(folder)
+      } catch (error) {
+        if (isFinal(error)) await staging.drop(key)
+        throw error
+      }
     })
   }
 
   return new Hono<ServingEnv>()
     .post(finishPath, counted('Provider', parts, finish))
     .put(filePath, counted('Provider', parts, put))
+}
+
+/** Whether these files can never be published, whatever is sent with them. */
+function isFinal(error: unknown): boolean {
+  const errors = error instanceof Refused ? error.errors : [error]
+  return errors.some((one) => hasReason(one, 'VersionExists') || hasReason(one, 'OlderVersion'))
 }
 
 const answer = (status: number, body: object): Response =>
