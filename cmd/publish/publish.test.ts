@@ -44,7 +44,7 @@ describe('into a folder', () => {
     const { status, stdout, stderr } = await publish('v1.0.0')
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
     expect(stdout).toContain('network/vpc/aws 1.0.0, a new module\nfiles: 2\n')
-    expect(stdout).toContain('interface: 1 inputs (1 required), 0 outputs')
+    expect(stdout).toContain('interface: 1 input (1 required), 0 outputs')
     const [version, ...others] = written()
     expect(others).toEqual([])
     const { fileName = '', sha256 } = version?.spec.upload ?? {}
@@ -119,6 +119,40 @@ describe('into a folder', () => {
     expect(stdout).toMatch(/^compared: with nothing, 1\.0\.0 cannot be read: .+$/m)
     const { stdout: json } = await publish('1.1.0', '-o', 'json')
     expect(JSON.parse(json)).toMatchObject({ uncompared: { from: '1.0.0' } })
+  })
+
+  it('compares with a version whose archive was placed by hand, and never publishes it again', async () => {
+    put(
+      join(dir, 'registry/vpc.yaml'),
+      `apiVersion: depot.internal/v1alpha1
+kind: Module
+metadata: { name: vpc, namespace: network }
+spec:
+  moduleConfig: { provider: aws, storageConfig: { fileSystem: { directoryPath: modules } } }
+---
+apiVersion: depot.internal/v1alpha1
+kind: Version
+metadata: { name: vpc-1.2.0, namespace: network }
+spec: { type: Module, version: 1.2.0, fileName: vpc.tar.gz, moduleConfigRef: { name: vpc } }
+`,
+    )
+    mkdirSync(join(dir, 'archives/modules/vpc'), { recursive: true })
+    const packed = [
+      '-czf',
+      join(dir, 'archives/modules/vpc/vpc.tar.gz'),
+      '-C',
+      join(dir, 'vpc'),
+      '.',
+    ]
+    expect(spawnSync('tar', packed).status).toBe(0)
+    const again = await publish('1.2.0')
+    expect(again.status).toBe(1)
+    expect(again.stderr).toMatch(/1\.2\.0 is there already: Version network\/vpc-1\.2\.0 names/)
+    expect((await publish('1.1.0')).stderr).toContain('1.1.0 is before 1.2.0')
+    change('')
+    const { status, stdout } = await publish('1.3.0')
+    expect(status).toBe(0)
+    expect(stdout).toContain('compared: with 1.2.0, breaking')
   })
 
   it('takes a patch of an earlier line', async () => {

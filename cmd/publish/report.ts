@@ -77,14 +77,17 @@ function interfaceOf({ interface: docs }: PackedModule): string {
   const { root, submodules } = docs
   const required = root.inputs.filter((input) => input.required).length
   const parts = [
-    `${root.inputs.length} inputs (${required} required)`,
-    `${root.outputs.length} outputs`,
-    `${root.resources.length} resources`,
-    `${submodules.length} submodules`,
+    `${counted(root.inputs, 'input')} (${required} required)`,
+    counted(root.outputs, 'output'),
+    counted(root.resources, 'resource'),
+    counted(submodules, 'submodule'),
     ...docsProblems(docs).map((problem) => `incomplete: ${problemText(problem)}`),
   ]
   return oneLine(parts.join(', '))
 }
+
+const counted = ({ length }: readonly unknown[], word: string): string =>
+  `${length} ${word}${length === 1 ? '' : 's'}`
 
 /** The same for scripts. */
 export function asJson(publication: ShownModule, outcome: PublishOutcome, host?: string): string {

@@ -25,7 +25,8 @@ export async function docsOf(
   const { storage, configName, fileName } = location
   const place = context.archives.for(storage, configName)
   const docs = sha256Hex(docsChecksumOf(resource) ?? '')
-  if (docs === undefined) return copied(context, place, { fileName, sha256 }, openModuleDocs)
+  if (docs === undefined || sha256 === undefined)
+    return copied(context, place, { fileName, sha256 }, openModuleDocs)
   const stored = { fileName: docsFileName(fileName, sha256), sha256: docs }
   return copied(context, place, stored, async (path) => unpackDocs(await readFile(path)))
 }
@@ -34,7 +35,7 @@ export async function docsOf(
 async function copied<T>(
   { workDir, signal }: PublishContext,
   { driver, object }: ArchivePlace,
-  { fileName, sha256 }: { readonly fileName: string; readonly sha256: string },
+  { fileName, sha256 }: { readonly fileName: string; readonly sha256: string | undefined },
   read: (path: string) => Promise<T>,
 ): Promise<T> {
   const path = join(workDir, randomUUID())
@@ -47,7 +48,8 @@ async function copied<T>(
       hash.update(chunk)
       await file.writeFile(chunk)
     }
-    if (hash.digest('hex') !== sha256) throw new Error(`${fileName} in storage has other bytes`)
+    if (sha256 !== undefined && hash.digest('hex') !== sha256)
+      throw new Error(`${fileName} in storage has other bytes`)
     return await read(path)
   } finally {
     body.close()

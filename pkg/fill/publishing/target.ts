@@ -19,6 +19,7 @@ import {
   identityOf,
   identityOfStored,
   ownedBy,
+  placedFor,
   publishedFor,
   resourceOf,
   versionOfStored,
@@ -62,8 +63,8 @@ export interface Sibling {
   readonly version: string
   /** Differs for each platform of a provider. */
   readonly identity: string
-  /** Digest of the archive, in lower-case hexadecimal. */
-  readonly sha256: string
+  /** Digest of the archive, in lower-case hexadecimal. Undefined if people placed it in storage, where servers compute it. */
+  readonly sha256: string | undefined
   /** Digest of its files, if it is known. */
   readonly contentDigest: string | undefined
 }
@@ -132,7 +133,11 @@ export function targetOf(
     )
   }
   const siblings: Target['siblings'] = (isWanted = () => true) =>
-    [...(found ? ownedBy({ objects }, found) : []), ...publishedFor({ objects }, parent)]
+    [
+      ...(found ? ownedBy({ objects }, found) : []),
+      ...publishedFor({ objects }, parent),
+      ...placedFor({ objects }, parent),
+    ]
       .filter((object) => isWanted(versionOfStored(object)))
       .flatMap((object) => siblingOf(object) ?? [])
   const config = { ...shared, name, storageConfig }
@@ -255,8 +260,11 @@ function siblingOf(object: StoredObject): Sibling | undefined {
   const resource = attempt(() => resourceOf('Version', object))
   if (resource === undefined) return undefined
   const sha256 = sha256Hex(checksumOf(resource) ?? '')
-  if (sha256 === undefined || object.metadata.deletionTimestamp !== undefined) return undefined
   const { status, spec } = resource
+  // What Depot fetches itself has no archive before it has a digest.
+  const isPlaced = object.metadata.ownerReferences.length === 0 && spec.fileName !== undefined
+  const isThere = sha256 !== undefined || isPlaced
+  if (!isThere || object.metadata.deletionTimestamp !== undefined) return undefined
   const contentDigest = status?.artifact?.contentDigest ?? spec.upload?.contentDigest
   const [version, identity] = [versionOfStored(object), identityOfStored(object)]
   return { object, resource, version, identity, sha256, contentDigest }
@@ -294,7 +302,9 @@ export function conflictOf(target: Target, digests: Digests): FillError | undefi
   const what = [target.version, os, arch].filter((part) => part !== undefined).join(' ')
   return new FillError(
     'VersionExists',
-    `${what} is published with other files: it has SHA-256 ${other.sha256} (${nameOf(other.object)}), and this archive has ${digests.sha256}. A version keeps its files: publish another version`,
+    other.sha256 === undefined
+      ? `${what} is there already: ${nameOf(other.object)} names an archive that was placed in storage. A version keeps its files: publish another version`
+      : `${what} is published with other files: it has SHA-256 ${other.sha256} (${nameOf(other.object)}), and this archive has ${digests.sha256}. A version keeps its files: publish another version`,
   )
 }
 

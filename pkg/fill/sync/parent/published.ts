@@ -48,13 +48,31 @@ function isPublished({ metadata, spec }: StoredObject): boolean {
   return metadata.ownerReferences.length === 0 && fieldOf(spec, 'upload') !== undefined
 }
 
-function isPublishedFor(version: StoredObject, { kind, metadata, spec }: StoredObject): boolean {
+/** Lists the Versions of a parent whose archives people placed in storage, without saying more than their names. */
+export function placedFor(
+  { objects }: Pick<Context, 'objects'>,
+  parent: StoredObject,
+): StoredObject[] {
+  const { namespace } = parent.metadata
+  return objects
+    .list('Version', { namespace, ownerUid: '' })
+    .filter((version) => isPlaced(version) && isOf(version, parent))
+}
+
+const isPlaced = ({ metadata, spec }: StoredObject): boolean =>
+  metadata.ownerReferences.length === 0 &&
+  fieldOf(spec, 'upload') === undefined &&
+  fieldOf(spec, 'fileName') !== undefined
+
+const isPublishedFor = (version: StoredObject, parent: StoredObject): boolean =>
+  isPublished(version) && isOf(version, parent)
+
+function isOf(version: StoredObject, { kind, metadata, spec }: StoredObject): boolean {
   if (kind !== 'Module' && kind !== 'Provider') return false
   const ref = fieldOf(version.spec, configRefOf[kind]) as Config | undefined
   const config = fieldOf(spec, configOf[kind]) as Config | undefined
   const systems = [ref?.provider, config?.provider].filter((system) => system !== undefined)
   return (
-    isPublished(version) &&
     version.metadata.deletionTimestamp === undefined &&
     fieldOf(version.spec, 'type') === kind &&
     ref?.name === (config?.name ?? metadata.name) &&
