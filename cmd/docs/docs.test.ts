@@ -75,6 +75,26 @@ it('replaces what is between the markers of a README', () => {
   expect(refused.stderr).toContain('add <!-- BEGIN_TF_DOCS --> and <!-- END_TF_DOCS -->')
 })
 
+it('writes the same again, whatever the module says about markers, and keeps words in code', () => {
+  const end = '<!-- END_TF_DOCS -->'
+  const folder = join(dir, 'markers')
+  mkdirSync(folder)
+  writeFileSync(
+    join(folder, 'main.tf'),
+    `variable "a" {\n  default = "${end}"\n  description = "\`a|b_c\`, \`${end}\`, \`open ${end} *x*"\n}\n`,
+  )
+  const readme = join(folder, 'README.md')
+  writeFileSync(readme, `<!-- BEGIN_TF_DOCS -->\n${end}\ntail\n`)
+  expect(docs('markers', '--inject', 'README.md').status).toBe(0)
+  const once = readFileSync(readme, 'utf8')
+  expect(once.split(end)).toHaveLength(2)
+  const open = String.raw`\`open &lt;!-- END\_TF\_DOCS --> \*x\*`
+  const marker = String.raw`\`&lt;!-- END\_TF\_DOCS -->\``
+  expect(once).toContain(`| \`a\\|b_c\`, ${marker}, ${open} |`)
+  expect(docs('markers', '--inject', 'README.md').status).toBe(0)
+  expect(readFileSync(readme, 'utf8')).toBe(once)
+})
+
 it('looks for the README in the folder of the module, unless its path is absolute', () => {
   const markers = '<!-- BEGIN_TF_DOCS -->\n<!-- END_TF_DOCS -->\n'
   const below = join(dir, 'vpc/README.md')

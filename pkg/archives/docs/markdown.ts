@@ -45,7 +45,7 @@ export function docsMarkdown({ root }: ModuleDocs): string {
       ['Name', 'Description'],
       outputs.map(({ name, description }) => [
         anchored('output', name),
-        cell(description ?? 'n/a'),
+        prose(description ?? 'n/a'),
       ]),
     ),
   ]
@@ -74,7 +74,7 @@ const resourceRows = ({ resources }: FolderDocs) =>
 
 const inputRow = ({ name, description, type = 'any', default: value, required }: InputDocs) => [
   anchored('input', name),
-  cell(description ?? 'n/a'),
+  prose(description ?? 'n/a'),
   code(type),
   required ? 'n/a' : code(JSON.stringify(value ?? null, null, 2)),
   required ? 'yes' : 'no',
@@ -87,16 +87,24 @@ const attribute = (text: string): string => text.replaceAll(/[^\w-]/g, '')
 
 /** Text of the module in a cell: nothing in it is markup or ends the cell. */
 const cell = (text: string): string =>
-  withoutControls(text.trim())
+  withoutControls(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll(/[\\|_*`[\]]/g, String.raw`\$&`)
     .replaceAll(/\r?\n/g, '<br/>')
 
-/** Code that keeps its lines. */
+/** The same, but words in backticks stay code. */
+const prose = (text: string): string =>
+  text
+    .trim()
+    .split(/(?<!`)(`[^`\r\n]+`)(?!`)/)
+    .map((part, at) => (at % 2 === 0 || /[<&]/.test(part) ? cell(part) : code(part.slice(1, -1))))
+    .join('')
+
+/** Code that keeps its lines. A code span cannot hide the `<` of a marker from those who look for one. */
 function code(text: string): string {
   const clean = withoutControls(text)
-  if (!/[\n`]/.test(clean)) return `\`${clean.replaceAll('|', String.raw`\|`)}\``
+  if (!/[\n`<]/.test(clean)) return `\`${clean.replaceAll('|', String.raw`\|`)}\``
   const escaped = clean.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '&#124;')
   return `<pre>${escaped.replaceAll(/\r?\n/g, '<br/>')}</pre>`
 }
