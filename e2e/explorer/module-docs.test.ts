@@ -132,7 +132,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await close()
   })
 
-  it('shows the usage block beside the README, and before it in narrow windows', async () => {
+  it('shows the usage block beside the README, in narrow windows before it, and the current tab', async () => {
     const boxesAt = async (width: number) => {
       const { page, problems, close } = await open(module, width)
       const boxes = await Promise.all(
@@ -147,6 +147,10 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     }
     const [beside, wide] = await boxesAt(1440)
     expect(beside?.x).toBeGreaterThan((wide?.x ?? NaN) + (wide?.width ?? NaN))
+    const { page, close } = await open(`${module}?tab=used-by`, 320)
+    const tab = await tabs(page).getByRole('link', { name: 'Used by' }).boundingBox()
+    expect((tab?.x ?? NaN) + (tab?.width ?? NaN)).toBeLessThanOrEqual(320)
+    await close()
     const [before, narrow] = await boxesAt(320)
     expect(narrow?.y).toBeGreaterThan((before?.y ?? NaN) + (before?.height ?? NaN))
   })

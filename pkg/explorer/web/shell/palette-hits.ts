@@ -8,6 +8,7 @@ import {
   compareHref,
   conflictsHref,
   depotsHref,
+  type Folder,
   heldBackHref,
   publishHref,
   resourceHref,
@@ -39,6 +40,7 @@ interface PastedResource {
   readonly item: FoundResource
   /** As the block has it. */
   readonly version: string | undefined
+  readonly folder: Folder | undefined
   /** Undefined until it is loaded. */
   readonly detail: ResourceDetail | undefined
 }
@@ -83,12 +85,13 @@ const resourceHit = (item: FoundResource): Hit => ({
   matched: item.matched,
 })
 
-function pastedHits({ item, version, detail }: PastedResource): Hit[] {
+function pastedHits({ item, version, folder, detail }: PastedResource): Hit[] {
   const { latestVersion: latest, versions = [], hasDocs } = detail ?? {}
   const said = version && detail ? behind(version, detail) : undefined
   const page = {
     ...resourceHit(item),
-    words: `${item.namespace}/${item.address}`,
+    href: resourceHref({ ...item, folder }),
+    words: `${item.namespace}/${item.address}${folder === undefined ? '' : `, ${folder.name}`}`,
     matched: [],
     said,
   }
@@ -101,7 +104,7 @@ function pastedHits({ item, version, detail }: PastedResource): Hit[] {
     note: '',
   }
   const open = {
-    href: resourceHref(item, { version }),
+    href: resourceHref({ ...item, folder }, { version }),
     icon: kindIcon(item.kind),
     words: `Open ${version}`,
     note: '',

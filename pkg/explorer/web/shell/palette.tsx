@@ -40,11 +40,22 @@ export function Palette({ onClose, onKeys }: Props) {
   const item = results?.items.find(
     ({ namespace, address }) => `${namespace}/${address}` === source?.address,
   )
+  const isAbsent =
+    source !== undefined &&
+    item === undefined &&
+    results !== undefined &&
+    !found.previous &&
+    asked === text
   const { data: detail } = useQuery<ResourceDetail>(item && detailUrl(item, ''))
   const groups = hitsFor({
     typed: text,
     found: results?.items ?? [],
-    pasted: item && { item, version: source?.version, detail: ownDetail(detail, item) },
+    pasted: item && {
+      item,
+      version: source?.version,
+      folder: source?.folder,
+      detail: ownDetail(detail, item),
+    },
     allPages: isEmpty || isFailed,
   })
   const hits = groups.flatMap((group) => group.hits)
@@ -119,12 +130,10 @@ export function Palette({ onClose, onKeys }: Props) {
         ))}
       </div>
       {isFailed && <Failed error={error} refetch={found.refetch} />}
-      <p class={isEmpty ? 'none quiet' : 'vh'} role="status">
-        {isEmpty && (
-          <>
-            <strong>Nothing matches “{asked}”.</strong> <LookedAt access="Access" />
-          </>
-        )}
+      <p class={isEmpty || isAbsent ? 'none quiet' : 'vh'} role="status">
+        {isAbsent && <strong>{asked} is not in this registry, or not visible to you. </strong>}
+        {isEmpty && !isAbsent && <strong>Nothing matches “{asked}”. </strong>}
+        {isEmpty && <LookedAt access="Access" />}
       </p>
       <div class="keys">
         <span>

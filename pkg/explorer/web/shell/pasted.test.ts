@@ -12,7 +12,21 @@ describe('a pasted text', () => {
     ['depot.example.com/hashicorp/aws', 'hashicorp/aws', undefined],
     ['network/vpc/aws', 'network/vpc/aws', undefined],
   ])('%j has the address %j and the version %j', (text, address, version) => {
-    expect(pastedSource(text)).toEqual({ address, version })
+    expect(pastedSource(text)).toMatchObject({ address, version })
+  })
+
+  it.each([
+    [`${module}}`, { tab: 'submodules', name: 'flow' }],
+    ['network/vpc/aws//examples/complete/', { tab: 'examples', name: 'complete' }],
+    [
+      'tfr://localhost:1/network/vpc/aws//modules/flow?version=1.0.0',
+      { tab: 'submodules', name: 'flow' },
+    ],
+    ['network/vpc/aws//other/flow', undefined],
+    ['network/vpc/aws//modules/a/b', undefined],
+    ['network/vpc/aws', undefined],
+  ])('%j has the folder %j', (text, folder) => {
+    expect(pastedSource(text)?.folder).toEqual(folder)
   })
 
   it.each([

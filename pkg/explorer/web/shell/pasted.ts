@@ -1,5 +1,6 @@
 import type { ResourceDetail } from '../api/records.ts'
 import { plural } from '../parts/format.ts'
+import type { Folder } from '../url/pages.ts'
 
 /* A block of a configuration, or its source, pasted to find the page of the module or provider. */
 
@@ -8,6 +9,8 @@ export interface Pasted {
   readonly address: string
   /** As the configuration has it: a number or a constraint. */
   readonly version: string | undefined
+  /** The submodule or example that follows `//`. */
+  readonly folder: Folder | undefined
 }
 
 const host = /^[\w-]+(?:\.[\w-]+)*(?::\d+)?$/
@@ -27,7 +30,13 @@ export function pastedSource(text: string): Pasted | undefined {
   if (names[1] === 'module' || names[1] === 'provider') return undefined
   const version =
     /\bversion\s*=\s*"([^"]+)"/.exec(text)?.[1] ?? /[?&]version=([^&"\s]+)/.exec(text)?.[1]
-  return { address: names.join('/'), version: version?.trim() }
+  return { address: names.join('/'), version: version?.trim(), folder: folderIn(source) }
+}
+
+function folderIn(source: string): Folder | undefined {
+  const [, parent, folder] = /\w\/\/(modules|examples)\/([\w.-]+)\/?(?:\?.*)?$/.exec(source) ?? []
+  if (folder === undefined) return undefined
+  return { tab: parent === 'modules' ? 'submodules' : 'examples', name: folder }
 }
 
 /** How far behind the latest version a configuration is. */

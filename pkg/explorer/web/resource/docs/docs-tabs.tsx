@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { VersionDocs } from '../../api/records.ts'
 import type { Query } from '../../api/use-query.ts'
 import { number, sentence } from '../../parts/format.ts'
@@ -57,6 +58,9 @@ export function DocsTabs(props: Props) {
     findings: countOf(detail),
   }
   const View = folder === undefined ? viewOf(shown) : undefined
+  const list = useRef<HTMLElement>(null)
+  const isCounted = docs !== undefined
+  useLayoutEffect(() => showCurrent(list.current), [shown, isCounted])
   const isListed = (tab: ModuleTab | ''): boolean =>
     tab === shown ||
     tab === '' ||
@@ -64,7 +68,7 @@ export function DocsTabs(props: Props) {
     (detail.hasDocs === true && !optionalTabs.some((one) => one === tab && !counts[one]))
   return (
     <>
-      <nav class="tabs links" aria-label="Of this version">
+      <nav ref={list} class="tabs links" aria-label="Of this version">
         <ul>
           {(['', ...moduleTabs] as const).filter(isListed).map((tab) => (
             <li key={tab}>
@@ -94,6 +98,14 @@ export function DocsTabs(props: Props) {
         ))}
     </>
   )
+}
+
+/** Scrolls a row of tabs, and nothing else, to the current one. */
+function showCurrent(list: HTMLElement | null): void {
+  const current = list?.querySelector('[aria-current]')
+  if (list === null || current === null || current === undefined) return
+  const [outer, inner] = [list.getBoundingClientRect(), current.getBoundingClientRect()]
+  list.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2
 }
 
 /** The number beside a tab: a dash while it is not known, nothing for what nobody scanned. */
