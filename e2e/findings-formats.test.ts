@@ -20,6 +20,15 @@ const odd = {
   severity: 'odd',
   title: '',
 }
+/** A scanner may write this: Depot takes out control characters when it stores findings. */
+const hostile = {
+  vulnerabilityID: '../..#"]}<script>alert(1)</script>\u001b[31m',
+  pkgName: '\u202e[x](javascript:alert(1))@\ud800',
+  installedVersion: '%00 @\n',
+  fixedVersion: 'https://evil.test/?a=b#c',
+  severity: '__proto__',
+  title: `]]><img src=x onerror=alert(1)>${'x'.repeat(10_000)}`,
+}
 const clean: ScanReport = {
   address: 'team/vpc/aws',
   version: '1.0.0-rc.1+build 2',
@@ -30,7 +39,13 @@ const reports: readonly ScanReport[] = [
   clean,
   {
     ...clean,
-    scans: [{ in: 'source', truncated: true, findings: [finding, odd, { ...odd, pkgName: 'ü' }] }],
+    scans: [
+      {
+        in: 'source',
+        truncated: true,
+        findings: [finding, odd, { ...odd, pkgName: 'ü' }, hostile],
+      },
+    ],
   },
   {
     ...clean,

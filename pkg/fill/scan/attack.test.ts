@@ -6,6 +6,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Objects } from '../../records/store/store.ts'
 import { findIsolation } from './isolation.ts'
 import { ScanScene } from './scan.fixture.ts'
+import { execScanner } from './scan.ts'
+import { ScanError } from './scan-error.ts'
 
 let scene: ScanScene
 beforeEach(async () => {
@@ -97,4 +99,33 @@ it('scans an archive at once that was lost and is stored again', async () => {
   await objects?.writeStatus(version, { artifact })
   await scans.idle()
   expect([scans.done, scans.failures()]).toEqual([1, []])
+})
+
+it('keeps what it knows while the scanner cannot say what it is, and takes back a failure that is over', async () => {
+  const scanner = execScanner(await scene.scanner('print([])'))
+  await scene.store('network', [main])
+  await scene.run({ scanner })
+  const known = await scene.status('network')
+  const writtenAt = await scene.writtenAt('network')
+  const slow: typeof scanner = {
+    ...scanner,
+    identity: async () => {
+      throw new ScanError('ScanFailed', 'trivy took longer than 60 s')
+    },
+  }
+  expect((await scene.run({ scanner: slow })).failures()).toMatchObject([{ key: 'team/network' }])
+  expect(await scene.writtenAt('network')).toBe(writtenAt)
+  // A scan with another database failed, and the former one is back.
+  const failure = {
+    type: 'Scanned',
+    reason: 'ScanFailed',
+    message: 'no database',
+    lastTransitionTime: '2026-11-26T00:00:00Z',
+  }
+  await scene.writeStatus('network', { ...known, conditions: [{ ...failure, status: 'False' }] })
+  expect((await scene.run({ scanner })).done).toBe(0)
+  expect(await scene.scanned('network')).toMatchObject({
+    status: 'True',
+    message: expect.stringMatching(/^no findings, by scanner of /),
+  })
 })

@@ -94,12 +94,17 @@ export async function scanVersion(
   const last = lastScanOf(context, version, part)
   /** The digest of the archive, as far as it is known. */
   let read = expected
+  let usable: ScannerIdentity | undefined
   try {
     const identity = await context.identity()
+    usable = identity
     const dueInMs = (sha256: string) =>
       last?.sha256 === sha256 ? untilDue(context, version, part, last, identity) : 0
     const afterMs = expected === undefined ? 0 : dueInMs(expected)
-    if (afterMs !== 0) return afterMs === undefined ? {} : { afterMs }
+    if (afterMs !== 0) {
+      await sayScanned(context, object, part, expected)
+      return afterMs === undefined ? {} : { afterMs }
+    }
     const subject = { version, part, identity }
     const known = part === dependencies ? context.shared.get(sharedKey(subject)) : undefined
     if (known === undefined && !context.takeSlot()) return { waitsFor: 'scanner' }
@@ -108,7 +113,10 @@ export async function scanVersion(
       return dueInMs(sha256) !== 0
     }
     const scanned = await (known ?? scanOnce(context, subject, isKnown, signal))
-    if (scanned === undefined) return {}
+    if (scanned === undefined) {
+      await sayScanned(context, object, part, read)
+      return {}
+    }
     const { sha256, database } = scanned.summary
     const result = (status: Status | undefined) => resultOf(part, status, scanned)
     // Its spec changed meanwhile: that asks for another look, which scans it again.
@@ -118,9 +126,10 @@ export async function scanVersion(
   } catch (thrown) {
     const error = thrown instanceof FillError ? failed(thrown.message, thrown) : thrown
     if (!(error instanceof ScanError) || signal.aborted) throw error
-    // Without the program, findings that are there stay what is known.
+    // Without a usable program, findings that are there stay what is known.
     const isKnown = last !== undefined && last.sha256 === read
-    if (error.reason === 'ScannerAbsent' && isKnown) throw error
+    const isUnusable = usable === undefined || error.reason === 'ScannerAbsent'
+    if (isUnusable && isKnown) throw error
     const failure = (status: Status | undefined) => failureOf(part, status, read, error)
     const isWritten = await write(context, object, part, read, failure)
     if (error.reason === 'NothingRecognised' && read !== undefined && isWritten) {
@@ -128,6 +137,24 @@ export async function scanVersion(
     }
     throw error
   }
+}
+
+/** Says of a file that needs no scan that it was scanned: since then, a scan failed that is not needed any more. */
+async function sayScanned(
+  context: ScanContext,
+  object: StoredObject,
+  part: ScanPart,
+  sha256: string | undefined,
+): Promise<void> {
+  const { status } = resourceOf('Version', object)
+  const said = status?.conditions?.find(({ type }) => type === part.condition)
+  const isFailed = said?.reason === 'ScanFailed' || said?.reason === 'ScannerAbsent'
+  if (!isFailed || status?.[part.summary]?.sha256 !== sha256) return
+  await write(context, object, part, sha256, (current) => {
+    const summary = current?.[part.summary]
+    const isSame = summary !== undefined && summary.sha256 === sha256
+    return isSame ? { ...unchanged, conditions: { [part.condition]: stateOf(summary) } } : unchanged
+  })
 }
 
 /** Scans a file, for all platforms if they have it in common. */
@@ -312,15 +339,17 @@ function resultOf(
   const last = before?.[part.summary]
   const known = last?.sha256 === summary.sha256 ? before?.[part.findings] : undefined
   const criticalSince = criticalSinceOf(scan, known, last?.criticalSince)
-  const { database, scanner, counts, truncated } = summary
-  const by = database === undefined ? scanner : `${scanner} with the database of ${database}`
-  const tail = truncated === true ? '; the list leaves out the mildest' : ''
-  const state = conditionTrue('Scanned', `${countsText(counts)}, by ${by}${tail}`)
   const fields = {
     [part.findings]: scan,
     [part.summary]: { ...summary, ...(criticalSince && { criticalSince }) },
   }
-  return { fields, conditions: { [part.condition]: state }, isObserved: false }
+  return { fields, conditions: { [part.condition]: stateOf(summary) }, isObserved: false }
+}
+
+function stateOf({ database, scanner, counts, truncated }: ScanSummary) {
+  const by = database === undefined ? scanner : `${scanner} with the database of ${database}`
+  const tail = truncated === true ? '; the list leaves out the mildest' : ''
+  return conditionTrue('Scanned', `${countsText(counts)}, by ${by}${tail}`)
 }
 
 /** The time of the last scan with a CRITICAL finding that the scan before it did not have. */

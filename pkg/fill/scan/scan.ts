@@ -6,6 +6,7 @@
 import { mkdir } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ScanPolicy, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { messageOf } from '../../base/errors/errors.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
@@ -200,11 +201,14 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   const looking = new Loop(async () => {
     const before = await identity.catch(() => undefined)
     const now = look()
-    const after = await now.catch(() => undefined)
+    const after = await now.catch((error: unknown) => {
+      if (before !== undefined) log.warn({ error: messageOf(error) }, 'the scanner cannot be used')
+      return undefined
+    })
     identity = now
     if (!isDeepStrictEqual(before, after)) {
       failures.clear()
-      log.info({ ...after }, 'the scanner or its database changed')
+      if (after !== undefined) log.info({ ...after }, 'the scanner or its database changed')
       addAll('poll')
     }
     return identityMs
