@@ -98,6 +98,8 @@ export interface OtherContent {
   readonly contentDigest?: string
   /** The place that announced it, without credentials. */
   readonly from?: string
+  /** Whether the policy of the Depot does not let it in yet. */
+  readonly isHeld?: boolean
 }
 
 /** Everything that reconcilers work with. */

@@ -212,11 +212,19 @@ export function heldBackScenarios(scene: () => Scene): void {
       await begin({ immutable: false })
       const digest = () => scene().status('Version', 'vpc-1-0-4').artifact?.contentDigest
       const before = digest()
+      const drifted = () => scene().condition('Version', 'vpc-1-0-4', 'Drifted')
       scene().upstream.repository(url, { ...tags(...old), 'v1.0.4': 'other' })
       await later(hour)
       expect(digest()).toBe(before)
+      expect(drifted()).toMatchObject({
+        status: 'True',
+        message: expect.stringMatching(
+          /^git\.test\/vpc has other content under v1\.0\.4 than .* old enough too, at the next poll .* \(20.*Z\)$/,
+        ) as string,
+      })
       await later(7 * day)
       expect(digest()).not.toBe(before)
+      expect(drifted()).toMatchObject({ status: 'False' })
     })
 
     it('cuts the list before constraints and limits choose', async () => {

@@ -202,7 +202,8 @@ async function bring(
   const isSettled = ({ version }: { version: string }) =>
     config['immutable'] !== false || admits(version)
   if (kind === 'Module') {
-    wakeMoved(context, applied, { versions: await filterInTurns(listed.versions, isSettled) })
+    const settled = new Set(await filterInTurns(listed.versions, isSettled))
+    wakeMoved(context, applied, { versions: listed.versions, isHeld: (one) => !settled.has(one) })
   } else {
     if (!listed.unchanged) context.wake(refOf(applied), 'poll')
     wakeRefused(context, applied)

@@ -14,19 +14,27 @@ import { versionStatus } from '../version/work.ts'
 const maxReleasesAtOnce = 4
 const signedAgainMs = 24 * 60 * 60_000
 
+type ListedVersion = Pick<UpstreamVersion, 'version' | 'commit'>
+
 /** Wakes Versions of a Module whose tag points to another commit now. */
 export function wakeMoved(
   context: Context,
   module: StoredObject,
-  { versions }: { readonly versions: readonly Pick<UpstreamVersion, 'version' | 'commit'>[] },
+  {
+    versions,
+    isHeld,
+  }: {
+    readonly versions: readonly ListedVersion[]
+    readonly isHeld: (one: ListedVersion) => boolean
+  },
 ): void {
   const bare = (version: string) => version.replace(/^v/i, '')
-  const commits = new Map(versions.map(({ version, commit }) => [bare(version), commit]))
+  const listed = new Map(versions.map((one) => [bare(one.version), one]))
   for (const child of ownedBy(context, module)) {
     const seen = seenRevision(child)
-    const commit = commits.get(bare((child.spec as { version: string }).version))
-    if (seen === undefined || commit === undefined || seen.endsWith(`:${commit}`)) continue
-    wakeOutdated(context, child, {})
+    const one = listed.get(bare((child.spec as { version: string }).version))
+    if (seen === undefined || one?.commit === undefined || seen.endsWith(`:${one.commit}`)) continue
+    wakeOutdated(context, child, isHeld(one) ? { isHeld: true } : {})
   }
 }
 

@@ -10,6 +10,26 @@ import type { Situation } from './sync-version.ts'
 import type { VersionWork } from './work.ts'
 
 /**
+ * Tells why a stored archive stays although upstream has other content: the policy of the Depot does not let that in yet.
+ *
+ * @returns undefined if the content of upstream may be taken
+ * @throws FillError UpstreamChanged if nothing is stored that could be kept
+ */
+export async function heldContent(
+  context: Context,
+  work: VersionWork,
+  plan: VersionPlan,
+  offer: UpstreamOffer,
+  situation: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
+): Promise<string | undefined> {
+  const unaged = await unagedContent(context, work, plan, offer, situation)
+  const { attempt, version } = work
+  const isHeld = attempt.outdated?.isHeld === true && attempt.request === undefined
+  if (unaged !== undefined || !isHeld || !situation.isStored || situation.isLost) return unaged
+  return `${plan.address} has other content under ${version.spec.version} than the stored archive, which is still served: the policy does not let it in`
+}
+
+/**
  * Tells why a stored archive stays although upstream has other content: its age was not counted yet, because it differs from
  * what the Depot listed when it let the version in. Then the Depot lists again. What a person requests for a stored version
  * needs no age, nor does content that replaces nothing.
@@ -17,7 +37,7 @@ import type { VersionWork } from './work.ts'
  * @returns undefined if the content of upstream may be taken
  * @throws FillError UpstreamChanged if nothing is stored that could be kept
  */
-export async function unagedContent(
+async function unagedContent(
   context: Context,
   { object, version, attempt, signal }: VersionWork,
   { parent, address, policy: replaces }: VersionPlan,

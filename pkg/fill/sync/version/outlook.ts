@@ -8,7 +8,7 @@ import { failureOf } from '../failure.ts'
 import { depotLabel } from '../parent/depot-label.ts'
 import { requestOf } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
-import { unagedContent } from './aged.ts'
+import { heldContent } from './aged.ts'
 import { isStillRefused } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
 import { hasDocumentation, isInArchive } from './document.ts'
@@ -95,7 +95,7 @@ async function outlookOf(
   const offer = await upstreamOf(context, plan, work)
   const { revision } = offer
   if (!isOffered(revision, work, plan, situation)) {
-    const message = await unagedContent(context, work, plan, offer, situation)
+    const message = await heldContent(context, work, plan, offer, situation)
     if (message !== undefined) return { step: 'wait', message }
   }
   const outlook = decided(work, plan, revision, situation)

@@ -6,7 +6,7 @@ import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
-import { unagedContent } from './aged.ts'
+import { heldContent } from './aged.ts'
 import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
 import { document } from './document.ts'
 import { addFinalizer } from './finalizer.ts'
@@ -79,10 +79,10 @@ export async function syncVersion(
     const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
     if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
     const isSame = isOffered(offer.revision, work, plan, situation)
-    const unaged = isSame ? undefined : await unagedContent(context, work, plan, offer, situation)
+    const held = isSame ? undefined : await heldContent(context, work, plan, offer, situation)
     if (isSame) await keep(context, work, plan, { stored, isOfSource: true })
-    else if (unaged !== undefined) {
-      await writeStatus<VersionStatus>(context, object, () => waitingStatus(unaged))
+    else if (held !== undefined) {
+      await writeStatus<VersionStatus>(context, object, () => waitingStatus(held))
     } else {
       const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
       if (result === 'awaited') {
