@@ -1,5 +1,5 @@
 import { holdsUnscanned, type ScanPolicy, type Version } from '../../api/v1alpha1/v1alpha1.ts'
-import { attempt } from '../../base/errors/errors.ts'
+import { attempt, printable } from '../../base/errors/errors.ts'
 import { endOf } from './rules.ts'
 
 type Status = NonNullable<Version['status']>
@@ -22,6 +22,7 @@ export interface ScanVerdict {
 }
 
 const shownIds = 5
+const shownHints = 2
 
 /** Decides whether the findings of a version quarantine it. */
 export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanVerdict {
@@ -52,10 +53,28 @@ export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanV
   const more = ids.length > shownIds ? ` and ${ids.length - shownIds} more` : ''
   const what =
     ids.length === 0 ? 'more findings than can be listed' : ids.slice(0, shownIds).join(', ')
-  return {
-    message: `scans found ${severities.join(' or ')}: ${what}${more}; take another version, or have them accepted in scanPolicy.ignore`,
-  }
+  const hints = ignore.flatMap((one) => hintOf(one, ids)).slice(0, shownHints)
+  const found = `scans found ${severities.join(' or ')}: ${what}${more}`
+  const remedy = 'take another version, or have them accepted in scanPolicy.ignore'
+  return { message: [found, ...hints, remedy].join('; ') }
 }
+
+type Ignored = NonNullable<ScanPolicy['ignore']>[number]
+
+/** Says why an entry that was meant for a finding does not accept it. */
+function hintOf({ id, until }: Ignored, blocking: readonly string[]): string[] {
+  if (blocking.includes(id)) return [`${id} was accepted until ${until}`]
+  const meant = blocking.find((one) => one !== id && look(one) === look(id))
+  return meant === undefined ? [] : [`scanPolicy.ignore spells ${meant} as "${printable(id)}"`]
+}
+
+/** A text without the differences that people overlook. */
+const look = (id: string): string =>
+  id
+    .toLowerCase()
+    .replaceAll('o', '0')
+    .replaceAll(/[il]/g, '1')
+    .replaceAll(/[^a-z0-9]/g, '')
 
 /** The policy of a config, where an installation has one too: the stricter of both. */
 export function stricter(

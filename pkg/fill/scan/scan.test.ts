@@ -527,7 +527,25 @@ describe('a scan policy', () => {
     expect((await scene.status('network')).sourceScan?.findings).toHaveLength(3)
     scene.aheadMs = 4 * 86_400_000
     await scene.run({ rescanMs: 30 * 86_400_000 })
-    expect((await quarantine())?.[0]?.message).toContain('CVE-1, CVE-2')
+    expect((await quarantine())?.[0]?.message).toBe(
+      `scans found CRITICAL: CVE-1, CVE-2; CVE-1 was accepted until ${until(3)}; CVE-2 was accepted until ${until(3)}; take another version, or have them accepted in scanPolicy.ignore`,
+    )
+  })
+
+  it('says which entry of ignore spells the id of a finding in another way', async () => {
+    await scene.scanner(
+      `print([${JSON.stringify(finding('CVE-2026-1001', { severity: 'CRITICAL' }))}])`,
+    )
+    const ignore = ['CVE-2026-I0O1 ', 'CVE-2026-9999'].map((id) => ({
+      id,
+      reason: 'not reachable',
+      until: until(3),
+    }))
+    await store({ block: 'CRITICAL', ignore })
+    await scene.run()
+    expect((await quarantine())?.[0]?.message).toBe(
+      'scans found CRITICAL: CVE-2026-1001; scanPolicy.ignore spells CVE-2026-1001 as "CVE-2026-I0O1 "; take another version, or have them accepted in scanPolicy.ignore',
+    )
   })
 
   it('holds a version that no scan could look at, unless it may be served', async () => {
