@@ -242,3 +242,45 @@ describe('whatever upstream lists', () => {
     )
   })
 })
+
+it('counts no age from before a list that did not have the content, whatever a host says', () => {
+  const hour = 3_600_000
+  const versions = ['1.0.0', '1.0.1', '1.1.0', '2.0.0']
+  const published = fc.option(
+    fc.oneof(fc.integer({ min: -400 * day, max: 9 * day }), fc.constant(Infinity)),
+    { nil: undefined },
+  )
+  const one = fc.record({
+    version: fc.constantFrom(...versions),
+    mark: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
+    publishedIn: published,
+  })
+  const poll = fc.record({
+    waitMs: fc.integer({ min: hour, max: 9 * day }),
+    listed: fc.uniqueArray(one, { selector: ({ version }) => version }),
+  })
+  fc.assert(
+    fc.property(fc.array(poll, { minLength: 2, maxLength: 8 }), (polls) => {
+      let nowMs = now
+      let before: Map<string, SeenVersion> | undefined
+      for (const { waitMs, listed } of polls) {
+        const lastMs = nowMs
+        nowMs += waitMs
+        const dated = listed.map(({ publishedIn, ...rest }) => ({
+          ...rest,
+          publishedMs: publishedIn === undefined ? undefined : nowMs + publishedIn,
+        }))
+        const seen = seenVersions(dated, before, week, nowMs, lastMs)
+        for (const { version, mark } of listed) {
+          const { sinceMs = Number.NaN } = seen.get(version) ?? {}
+          expect(sinceMs).toBeLessThanOrEqual(nowMs)
+          if (before === undefined) continue
+          const known = before.get(version)
+          const isOther = known?.mark !== undefined && mark !== undefined && known.mark !== mark
+          expect(sinceMs).toBeGreaterThanOrEqual(isOther ? nowMs : (known?.sinceMs ?? lastMs))
+        }
+        before = seen
+      }
+    }),
+  )
+})
