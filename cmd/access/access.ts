@@ -17,6 +17,8 @@ import { type Broker, createBroker } from '../../pkg/registry/broker/broker.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { openPublishIssuers } from './publish-issuers.ts'
 
+export { publishIssuersIn } from './publish-issuers.ts'
+
 /** Authentication, access rules and the broker. */
 export interface Access {
   readonly auth: Auth

@@ -147,6 +147,54 @@ it('fetches the keys of the issuer, and compares its clock', async () => {
   })
 })
 
+it('fetches the keys of each publish issuer, and compares the audience with the base URL', async () => {
+  const [people, ci] = await Promise.all([TestIssuer.start(), TestIssuer.start()])
+  onTestFinished(() => {
+    people.stop()
+    ci.stop()
+  })
+  const file = join(dir, 'issuers.yaml')
+  const write = (entry: object) => writeFileSync(file, JSON.stringify([entry]))
+  const audience = 'https://depot.example.com'
+  const entry = { alias: 'gha', issuer: ci.url, audience, claims: ['repository_id'] }
+  const oidc = ['--oidc-issuer-url', people.url, '--oidc-client-id', 'depot']
+  const issuer = (base: string) =>
+    examined(
+      'publish issuer',
+      'server',
+      ...folder,
+      ...oidc,
+      '--publish-issuers',
+      file,
+      '--base-url',
+      base,
+    )
+  write(entry)
+  expect(await issuer(audience)).toEqual({
+    what: 'publish issuer gha',
+    status: 'ok',
+    message: `its 1 keys can be fetched; its tokens must be for ${audience}`,
+  })
+  expect(await issuer('https://other.example.com')).toMatchObject({
+    status: 'warning',
+    message: expect.stringContaining('requests them for https://other.example.com'),
+    remedy: expect.stringContaining('set audience to https://other.example.com'),
+  })
+  ci.published = []
+  expect(await issuer(audience)).toMatchObject({ status: 'failed' })
+  ci.unreachable = true
+  expect(await issuer(audience)).toMatchObject({
+    status: 'failed',
+    remedy: expect.stringContaining(`correct issuer in ${file}`),
+  })
+  write({ ...entry, alias: 'GHA' })
+  expect(await issuer(audience)).toMatchObject({
+    what: `publish issuers of ${file}`,
+    status: 'failed',
+    message: expect.stringContaining('must be lower-case'),
+  })
+})
+
 it('says how far the clocks are apart', async () => {
   let aheadMs = 0
   const late = createServer((_, response) => {

@@ -15,7 +15,7 @@ import {
 } from '../../pkg/base/options/options.ts'
 import { type CommandRun, runCommand } from '../../pkg/base/run/run.ts'
 import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
-import { callerChecks } from './callers.ts'
+import { callerChecks, publishIssuerChecks } from './callers.ts'
 import { certificateChecks } from './certificate.ts'
 import { type Examination, type Found, results, textOf } from './check.ts'
 import { clusterChecks, gitCheck, keyCheck, spoolCheck, valkeyChecks } from './parts.ts'
@@ -86,6 +86,7 @@ async function examineServer(
     ...certificateChecks(options),
     ...runningChecks(options, proxies),
     ...callerChecks(options, proxies),
+    ...(await publishIssuerChecks(options, proxies)),
     keyCheck(gpgPrivateKeyPath, secrets.gpgPassphrase),
     ...valkeyChecks(options.statsValkeyAddr, secrets.valkeyPassword),
   ]
@@ -103,7 +104,12 @@ async function examineController(
 ): Examined {
   const namespaces = options.watchNamespaces
   const records = { ...options, manifests: undefined }
-  const checks = [...runningChecks(options, proxies), spoolCheck(options.spoolDir), gitCheck()]
+  const checks = [
+    ...runningChecks(options, proxies),
+    ...(await publishIssuerChecks(options, proxies)),
+    spoolCheck(options.spoolDir),
+    gitCheck(),
+  ]
   const found = await Promise.all([
     results(checks),
     storageFindings({ records, namespaces, proxies, writes: true }),

@@ -54,6 +54,24 @@ spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResource
     })
   })
 
+  it('explains which bindings do not count for jobs of CI, and what they publish', () => {
+    const jobs = mkdtempSync(join(dir, 'jobs-'))
+    const all = binding('all', 'not ("contractors" in groups)')
+    const publishing = `${binding('ci', '"gha:repository_id:74" in groups').slice(0, -2)}, publishNamespaces: [team], publishModules: [vpc]}\n`
+    writeFileSync(join(jobs, 'bindings.yaml'), all + publishing)
+    const explained = (...more: readonly string[]) =>
+      start('explain', '--manifests', jobs, '--groups', 'gha:repository_id:74', ...more).stdout
+    expect(explained()).toMatch(/all: true +<- decides/)
+    const stdout = explained('--job')
+    expect(stdout).toContain('all: true, and does not count for jobs, because it needs no group\n')
+    expect(stdout).toMatch(/ci: true +<- decides/)
+    expect(stdout).toContain('and publishes in team\n  modules: vpc\n  providers: none\n')
+    expect(JSON.parse(explained('--job', '-o', 'json'))).toMatchObject({
+      decidedBy: 'ci',
+      publishes: { namespaces: ['team'], modules: ['vpc'] },
+    })
+  })
+
   it('explains which part of an expression decides', () => {
     const rule = '"x" in groups || "a" in groups and not ("b" in groups) and len(groups) > 1'
     const { stdout, status } = start('explain', '--groups', 'a,b', '--expression', rule)

@@ -37,19 +37,21 @@ export async function explain(
 
 type Explanation = ReturnType<typeof explanationOf>
 
-function explanationOf(bindings: GroupBindings, { groups, namespace }: ExplainCommandOptions) {
-  const decision = bindings.decide(groups)
+function explanationOf(bindings: GroupBindings, { groups, namespace, job }: ExplainCommandOptions) {
+  const decision = bindings.decide(groups, job)
   const matched = decision.kind === 'matched' ? decision.binding : undefined
   const decidedBy = decision.kind === 'failed' ? decision.name : matched?.name
   const { moduleResources = [], providerResources = [] } = matched?.spec ?? {}
+  const { publishNamespaces = [], publishModules = [], publishProviders = [] } = matched?.spec ?? {}
   return {
     groups,
     namespace,
     /** In the order of evaluation. */
-    bindings: bindings.explain(groups).map(({ name, result }) => ({
+    bindings: bindings.explain(groups, job).map(({ name, result, counts }) => ({
       name,
       result:
         result instanceof ExpressionError ? `${result.code}: ${result.summary}` : String(result),
+      counts,
       decides: name === decidedBy,
     })),
     /** `matched`, `failed` or `none`. */
@@ -58,16 +60,23 @@ function explanationOf(bindings: GroupBindings, { groups, namespace }: ExplainCo
     /** Names and globs that the caller sees, in addition to what is public. */
     modules: moduleResources,
     providers: providerResources,
+    /** The same for what the caller publishes. */
+    publishes: {
+      namespaces: publishNamespaces,
+      modules: publishModules,
+      providers: publishProviders,
+    },
   }
 }
 
 function textOf(explained: Explanation, bindings: GroupBindings): string {
-  const { groups, namespace, decision, decidedBy, modules, providers } = explained
+  const { groups, namespace, decision, decidedBy, modules, providers, publishes } = explained
   const lines = [
     `Groups: ${groups.length === 0 ? 'none' : groups.map((group) => JSON.stringify(group)).join(', ')}`,
     `GroupBindings in namespace ${namespace}, in the order of evaluation:`,
     ...explained.bindings.map(
-      ({ name, result, decides }) => `  ${name}: ${result}${decides ? '   <- decides' : ''}`,
+      ({ name, result, counts, decides }) =>
+        `  ${name}: ${result}${counts ? '' : ', and does not count for jobs, because it needs no group'}${decides ? '   <- decides' : ''}`,
     ),
   ]
   for (const { name, problem } of bindings.ordered) {
@@ -80,6 +89,13 @@ function textOf(explained: Explanation, bindings: GroupBindings): string {
       `  modules: ${modules.join(', ') || 'none'}`,
       `  providers: ${providers.join(', ') || 'none'}`,
     )
+    if (publishes.namespaces.length > 0) {
+      lines.push(
+        `and publishes in ${publishes.namespaces.join(', ')}`,
+        `  modules: ${publishes.modules.join(', ') || 'none'}`,
+        `  providers: ${publishes.providers.join(', ') || 'none'}`,
+      )
+    }
   } else if (decision === 'failed') {
     lines.push(`Result: denied (403), because ${decidedBy} could not be evaluated.`)
   } else {

@@ -3,7 +3,7 @@ import { outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
 import { type Command, flagged, type Options, type SecretTable } from './table.ts'
-import { archivesOption } from './values.ts'
+import { archivesOption, toggle } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup, namespace } = serverCommand.options
 
@@ -24,6 +24,9 @@ const options = flagged({
     otherwise: 'none',
     meaning: 'Groups of the caller, in the order of the token, such as platform,dev or client:ci.',
   },
+  job: toggle(
+    'The groups are those of a job of `--publish-issuers`, for which GroupBindings that need no group do not count.',
+  ),
   expression: {
     value: z.string().meta({ title: 'RULE' }),
     otherwise: 'the expressions of the GroupBindings',
@@ -48,6 +51,7 @@ export const explainCommand = {
     'depot explain platform/network/aws 2.0.0 --kubeconfig ~/.kube/config',
     'depot explain --manifests registry --groups platform,dev',
     'depot explain --kubeconfig ~/.kube/config --groups client:ci -o json',
+    'depot explain --kubeconfig ~/.kube/config --groups gha:repository_id:74,gha:event_name:push --job',
     `depot explain --groups a,b --expression '"a" in groups and not ("b" in groups)'`,
   ],
   options,

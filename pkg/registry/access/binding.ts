@@ -29,6 +29,8 @@ export type AccessDecision =
 export interface BindingOutcome {
   readonly name: string
   readonly result: boolean | ExpressionError
+  /** Whether it counts for the caller: some do not for jobs of CI. */
+  readonly counts: boolean
 }
 
 /** Limit of steps for one list of groups, over all bindings: about a second. */

@@ -199,9 +199,9 @@ it('limits the work of all bindings together', () => {
 it('explains every binding, even after a match', () => {
   const bindings = bindingsOf(binding('c', 'true'), binding('b', 'nope'), binding('a', 'false'))
   expect(bindings.explain(['dev'])).toEqual([
-    { name: 'a', result: false },
-    { name: 'b', result: expect.any(ExpressionError) as unknown },
-    { name: 'c', result: true },
+    { name: 'a', result: false, counts: true },
+    { name: 'b', result: expect.any(ExpressionError) as unknown, counts: true },
+    { name: 'c', result: true, counts: true },
   ])
 })
 

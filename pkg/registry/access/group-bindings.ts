@@ -80,13 +80,13 @@ export class GroupBindings implements ResourceSink {
   }
 
   /** The result of each binding, whatever the bindings before it decide. */
-  explain(groups: readonly string[]): BindingOutcome[] {
+  explain(groups: readonly string[], isJob = false): BindingOutcome[] {
     const list = groupList(groups)
     let left = maxSteps
     return this.ordered.map((binding) => {
       const { result, steps } = ask(binding, list, left)
       left -= steps
-      return { name: binding.name, result }
+      return { name: binding.name, result, counts: !isJob || this.#isForJobs(binding) }
     })
   }
 
