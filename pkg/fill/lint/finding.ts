@@ -28,6 +28,7 @@ export const checks = {
   'address-conflict': 'Two modules or providers claim the same address.',
   constraint: 'A version constraint cannot be read.',
   policy: 'A rule of a policy cannot be read.',
+  'accepted-finding': 'An entry of scanPolicy.ignore has no effect.',
   source: 'A source cannot be fetched.',
   expression: 'A GroupBinding cannot be evaluated.',
   'ignored-binding': 'A GroupBinding is in a namespace where GroupBindings are ignored.',

@@ -11,6 +11,7 @@ import {
   publicLabelIssue,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { readManifests } from '../../records/folder/folder.ts'
+import { acceptedFindings } from './accepted.ts'
 import { inArchive, openMount } from './archives.ts'
 import { type CompiledBinding, parentNames, unmatchedNames } from './bindings.ts'
 import {
@@ -93,7 +94,7 @@ export async function lint(options: LintOptions): Promise<LintResult> {
       (finding) => finding,
     ),
   )
-  findings.push(...duplicateVersions(versions, parents))
+  findings.push(...duplicateVersions(versions, parents), ...acceptedFindings(parents, versions))
   return { findings: findings.toSorted(byPlace), files: read.length, objects: objects.length }
 }
 

@@ -342,3 +342,40 @@ describe('finds what has no effect', () => {
     expect(findings).toEqual([expect.stringMatching(/^warning \| nothing-found/)])
   })
 })
+
+describe('findings that a scanPolicy accepts', () => {
+  const entry = (id: string, until: string) => `{id: ${id}, reason: not called, until: "${until}"}`
+  const ignoring = (...entries: string[]) => `${header}Module
+metadata: {name: network, namespace: team}
+spec:
+  moduleConfig:
+    provider: aws
+    ${storage}
+    scanPolicy: {block: HIGH, ignore: [${entries.join(', ')}]}
+`
+  const scanned = (more = '') =>
+    `${version('v1.0.0', 'network.zip')}status:
+  sourceScan: {findings: [{vulnerabilityID: CVE-1}]}
+  scan: {sha256: ${'a'.repeat(64)}, scanner: trivy, counts: {critical: 0, high: 0, medium: 0, low: 0, unknown: 1}${more}}
+`
+  const typo = 'no scan of its versions found CVE-2: correct the id, or remove the entry'
+  const accepted = async (...documents: string[]) =>
+    (await findingsIn(documents)).filter((text) => text.includes('accepted-finding'))
+
+  it('are reported when they have ended, or when no scan found them', async () => {
+    const entries = [entry('CVE-1', '2999-01-01'), entry('CVE-2', '2999-01-01')]
+    const ended = entry('CVE-1', '2020-01-01')
+    expect(await accepted(ignoring(...entries, ended), scanned())).toEqual([
+      expect.stringContaining(typo),
+      expect.stringContaining('CVE-1 is accepted no longer, it was until 2020-01-01'),
+    ])
+  })
+
+  it('may be right if not every version was scanned, or not every finding is listed', async () => {
+    const policy = ignoring(entry('CVE-2', '2999-01-01'))
+    expect(await accepted(policy, scanned())).toHaveLength(1)
+    expect(await accepted(policy)).toEqual([])
+    expect(await accepted(policy, scanned(', truncated: true'))).toEqual([])
+    expect(await accepted(policy, scanned(), version('v1.1.0', 'other.zip'))).toEqual([])
+  })
+})

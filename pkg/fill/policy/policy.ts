@@ -15,7 +15,7 @@ import { type AddressRule, isSameAddress, ruleOf } from './rules.ts'
 
 export type { ExpressionRule, RuleFacts } from './expression.ts'
 export { brokenRules, type InstallationPolicy, openPolicyFile } from './policy-file.ts'
-export { type AddressRule, isSameAddress } from './rules.ts'
+export { type AddressRule, endOf, isSameAddress } from './rules.ts'
 
 export { quarantinedAfter, type ScanFacts, scanVerdict, stricter } from './scan-policy.ts'
 
