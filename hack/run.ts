@@ -65,6 +65,9 @@ const server = spawn(
     manifests,
     '--archives',
     archives,
+    // All namespaces are of the person who runs this.
+    '--storage-grants',
+    '*=*',
     '--gpg-private-key-path',
     signingKey,
     '--stats-path',

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
+import { documentSamples } from './sample-docs.ts'
 import { buildSamples } from './samples.ts'
 import { chromiumPath, launchBrowser, withReadme } from './testbed/explorer/browser.ts'
 import { fillDownloads } from './testbed/explorer/downloads.ts'
@@ -8,7 +9,7 @@ import { startExplorer } from './testbed/explorer/explorer.ts'
 import { writeRegistry } from './testbed/explorer/manifests.ts'
 import { readme, showcase, showcaseDepots } from './testbed/explorer/showcase.ts'
 import { Registry } from './testbed/registry/registry.ts'
-import { type Server, startAs, startServer } from './testbed/server/server.ts'
+import { type Server, startServer } from './testbed/server/server.ts'
 
 /*
  * `make screenshots`: pictures of the explorer for the documentation, of the registry that `make run` serves. With `--all` a
@@ -75,8 +76,8 @@ function everything(): Shot[] {
 
 async function startSamples(registry: Registry): Promise<Server> {
   await buildSamples(registry.archives)
-  const manifests = join(repository, 'config/samples')
-  return startAs(registry, '--anonymous-auth', '--manifests', manifests)
+  await documentSamples(registry.archives, registry.manifests)
+  return startServer(registry)
 }
 
 async function startLargeOne(registry: Registry): Promise<Server> {

@@ -55,5 +55,7 @@ it.each(['terraform', 'tofu'] as const)(
     })
     expect(stdout).toContain('0 errors, 0 warnings in 4 objects of 2 files')
     expect(stdout).toContain('prefix = "acme-platform"')
+    expect(stdout).toContain('platform/naming/generic 1.1.0')
+    expect(stdout).toContain('compared: with 1.0.0, compatible')
   },
 )
