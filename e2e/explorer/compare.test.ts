@@ -142,8 +142,8 @@ const marked = '/network/module/marked'
 const compare = (range: string): string => `/network/module/vpc/compare/${range}`
 const every = '1.4.0...2.0.0'
 
-async function open(path: string, expected: readonly number[] = []) {
-  const watched = await watch(shown.browser, shown.url, { expected })
+async function open(path: string, expected: readonly number[] = [], width = 1280) {
+  const watched = await watch(shown.browser, shown.url, { expected, width })
   await watched.page.goto(path)
   await settled(watched.page)
   return watched
@@ -311,6 +311,16 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
     await page.getByRole('link', { name: 'Breaking changes since 1.0.0' }).click()
     await page.waitForURL('**/network/module/marked/compare/1.0.0...1.1.0')
     await page.locator('.verdict.fail').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('shows both versions in whole in the narrowest window', async () => {
+    const { page, problems, close } = await open('/network/module/vpc/compare', [], 320)
+    for (const name of ['From version', 'To version']) {
+      const box = await page.getByRole('combobox', { name }).boundingBox()
+      expect(box?.width).toBeGreaterThan(100)
+    }
     expect(problems).toEqual([])
     await close()
   })

@@ -35,6 +35,45 @@ it('writes the source of terragrunt', () => {
 }`)
 })
 
+it.each([
+  ['string', 'string'],
+  ['list ( string )', 'list(string)'],
+  ['object({ a = string, b = optional(number, 1) })', 'object({\n  a = string\n})'],
+  ['object({ a = optional(object({ x = map(any) }), { x = { y = ")" } }) })', 'object({})'],
+  [
+    'map(object({ long = string # why\n a = optional(list(string), []) /* b */ }))',
+    'map(object({\n  long = string\n}))',
+  ],
+  [
+    'object({ a = object({ b = object({ c = string }), d = bool }) })',
+    'object({\n  a = object({\n    b = object({ … })\n    d = bool\n  })\n})',
+  ],
+  ['tuple([string, object({ x = any })])', 'tuple([string, object({\n  x = any\n})])'],
+  // What is not a type stays as it is written.
+  ['object({ a = ', 'object({ a ='],
+  ['object({ a = string }) }', 'object({ a = string }) }'],
+  ['optional(string', 'optional(string'],
+  ['object({ a = optional(string })', 'object({ a = optional(string })'],
+  [`${'list('.repeat(40)}string${')'.repeat(40)}`, `${'list('.repeat(40)}string${')'.repeat(40)}`],
+])('leaves out of %j what callers may leave out', (type, text) => {
+  const block = usageBlock(module, 'terraform', undefined, [{ name: 'it', type }])
+  const comments = block.split('\n').filter((line) => line.startsWith('  #'))
+  expect(
+    comments
+      .slice(1)
+      .map((line) => line.slice(4))
+      .join('\n'),
+  ).toBe(`it = ${text}`)
+})
+
+it('reads a hostile type in short time', () => {
+  for (const part of ['object({a=', '"', '/*', 'optional(', '# ', '[', 'a=']) {
+    const startMs = performance.now()
+    usageBlock(module, 'terraform', undefined, [{ name: 'it', type: part.repeat(10_000) }])
+    expect(performance.now() - startMs).toBeLessThan(1000)
+  }
+})
+
 it('names required inputs with their types, as comments', () => {
   const required = [
     { name: 'name', type: 'string' },
@@ -49,7 +88,6 @@ it('names required inputs with their types, as comments', () => {
   # name    = string
   # subnets = map(object({
   #   cidr = string
-  #
   # }))
   # tags    = any
 }`)

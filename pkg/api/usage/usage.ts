@@ -54,10 +54,88 @@ export function dedented(type: string): string {
   return [first, ...rest.map((line) => line.slice(indent))].join('\n')
 }
 
-/** Inputs with their types, as comments. Control characters are left out, so that no line ends its comment. */
+const typeTokens =
+  /"(?:\\.|[^"\\])*"|(?:#|\/\/)[^\n]*|\/\*[^]*?\*\/|[\p{L}_][\p{L}\p{N}_-]*|[^\s]/gu
+const longestType = 20_000
+const deepestType = 32
+/** Objects in objects that are written out. */
+const shownLevels = 2
+
+/** A type without the attributes that callers may leave out; undefined for what is not a type. */
+function neededOf(type: string): string | undefined {
+  if (type.length > longestType) return undefined
+  const tokens = (type.match(typeTokens) ?? []).filter((token) => !/^(?:#|\/[/*])/.test(token))
+  let at = 0
+  const take = (wanted: string): boolean => {
+    if (tokens[at] !== wanted) return false
+    at += 1
+    return true
+  }
+  /** Skips the arguments of `optional`. */
+  const skip = (): boolean => {
+    let open = 0
+    for (; at < tokens.length; at += 1) {
+      const token = tokens[at] ?? ''
+      if ('([{'.includes(token)) open += 1
+      else if (')]}'.includes(token)) open -= 1
+      if (open === 0) return take(')')
+    }
+    return false
+  }
+  function read(nesting: number, level: number, indent: string): string | undefined {
+    const word = tokens[at] ?? ''
+    if (nesting > deepestType || !/^[a-z]+$/.test(word)) return undefined
+    at += 1
+    if (!take('(')) return word
+    const inner = take('{')
+      ? attributes(nesting, level, indent)
+      : take('[')
+        ? elements(nesting, level, indent)
+        : read(nesting + 1, level, indent)
+    return inner !== undefined && take(')') ? `${word}(${inner})` : undefined
+  }
+  function elements(nesting: number, level: number, indent: string): string | undefined {
+    const all: string[] = []
+    while (!take(']')) {
+      const own = read(nesting + 1, level, indent)
+      if (own === undefined) return undefined
+      all.push(own)
+      take(',')
+    }
+    return `[${all.join(', ')}]`
+  }
+  function attributes(nesting: number, level: number, indent: string): string | undefined {
+    const needed: (readonly [name: string, type: string])[] = []
+    while (!take('}')) {
+      const name = tokens[at] ?? ''
+      at += 1
+      if (!(take('=') || take(':'))) return undefined
+      if (tokens[at] === 'optional') {
+        at += 1
+        if (!skip()) return undefined
+      } else {
+        const own = read(nesting + 1, level + 1, `${indent}  `)
+        if (own === undefined) return undefined
+        needed.push([name, own])
+      }
+      take(',')
+    }
+    if (needed.length === 0) return '{}'
+    if (level >= shownLevels) return '{ … }'
+    const width = Math.max(...needed.map(([name]) => name.length))
+    const lines = needed.map(([name, own]) => `${indent}  ${name.padEnd(width)} = ${own}\n`)
+    return `{\n${lines.join('')}${indent}}`
+  }
+  const text = read(0, 0, '')
+  return at === tokens.length ? text : undefined
+}
+
+/** Inputs with what callers must give, as comments. Control characters are left out, so that no line ends its comment. */
 function commented(inputs: readonly RequiredInput[]): string[] {
   const width = Math.max(...inputs.map(({ name }) => name.length))
-  const lines = inputs.map(({ name, type = 'any' }) => `${name.padEnd(width)} = ${dedented(type)}`)
+  const lines = inputs.map(
+    ({ name, type = 'any' }) => `${name.padEnd(width)} = ${neededOf(type) ?? dedented(type)}`,
+  )
   return commentLines(lines.join('\n')).map((line) => `  ${line}`)
 }
 
