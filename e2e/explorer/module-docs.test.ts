@@ -264,6 +264,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
       'Used by',
     ])
     expect(await page.locator('#overview').isVisible()).toBe(true)
+    await page.getByText('None of 1.0.0. The controller, depot sync and').waitFor()
     expect(asked.filter((url) => url.includes('/docs'))).toEqual([])
     expect(problems).toEqual([])
     await close()

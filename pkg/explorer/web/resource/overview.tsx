@@ -40,6 +40,14 @@ export function Overview({ address, detail, version }: SectionProps) {
             ))}
           </Fact>
         )}
+        {detail.kind === 'module' && !detail.hasDocs && version.shown !== undefined && (
+          <Fact words="Documentation">
+            <span class="quiet">
+              None of {version.shown}. The controller, depot sync and depot publish write it when
+              they store an archive.
+            </span>
+          </Fact>
+        )}
         {detail.repoUrl !== undefined && (
           <Fact words="Repository">
             <Repository url={detail.repoUrl} />
