@@ -7,6 +7,7 @@ import {
   type SecureContextOptions,
 } from 'node:tls'
 import { callbackify, isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
 import type * as undici from 'undici'
 import type { buildConnector, Dispatcher } from 'undici'
 import type { ProxyRules } from './proxy-rules.ts'
@@ -67,7 +68,8 @@ export interface OutgoingRequest {
   readonly method: Dispatcher.HttpMethod
   /** Includes the query. */
   readonly path: string
-  readonly headers?: Readonly<Record<string, string>> | readonly string[]
+  /** An array has pairs of name and value, which keep repeated headers. */
+  readonly headers?: Readonly<Record<string, string>> | string[]
   readonly body?: Readable | string | null
   readonly signal?: AbortSignal | undefined
   /** Overrides the value of the pool. */
@@ -131,13 +133,18 @@ async function library(): Promise<Library> {
 /** One direct client and a few for proxies; more would be a mistake. */
 const maxRoutes = 8
 
+interface Route {
+  readonly dispatcher: Dispatcher
+  readonly trust: Trust | undefined
+}
+
 class ConnectionPool implements Pool {
   readonly #options: PoolOptions
   /** By URL of the proxy; '' is the direct route. */
-  readonly #routes = new Map<
-    string,
-    { readonly dispatcher: Dispatcher; readonly trust: Trust | undefined }
-  >()
+  readonly #routes = new LRUCache<string, Route>({
+    max: maxRoutes,
+    dispose: ({ dispatcher }) => this.#retire(dispatcher),
+  })
   /** Replaced clients whose exchanges still run. */
   readonly #retired = new Set<Dispatcher>()
   readonly #slots: Slots | undefined
@@ -162,7 +169,7 @@ class ConnectionPool implements Pool {
         origin: to.origin,
         method: request.method,
         path: request.path,
-        headers: headersOf(request.headers),
+        headers: request.headers ?? {},
         ...(request.body !== undefined && { body: request.body }),
         ...(signal !== undefined && { signal }),
         ...(request.idleMs !== undefined && { bodyTimeout: request.idleMs }),
@@ -192,20 +199,12 @@ class ConnectionPool implements Pool {
     const known = this.#routes.get(key)
     if (known !== undefined && isDeepStrictEqual(known.trust, trust)) return known.dispatcher
     const dispatcher = this.#open(trust, proxy, client)
-    this.#routes.delete(key)
     this.#routes.set(key, { dispatcher, trust })
-    this.#retire(known?.dispatcher)
-    const [oldest = key] = this.#routes.keys()
-    if (this.#routes.size > maxRoutes) {
-      this.#retire(this.#routes.get(oldest)?.dispatcher)
-      this.#routes.delete(oldest)
-    }
     return dispatcher
   }
 
   /** Lets running exchanges end. */
-  #retire(dispatcher: Dispatcher | undefined): void {
-    if (dispatcher === undefined) return
+  #retire(dispatcher: Dispatcher): void {
     this.#retired.add(dispatcher)
     const forget = () => this.#retired.delete(dispatcher)
     void dispatcher.close().then(forget, forget)
@@ -312,14 +311,4 @@ function tlsOf({ servername, rejectUnauthorized, alternativeName, ...context }: 
 
 function eitherOf(one?: AbortSignal, other?: AbortSignal): AbortSignal | undefined {
   return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other)
-}
-
-/** Pairs of name and value, which keep repeated headers. */
-function headersOf(headers: OutgoingRequest['headers']): Record<string, string> | string[] {
-  if (headers === undefined) return {}
-  return isPairs(headers) ? [...headers] : { ...headers }
-}
-
-function isPairs(headers: object): headers is readonly string[] {
-  return Array.isArray(headers)
 }
