@@ -1,4 +1,4 @@
-import { Backoff, type Clock, Turns } from '../../base/pacing/pacing.ts'
+import { Backoff, type Clock, pause, Turns } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { batchOf } from './batch.ts'
 import type { CountedDownload } from './event.ts'
@@ -39,9 +39,8 @@ export class Delivery {
   #nextRefreshAt = 0
   #nextAdoptAt = 0
   #eventsWaiting = false
-  #stopping = false
   #wakeForEvents: () => void = () => undefined
-  #wakeForEnd: () => void = () => undefined
+  readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
 
   constructor(options: DeliveryOptions) {
@@ -60,8 +59,7 @@ export class Delivery {
 
   /** Delivers pending events, if the store is available, and stops. */
   async stop(): Promise<void> {
-    this.#stopping = true
-    this.#wakeForEnd()
+    this.#stopping.abort()
     await this.#running
     if (this.#up) await this.#round()
   }
@@ -73,14 +71,15 @@ export class Delivery {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopping) {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
       await this.#round()
-      if (!this.#up) await this.#pause(this.#backoff.nextMs())
+      if (!this.#up) await pause(this.#backoff.nextMs(), signal)
       else {
         this.#backoff.reset()
-        await this.#pause(paceMs)
-        if (!this.#eventsWaiting)
-          await this.#pause(this.#nextRefreshAt - performance.now(), 'events')
+        await pause(paceMs, signal)
+        const idleMs = this.#nextRefreshAt - performance.now()
+        if (!this.#eventsWaiting) await pause(idleMs, signal, this.#untilEvents)
       }
     }
   }
@@ -178,15 +177,10 @@ export class Delivery {
     this.#wasUp = this.#up
   }
 
-  /** Ends early when the delivery stops and, if requested, when there are events. */
-  async #pause(delayMs: number, until?: 'events'): Promise<void> {
-    if (this.#stopping || delayMs <= 0) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, delayMs)
-    this.#wakeForEnd = resolve
-    if (until === 'events') this.#wakeForEvents = resolve
-    await promise
-    this.#wakeForEvents = () => undefined
-    clearTimeout(timer)
+  readonly #untilEvents = (wake: () => void) => {
+    this.#wakeForEvents = wake
+    return () => {
+      this.#wakeForEvents = () => undefined
+    }
   }
 }
