@@ -1,4 +1,5 @@
 import { rootCertificates } from 'node:tls'
+import { LRUCache } from 'lru-cache'
 import {
   createPool,
   type Pool,
@@ -23,8 +24,10 @@ export class Pools {
   readonly #ca: string | undefined
   readonly #proxies: ProxyRules
   readonly #approved: (hostname: string, access: HostAccess) => Promise<readonly ResolvedAddress[]>
-  /** The most recently used pool is last. */
-  readonly #pools = new Map<string, Opened>()
+  readonly #pools = new LRUCache<string, Opened>({
+    max: maxPools,
+    dispose: ({ pool }) => void pool.close(),
+  })
 
   constructor(
     ca: string | undefined,
@@ -39,13 +42,7 @@ export class Pools {
   for(access: HostAccess, ca: string | undefined): Opened {
     const key = `${access} ${ca ?? ''}`
     const opened = this.#pools.get(key) ?? this.#open(access, ca)
-    this.#pools.delete(key)
     this.#pools.set(key, opened)
-    const [oldest] = this.#pools
-    if (this.#pools.size > maxPools && oldest !== undefined) {
-      this.#pools.delete(oldest[0])
-      void oldest[1].pool.close()
-    }
     return opened
   }
 
