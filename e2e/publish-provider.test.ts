@@ -7,6 +7,7 @@ import { onTerminal } from '../hack/testbed/cli/terminal.ts'
 import { zipOf } from '../pkg/archives/archive/packed.fixture.ts'
 import { generateSigningKey } from '../pkg/archives/signing/signing.ts'
 import { digestOf, PublishingRegistry } from './publishing.fixture.ts'
+import type { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
 
 /* Releases of providers over HTTP: a server forwards to a controller with the rights of the chart. */
 
@@ -16,10 +17,29 @@ const storageConfig = { fileSystem: { directoryPath: 'team' } }
 beforeAll(async () => {
   await publishing.start(async (cluster) => {
     await cluster.apply('Provider', 'team', 'cmdb', { spec: { providerConfig: { storageConfig } } })
+    await beginRelease(cluster)
     return []
   })
 })
 afterAll(() => publishing.stop())
+
+/** Creates a Version of a release that is never finished. */
+async function beginRelease(cluster: ControlledCluster): Promise<void> {
+  const release = ['darwin_arm64', 'linux_amd64'].map((platform) => ({
+    platform,
+    sha256: digestOf(Buffer.from(platform)),
+  }))
+  await cluster.apply('Version', 'team', 'cmdb-0-9-0-darwin-arm64', {
+    spec: {
+      type: 'Provider',
+      version: '0.9.0',
+      operatingSystem: 'darwin',
+      architecture: 'arm64',
+      providerConfigRef: { name: 'cmdb', storageConfig },
+      upload: { fileName: 'begun.zip', sha256: release[0]?.sha256, release },
+    },
+  })
+}
 
 const stemOf = (version: string) => `terraform-provider-cmdb_${version}`
 
@@ -81,6 +101,30 @@ async function served(version: string): Promise<number> {
   return versions.find((one) => one.version === version)?.platforms.length ?? 0
 }
 
+it('says for a minute that a release was begun and not finished, and lets another build replace it then', async () => {
+  expect(await served('0.9.0')).toBe(0)
+  const files = await releaseOf('0.9.0')
+  await stage('0.9.0', files)
+  const early = await finish('0.9.0', files)
+  expect(early.status).toBe(409)
+  expect(early.body.errors.join()).toContain('because linux_amd64 is missing')
+  const ended = await vi.waitUntil(
+    async () => {
+      const answer = await finish('0.9.0', files)
+      return answer.status !== 409 && answer
+    },
+    { timeout: 90_000, interval: 500 },
+  )
+  expect(ended).toMatchObject({ status: 201, body: { outcome: 'published' } })
+  expect(await served('0.9.0')).toBe(2)
+  const versions = await publishing.cluster.list('Version', 'team')
+  const names = versions.map(({ metadata }) => metadata.name)
+  expect(names.filter((name) => name.startsWith('cmdb-0-9-0-'))).toEqual([
+    'cmdb-0-9-0-darwin-arm64',
+    'cmdb-0-9-0-linux-amd64',
+  ])
+})
+
 it('publishes a release once all of it is there, and the server that answers serves it', async () => {
   const files = await releaseOf('1.0.0')
   expect(await stage('1.0.0', files)).toEqual([201, 201, 201, 201])
@@ -88,7 +132,9 @@ it('publishes a release once all of it is there, and the server that answers ser
   expect(await finish('1.0.0')).toMatchObject({ status: 201, body: { outcome: 'published' } })
   expect(await served('1.0.0')).toBe(2)
   expect(await finish('1.0.0', files)).toMatchObject({ status: 200, body: { outcome: 'exists' } })
-  const line = publishing.controller.log.find((one) => one.includes('"msg":"provider published"'))
+  const line = publishing.controller.log.findLast((one) =>
+    one.includes('"msg":"provider published"'),
+  )
   expect(JSON.parse(line ?? '{}')).toMatchObject({
     name: 'cmdb',
     version: '1.0.0',

@@ -43,7 +43,13 @@ export async function givenToken(
     remedy: job.remedy,
     async current() {
       const { exp = Infinity } = claimsIn(token)
-      if (exp * 1000 - Date.now() < renewMs) token = await job.request()
+      const leftMs = exp * 1000 - Date.now()
+      if (leftMs < renewMs) {
+        token = await job.request().catch((error: unknown) => {
+          if (leftMs <= 0) throw error
+          return token
+        })
+      }
       return token
     },
   }

@@ -106,7 +106,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       const startMs = performance.now()
       const listed = asked === undefined ? staging.filesOf(key) : named(asked, target)
       const zips = zipsIn(listed, target)
-      const early = zips.length === 0 ? [] : refusalsOf(parts, target, zips)
+      const early = zips.length === 0 ? [] : refusalsOf({ objects, publisher, clock }, target, zips)
       if (early.length > 0) throw new Refused(early)
       const staged = staging.filesOf(key)
       const missing = [...listed].flatMap(([name, sha]) => (staged.get(name) === sha ? [] : [name]))

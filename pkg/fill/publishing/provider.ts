@@ -20,6 +20,7 @@ import {
 import {
   closeRelease,
   type Digest,
+  type Publishing,
   releaseOf,
   removeVersions,
   served,
@@ -74,7 +75,7 @@ const isThere = (target: Target, { file: { sha256 }, platform }: Digest): boolea
 
 /** Everything that is in the way of a release with these digests. */
 export function refusalsOf(
-  context: Pick<PublishContext, 'objects' | 'clock'>,
+  context: Publishing,
   target: Target,
   archives: readonly Digest[],
 ): readonly FillError[] {
@@ -87,7 +88,7 @@ export function refusalsOf(
 
 /** All platforms of a version come from one build, whose archives are those of the release. */
 function conflictsOf(
-  context: Pick<PublishContext, 'objects' | 'clock'>,
+  context: Publishing,
   target: Target,
   archives: readonly Digest[],
 ): readonly FillError[] {
@@ -123,7 +124,7 @@ export async function publishProvider(
   // Another build may have been faster, or published a platform meanwhile.
   refuse(conflictsOf(context, target, archives))
   await createRelease(context, target, archives, missingOnes)
-  await closeRelease(context, target)
+  await closeRelease(context, target, archives)
   return wasMissing || missingOnes.length > 0 ? 'published' : 'exists'
 }
 

@@ -311,6 +311,19 @@ describe('a release that was begun and never finished', () => {
     expect(versions().map(({ upload }) => upload?.release?.length)).toEqual([3, 3, 3])
   })
 
+  it('is not replaced with the credentials of a person, who may not delete Versions', async () => {
+    await begin('first', all, 1)
+    context = { ...context, objects: { ...context.objects, isFolder: false } }
+    vi.setSystemTime(Date.now() + 90_000)
+    const { refusals } = await plannedRelease('second', all)
+    expect(refusals).toMatchObject([
+      {
+        reason: 'ReleaseIncomplete',
+        message: expect.stringContaining('or delete Version team/cmdb-1-0-0-darwin-arm64 first'),
+      },
+    ])
+  })
+
   it('is not replaced by a release that has none of its missing platforms', async () => {
     await begin('first', ['darwin_arm64', 'linux_amd64'], 1)
     const second = await plannedRelease('second', ['darwin_arm64'])

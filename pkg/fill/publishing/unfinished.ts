@@ -6,8 +6,7 @@ import {
   releaseText,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason } from '../../base/errors/errors.ts'
-import type { Clock } from '../../base/pacing/pacing.ts'
-import { type Objects, refOf, type StoredObject } from '../../records/store/store.ts'
+import { refOf, type StoredObject } from '../../records/store/store.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
 import { identityOf } from '../sync/sync.ts'
 import type { PublishContext } from './plan.ts'
@@ -22,6 +21,9 @@ export interface Digest {
   readonly file: { readonly sha256: string }
   readonly platform: Platform
 }
+
+/** The part of a publication that decides what becomes of other ones. */
+export type Publishing = Pick<PublishContext, 'objects' | 'publisher' | 'clock'>
 
 /** A Version that waits for other platforms. */
 interface Unfinished {
@@ -90,7 +92,7 @@ export function unfinishedOthers(
 
 /** The refusal of a release while another one of its version is being published, or cannot be replaced by it. */
 export function unfinishedRefused(
-  { objects, clock }: { readonly objects: Objects; readonly clock: Clock },
+  { objects, publisher, clock }: Publishing,
   target: Target,
   archives: readonly Digest[],
 ): FillError | undefined {
@@ -105,7 +107,9 @@ export function unfinishedRefused(
   const digests = `${platform} has SHA-256 ${sibling.sha256} (${nameOf(sibling.object)})${own === undefined ? '' : `, and this archive has ${own}`}`
   const what = `${target.version} was begun with other zips and is not served, because ${lacking.join(', ')} is missing: ${digests}. Finish it with its zips`
   const refusal = (rest: string) => new FillError('ReleaseIncomplete', `${what}, or ${rest}`)
-  const stuck = others.filter((one) => !isReplaceable(one, target, archives))
+  // Somebody's own credentials may allow to create Versions, and not to delete them.
+  const mayDelete = objects.isFolder || publisher !== undefined
+  const stuck = others.filter((one) => !mayDelete || !isReplaceable(one, target, archives))
   if (stuck.length > 0) {
     return refusal(`delete ${stuck.map((one) => nameOf(one.sibling.object)).join(', ')} first`)
   }
@@ -165,12 +169,15 @@ export async function removeVersions(
  * @throws ApiError
  */
 export async function closeRelease(
-  { objects, publisher }: Pick<PublishContext, 'objects' | 'publisher'>,
+  { objects, publisher }: Publishing,
   target: Target,
+  archives: readonly Digest[],
 ): Promise<void> {
   if (publisher !== undefined) return
+  const own = releaseText(releaseOf(archives))
   for (const { object, resource } of target.siblings((one) => one === target.version)) {
-    if (openReleaseOf(resource) === undefined) continue
+    const open = openReleaseOf(resource)
+    if (open === undefined || releaseText(open) !== own) continue
     try {
       await objects.patch(refOf(object), { spec: { upload: { release: null } } })
     } catch (error) {
