@@ -21,10 +21,10 @@ export function providerSourceScenarios(scene: () => Scene): void {
       })
     const push = (content: Readonly<Record<string, string>>, url = repository) =>
       scene().upstream.repositories.set(url, new Map([['v1.0.0', content]]))
-    const write = (config: object = { sourceRepository: repository }) =>
+    const write = (config: object = { sourceRepository: repository }, listed = ['1.0.0']) =>
       scene().write('Provider', 'hello', {
         providerConfig: { namespace: 'acme', storageConfig, ...config },
-        versions: versions('1.0.0'),
+        versions: versions(...listed),
       })
     const run = (options = {}) => scene().run({ providerSources: true, ...options })
     const status = () => scene().status('Version', 'hello-1-0-0-linux-amd64')
@@ -193,7 +193,7 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await rm(pathOf(name))
       await run({ verifyAtStart: 'look' })
       expect(await stored()).toHaveLength(2)
-      await scene().remove('Provider', 'hello')
+      await write(undefined, [])
       await run({ timings: { removalGraceMs: 0 }, confirmRemovals: true })
       await eventually(async () => expect(await stored()).toEqual([]))
     })
