@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { depot } from '../cmd/import/import.fixture.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { depot, put as write } from '../cmd/import/import.fixture.ts'
 import {
   type ControlPlane,
   startControlPlane,
@@ -9,6 +9,7 @@ import {
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
+import { zipOf } from '../pkg/archives/archive/packed.fixture.ts'
 
 /* Publishing into a cluster with the rights that docs/publish.md names, and a server that serves the result. */
 
@@ -57,6 +58,7 @@ beforeAll(async () => {
   writeFileSync(join(registry.dir, 'main.tf'), 'output "a" {\n  value = 1\n}\n')
   const token = await cluster.serviceAccountToken('depot-system', 'depot-server')
   const kubeconfig = await cluster.kubeconfig({ token })
+  await registry.sign()
   server = await startAs(registry, '--anonymous-auth', '--kubeconfig', kubeconfig)
 })
 afterAll(async () => {
@@ -117,6 +119,60 @@ it('says which right is missing', async () => {
   expect(status).toBe(1)
   expect(stderr).toMatch(/create versions team\/network-2-1-0: .*forbidden/)
   expect(await versions()).not.toContain('2.1.0')
+})
+
+describe('a release of a provider', () => {
+  const storageConfig = { fileSystem: { directoryPath: 'providers' } }
+  const platforms = ['darwin_arm64', 'linux_amd64']
+  beforeAll(async () => {
+    await cluster.admin.request('POST', `${apis}/providers`, {
+      apiVersion: 'depot.internal/v1alpha1',
+      kind: 'Provider',
+      metadata: { name: 'cmdb' },
+      spec: { providerConfig: { storageConfig } },
+    })
+    for (const version of ['1.0.0', '1.1.0']) {
+      for (const platform of platforms) {
+        const zip = await zipOf([
+          { path: `terraform-provider-cmdb_v${version}`, content: platform },
+        ])
+        const name = `terraform-provider-cmdb_${version}_${platform}.zip`
+        write(join(registry.dir, 'dist', name), zip)
+      }
+    }
+  })
+
+  const publishAs = async (user: string, version: string) => {
+    const to = ['--to', 'team/cmdb', '--version', version, '--direct']
+    const kubeconfig = ['--kubeconfig', await cluster.kubeconfig({ user })]
+    return depot(registry.dir, ['publish', 'provider', 'dist', ...to, ...kubeconfig, ...archives])
+  }
+  const pathOf = (version: string, platform: string) =>
+    `${apis}/versions/cmdb-${`${version}-${platform}`.replaceAll(/[._]/g, '-')}`
+  const served = async (version: string) => {
+    const answer = await fetch(`${server.url}/depot/providers/v1/team/cmdb/versions`)
+    const list = (await answer.json()) as {
+      readonly versions: readonly { readonly version: string; readonly platforms: unknown[] }[]
+    }
+    return list.versions.find((one) => one.version === version)?.platforms.length ?? 0
+  }
+
+  it('is served as a whole, also if its publisher may only create', async () => {
+    expect(await publishAs('author', '1.0.0')).toMatchObject({ status: 0, stderr: '' })
+    await expect.poll(() => served('1.0.0')).toBe(2)
+    // Nothing in this cluster writes statuses, so the rest waits for the platform that is missing.
+    await cluster.admin.send('DELETE', pathOf('1.0.0', 'linux_amd64'))
+    await expect.poll(() => served('1.0.0')).toBe(0)
+    expect(await publishAs('author', '1.0.0')).toMatchObject({ status: 0, stderr: '' })
+    await expect.poll(() => served('1.0.0')).toBe(2)
+  })
+
+  it('stays served without a platform if its publisher may patch', async () => {
+    expect(await publishAs('admin', '1.1.0')).toMatchObject({ status: 0, stderr: '' })
+    await expect.poll(() => served('1.1.0')).toBe(2)
+    await cluster.admin.send('DELETE', pathOf('1.1.0', 'linux_amd64'))
+    await expect.poll(() => served('1.1.0')).toBe(1)
+  })
 })
 
 it('asks for the root of the archives that are in a directory of the server', async () => {
