@@ -63,6 +63,7 @@ module "key" {
   version = "~> 2.1"
 }
 `
+const demanding = Array.from({ length: 60 }, (_, at) => `variable "it_${at}" {}\n`).join('')
 const broken = 'variable "cidr" {}\nvariable {{{\n'
 
 const sources: readonly DocumentedVersion[] = [
@@ -75,7 +76,7 @@ const sources: readonly DocumentedVersion[] = [
 let shown: Awaited<ReturnType<typeof showDocumented>>
 beforeAll(async () => {
   if (chromiumPath === undefined) return
-  shown = await showDocumented({ vpc: sources })
+  shown = await showDocumented({ vpc: sources, demanding: [['1.0.0', demanding]] })
 })
 afterAll(() => shown?.close())
 
@@ -153,6 +154,17 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await close()
     const [before, narrow] = await boxesAt(320)
     expect(narrow?.y).toBeGreaterThan((before?.y ?? NaN) + (before?.height ?? NaN))
+  })
+
+  it('keeps the usage block of many required inputs short, and lets keys scroll it', async () => {
+    const { page, problems, close } = await open('/network/module/demanding', 320)
+    const block = page.getByRole('group', { name: 'usage block' })
+    expect((await block.boundingBox())?.height).toBeLessThan(450)
+    await block.focus()
+    await page.keyboard.press('End')
+    await expect.poll(() => block.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(100)
+    expect(problems).toEqual([])
+    await close()
   })
 
   it('shows versions and findings alone on tabs of their own', async () => {
