@@ -25,6 +25,7 @@ export const checks = {
   'wrong-digest': 'An archive does not have the digest of its Version.',
   'not-semver': 'A version is not a semantic version.',
   'duplicate-version': 'Two Versions have the same parent, version and platform.',
+  'incomplete-release': 'A release of a provider lacks platforms.',
   'address-conflict': 'Two modules or providers claim the same address.',
   constraint: 'A version constraint cannot be read.',
   policy: 'A rule of a policy cannot be read.',
@@ -54,6 +55,7 @@ const reasons: Readonly<Partial<Record<Check, Reason>>> = {
   expression: 'InvalidExpression',
   'not-semver': 'NotSemver',
   'duplicate-version': 'Duplicate',
+  'incomplete-release': 'ReleaseIncomplete',
   'address-conflict': 'AddressTaken',
 }
 

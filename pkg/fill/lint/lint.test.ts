@@ -25,6 +25,24 @@ kind: Version
 metadata: {name: ${name}, namespace: team}
 spec: {type: ${type}, ${spec}}
 `
+const cmdb = `apiVersion: depot.internal/v1alpha1
+kind: Provider
+metadata: {name: cmdb, namespace: team}
+spec: {providerConfig: {storageConfig: {fileSystem: {directoryPath: providers}}}}
+`
+/** A Version of a release, whose platforms are written with the digit of their digests. */
+const released = (os: string, arch: string, digit: string, platforms: string) => {
+  const release = platforms.replaceAll(
+    /(\w+) (\w)/g,
+    (_, platform: string, of: string) => `{platform: ${platform}, sha256: ${of.repeat(64)}}`,
+  )
+  const upload = `{fileName: ${os}.zip, sha256: ${digit.repeat(64)}, release: ${release}}`
+  return version(
+    `cmdb-${os}-${arch}`,
+    `version: 1.0.0, operatingSystem: ${os}, architecture: ${arch}, providerConfigRef: {name: cmdb}, upload: ${upload}`,
+    'Provider',
+  )
+}
 const binding = (spec: string, namespace = 'depot-system') =>
   `apiVersion: depot.internal/v1alpha1
 kind: GroupBinding
@@ -129,6 +147,17 @@ describe('finds', () => {
         version('b', good.replace('version: 1.0.0', 'version: v1.0.0')),
       ],
       [/^error \| duplicate-version \| line 11 \| is the same version as team\/a/],
+    ],
+    [
+      'a release without one of its platforms',
+      [
+        cmdb,
+        released('darwin', 'arm64', 'a', '[darwin_arm64 a, linux_amd64 b, linux_arm64 c]'),
+        released('linux', 'amd64', 'b', '[darwin_arm64 a, linux_amd64 b, linux_arm64 c]'),
+      ],
+      [
+        /^error \| incomplete-release .*spec\.upload\.release \| the release lacks linux_arm64, so none of it is served: publish it again .*\(1 more like it\)/,
+      ],
     ],
     [
       'two modules of one address',

@@ -25,7 +25,7 @@ import {
 } from './finding.ts'
 import { addressConflicts, ManifestParents } from './parents.ts'
 import { inSources, type SourceOptions } from './sources.ts'
-import { duplicateVersions, inVersion, unplacedVersions } from './versions.ts'
+import { duplicateVersions, incompleteReleases, inVersion, unplacedVersions } from './versions.ts'
 
 export { checks } from './finding.ts'
 export { asJson, asSarif, asText } from './report.ts'
@@ -95,6 +95,7 @@ export async function lint(options: LintOptions): Promise<LintResult> {
     ),
   )
   findings.push(...duplicateVersions(versions, parents), ...acceptedFindings(parents, versions))
+  findings.push(...incompleteReleases(versions, surroundings))
   return { findings: findings.toSorted(byPlace), files: read.length, objects: objects.length }
 }
 

@@ -1,5 +1,6 @@
 import semver from 'semver'
 import {
+  awaitedPlatforms,
   configOfParent,
   configOfVersion,
   configRefOf,
@@ -114,6 +115,32 @@ function withoutParent(version: PlacedObject<Version>): string {
     return `has no ${spec.type}: name it in spec.${field}.name, or in an owner reference`
   }
   return `there is no ${spec.type} ${metadata.namespace}/${name}: add it, or correct spec.${field}.name`
+}
+
+/** Finds releases of providers of which nothing is served, because platforms are missing: one finding for each. */
+export function* incompleteReleases(
+  versions: readonly PlacedObject<Version>[],
+  { parents, partial }: Surroundings,
+): Generator<LintFinding> {
+  const releaseOf = (version: PlacedObject<Version>): string =>
+    JSON.stringify([parents.of(version)?.key, normalizeVersion(version.resource.spec.version)])
+  const published = versions.filter(({ resource }) => resource.spec.upload !== undefined)
+  const all = Map.groupBy(published, releaseOf)
+  const lackingOf = (version: PlacedObject<Version>) => {
+    const siblings = all.get(releaseOf(version)) ?? []
+    return awaitedPlatforms(
+      version.resource,
+      siblings.map(({ resource }) => resource),
+    )
+  }
+  const held = published.filter((version) => lackingOf(version).length > 0)
+  yield* oncePerCause(held, releaseOf, (version) => {
+    const message = `the release lacks ${lackingOf(version).join(', ')}, so none of it is served: publish it again with the same zips, or delete its Versions`
+    return about(version, 'incomplete-release', message, {
+      path: ['spec', 'upload', 'release'],
+      ...missing(partial),
+    })
+  })
 }
 
 /** Finds Versions with the same parent, version and platform: only the first is served. */
