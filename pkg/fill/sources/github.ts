@@ -18,7 +18,7 @@ export interface GithubOptions extends GithubPlace {
   readonly credential: () => Promise<GithubCredential | undefined>
 }
 
-/** A first list leaves most of a rate limit for archives, so that every repository that was listed is also served. */
+/** First lists and files leave most of a rate limit for archives, so that every repository that was listed is also served. */
 const leftForArchives = 0.6
 const pageSize = 100
 const maxPages = 100
@@ -218,6 +218,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
         signal,
         urgent,
         maxBytes,
+        leaves: leftForArchives,
       })
       return answer.status === 404 ? undefined : expectStatus(answer, 200).body
     },

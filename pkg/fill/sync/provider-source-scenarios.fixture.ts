@@ -57,9 +57,14 @@ export function providerSourceScenarios(scene: () => Scene): void {
         sha256: hash('sha256', await readFile(pathOf(name))),
         sizeBytes: (await readFile(pathOf(name))).length,
       })
-      expect(asked()).toEqual([`resolve ${repository} 1.0.0`, `fetch ${repository} 1.0.0`])
+      const once = [
+        `list ${repository}`,
+        `resolve ${repository} 1.0.0`,
+        `fetch ${repository} 1.0.0`,
+      ]
+      expect(asked()).toEqual(once)
       await run()
-      expect(asked()).toHaveLength(2)
+      expect(asked()).toEqual(once)
     })
 
     it('are not fetched without the option', async () => {
@@ -122,7 +127,7 @@ export function providerSourceScenarios(scene: () => Scene): void {
       })
       expect(await stored()).toEqual([])
       await run()
-      expect(asked()).toHaveLength(2)
+      expect(asked()).toHaveLength(3)
     })
 
     it('are left out if they are larger than any scanner needs', async () => {
@@ -141,6 +146,8 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await run()
       expect(status()).toMatchObject({ synced: true, syncStatus: 'Synced' })
       expect(source()).toEqual({ repository, problem: 'no token' })
+      // The other platform does not ask again.
+      expect(asked()).toEqual([`list ${repository}`])
       scene().upstream.faults.clear()
       push(files)
       await run()

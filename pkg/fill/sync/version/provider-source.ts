@@ -26,6 +26,10 @@ type GithubClientConfig = ProviderConfig['githubClientConfig']
 
 /** Platforms of a version ask for the same files at about the same time. */
 const sharedMs = 2 * 60_000
+/** A repository that cannot be listed is not asked again for each of its versions. */
+const brokenMs = 30 * 60_000
+/** As old as the lists that versions of one repository share. */
+const listMs = 60_000
 const names = ['go.mod', 'go.sum'] as const
 /** Large providers have a go.sum of some 300 KiB. */
 const maxFileBytes = 4 * 1024 * 1024
@@ -75,7 +79,7 @@ export async function keepSource(
   const isKnown = known?.repository === repository && known.revision !== undefined
   if (isKnown && !isRequested && (!isChecked || (await isThere(object, at)))) return undefined
   try {
-    const { revision, ...found } = await filesOf(context, object, wanted, signal)
+    const { revision, ...found } = await filesOf(context, object, wanted, { signal, isRequested })
     if ('problem' in found) {
       await write({ repository, revision, problem: found.problem })
       return undefined
@@ -158,15 +162,23 @@ async function filesOf(
   context: Context,
   object: StoredObject,
   { repository, version, origin }: WantedSource,
-  signal: AbortSignal,
+  { signal, isRequested }: Pick<SourceNeed, 'signal' | 'isRequested'>,
 ): Promise<SourceFiles> {
   const { namespace } = object.metadata
   const key = JSON.stringify([namespace, origin.name, version, repository])
+  const whole = JSON.stringify([namespace, origin])
   const known = await context.providerFiles.get(key)?.catch(() => undefined)
   if (known !== undefined) return known
+  const broken = isRequested ? undefined : context.providerFiles.get(whole)
+  if (broken !== undefined) return broken
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
   const upstream = context.sources.module(origin, namespace)
+  const nowMs = context.clock()
   const made = (async () => {
+    await upstream.list({ signal: deadline, maxAgeMs: listMs }).catch((error: unknown) => {
+      if (!signal.aborted) context.providerFiles.set(whole, made, nowMs + brokenMs)
+      throw error
+    })
     const resolved = await upstream.resolve(version, { signal: deadline })
     const { revision, ref } = resolved
     const contents = await read(context, upstream, resolved, deadline)
@@ -181,7 +193,7 @@ async function filesOf(
       ? { revision, ...(await packed(context, files, deadline)) }
       : { revision, problem: `${repository} has no go.mod at ${ref}` }
   })()
-  context.providerFiles.set(key, made, context.clock() + sharedMs)
+  context.providerFiles.set(key, made, nowMs + sharedMs)
   made.catch(() => context.providerFiles.delete(key))
   return made
 }
