@@ -66,6 +66,21 @@ export function checksumOf({ spec, status }: Version): string | undefined {
   return status?.checksum || spec.upload?.sha256
 }
 
+/** The platforms of a provider's version that are published together. */
+export type ReleasedPlatforms = NonNullable<NonNullable<Version['spec']['upload']>['release']>
+
+/** Equal for two Versions that were published together. */
+export const releaseText = (release: ReleasedPlatforms): string =>
+  release
+    .map(({ platform, sha256 }) => `${platform} ${sha256}`)
+    .toSorted()
+    .join('\n')
+
+/** The release of a Version that was never stored in full, so that it may lack platforms; undefined for every other one. */
+export function openReleaseOf({ spec, status }: Version): ReleasedPlatforms | undefined {
+  return spec.type === 'Provider' && !status?.checksum ? spec.upload?.release : undefined
+}
+
 export function archiveSizeOf({ spec, status }: Version): number | undefined {
   return status?.archiveSizeBytes ?? spec.upload?.sizeBytes
 }

@@ -1,20 +1,5 @@
-import { checksumOf, sha256Hex } from './archive.ts'
+import { checksumOf, openReleaseOf, releaseText, sha256Hex } from './archive.ts'
 import type { Version } from './version.ts'
-
-/** The platforms of a provider's version that are published together. */
-export type Release = NonNullable<NonNullable<Version['spec']['upload']>['release']>
-
-/** Equal for two Versions that were published together. */
-export const releaseText = (release: Release): string =>
-  release
-    .map(({ platform, sha256 }) => `${platform} ${sha256}`)
-    .toSorted()
-    .join('\n')
-
-/** The release of a Version that was never stored in full, so that it may lack platforms; undefined for every other one. */
-export function openReleaseOf({ spec, status }: Version): Release | undefined {
-  return spec.type === 'Provider' && !status?.checksum ? spec.upload?.release : undefined
-}
 
 /**
  * The platforms for which a Version waits before it is served.

@@ -29,9 +29,12 @@ export {
   locationFrom,
   locationOf,
   normalizeVersion,
+  openReleaseOf,
   type ParentRef,
   parentRefOf,
   placeOfVersion,
+  type ReleasedPlatforms,
+  releaseText,
   sha256Bytes,
   sha256Hex,
   sourceFileName,
@@ -57,7 +60,7 @@ export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { Published, PublishedBy } from './published.ts'
 export { isRecord } from './record.ts'
-export { awaitedPlatforms, openReleaseOf, type Release, releaseText } from './release.ts'
+export { awaitedPlatforms } from './release.ts'
 export { CheckedFinding, type Scan, type ScanSummary, type SecurityFinding } from './scan.ts'
 export { holdsUnscanned, type ScanPolicy } from './scan-policy.ts'
 export { type Backend, backendOf, backends, StorageConfig } from './storage-config.ts'

@@ -5,7 +5,7 @@ import {
   docsFileName,
   formatPath,
   problemsIn,
-  type Release,
+  type ReleasedPlatforms,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
@@ -102,7 +102,7 @@ export async function createParent(
 /** Fields of a Version about its publication. */
 interface Together {
   readonly publication?: string | undefined
-  readonly release?: Release | undefined
+  readonly release?: ReleasedPlatforms | undefined
 }
 
 /** The desired state of the Version of an archive. */
@@ -160,7 +160,7 @@ export async function createVersion(
   context: PublishContext,
   target: Target,
   archive: PublishedArchive,
-  release?: Release,
+  release?: ReleasedPlatforms,
 ): Promise<'published' | 'exists'> {
   const { objects } = context
   const { parent, version, config, kind: type } = target

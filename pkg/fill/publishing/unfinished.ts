@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   awaitedPlatforms,
   openReleaseOf,
-  type Release,
+  type ReleasedPlatforms,
   releaseText,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason } from '../../base/errors/errors.ts'
@@ -39,7 +39,7 @@ const abandonedMs = 60_000
 const platformText = ({ os, arch }: Platform): string => `${os}_${arch}`
 
 /** The list that each Version of a release has. */
-export const releaseOf = (archives: readonly Digest[]): Release =>
+export const releaseOf = (archives: readonly Digest[]): ReleasedPlatforms =>
   archives
     .map(({ file: { sha256 }, platform }) => ({ platform: platformText(platform), sha256 }))
     .toSorted((a, b) => (a.platform < b.platform ? -1 : 1))
