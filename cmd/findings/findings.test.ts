@@ -47,6 +47,14 @@ beforeAll(async () => {
   }
   platform('linux', { binaryScan: { findings: [finding('CVE-3', 'CRITICAL')] } })
   platform('darwin', {})
+  fixture.provider('random')
+  fixture.version('Provider', 'random', '1.0.0', {
+    spec: { operatingSystem: 'linux', architecture: 'arm64' },
+    status: {
+      sourceScan: { findings: [finding('CVE-4', 'HIGH'), finding('CVE-5', 'LOW')] },
+      binaryScan: { findings: [finding('CVE-4', 'HIGH')] },
+    },
+  })
 })
 afterAll(async () => {
   await server.close()
@@ -82,6 +90,16 @@ it('lists findings by package, with the upgrade that closes them, and exits with
 platform/vpc/aws 1.1.0: 2 findings
 `,
   })
+})
+
+it('lists findings of the source of a provider beside those of its platforms', async () => {
+  const { status, stdout } = await run([`${server.host}/platform/random`])
+  expect(status).toBe(1)
+  expect(stdout).toBe(`golang.org/x/net 0.20.0: 2 findings, upgrading to 0.23.0 closes 2
+  HIGH CVE-4 Endless\\u001b[31m headers (source; linux/arm64)
+  LOW CVE-5 Endless\\u001b[31m headers (source)
+platform/random 1.0.0: 2 findings
+`)
 })
 
 describe('the exit status', () => {
