@@ -65,7 +65,9 @@ type Ignored = NonNullable<ScanPolicy['ignore']>[number]
 function hintOf({ id, until }: Ignored, blocking: readonly string[]): string[] {
   if (blocking.includes(id)) return [`${id} was accepted until ${until}`]
   const meant = blocking.find((one) => one !== id && look(one) === look(id))
-  return meant === undefined ? [] : [`scanPolicy.ignore spells ${meant} as ${printable(JSON.stringify(id))}`]
+  return meant === undefined
+    ? []
+    : [`scanPolicy.ignore spells ${meant} as ${printable(JSON.stringify(id))}`]
 }
 
 /** A text without the differences that people overlook. */
