@@ -5,7 +5,7 @@ import { enteredFiles, type Walk } from './entered-files.ts'
 const most: Readonly<Record<Walk, number>> = {
   'known token': 17,
   'new token': 38,
-  archive: 86,
+  archive: 87,
   'added module': 42,
 }
 

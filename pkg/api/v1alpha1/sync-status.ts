@@ -121,7 +121,12 @@ export const DepotReport = {
     .optional()
     .describe('Number of upstream names that are not semantic versions.'),
   unknownExceptions: z
-    .array(z.object({ address: z.string(), version: z.string() }))
+    .array(
+      z.object({
+        address: z.string().describe('Host and path that the exception names.'),
+        version: z.string().describe('Version that the exception names.'),
+      }),
+    )
     .optional()
     .meta({
       description: 'Exceptions of the policy that name nothing that upstream had in its last list.',
