@@ -72,7 +72,7 @@ export type ReleasedPlatforms = NonNullable<NonNullable<Version['spec']['upload'
 /** Equal for two Versions that were published together. */
 export const releaseText = (release: ReleasedPlatforms): string =>
   release
-    .map(({ platform, sha256 }) => `${platform} ${sha256}`)
+    .map(({ platform, sha256 }) => `${platform} ${sha256Hex(sha256) ?? sha256}`)
     .toSorted()
     .join('\n')
 

@@ -1,28 +1,77 @@
 import { checksumOf, openReleaseOf, releaseText, sha256Hex } from './archive.ts'
 import type { Version } from './version.ts'
 
+/** What decides about a Version of a provider whether releases are complete. */
+export interface ReleasePart {
+  /** Platform and digest, as in a line of `releaseText`. */
+  readonly part: string
+  /** The release that it was published with, if that may lack platforms. */
+  readonly open: string | undefined
+}
+
+/**
+ * Finds the releases of one version that lack platforms. A Version counts for a release that it was published with, and for
+ * every other one if it is served: its own release is complete, or it has none.
+ *
+ * @returns the platforms that each release lacks
+ */
+export function incompleteReleases(
+  parts: readonly ReleasePart[],
+): ReadonlyMap<string, readonly string[]> {
+  const served = new Set(parts.filter(({ open }) => open === undefined).map(({ part }) => part))
+  const waiting = Map.groupBy(parts, ({ open }) => open ?? '')
+  waiting.delete('')
+  const lacking = new Map<string, readonly string[]>()
+  // A release that is complete may complete another one.
+  for (let before = -1; before !== lacking.size; ) {
+    before = lacking.size
+    lacking.clear()
+    for (const [release, own] of waiting) {
+      const there = new Set(own.map(({ part }) => part))
+      const missing = release.split('\n').filter((part) => !there.has(part) && !served.has(part))
+      if (missing.length > 0) lacking.set(release, missing.map(platformOf))
+      else for (const part of there) served.add(part)
+    }
+  }
+  return lacking
+}
+
+const platformOf = (part: string): string => part.split(' ', 1).join('')
+
+/** As {@link incompleteReleases}, of the Versions of the same version and provider. */
+export function incompleteReleasesIn(
+  siblings: readonly Version[],
+): ReadonlyMap<string, readonly string[]> {
+  // What was stored once is complete, even if somebody deleted a platform since.
+  const stored = new Set(
+    siblings
+      .filter(({ status }) => status?.checksum)
+      .map(({ spec: { upload } }) => releaseText(upload?.release ?? [])),
+  )
+  return incompleteReleases(
+    siblings.map((version) => {
+      const open = textOfOpen(version)
+      return { part: partOf(version), open: stored.has(open ?? '') ? undefined : open }
+    }),
+  )
+}
+
 /**
  * The platforms for which a Version waits before it is served.
  *
  * @param siblings the Versions of the same version and provider
  */
-export function awaitedPlatforms(
+export const awaitedPlatforms = (
   version: Version,
   siblings: readonly Version[],
-): readonly string[] {
-  const release = openReleaseOf(version)
-  if (release === undefined) return []
-  const text = releaseText(release)
-  // What was served once is complete, even if somebody deleted a platform since.
-  if (siblings.some((one) => isServedPart(one, text))) return []
-  const there = new Set(siblings.map(partOf))
-  return release
-    .filter(({ platform, sha256 }) => !there.has(`${platform} ${sha256}`))
-    .map(({ platform }) => platform)
+): readonly string[] => {
+  const open = textOfOpen(version)
+  return open === undefined ? [] : (incompleteReleasesIn(siblings).get(open) ?? [])
 }
 
-function isServedPart({ spec: { upload }, status }: Version, text: string): boolean {
-  return Boolean(status?.checksum) && releaseText(upload?.release ?? []) === text
+function textOfOpen(version: Version): string | undefined {
+  const open = openReleaseOf(version)
+  return open && releaseText(open)
 }
 
 function partOf(version: Version): string {

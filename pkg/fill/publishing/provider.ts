@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, mayPass, ReasonError } from '../../base/errors/errors.ts'
 import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
-import type { StoredObject } from '../../records/store/store.ts'
 import { FillError, verifySignature } from '../sources/sources.ts'
 import { identityOf } from '../sync/sync.ts'
 import { backRefused, type PublishContext } from './plan.ts'
@@ -24,7 +23,7 @@ import {
   releaseOf,
   removeVersions,
   served,
-  unfinishedOthers,
+  unfinishedOf,
   unfinishedRefused,
   withoutOthers,
 } from './unfinished.ts'
@@ -139,18 +138,20 @@ async function createRelease(
   archives: readonly Digest[],
   missingOnes: readonly ReleaseArchive[],
 ): Promise<void> {
-  const others = unfinishedOthers(target, archives)
+  const { others } = unfinishedOf(target, archives)
   const taken = new Set(others.map(({ sibling }) => sibling.identity))
   const isTaken = ({ platform }: Digest) =>
     taken.has(identityOf({ version: target.version, ...platform }))
   const release = archives.length > 1 ? releaseOf(archives) : undefined
-  const made: StoredObject[] = []
   const create = async (some: readonly ReleaseArchive[]): Promise<void> => {
     for (const archive of some) {
-      const { sha256 } = archive.file
       const outcome = await untilTaken(() => createVersion(context, target, archive, release))
-      const created = publishedAs(target, { ...archive, sha256 })
-      if (outcome === 'published' && created !== undefined) made.push(created.object)
+      if (outcome === 'exists' && !isThere(withoutOthers(target, archives), archive)) {
+        throw new FillError(
+          'ReleaseIncomplete',
+          `${archive.fileName} was just published with another build of ${target.version}: publish this release again in a minute, if that one is not complete then`,
+        )
+      }
     }
   }
   const inOrder = missingOnes.toSorted((a, b) => (a.fileName < b.fileName ? -1 : 1))
@@ -161,8 +162,9 @@ async function createRelease(
     await create(inOrder.filter(isTaken))
   } catch (error) {
     // Another build has a platform, so this one can never be complete.
-    if (hasReason(error, 'VersionExists')) {
-      await removeVersions(context, made).catch(() => undefined)
+    if (hasReason(error, 'VersionExists') || hasReason(error, 'ReleaseIncomplete')) {
+      const ours = unfinishedOf(target, archives).ours.map(({ sibling }) => sibling.object)
+      await removeVersions(context, ours).catch(() => undefined)
     }
     throw error
   }

@@ -2,13 +2,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
+import { awaitedPlatforms, type Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { defaultLimits } from '../../archives/archive/archive.ts'
 import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { ApiError } from '../../records/kube/kube.ts'
 import { folderObjects, refOf } from '../../records/store/store.ts'
+import { resourceOf } from '../sync/sync.ts'
 import type { ProviderPublication } from './provider.ts'
 import { createVersion } from './publish.ts'
 import {
@@ -18,6 +19,7 @@ import {
   publish,
   publishProvider,
 } from './publishing.ts'
+import { releaseOf } from './unfinished.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-publishing-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -145,13 +147,18 @@ it('keeps the README that a person named for a version', async () => {
   expect(context.objects.list('Version')[0]?.status).toMatchObject({ readmeConfigMapRef })
 })
 
-/** Plans a release of zips that each have this content. */
-async function plannedRelease(content: string, platforms: readonly string[], version = '1.0.0') {
-  const folder = join(dir, content)
+/** The platforms of a release, and the content of a zip, if that is not its own. */
+type Platforms = readonly string[] | Readonly<Record<string, string>>
+
+/** Plans a release. */
+async function plannedRelease(name: string, platforms: Platforms, version = '1.0.0') {
+  const folder = join(dir, name)
   mkdirSync(folder)
-  for (const platform of platforms) {
-    const text = `${content} ${platform}`
-    const zip = await zipOf([{ path: `terraform-provider-cmdb_v${version}`, content: text }])
+  const contents = Array.isArray(platforms)
+    ? platforms.map((platform) => [platform, `${name} ${platform}`] as const)
+    : Object.entries(platforms)
+  for (const [platform, content] of contents) {
+    const zip = await zipOf([{ path: `terraform-provider-cmdb_v${version}`, content }])
     writeFileSync(join(folder, `terraform-provider-cmdb_${version}_${platform}.zip`), zip)
   }
   return planAgain(folder)
@@ -228,8 +235,8 @@ describe('a release that was begun and never finished', () => {
   const all = ['darwin_arm64', 'linux_amd64', 'windows_amd64']
 
   /** Creates the first platforms of a release. */
-  async function begin(content: string, platforms: readonly string[], number: number) {
-    const release = await plannedRelease(content, platforms)
+  async function begin(name: string, platforms: Platforms, number: number) {
+    const release = await plannedRelease(name, platforms)
     let created = 0
     const create: PublishContext['objects']['create'] = async (object) => {
       if (object.kind === 'Version') created += 1
@@ -249,6 +256,24 @@ describe('a release that was begun and never finished', () => {
     const again = await planAgain(dirname(folder))
     expect(again.refusals).toEqual([])
     return publishProvider(context, again)
+  }
+
+  /** Publishes a release, but is killed before it deletes those of another one. */
+  const publishUntilDelete = async (release: ProviderPublication) => {
+    const objects = {
+      ...context.objects,
+      delete: async () => {
+        throw new ApiError('Forbidden', 'no right to delete')
+      },
+    }
+    await expect(publishProvider({ ...context, objects }, release)).rejects.toThrow('right')
+  }
+  /** Platforms that are served. */
+  const served = () => {
+    const there = context.objects.list('Version').map((object) => resourceOf('Version', object))
+    return there
+      .filter((one) => awaitedPlatforms(one, there).length === 0)
+      .map(({ spec }) => `${spec.operatingSystem}_${spec.architecture}`)
   }
 
   it('says in each Version which platforms it waits for, until all are there', async () => {
@@ -279,14 +304,8 @@ describe('a release that was begun and never finished', () => {
   it('is finished by whoever began to replace it, and by nobody else', async () => {
     const first = await begin('first', all, 2)
     const second = await plannedRelease('second', all)
-    const killed = {
-      ...context.objects,
-      delete: async () => {
-        throw new ApiError('Forbidden', 'no right to delete')
-      },
-    }
     vi.setSystemTime(Date.now() + 90_000)
-    await expect(publishProvider({ ...context, objects: killed }, second)).rejects.toThrow('right')
+    await publishUntilDelete(second)
     expect(versions()).toHaveLength(3)
     const { refusals } = await planAgain(dirname(first.archives[0]?.file.path ?? ''))
     expect(refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
@@ -305,7 +324,7 @@ describe('a release that was begun and never finished', () => {
     for (const release of [first, await second()]) {
       expect(message).toContain(release.archives[0]?.file.sha256)
     }
-    expect(message).toContain('because windows_amd64 is missing')
+    expect(message).toContain('because it lacks windows_amd64')
     vi.setSystemTime(Date.now() + 90_000)
     expect(await publishProvider(context, await second())).toBe('published')
     expect(versions().map(({ upload }) => upload?.release?.length)).toEqual([3, 3, 3])
@@ -353,5 +372,65 @@ describe('a release that was begun and never finished', () => {
       reason: 'VersionExists',
     })
     expect(digests()).toEqual(other.archives.map(({ file }) => file.sha256))
+  })
+
+  /** Of which only the zip for Windows differs. */
+  const builds = [
+    { linux_amd64: 'same', windows_amd64: 'signed first' },
+    { linux_amd64: 'same', windows_amd64: 'signed second' },
+  ] as const
+
+  it('is not completed by a build that has some of its zips, nor completes that one', async () => {
+    const [one, two] = builds
+    await begin('first', one, 1)
+    const second = await plannedRelease('second', two)
+    await publishUntilDelete(second)
+    expect(versions()).toHaveLength(2)
+    expect(served()).toEqual([])
+    expect(await publishAgain(second)).toBe('published')
+    expect(digests().toSorted()).toEqual(second.archives.map(({ file }) => file.sha256).toSorted())
+    expect(served()).toHaveLength(2)
+  })
+
+  it('wins over a build with some of its zips that begins at the same moment', async () => {
+    const [one, two] = builds
+    const first = await plannedRelease('first', one)
+    const second = await plannedRelease('second', two)
+    const [linux] = first.archives
+    if (linux === undefined) throw new Error('the release has no zips')
+    const objects: PublishContext['objects'] = {
+      ...context.objects,
+      async create(object) {
+        if (object.kind === 'Version' && versions().length === 0) {
+          await createVersion(context, first.target, linux, releaseOf(first.archives))
+        }
+        return context.objects.create(object)
+      },
+    }
+    await expect(publishProvider({ ...context, objects }, second)).rejects.toMatchObject({
+      reason: 'ReleaseIncomplete',
+      message: expect.stringContaining('was just published with another build of 1.0.0'),
+    })
+    expect(versions().map(({ operatingSystem }) => operatingSystem)).toEqual(['linux'])
+    expect(await publishAgain(first)).toBe('published')
+  })
+
+  it('is not replaced by the same zips and another one, which would complete it', async () => {
+    const contents = { darwin_arm64: 'a', linux_amd64: 'b', windows_amd64: 'c' }
+    await begin('first', contents, 2)
+    const second = await plannedRelease('second', { ...contents, freebsd_amd64: 'd' })
+    expect(second.refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
+  })
+
+  it.each([
+    ['of several platforms', ['linux_amd64', 'windows_amd64']],
+    ['of one platform', ['linux_amd64']],
+  ])('is removed by the next run of a release %s that is served', async (_, platforms) => {
+    await begin('first', all, 1)
+    const second = await plannedRelease('second', platforms)
+    await publishUntilDelete(second)
+    expect(served()).toEqual(platforms)
+    expect(await publishAgain(second)).toBe('exists')
+    expect(digests()).toEqual(second.archives.map(({ file }) => file.sha256))
   })
 })

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  awaitedPlatforms,
+  incompleteReleasesIn,
   openReleaseOf,
   type ReleasedPlatforms,
   releaseText,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { hasReason } from '../../base/errors/errors.ts'
+import { hasReason, unavailable } from '../../base/errors/errors.ts'
 import { refOf, type StoredObject } from '../../records/store/store.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
-import { identityOf } from '../sync/sync.ts'
 import type { PublishContext } from './plan.ts'
 import { nameOf, type Sibling, type Target } from './target.ts'
 
@@ -45,15 +44,16 @@ export const releaseOf = (archives: readonly Digest[]): ReleasedPlatforms =>
     .toSorted((a, b) => (a.platform < b.platform ? -1 : 1))
 
 function unfinishedIn(siblings: readonly Sibling[]): readonly Unfinished[] {
-  return siblings.flatMap((sibling) => {
-    const { resource, version } = sibling
-    const open = openReleaseOf(resource)
-    if (open === undefined) return []
-    const same = siblings.filter((one) => one.version === version).map((one) => one.resource)
-    const lacking = awaitedPlatforms(resource, same)
-    const { operatingSystem: os = '', architecture: arch = '' } = resource.spec
-    const platform = platformText({ os, arch })
-    return lacking.length > 0 ? [{ sibling, platform, release: releaseText(open), lacking }] : []
+  const versions = Map.groupBy(siblings, ({ version }) => version)
+  return [...versions.values()].flatMap((same) => {
+    const incomplete = incompleteReleasesIn(same.map(({ resource }) => resource))
+    return same.flatMap((sibling) => {
+      const { resource } = sibling
+      const release = releaseText(openReleaseOf(resource) ?? [])
+      const lacking = incomplete.get(release)
+      const { operatingSystem: os = '', architecture: arch = '' } = resource.spec
+      return lacking ? [{ sibling, platform: platformText({ os, arch }), release, lacking }] : []
+    })
   })
 }
 
@@ -81,13 +81,17 @@ export function withoutOthers(target: Target, archives: readonly Digest[]): Targ
   return without(target, ({ release }) => release !== own)
 }
 
-/** Versions of releases that these archives do not finish. */
-export function unfinishedOthers(
+/** Versions of releases that these archives do not finish, and of the one that they finish. */
+export function unfinishedOf(
   { siblings, version }: Target,
   archives: readonly Digest[],
-): readonly Unfinished[] {
+): { readonly others: readonly Unfinished[]; readonly ours: readonly Unfinished[] } {
   const own = releaseText(releaseOf(archives))
-  return unfinishedIn(siblings((one) => one === version)).filter(({ release }) => release !== own)
+  const all = unfinishedIn(siblings((one) => one === version))
+  return {
+    others: all.filter(({ release }) => release !== own),
+    ours: all.filter(({ release }) => release === own),
+  }
 }
 
 /** The refusal of a release while another one of its version is being published, or cannot be replaced by it. */
@@ -96,7 +100,7 @@ export function unfinishedRefused(
   target: Target,
   archives: readonly Digest[],
 ): FillError | undefined {
-  const others = unfinishedOthers(target, archives)
+  const { others } = unfinishedOf(target, archives)
   const [first] = others
   if (first === undefined) return undefined
   const ours = new Map(
@@ -105,7 +109,7 @@ export function unfinishedRefused(
   const { sibling, platform, lacking } = others.find((one) => ours.has(one.platform)) ?? first
   const own = ours.get(platform)
   const digests = `${platform} has SHA-256 ${sibling.sha256} (${nameOf(sibling.object)})${own === undefined ? '' : `, and this archive has ${own}`}`
-  const what = `${target.version} was begun with other zips and is not served, because ${lacking.join(', ')} is missing: ${digests}. Finish it with its zips`
+  const what = `${target.version} was begun with other zips and is not served, because it lacks ${lacking.join(', ')}: ${digests}. Finish it with its zips`
   const refusal = (rest: string) => new FillError('ReleaseIncomplete', `${what}, or ${rest}`)
   // Somebody's own credentials may allow to create Versions, and not to delete them.
   const mayDelete = objects.isFolder || publisher !== undefined
@@ -118,25 +122,22 @@ export function unfinishedRefused(
 }
 
 /**
- * Whether a release can take a platform that another one lacks, so that the other one can never be complete, and its Versions
- * can be deleted. If each has a platform that the other one lacks, the later one goes on.
+ * Whether a release has, or can take, a platform that another one lacks, with other bytes. Then the other one can never be
+ * complete, and its Versions can be deleted. If each has such a platform, the later one goes on.
  */
 function isReplaceable(
   { release, lacking }: Unfinished,
   target: Target,
   archives: readonly Digest[],
 ): boolean {
-  const own = releaseText(releaseOf(archives))
-  const there = target.siblings((one) => one === target.version)
-  const unfinished = unfinishedIn(there)
-  const ours = unfinished.filter((one) => one.release === own)
-  const theirs = unfinished.filter((one) => one.release === release)
-  return archives.some(({ platform }) => {
+  const { others, ours } = unfinishedOf(target, archives)
+  const theirs = others.filter((one) => one.release === release)
+  const wanted = new Set(release.split('\n'))
+  return archives.some(({ platform, file: { sha256 } }) => {
     const text = platformText(platform)
-    if (!lacking.includes(text)) return false
-    const identity = identityOf({ version: target.version, ...platform })
-    if (!there.some((one) => one.identity === identity)) return true
-    return ours.some((one) => one.platform === text) && newestMs(ours) >= newestMs(theirs)
+    if (!lacking.includes(text) || wanted.has(`${text} ${sha256}`)) return false
+    if (others.some((one) => one.platform === text)) return false
+    return !ours.some((one) => one.platform === text) || newestMs(ours) >= newestMs(theirs)
   })
 }
 
@@ -148,7 +149,7 @@ const newestMs = (some: readonly Unfinished[]): number =>
 const goneMs = 10_000
 const lookAgainMs = 20
 
-/** Deletes Versions that were never served. @throws ApiError */
+/** Deletes Versions that were never served. @throws ApiError; RegistryError Unavailable */
 export async function removeVersions(
   { objects }: Pick<PublishContext, 'objects'>,
   versions: readonly StoredObject[],
@@ -159,7 +160,12 @@ export async function removeVersions(
   const untilMs = performance.now() + goneMs
   const isThere = ({ kind, metadata: { namespace, name, uid } }: StoredObject) =>
     objects.get(kind, namespace, name)?.metadata.uid === uid
-  while (versions.some(isThere) && performance.now() < untilMs) await sleep(lookAgainMs)
+  while (versions.some(isThere)) {
+    if (performance.now() > untilMs) {
+      throw unavailable(`${versions.filter(isThere).map(nameOf).join(', ')} is still being deleted`)
+    }
+    await sleep(lookAgainMs)
+  }
 }
 
 /**

@@ -325,7 +325,12 @@ describe('a release of a provider', () => {
     platform: `${os}_amd64`,
     sha256: sha256(digit),
   }))
-  const part = (os: keyof typeof platforms, status: object = {}, digit: string = platforms[os]) =>
+  const part = (
+    os: keyof typeof platforms,
+    status: object = {},
+    digit: string = platforms[os],
+    others = release,
+  ) =>
     version(`dns-${os}`, '1.0.0', {
       metadata: owner('dns', 'Provider'),
       spec: {
@@ -333,7 +338,7 @@ describe('a release of a provider', () => {
         operatingSystem: os,
         architecture: 'amd64',
         fileName: `${os}.zip`,
-        upload: { sha256: sha256(digit), release },
+        upload: { sha256: sha256(digit), release: others },
       },
       status: { checksum: undefined, synced: undefined, ...status },
     })
@@ -354,6 +359,16 @@ describe('a release of a provider', () => {
     upsert(catalog, part('windows', {}, 'd'))
     expect(servedIn(catalog)).toEqual([])
     upsert(catalog, part('windows'))
+    expect(servedIn(catalog)).toEqual(['linux', 'darwin', 'windows'])
+  })
+
+  it('is not served with a zip that another release needs, before that one is complete', () => {
+    const catalog = new Catalog()
+    const other = release.filter(({ platform }) => platform !== 'windows_amd64')
+    upsert(catalog, provider, part('linux', {}, 'a', other), part('darwin'), part('windows'))
+    expect(servedIn(catalog)).toEqual([])
+    const upper = other.map((one) => ({ ...one, sha256: one.sha256.toUpperCase() }))
+    upsert(catalog, part('linux', {}, 'a', upper), part('darwin', {}, 'b', other))
     expect(servedIn(catalog)).toEqual(['linux', 'darwin', 'windows'])
   })
 

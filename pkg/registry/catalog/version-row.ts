@@ -11,6 +11,7 @@ import {
   docsChecksumOf,
   docsFileName,
   fileNameOf,
+  incompleteReleases,
   locationFrom,
   normalizeVersion,
   type ParentKind,
@@ -287,13 +288,15 @@ export class VersionRow {
   #lacking(parent: Parent): readonly string[] {
     const { openRelease } = this.#rare
     if (openRelease === undefined) return []
-    const there = new Set(
-      parent.rowsOf(this.version).map(({ os, arch, sha256 }) => `${os}_${arch} ${sha256}`),
+    const incomplete = parent.memo(`incompleteReleases ${this.version}`, () =>
+      incompleteReleases(
+        parent.rowsOf(this.version).map((row) => ({
+          part: `${row.os}_${row.arch} ${row.sha256}`,
+          open: row.#rare.openRelease,
+        })),
+      ),
     )
-    return openRelease.split('\n').flatMap((part) => {
-      const [platform = ''] = part.split(' ')
-      return there.has(part) ? [] : [platform]
-    })
+    return incomplete.get(openRelease) ?? []
   }
 
   get #noDigest(): string {
