@@ -107,7 +107,7 @@ it('says for a minute that a release was begun and not finished, and lets anothe
   await stage('0.9.0', files)
   const early = await finish('0.9.0', files)
   expect(early.status).toBe(409)
-  expect(early.body.errors.join()).toContain('because linux_amd64 is missing')
+  expect(early.body.errors.join()).toContain('because it lacks linux_amd64')
   const ended = await vi.waitUntil(
     async () => {
       const answer = await finish('0.9.0', files)
