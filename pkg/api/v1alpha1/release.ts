@@ -1,7 +1,7 @@
 import { checksumOf, openReleaseOf, releaseText, sha256Hex } from './archive.ts'
 import type { Version } from './version.ts'
 
-/** What decides about a Version of a provider whether releases are complete. */
+/** A Version of a provider, as far as it decides whether releases are complete. */
 export interface ReleasePart {
   /** Platform and digest, as in a line of `releaseText`. */
   readonly part: string

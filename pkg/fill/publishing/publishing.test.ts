@@ -374,7 +374,7 @@ describe('a release that was begun and never finished', () => {
     expect(digests()).toEqual(other.archives.map(({ file }) => file.sha256))
   })
 
-  /** Of which only the zip for Windows differs. */
+  /** Builds of which only the zip for Windows differs. */
   const builds = [
     { linux_amd64: 'same', windows_amd64: 'signed first' },
     { linux_amd64: 'same', windows_amd64: 'signed second' },
