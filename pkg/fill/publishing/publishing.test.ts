@@ -388,7 +388,7 @@ describe('a release that was begun and never finished', () => {
     expect(versions()).toHaveLength(2)
     expect(served()).toEqual([])
     expect(await publishAgain(second)).toBe('published')
-    expect(digests().toSorted()).toEqual(second.archives.map(({ file }) => file.sha256).toSorted())
+    expect(new Set(digests())).toEqual(new Set(second.archives.map(({ file }) => file.sha256)))
     expect(served()).toHaveLength(2)
   })
 
