@@ -187,6 +187,24 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(listing()?.replaced).toBeUndefined()
     })
 
+    it('gets a platform that comes after another one was stored, once its content is old enough', async () => {
+      await begin()
+      await later(7 * day)
+      await eventually(() => expect(stored()).toHaveLength(2))
+      const isStored = () =>
+        scene().condition('Version', 'dns-1-1-0-windows-amd64', 'Ready')?.status === 'True'
+      scene().upstream.provider('acme/dns', {
+        '1.0.0': release(),
+        '1.1.0': { platforms: [...platforms, 'windows/amd64'], text: 'first' },
+      })
+      await later(hour)
+      await later(hour)
+      expect(isStored()).toBe(false)
+      await later(7 * day)
+      await later(hour)
+      await eventually(() => expect(isStored()).toBe(true))
+    })
+
     it('is asked for once if no config wants it, and for each poll while it waits', async () => {
       await begin({ versionConstraints: '>= 1.0.0' })
       const sums = () => asks('sums acme/dns 1.1.0')

@@ -165,6 +165,7 @@ async function bring(
   // After a restore without statuses, nobody knows what was stored. What the spec names was let in before.
   const isLost = [depot, object].some(isBare)
   const have = new Set((isLost ? known.all : known.stored).map(normalizeVersion))
+  const unstored = new Set(known.unstored.map(normalizeVersion))
   // Versions that upstream no longer has stay.
   const select = (all: readonly string[]) =>
     selectVersions([...all, ...missing], constraints, { historyLimit }).versions
@@ -174,8 +175,10 @@ async function bring(
     policy,
     memory: listingOf(before),
     lastMs: from.lastMs,
-    isAwaited: (version) =>
-      wanted.has(normalizeVersion(version)) && !have.has(normalizeVersion(version)),
+    isAwaited: (version) => {
+      const name = normalizeVersion(version)
+      return wanted.has(name) && (unstored.has(name) || !have.has(name))
+    },
     asking,
   })
   const admitted = admission(context, depot, before, { ...from, versions: candidates }, policy)

@@ -51,7 +51,8 @@ export function knownVersions(
     namespace,
     ...(object !== undefined && { ownerUid: object.metadata.uid }),
   })
-  const stored = [...owned, ...removals.held].filter((one) => isNamed(one) && isStored(one))
+  const children = [...owned, ...removals.held].filter(isNamed)
+  const stored = children.filter((one) => isStored(one))
   const versionOf = ({ spec }: StoredObject) => String((spec as { version?: unknown }).version)
   const gone = stored.filter((child) => versionStatus(child).upstream === 'Gone').map(versionOf)
   const named = versions.map(({ version }) => version)
@@ -60,6 +61,8 @@ export function knownVersions(
   return {
     all: [...named, ...new Set(unnamed)],
     stored: stored.map(versionOf),
+    /** Those of which an archive is not stored yet, such as that of a platform that came later. */
+    unstored: children.filter((one) => !isStored(one)).map(versionOf),
     // What is stored from a source that the config no longer names is judged by that source.
     sources: stored.flatMap((child) => {
       const { address } = versionStatus(child).artifact ?? {}
