@@ -160,6 +160,19 @@ describe('finds', () => {
       ],
     ],
     [
+      'a release with a platform that a Depot fetched',
+      [
+        cmdb,
+        released('darwin', 'arm64', 'a', '[darwin_arm64 a, linux_amd64 b]'),
+        version(
+          'cmdb-linux',
+          'version: 1.0.0, fileName: linux.zip, operatingSystem: linux, architecture: amd64, providerConfigRef: {name: cmdb}',
+          'Provider',
+        ).concat(`status: {checksum: ${'b'.repeat(64)}}\n`),
+      ],
+      [],
+    ],
+    [
       'two modules of one address',
       [network, module('other', `name: network, provider: aws, ${storage}`)],
       [/^error \| address-conflict \| line 6 \| network\/aws is the address of team\/network/],

@@ -125,7 +125,7 @@ export function* incompleteReleases(
   const releaseOf = (version: PlacedObject<Version>): string =>
     JSON.stringify([parents.of(version)?.key, normalizeVersion(version.resource.spec.version)])
   const published = versions.filter(({ resource }) => resource.spec.upload !== undefined)
-  const all = Map.groupBy(published, releaseOf)
+  const all = Map.groupBy(versions, releaseOf)
   const lackingOf = (version: PlacedObject<Version>) => {
     const siblings = all.get(releaseOf(version)) ?? []
     return awaitedPlatforms(

@@ -354,7 +354,7 @@ describe('a release of a provider', () => {
     expect(catalog.version('platform', 'dns-linux')?.unserved).toEqual({
       reason: 'ReleaseIncomplete',
       message:
-        'its release lacks windows_amd64: publish it again with the same zips, or delete this Version',
+        'its release lacks windows_amd64: publish it again with the same zips, or delete the Versions of this release',
     })
     upsert(catalog, part('windows', {}, 'd'))
     expect(servedIn(catalog)).toEqual([])

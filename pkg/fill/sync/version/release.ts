@@ -4,8 +4,10 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import { type Context, msOf, refOf } from '../context.ts'
+import { ownedBy } from '../parent/children.ts'
 import { versionOfStored } from '../parent/desired.ts'
 import { resourceOf } from '../resource.ts'
+import { parentOfVersion } from './parent-of.ts'
 import type { VersionWork } from './work.ts'
 
 /** All platforms of a release are created within moments. It is reported if they take longer. */
@@ -31,7 +33,7 @@ export function awaitRelease(
   if (leftMs > 0) return { afterMs: leftMs }
   throw new FillError(
     'ReleaseIncomplete',
-    `the release lacks ${lacking.join(', ')}: run depot publish provider again with the same zips, or delete this Version`,
+    `the release lacks ${lacking.join(', ')}: run depot publish provider again with the same zips, or delete the Versions of this release`,
   )
 }
 
@@ -47,23 +49,31 @@ export function wakeRelease(
   }
 }
 
-/** Published Versions of the same version and provider. */
+/** Versions of the same version and provider: those that people published, and those that a Depot fetched. */
 function siblingsOf(
   objects: Context['objects'],
-  { metadata: { namespace }, spec }: Version,
+  version: Version,
 ): { readonly object: StoredObject; readonly version: Version }[] {
-  const number = versionOfStored({ spec })
-  return objects
+  const number = versionOfStored(version)
+  const { namespace } = version.metadata
+  const parent = parentOfVersion({ objects }, version)
+  // A watch may deliver a Provider after its first Versions.
+  const published = objects
     .list('Version', { namespace, ownerUid: '' })
+    .filter((object) => providerOf(object) === version.spec.providerConfigRef?.name)
+  return [...(parent ? ownedBy({ objects }, parent) : []), ...published]
     .filter(
       (object) =>
         versionOfStored(object) === number && object.metadata.deletionTimestamp === undefined,
     )
     .flatMap((object) => {
-      const version = attempt(() => resourceOf('Version', object))
-      const isSibling =
-        version?.spec.type === 'Provider' &&
-        version.spec.providerConfigRef?.name === spec.providerConfigRef?.name
-      return isSibling ? { object, version } : []
+      const sibling = attempt(() => resourceOf('Version', object))
+      return sibling ? { object, version: sibling } : []
     })
+}
+
+/** The name of its provider, without reading the rest, which takes long. */
+function providerOf({ spec }: StoredObject): string | undefined {
+  const { type, providerConfigRef } = spec as Partial<Version['spec']>
+  return type === 'Provider' ? providerConfigRef?.name : undefined
 }
