@@ -64,6 +64,8 @@ export interface CandidateVersion {
   readonly version: string
   /** Changes with the content; undefined if the list does not say. */
   readonly mark?: string | undefined
+  /** Whether upstream lists it, and its content could not be read. */
+  readonly isUnread?: boolean
   /** When it was published, as the host attests: in the future, or Infinity, if that cannot be true. */
   readonly publishedMs?: number | undefined
 }
@@ -73,6 +75,8 @@ export interface SeenVersion {
   /** The moment from which its age counts. */
   readonly sinceMs: number
   readonly mark?: string | undefined
+  /** Whether its age cannot begin, because its content was never read. */
+  readonly isUnread?: boolean
 }
 
 /**
@@ -120,7 +124,8 @@ function ageMs(age = '0d'): number {
 }
 
 /**
- * Tells since when each version counts. A version that changed is young again.
+ * Tells since when each version counts. A version that changed is young again, and one stays young whose content nobody could
+ * read yet: it may come at any moment.
  *
  * @param before what earlier lists said, by version without `v`; undefined: there were none. Then only the newest versions are
  *   young, unless the host says when versions were published. Those without a believable date are young then.
@@ -138,9 +143,13 @@ export function seenVersions(
   const young = isTrusted
     ? newestOf(listed.map(({ version }) => normalizeVersion(version)))
     : undefined
-  const sinceOf = (version: string, { mark, publishedMs = nowMs }: CandidateVersion): number => {
+  const neverRead = ({ version, isUnread }: CandidateVersion): boolean =>
+    isUnread === true && before?.get(normalizeVersion(version))?.mark === undefined
+  const sinceOf = (version: string, one: CandidateVersion): number => {
+    const { mark, publishedMs = nowMs } = one
     const pastMs = publishedMs < nowMs ? publishedMs : undefined
     const known = before?.get(version)
+    if (neverRead(one)) return nowMs
     const isSame = known?.mark === undefined || mark === undefined || known.mark === mark
     if (known !== undefined) return isSame ? Math.max(known.sinceMs, pastMs ?? 0) : nowMs
     if (pastMs !== undefined) return before ? Math.max(pastMs, lastMs) : pastMs
@@ -151,7 +160,11 @@ export function seenVersions(
       const version = normalizeVersion(one.version)
       return [
         version,
-        { sinceMs: sinceOf(version, one), mark: one.mark ?? before?.get(version)?.mark },
+        {
+          sinceMs: sinceOf(version, one),
+          mark: one.mark ?? before?.get(version)?.mark,
+          isUnread: neverRead(one),
+        },
       ]
     }),
   )

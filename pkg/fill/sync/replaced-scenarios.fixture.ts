@@ -187,6 +187,38 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(listing()?.replaced).toBeUndefined()
     })
 
+    it('is young as long as its content cannot be read', async () => {
+      await begin()
+      scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.2.0': release() })
+      const fault = new FillError('UpstreamNotFound', 'nothing was uploaded yet')
+      for (const what of ['sums', 'release', 'fetch']) {
+        scene().upstream.faults.set(`${what} acme/dns 1.2.0`, fault)
+      }
+      for (let count = 0; count < 5; count += 1) await later(2 * day)
+      expect(listing()?.heldBack).toMatchObject([
+        {
+          version: '1.2.0',
+          message: 'upstream lists it, and its content cannot be read, so its age has not begun',
+        },
+      ])
+      scene().upstream.faults.clear()
+      await later(hour)
+      expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)
+      expect(scene().names('Version')).not.toContain('dns-1-2-0-linux-amd64')
+      await later(7 * day)
+      expect(scene().names('Version')).toContain('dns-1-2-0-linux-amd64')
+    })
+
+    it('does not disturb the others if it was let in, never stored, and vanishes', async () => {
+      await begin()
+      const fault = new FillError('ArchiveTooLarge', 'too large')
+      scene().upstream.faults.set('fetch acme/dns 1.1.0', fault)
+      await later(8 * day)
+      scene().upstream.provider('acme/dns', { '1.0.0': release() })
+      await later(hour)
+      expect(scene().condition('Depot', 'main', 'Ready')).toMatchObject({ status: 'True' })
+    })
+
     it('gets a platform that comes after another one was stored, once its content is old enough', async () => {
       await begin()
       await later(7 * day)

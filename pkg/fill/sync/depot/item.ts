@@ -189,12 +189,13 @@ async function bring(
   const coming = await filterInTurns(versions, mayCome)
   const selected = select(coming)
   if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
-  const young = select(versions).filter((version) => !mayCome(version))
+  const isMissing = new Set(missing)
+  const young = select(versions).filter((one) => !isMissing.has(one) && !mayCome(one))
   const held = object && (await remember(object, young))
   // Before they come in: a process that is killed says it once more, and never not at all.
   const named = new Set(known.all.map(normalizeVersion))
   const isNew = (version: string) => !isOld(version) && !named.has(normalizeVersion(version))
-  for (const version of selected.filter((one) => isNew(one) && !missing.includes(one))) {
+  for (const version of selected.filter((one) => isNew(one) && !isMissing.has(one))) {
     for (const exception of exceptionsOf(version)) {
       reportException(context, depot, `${kind} ${item.name}`, exception)
     }
@@ -212,7 +213,6 @@ async function bring(
     wakeRefused(context, applied)
     if (asking.isPoll) await wakeReleased(context, applied, config, asking)
   }
-  const isMissing = new Set(missing)
   return {
     isManaged: true,
     found: versions.length,

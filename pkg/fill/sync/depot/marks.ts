@@ -61,19 +61,30 @@ export async function markedVersions(
   const options = { signal: AbortSignal.any([signal, deadline]), urgent }
   const ask = marksFrom(context, namespace, { kind, config }, options)
   const asked = new Set(listed.filter(isAsked).map(({ version }) => version))
+  // Those whose content nobody has read come first: the time may not last for all.
+  const isKnown = ({ version }: { readonly version: string }): number =>
+    before?.get(normalizeVersion(version))?.mark === undefined ? 0 : 1
+  const unread = new Set<string>()
   await eachLimited(
-    versions.filter(({ version }) => asked.has(version)),
+    versions
+      .filter(({ version }) => asked.has(version))
+      .toSorted((a, b) => isKnown(a) - isKnown(b)),
     maxAtOnce,
     async (one) => {
       const mark = await ask(one).catch((error: unknown) => {
         signal.throwIfAborted()
         if (!(error instanceof FillError || isTimeout(error))) throw error
+        unread.add(one.version)
         return undefined
       })
       marks.set(one.version, mark)
     },
   )
-  return listed.map((one) => ({ ...one, mark: one.mark ?? marks.get(one.version) }))
+  return listed.map((one) => ({
+    ...one,
+    mark: one.mark ?? marks.get(one.version),
+    isUnread: unread.has(one.version),
+  }))
 }
 
 function marksFrom(

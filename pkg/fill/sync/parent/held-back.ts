@@ -133,7 +133,7 @@ export function admission(
   const strictly = withoutExceptions(policy)
   const entryOf = (version: string) => {
     const refusal = refusalIn(version, policy)
-    const { sinceMs = nowMs } = seen.get(normalizeVersion(version)) ?? {}
+    const { sinceMs = nowMs, isUnread } = seen.get(normalizeVersion(version)) ?? {}
     const ages = agesFor(address, version, policy)
     const isOlder =
       (ages.Installation === 0 && datedBy !== 'Installation') || isFree(version, ages.Installation)
@@ -148,7 +148,10 @@ export function admission(
       const isReplaced = [...(before?.replaced ?? []), ...replaced].some(
         (one) => one.version === normalizeVersion(version) && one.at === since,
       )
-      const message = isReplaced ? 'upstream replaced it, so its age began again' : undefined
+      const replacedNow = isReplaced ? 'upstream replaced it, so its age began again' : undefined
+      const message = isUnread
+        ? 'upstream lists it, and its content cannot be read, so its age has not begun'
+        : replacedNow
       return { version, since, until: timeOf(freeAtMs), why, message, ...by }
     }
     const { why, message } = refusal
