@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { tarGzOf, zipOf } from '../../../hack/testbed/registry/archives.ts'
 import type { Fault } from '../../../hack/testbed/upstream/faults.ts'
@@ -230,6 +231,35 @@ describe('a module of a registry', () => {
     })
     expect(await fetched(address, '1.1.0')).toMatchObject({ path: 'modules/vpc' })
     expect(await fetched(address, '1.2.0')).toMatchObject({ path: 'modules/vpc' })
+  })
+
+  it('is fetched at the commit that its revision names, though the registry names another by then', async () => {
+    const address = 'acme/moving/aws'
+    const offer = (name: string, content: string) => {
+      const commit = git.tag(name, 'v1.0.0', { 'main.tf': content })
+      const location = `git::${git.urlOf(name)}?ref=${commit}`
+      registry.addModule({ address, version: '1.0.0', location })
+      return commit
+    }
+    const take = async (meanwhile: () => unknown) => {
+      const source = vpc(address)
+      const resolved = await source.resolve('1.0.0', { signal })
+      meanwhile()
+      const { file, revision, sizeBytes } = await source.fetch(resolved, fetching)
+      const bytes = await readFile(file.path)
+      await file.remove()
+      expect([revision, bytes.length]).toEqual([resolved.revision, sizeBytes])
+      return bytes
+    }
+    const commit = offer('first', 'locals {}')
+    const first = await take(() => offer('second', 'stolen'))
+    expect(await take(() => undefined)).not.toEqual(first)
+    registry.addModule({
+      address,
+      version: '1.0.0',
+      location: `git::${git.urlOf('first')}?ref=${commit}`,
+    })
+    expect(await take(() => undefined)).toEqual(first)
   })
 
   it('is refused if its checksum differs from the one that the registry names', async () => {

@@ -58,10 +58,12 @@ export function registryModule(options: RegistryModuleOptions): ModuleUpstream {
     async resolve(text, asking) {
       const version = versionFrom(text)
       const { ref } = await resolveFromList(this, version, asking)
-      return { version, ref, revision: `${version}@${markOf(await locate(ref, asking))}` }
+      const place = await locate(ref, asking)
+      return { version, ref, revision: `${version}@${markOf(place)}`, place }
     },
-    async fetch({ ref, revision }, fetching) {
-      const place = await locate(ref, fetching)
+    async fetch({ ref, revision, place: known }, fetching) {
+      // The registry may name other content to a second question than the revision says.
+      const place = known ?? (await locate(ref, fetching))
       const path = joined(place.path, options.path)
       if (place.kind === 'git') {
         const wanted = { url: place.url, ref: place.ref ?? 'HEAD', namedByUpstream: true }

@@ -1,6 +1,7 @@
 import type { ModuleConfig, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ArchiveLimits } from '../../archives/archive/archive.ts'
 import type { SpoolFile } from '../../archives/spool/spool.ts'
+import type { ModuleAddress } from './go-getter.ts'
 
 /** The part of a module's config that says where the module comes from. */
 export type ModuleOrigin = Pick<
@@ -59,6 +60,8 @@ export interface ResolvedVersion {
   readonly ref: string
   /** For the status: `v1.2.3@sha1:...`. Changes with the content, as far as that is known without a download. */
   readonly revision: string
+  /** Where the content of the revision is, if a registry names the place. */
+  readonly place?: ModuleAddress
 }
 
 export interface FetchOptions {
