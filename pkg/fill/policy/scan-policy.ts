@@ -28,16 +28,19 @@ const shownHints = 2
 export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanVerdict {
   const { block, ignore = [] } = policy ?? {}
   if (block === undefined) return {}
-  if (status?.scan?.sha256 !== sha256) {
-    return holdsUnscanned(policy) ? { message: missing(status) } : {}
-  }
+  const isScanned = status?.scan?.sha256 === sha256
+  if (!isScanned && holdsUnscanned(policy)) return { message: missing(status) }
+  // Without a scan of the archive, findings of its go.mod and go.sum still count.
+  const { scan, dependencyScan, sourceScan, binaryScan } = status ?? {}
+  const summaries = isScanned ? [scan, dependencyScan] : [dependencyScan]
+  const scans = isScanned ? [sourceScan, binaryScan] : dependencyScan && [sourceScan]
   const severities = block === 'HIGH' ? ['CRITICAL', 'HIGH'] : ['CRITICAL']
-  const counts = [status.scan, status.dependencyScan].flatMap((scan) => scan?.counts ?? [])
+  const counts = summaries.flatMap((one) => one?.counts ?? [])
   const count = counts.reduce(
     (sum, { critical, high }) => sum + critical + (block === 'HIGH' ? high : 0),
     0,
   )
-  const all = [status.sourceScan, status.binaryScan].flatMap((scan) => scan?.findings ?? [])
+  const all = (scans ?? []).flatMap((one) => one?.findings ?? [])
   const listed = all.filter(({ severity }) => severities.includes(severity))
   const accepted = new Map(ignore.map(({ id, until }) => [id, attempt(() => endOf(until)) ?? 0]))
   const isAccepted = (id: string) => (accepted.get(id) ?? 0) > nowMs

@@ -112,6 +112,19 @@ it('quarantines a version by findings in its source', async () => {
   expect((await scene.status('linux')).quarantinedBy).toBeUndefined()
 })
 
+it('quarantines a version by findings in its source although its archive has no scan', async () => {
+  await counting(`if (target === 'binary') process.exit(1)`)
+  await store(undefined, { block: 'HIGH', onMissing: 'Serve' })
+  await scene.run()
+  const { scan, quarantinedBy } = await scene.status('linux')
+  expect(scan).toBeUndefined()
+  expect(quarantinedBy?.[0]?.message).toMatch(/^scans found CRITICAL or HIGH: CVE-1; /)
+  await scene.stop()
+  await store(undefined, { block: 'CRITICAL', onMissing: 'Serve' })
+  await scene.run()
+  expect((await scene.status('linux')).quarantinedBy).toBeUndefined()
+})
+
 it('refuses files that differ from what was fetched, and fails once for all platforms', async () => {
   await counting()
   await store()

@@ -53,14 +53,17 @@ export function scanPolicyScenarios(scene: () => Scene): void {
     expect((await store({ block: 'CRITICAL', onMissing: 'Serve' })).quarantinedBy).toBeUndefined()
   })
 
-  it('a version with findings stays quarantined until a scanner decides', async () => {
-    const status = await store({ block: 'CRITICAL' })
-    const counts = { critical: 1, high: 0, medium: 0, low: 0, unknown: 0 }
-    const scan = { sha256: status.artifact?.sha256, scanner: 'trivy 0.70.0', counts }
-    const version = scene().object('Version', 'vpc-1-0-0')
-    await scene().objects.writeStatus(version, { ...status, scan })
-    expect((await store({ onMissing: 'Serve' })).quarantinedBy).toMatchObject([
-      { by: 'ScanPolicy' },
-    ])
-  })
+  it.each(['scan', 'dependencyScan'])(
+    'a version with findings of its %s stays quarantined until a scanner decides',
+    async (summary) => {
+      const status = await store({ block: 'CRITICAL' })
+      const counts = { critical: 1, high: 0, medium: 0, low: 0, unknown: 0 }
+      const scan = { sha256: status.artifact?.sha256, scanner: 'trivy 0.70.0', counts }
+      const version = scene().object('Version', 'vpc-1-0-0')
+      await scene().objects.writeStatus(version, { ...status, [summary]: scan })
+      expect((await store({ onMissing: 'Serve' })).quarantinedBy).toMatchObject([
+        { by: 'ScanPolicy' },
+      ])
+    },
+  )
 }

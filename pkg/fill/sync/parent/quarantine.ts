@@ -188,7 +188,10 @@ export async function releaseUnscanned(
   if (onMissing === 'Hold') return
   const after = (status: VersionStatus | undefined) => {
     const isScanned = status?.scan?.sha256 === sha256Hex(status?.checksum ?? '')
-    return isScanned ? status?.quarantinedBy : quarantinedAfter(status?.quarantinedBy, {}, '')
+    const { critical = 0, high = 0 } = status?.dependencyScan?.counts ?? {}
+    return isScanned || critical + high > 0
+      ? status?.quarantinedBy
+      : quarantinedAfter(status?.quarantinedBy, {}, '')
   }
   const turns = new Turns()
   for (const version of versions) {
