@@ -60,7 +60,7 @@ export interface ResolvedVersion {
   readonly ref: string
   /** For the status: `v1.2.3@sha1:...`. Changes with the content, as far as that is known without a download. */
   readonly revision: string
-  /** Where the content of the revision is, if a registry names the place. */
+  /** Place of that content, if a registry names it. */
   readonly place?: ModuleAddress
 }
 
