@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits, visitFiles } from '../../archives/archive/archive.ts'
@@ -174,6 +174,48 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await run()
       expect(await stored()).toEqual([])
       expect(status().replaced).toBeUndefined()
+    })
+
+    it('stay while the registry does not tell which repository it is', async () => {
+      offer()
+      push(files)
+      scene().upstream.sources.set('acme/hello', repository)
+      await write({})
+      await run()
+      const before = source()
+      expect(before?.sha256).toBeDefined()
+      scene().upstream.faults.set('source acme/hello', new FillError('FetchFailed', 'down'))
+      const { resolvedSourceRepository: _, ...lost } = scene().status('Provider', 'hello')
+      await scene().objects.writeStatus(scene().object('Provider', 'hello'), lost)
+      await run()
+      expect(scene().status('Provider', 'hello').resolvedSourceRepository).toBeUndefined()
+      expect(source()).toEqual(before)
+    })
+
+    it('of a published provider stay if the repository cannot be read when a person requests a sync', async () => {
+      push(files)
+      await mkdir(join(scene().storage, 'depot/hello'), { recursive: true })
+      await writeFile(join(scene().storage, 'depot/hello/hello.zip'), 'archive')
+      await scene().write('Version', 'by-hand', {
+        type: 'Provider',
+        version: '1.0.0',
+        operatingSystem: 'linux',
+        architecture: 'amd64',
+        providerConfigRef: { name: 'hello', storageConfig, sourceRepository: repository },
+        upload: { fileName: 'hello.zip', sha256: hash('sha256', 'archive') },
+      })
+      const published = () => scene().status('Version', 'by-hand')
+      await run()
+      const before = published().artifact?.source
+      expect(before?.sha256).toBeDefined()
+      scene().upstream.faults.set(repository, new FillError('RateLimited', 'limited'))
+      scene().aheadMs = 5 * 60_000
+      await scene().objects.patch(refOf(scene().object('Version', 'by-hand')), {
+        metadata: { annotations: { 'depot.internal/sync-requested-at': 'now' } },
+      })
+      await run()
+      expect(published().lastHandledSync).toBe('now')
+      expect(published().artifact?.source).toEqual(before)
     })
 
     it('are fetched again when a person requests a sync, because a tag was moved', async () => {

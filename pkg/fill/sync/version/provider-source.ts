@@ -71,6 +71,7 @@ export async function keepSource(
       return sourcedStatus(status, source, { at, nowMs: context.clock(), graceMs })
     })
   const wanted = wantedSource(context, object)
+  if (wanted === 'unknown') return undefined
   if (wanted === undefined) {
     if (known !== undefined) await write(undefined)
     return undefined
@@ -124,8 +125,11 @@ interface WantedSource {
   readonly origin: ModuleOrigin
 }
 
-/** The repository that the config of a provider names, otherwise the one that its registry names. */
-function wantedSource(context: Context, object: StoredObject): WantedSource | undefined {
+/** The repository that the config of a provider names, otherwise the one that its registry names, if it has answered. */
+function wantedSource(
+  context: Context,
+  object: StoredObject,
+): WantedSource | 'unknown' | undefined {
   const resource = resourceOf('Version', latestOf(context, object))
   const { parent, configName: name, version } = placeOf(context, resource)
   const config: Partial<ProviderConfig> = {
@@ -134,6 +138,7 @@ function wantedSource(context: Context, object: StoredObject): WantedSource | un
   }
   const status = parent?.status as Provider['status']
   const url = config.sourceRepository ?? status?.resolvedSourceRepository
+  if (url === undefined && resource.spec.upload === undefined) return 'unknown'
   if (!url) return undefined
   const { docs, githubClientConfig } = config
   const source = docs?.url === url ? docs : { type: hostOf(url, githubClientConfig), url }

@@ -58,8 +58,11 @@ export async function syncUpload(
         syncUpload(context, { ...work, object: moved, version: resourceOf('Version', moved) })
       )
   }
-  const isKnown = artifact?.fileName === fileName && !isElsewhere && request === undefined
-  const stored = isKnown ? await verifyStored(context, object, placed, { signal }) : undefined
+  const isSame = artifact?.fileName === fileName && !isElsewhere
+  const stored =
+    isSame && request === undefined
+      ? await verifyStored(context, object, placed, { signal })
+      : undefined
   const found =
     stored?.state === 'whole'
       ? { ...artifact, ...stored.seen }
@@ -76,6 +79,7 @@ export async function syncUpload(
           revision: `sha256:${sha256}`,
           ...(upload?.docs && { docs: upload.docs }),
           ...placeFields(placed),
+          ...(isSame && artifact.source && { source: artifact.source }),
           ...found,
         },
         checksum: Buffer.from(sha256, 'hex').toString('base64'),
