@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { zipOf } from '../hack/testbed/registry/archives.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
@@ -79,7 +79,14 @@ beforeAll(async () => {
     await fillConsumers(registry)
     const oidc = ['--oidc-issuer-url', issuer.url, '--oidc-client-id', 'depot']
     const source = ['--manifests', registry.manifests, '--mcp', '--base-url', 'https://depot.test']
-    servers.push(await startAs(registry, ...source, ...oidc))
+    const server = await startAs(registry, ...source, ...oidc)
+    servers.push(server)
+    // The search reads documentation in the background.
+    const search = () => answerOf(server, '/depot/ui/v1/search?q=network', ['team'])
+    const hasRead = async () => {
+      if (!(await search()).body.includes('Builds the network.')) throw new Error('not yet')
+    }
+    await vi.waitFor(hasRead, { timeout: 60_000, interval: 100 })
   }
 })
 afterAll(async () => {
