@@ -187,6 +187,19 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(listing()?.replaced).toBeUndefined()
     })
 
+    it('is young, with two alarms, while two mirrors that differ answer in turns', async () => {
+      await begin()
+      const before = Number(await counted())
+      for (let count = 0; count < 8; count += 1) {
+        releases(count % 2 === 0 ? 'other' : 'first')
+        await later(2 * day)
+      }
+      expect(stored()).toEqual([])
+      expect(Number(await counted()) - before).toBe(2)
+      await later(8 * day)
+      expect(stored()).toHaveLength(2)
+    })
+
     it('is young as long as its content cannot be read', async () => {
       await begin()
       scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.2.0': release() })

@@ -24,13 +24,13 @@ export function replacedIn(
   })
 }
 
-/** The evidence that a status keeps, and the part of it that is new. */
+/** The evidence that a status keeps, and the part of it that is new. Two mirrors that differ raise two alarms, not one a poll. */
 export function newEvidence(
   before: readonly Evidence[] = [],
   replaced: readonly Evidence[],
 ): { readonly all: Evidence[] | undefined; readonly fresh: readonly Evidence[] } {
   const isKnown = ({ version, offered }: Evidence) =>
-    before.findLast((one) => one.version === version)?.offered === offered
+    before.some((one) => one.version === version && one.offered === offered)
   const fresh = replaced.filter((one) => !isKnown(one))
   const all = [...before, ...fresh].slice(-maxEvidence)
   return { all: all.length > 0 ? all : undefined, fresh }
