@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { zipOf } from '../../../../hack/testbed/registry/archives.ts'
 import {
@@ -6,6 +7,7 @@ import {
 } from '../../../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../../../hack/testbed/upstream/registry.ts'
 import { type LocalSources, localSources } from '../../sources/sources.fixture.ts'
+import { FillError } from '../../sources/sources.ts'
 import { contentOfRelease } from './content-mark.ts'
 
 let authority: UpstreamAuthority
@@ -70,6 +72,34 @@ it('asks for each platform whose checksums have a document of their own', async 
   digests.set('arm64', 'c'.repeat(64))
   expect((await content()).mark).not.toBe(first.mark)
 })
+
+it.each([
+  ['UpstreamNotFound', ['darwin', 'linux'], [2, 2]],
+  ['UpstreamNotFound', ['linux', 'darwin'], [2, 1]],
+  ['RateLimited', ['darwin', 'linux'], ['RateLimited', 1]],
+  ['UpstreamNotFound', ['darwin', 'linux', 'plan9'], ['UpstreamNotFound', 3]],
+] as const)(
+  'has all checksums if others name those of a platform without an answer: %s, %j, %j',
+  async (reason, systems, expected) => {
+    const file = (os: string) => `terraform-provider-dns_1.0.0_${os}_amd64.zip`
+    let asks = 0
+    const upstream = {
+      address: 'registry.test/acme/dns',
+      sums: async (_: string, { os }: { os: string }) => {
+        asks += 1
+        if (os !== 'linux') throw new FillError(reason, 'no package')
+        return new Map(['linux', 'darwin'].map((one) => [file(one), hash('sha256', one)]))
+      },
+    }
+    const platforms = systems.map((os) => ({ os, arch: 'amd64' }))
+    const content = contentOfRelease(upstream, { version: '1.0.0', platforms }, { signal })
+    const found = await content.then(
+      ({ sums }) => sums.length,
+      (error: unknown) => (error as FillError).reason,
+    )
+    expect([found, asks]).toEqual(expected)
+  },
+)
 
 it('has no name for a release without archives', async () => {
   const dns = local.sources.provider({ name: 'dns', namespace: 'acme' }, 'team')

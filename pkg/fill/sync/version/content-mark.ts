@@ -3,10 +3,13 @@
 import { hash } from 'node:crypto'
 import {
   archiveHashes,
+  FillError,
   type ProviderUpstream,
   type UpstreamOptions,
   type UpstreamProviderVersion,
 } from '../../sources/sources.ts'
+
+type Platform = UpstreamProviderVersion['platforms'][number]
 
 /** How much of a digest a status remembers: nobody can make other content that begins alike. */
 export const markLength = 24
@@ -26,7 +29,7 @@ export interface ReleaseContent {
 
 /**
  * Reads the checksums of all platforms of a release. One document usually has all of them, but may also have only
- * those of one platform.
+ * those of one platform. A platform that cannot be asked about may be in the document of another one.
  *
  * @throws FillError
  */
@@ -37,12 +40,22 @@ export async function contentOfRelease(
 ): Promise<ReleaseContent> {
   const type = upstream.address.split('/').at(-1) ?? ''
   const files = new Map<string, string>()
+  const isKnown = ({ os, arch }: Platform) =>
+    archiveHashes(files, type, version).has(`${os}_${arch}`)
+  const failures: { readonly platform: Platform; readonly error: FillError }[] = []
   for (const platform of platforms) {
-    const known = archiveHashes(files, type, version)
-    if (known.has(`${platform.os}_${platform.arch}`)) continue
-    const sums = await upstream.sums(version, platform, options)
-    for (const [file, sum] of sums) files.set(file, sum)
+    if (isKnown(platform)) continue
+    try {
+      const sums = await upstream.sums(version, platform, options)
+      for (const [file, sum] of sums) files.set(file, sum)
+    } catch (error) {
+      if (!(error instanceof FillError) || error.reason === 'RateLimited') throw error
+      failures.push({ platform, error })
+    }
   }
+  // Without one of them, the mark would change when that can be read.
+  const missing = failures.find(({ platform }) => !isKnown(platform))
+  if (missing !== undefined) throw missing.error
   const named = [...files].map(([file, sum]) => `${sum} ${file}`).toSorted()
   const mark = named.length === 0 ? undefined : markOfRevision(named.join('\n'))
   return { sums: [...files.values()], mark }
