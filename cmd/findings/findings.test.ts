@@ -47,6 +47,14 @@ beforeAll(async () => {
   }
   platform('linux', { binaryScan: { findings: [finding('CVE-3', 'CRITICAL')] } })
   platform('darwin', {})
+  fixture.provider('null')
+  fixture.version('Provider', 'null', '1.0.0', {
+    spec: { operatingSystem: 'linux', architecture: 'arm64' },
+    status: {
+      artifact: { source: { repository: 'https://git.test/null', sha256: 'a'.repeat(64) } },
+      binaryScan: { findings: [] },
+    },
+  })
   fixture.provider('random')
   fixture.version('Provider', 'random', '1.0.0', {
     spec: { operatingSystem: 'linux', architecture: 'arm64' },
@@ -100,6 +108,14 @@ it('lists findings of the source of a provider beside those of its platforms', a
   LOW CVE-5 Endless\\u001b[31m headers (source)
 platform/random 1.0.0: 2 findings
 `)
+})
+
+it('is not sure of a provider whose source no scan has looked at', async () => {
+  const { status, stderr } = await run([`${server.host}/platform/null`])
+  expect(status).not.toBe(0)
+  expect(stderr).toBe(
+    'depot: platform/null 1.0.0 is not known to be clean: source was not scanned\n',
+  )
 })
 
 describe('the exit status', () => {

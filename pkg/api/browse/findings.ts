@@ -64,7 +64,9 @@ export const VersionFindings = z
       .describe('Of the source, and of the binaries of providers: equal findings are one item.'),
     unscanned: z
       .array(z.string())
-      .describe('Archives that nobody scanned: `source` of a module, `os/arch` of a provider.'),
+      .describe(
+        'Archives that nobody scanned: `source` of a module, or of a provider whose go.mod is known; `os/arch` of a provider.',
+      ),
     packages: z.array(PackageFindings).describe('All findings by package, the worst first.'),
   })
   .register(components, { id: 'VersionFindings' })

@@ -501,6 +501,9 @@ function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchPara
     JSON.stringify(distinct(status?.binaryScan?.findings ?? [])),
   )
   const unscanned = own.filter((one) => !binaries.includes(one)).map(platformName)
+  const lacksSource = isModule
+    ? sources.length === 0
+    : own.some(({ status }) => status?.artifact?.source?.sha256 && !status.sourceScan)
   return {
     address: `${owner.metadata.namespace}/${model.address(owner)}`,
     version,
@@ -516,7 +519,7 @@ function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchPara
         findings: JSON.parse(findingList) as unknown,
       })),
     ],
-    unscanned: isModule ? (sources.length > 0 ? [] : ['source']) : unscanned,
+    unscanned: [...(lacksSource ? ['source'] : []), ...(isModule ? [] : unscanned)],
     packages: packagesOf(distinct(own.flatMap(allFindings))),
   }
 }

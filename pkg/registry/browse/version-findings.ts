@@ -115,13 +115,13 @@ function findingsOf(
       ),
     })
   }
-  const unscannedModule = withSource.length === 0 ? ['source'] : []
-  const unscanned = rows.filter((row) => row.binaryScannedAt === undefined).map(platformOf)
+  const lacksSource = isModule ? withSource.length === 0 : rows.some((row) => row.lacksSourceScan)
+  const lacking = isModule ? [] : rows.filter((row) => row.binaryScannedAt === undefined)
   const lists = rows.flatMap((row) => [row.sourceFindings, row.binaryFindings])
   return {
     ...of,
     scans,
-    unscanned: isModule ? unscannedModule : unscanned,
+    unscanned: [...(lacksSource ? ['source'] : []), ...lacking.map(platformOf)],
     packages: packagesOf(distinctFindings(table, lists)),
   }
 }

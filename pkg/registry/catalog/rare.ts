@@ -25,6 +25,8 @@ export interface ReadmeRef {
 export interface Rare {
   readonly checksumMalformed: boolean
   readonly isTruncated: boolean
+  /** Whether the source of a provider is stored, to be scanned. */
+  readonly hasSource: boolean
   readonly binaryScannedAt: string | undefined
   readonly binaryFindings: FindingList
   readonly readme: ReadmeRef | undefined
@@ -45,6 +47,7 @@ export interface Rare {
 const nothingRare: Rare = {
   checksumMalformed: false,
   isTruncated: false,
+  hasSource: false,
   binaryScannedAt: undefined,
   binaryFindings: 0,
   readme: undefined,
@@ -90,16 +93,18 @@ export function rareOf(
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const open = openReleaseOf(version)
+  const hasSource = spec.type === 'Provider' && status?.artifact?.source?.sha256 !== undefined
   const breaks = breaksOf(version)
   const published = publishedFrom(status?.published)
   const { quarantinedBy = nothingRare.quarantinedBy } = status ?? {}
   const parts = [scan, ref, digests, open, breaks, published, spec.lifecycle, status?.lifecycle]
   const isPlainRow = parts.every((part) => part === undefined)
-  const isMarked = checksumMalformed || isTruncated
+  const isMarked = checksumMalformed || isTruncated || hasSource
   if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
   return {
     checksumMalformed,
     isTruncated,
+    hasSource,
     binaryScannedAt: context.string(scannedAt(scan)),
     binaryFindings: context.findings.hold(scan?.findings ?? []),
     readme: ref && { ...ref, version: metadata.name },

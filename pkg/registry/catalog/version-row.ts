@@ -158,6 +158,11 @@ export class VersionRow {
     return this.#rare.isTruncated
   }
 
+  /** Whether the source of a provider is stored, and no scan of it is known. */
+  get lacksSourceScan(): boolean {
+    return this.#rare.hasSource && this.sourceScannedAt === undefined
+  }
+
   get binaryFindings(): FindingList {
     return this.#rare.binaryFindings
   }
