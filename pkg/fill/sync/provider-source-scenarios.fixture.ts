@@ -155,6 +155,26 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(source()?.problem).toBeUndefined()
     })
 
+    it('are not asked for by each platform if a version cannot be read, but when a person requests a sync', async () => {
+      offer()
+      push(files)
+      const fetch = `fetch ${repository} 1.0.0`
+      scene().upstream.faults.set(fetch, new FillError('FetchFailed', 'too slow'))
+      await write()
+      const sync = await scene().begin({ providerSources: true })
+      await sync.idle()
+      expect(source()).toEqual({ repository, problem: 'too slow' })
+      expect(scene().status('Version', 'hello-1-0-0-darwin-arm64').artifact?.source).toEqual(
+        source(),
+      )
+      expect(asked().filter((what) => what === fetch)).toHaveLength(1)
+      scene().upstream.faults.clear()
+      await scene().objects.patch(refOf(scene().object('Version', 'hello-1-0-0-linux-amd64')), {
+        metadata: { annotations: { 'depot.internal/sync-requested-at': 'now' } },
+      })
+      await eventually(() => expect(source()?.sha256).toBeDefined())
+    })
+
     it('are those of another repository when the config names one, and none when it names none', async () => {
       offer()
       push(files)

@@ -26,7 +26,7 @@ type GithubClientConfig = ProviderConfig['githubClientConfig']
 
 /** Platforms of a version ask for the same files at about the same time. */
 const sharedMs = 2 * 60_000
-/** A repository that cannot be listed is not asked again for each of its versions. */
+/** A repository that cannot be listed is not asked again for each of its versions, nor a version for each platform. */
 const brokenMs = 30 * 60_000
 /** As old as the lists that versions of one repository share. */
 const listMs = 60_000
@@ -172,7 +172,10 @@ async function filesOf(
   const { namespace } = object.metadata
   const key = JSON.stringify([namespace, origin.name, version, repository])
   const whole = JSON.stringify([namespace, origin])
-  const known = await context.providerFiles.get(key)?.catch(() => undefined)
+  const known = await context.providerFiles.get(key)?.catch((error: unknown) => {
+    if (isRequested || failureOf(error) === undefined) return undefined
+    throw error
+  })
   if (known !== undefined) return known
   const broken = isRequested ? undefined : context.providerFiles.get(whole)
   if (broken !== undefined) return broken
@@ -199,7 +202,10 @@ async function filesOf(
       : { revision, problem: `${repository} has no go.mod at ${ref}` }
   })()
   context.providerFiles.set(key, made, nowMs + sharedMs)
-  made.catch(() => context.providerFiles.delete(key))
+  made.catch(() => {
+    if (signal.aborted) context.providerFiles.delete(key)
+    else context.providerFiles.set(key, made, nowMs + brokenMs)
+  })
   return made
 }
 
