@@ -16,16 +16,19 @@ interface Config {
   readonly provider?: string
 }
 
-/** Lists the Versions that people published for a parent. */
-export function publishedFor(
-  { objects }: Pick<Context, 'objects'>,
-  parent: StoredObject,
-): StoredObject[] {
+/** Lists the Versions without an owner that name the config of a parent. */
+function named({ objects }: Pick<Context, 'objects'>, parent: StoredObject): StoredObject[] {
   const { namespace } = parent.metadata
   return objects
     .list('Version', { namespace, ownerUid: '' })
-    .filter((version) => isPublishedFor(version, parent))
+    .filter((version) => isOf(version, parent))
 }
+
+/** Lists the Versions that people published for a parent. */
+export const publishedFor = (
+  context: Pick<Context, 'objects'>,
+  parent: StoredObject,
+): StoredObject[] => named(context, parent).filter(isPublished)
 
 /** The versions as a spec would list them. */
 export const versionsIn = (published: readonly StoredObject[]): { readonly version: string }[] =>
@@ -49,15 +52,10 @@ function isPublished({ metadata, spec }: StoredObject): boolean {
 }
 
 /** Lists the Versions of a parent whose archives people placed in storage, without saying more than their names. */
-export function placedFor(
-  { objects }: Pick<Context, 'objects'>,
+export const placedFor = (
+  context: Pick<Context, 'objects'>,
   parent: StoredObject,
-): StoredObject[] {
-  const { namespace } = parent.metadata
-  return objects
-    .list('Version', { namespace, ownerUid: '' })
-    .filter((version) => isPlaced(version) && isOf(version, parent))
-}
+): StoredObject[] => named(context, parent).filter(isPlaced)
 
 const isPlaced = ({ metadata, spec }: StoredObject): boolean =>
   metadata.ownerReferences.length === 0 &&
