@@ -12,7 +12,7 @@ import {
 } from '../../sources/sources.ts'
 import { type Context, msOf } from '../context.ts'
 import { seenIn } from '../parent/held-back.ts'
-import { contentOfRelease, markOfCommit, markOfRevision } from '../version/content-mark.ts'
+import { contentOfRelease, markOfCommit, markOfModule } from '../version/content-mark.ts'
 import type { DepotItem } from './configs.ts'
 
 /** Maximum number of versions that are asked for at once. */
@@ -96,7 +96,7 @@ function marksFrom(
   if (kind === 'Module') {
     const source = sources.module(config, namespace)
     const recent = { ...options, maxAgeMs: Number.POSITIVE_INFINITY }
-    return async ({ version }) => markOfRevision((await source.resolve(version, recent)).revision)
+    return async ({ version }) => markOfModule((await source.resolve(version, recent)).revision)
   }
   const source = sources.provider(config, namespace)
   return async (one) =>

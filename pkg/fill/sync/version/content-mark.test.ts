@@ -8,7 +8,7 @@ import {
 import { UpstreamRegistry } from '../../../../hack/testbed/upstream/registry.ts'
 import { type LocalSources, localSources } from '../../sources/sources.fixture.ts'
 import { FillError } from '../../sources/sources.ts'
-import { contentOfRelease } from './content-mark.ts'
+import { contentOfRelease, markOfModule } from './content-mark.ts'
 
 let authority: UpstreamAuthority
 let registry: UpstreamRegistry
@@ -107,4 +107,11 @@ it('has no name for a release without archives', async () => {
     sums: [],
     mark: undefined,
   })
+})
+
+it.each([
+  [`1.0.0@sha1:${'a'.repeat(40)}`, 'a'.repeat(24)],
+  ['1.0.0@mark:0123456789abcdef', undefined],
+])('a module with the revision %s is named %s', (revision, mark) => {
+  expect(markOfModule(revision)).toBe(mark)
 })

@@ -16,7 +16,16 @@ export const markLength = 24
 
 export const markOfCommit = (commit: string): string => commit.slice(0, markLength)
 
-/** Names the content of a module in a registry, whose list has no commits. */
+/**
+ * Names the commit of a module. A registry that names the URL of an archive says nothing of its content: some registries sign a
+ * new URL for each answer.
+ */
+export function markOfModule(revision: string): string | undefined {
+  const commit = /@sha\d+:([0-9a-f]+)$/.exec(revision)?.[1]
+  return commit && markOfCommit(commit)
+}
+
+/** Names the checksums of a release. */
 export const markOfRevision = (revision: string): string =>
   hash('sha256', revision).slice(0, markLength)
 

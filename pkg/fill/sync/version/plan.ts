@@ -17,15 +17,10 @@ import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { shownUrl } from '../../egress/egress.ts'
 import { quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
-import {
-  type FetchOptions,
-  FillError,
-  type ModuleUpstream,
-  type UpstreamOptions,
-} from '../../sources/sources.ts'
+import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
 import { addressOf } from '../depot/listing.ts'
-import { contentOfRelease, markOfCommit, markOfRevision } from './content-mark.ts'
+import { contentOfRelease, markOfModule, markOfRevision } from './content-mark.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
 import { configOf, parentOfVersion } from './parent-of.ts'
@@ -192,7 +187,7 @@ function modulePlan(
       return {
         revision: resolved.revision,
         from: `${source.identity} ${resolved.ref}`,
-        mark: () => Promise.resolve(markOfModule(source.type, resolved.revision)),
+        mark: () => Promise.resolve(markOfModule(resolved.revision)),
         requireTrust: () => undefined,
         fetch: async (fetching) => {
           const fetched = await source.fetch(resolved, fetching)
@@ -252,12 +247,6 @@ function providerPlan(context: Context, version: Version, placed: PlacedVersion)
       }
     },
   }
-}
-
-function markOfModule(type: ModuleUpstream['type'], revision: string): string | undefined {
-  if (type === 'registry') return markOfRevision(revision)
-  const commit = /@sha\d+:([0-9a-f]+)$/.exec(revision)?.[1]
-  return commit && markOfCommit(commit)
 }
 
 function placeIdOf(
