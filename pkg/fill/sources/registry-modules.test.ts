@@ -239,7 +239,6 @@ describe('a module of a registry', () => {
       const commit = git.tag(name, 'v1.0.0', { 'main.tf': content })
       const location = `git::${git.urlOf(name)}?ref=${commit}`
       registry.addModule({ address, version: '1.0.0', location })
-      return commit
     }
     const take = async (meanwhile: () => unknown) => {
       const source = vpc(address)
@@ -251,15 +250,9 @@ describe('a module of a registry', () => {
       expect([revision, bytes.length]).toEqual([resolved.revision, sizeBytes])
       return bytes
     }
-    const commit = offer('first', 'locals {}')
-    const first = await take(() => offer('second', 'stolen'))
-    expect(await take(() => undefined)).not.toEqual(first)
-    registry.addModule({
-      address,
-      version: '1.0.0',
-      location: `git::${git.urlOf('first')}?ref=${commit}`,
-    })
-    expect(await take(() => undefined)).toEqual(first)
+    offer('first', 'locals {}')
+    expect((await take(() => offer('second', 'stolen'))).includes('stolen')).toBe(false)
+    expect((await take(() => undefined)).includes('stolen')).toBe(true)
   })
 
   it('is refused if its checksum differs from the one that the registry names', async () => {
