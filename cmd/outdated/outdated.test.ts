@@ -201,7 +201,9 @@ it('takes the token of the CLIs or of a file, and says how to get one', async ()
     /undecided: localhost:\d+ answered 401; run terraform login localhost/,
   )
   const withFile = (file: string) => outdated(['--token-file', file, '--host', host])
-  expect((await withFile('stale')).stdout).toContain('token may have expired')
+  expect((await withFile('stale')).stdout).toContain(
+    'the token in stale may have expired: write another one into it',
+  )
   expect(await withFile('token')).toMatchObject({ status: 0 })
   expect(await outdated([], { [`TF_TOKEN_${host}`]: 'a secret' })).toMatchObject({ status: 0 })
   expect(await withFile('none')).toMatchObject({
