@@ -114,7 +114,7 @@ const resource = (namespace: string, name: string): string[] =>
   ].map((path) => `/depot/ui/v1/resources/${namespace}/module/${name}${path}`)
 
 const protocol = (address: string): string[] =>
-  ['', '/versions', '/1.0.0', '/1.0.0/download', '/download', '/downloads/summary', '/9.9.9'].map(
+  ['', '/versions', '/1.0.0', '/downloads/summary', '/9.9.9'].map(
     (path) => `/depot/modules/v1/${address}${path}`,
   )
 
@@ -183,16 +183,21 @@ it('has modules that operators see', async () => {
   expect(search.body).toContain('"totalCount":2')
 })
 
+/** The paths that the two servers answer differently. */
+async function differentFor(group: string, asked: readonly string[]): Promise<string[]> {
+  const different: string[] = []
+  for (const path of asked) {
+    const answers = await Promise.all(servers.map((server) => answerOf(server, path, [group])))
+    const [one, other] = answers.map((answer) => JSON.stringify(answer))
+    if (one !== other) different.push(`${path}: ${one}\n  ${other}`)
+  }
+  return different
+}
+
 it.each([['team'], ['nobody']])(
   'answers the group %s as if the others did not exist',
   async (group) => {
-    const different: string[] = []
-    for (const path of paths) {
-      const answers = await Promise.all(servers.map((server) => answerOf(server, path, [group])))
-      const [one, other] = answers.map((answer) => JSON.stringify(answer))
-      if (one !== other) different.push(`${path}: ${one}\n  ${other}`)
-    }
-    expect(different).toEqual([])
+    expect(await differentFor(group, paths)).toEqual([])
   },
 )
 
@@ -229,4 +234,16 @@ it('answers agents as if the others did not exist', async () => {
   )
   expect(answers[0]).toEqual(answers[1])
   expect(answers[0]?.join('')).toContain('Builds the network.')
+})
+
+// Last, because each server counts them at its own moment.
+it.each([['team'], ['nobody']])('answers downloads of the group %s so, too', async (group) => {
+  const downloads = ['team', 'hidden', 'nobody'].flatMap((namespace) =>
+    ['vpc', 'secret', 'other', 'nothing'].flatMap((name) =>
+      ['/1.0.0/download', '/download'].map(
+        (path) => `/depot/modules/v1/${namespace}/${name}/aws${path}`,
+      ),
+    ),
+  )
+  expect(await differentFor(group, downloads)).toEqual([])
 })
