@@ -8,6 +8,7 @@ import { expect, it } from 'vitest'
 const mayRead: Readonly<Record<string, string>> = {
   'egress/open.ts': 'a default, for programs without a cluster',
   'fetching/fetching.ts': 'a default, for programs without a cluster',
+  'lint/accepted.ts': 'checks files of this machine',
   'planning/planning.ts': 'a default, for programs without a cluster',
   'sources/open.ts': 'a default, for programs without a cluster',
   'sync/sync.ts': 'a default, for programs without a cluster',
