@@ -31,25 +31,19 @@ export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanV
   const isScanned = status?.scan?.sha256 === sha256
   if (!isScanned && holdsUnscanned(policy)) return { message: missing(status) }
   // Without a scan of the archive, findings of its go.mod and go.sum still count.
-  const { scan, dependencyScan, sourceScan, binaryScan } = status ?? {}
-  const summaries = isScanned ? [scan, dependencyScan] : [dependencyScan]
-  const scans = isScanned ? [sourceScan, binaryScan] : dependencyScan && [sourceScan]
+  const scans = countedScans(status).filter(({ isOfArchive }) => isScanned || !isOfArchive)
   const severities = block === 'HIGH' ? ['CRITICAL', 'HIGH'] : ['CRITICAL']
-  const counts = summaries.flatMap((one) => one?.counts ?? [])
-  const count = counts.reduce(
-    (sum, { critical, high }) => sum + critical + (block === 'HIGH' ? high : 0),
-    0,
-  )
-  const all = (scans ?? []).flatMap((one) => one?.findings ?? [])
-  const listed = all.filter(({ severity }) => severities.includes(severity))
+  const listedIn = ({ findings = [] }: CountedScan) =>
+    findings.filter(({ severity }) => severities.includes(severity))
+  const listed = scans.flatMap(listedIn)
   const accepted = new Map(ignore.map(({ id, until }) => [id, attempt(() => endOf(until)) ?? 0]))
   const isAccepted = (id: string) => (accepted.get(id) ?? 0) > nowMs
   const blocking = listed.filter(({ vulnerabilityID }) => !isAccepted(vulnerabilityID))
-  const unlisted = count - listed.length
+  const isUnlisted = scans.some((scan) => countIn(scan, block) > listedIn(scan).length)
   const ends = listed.flatMap(({ vulnerabilityID: id }) =>
     isAccepted(id) ? [accepted.get(id) ?? 0] : [],
   )
-  if (blocking.length === 0 && unlisted <= 0) {
+  if (blocking.length === 0 && !isUnlisted) {
     return ends.length === 0 ? {} : { untilMs: Math.min(...ends) }
   }
   const ids = [...new Set(blocking.map(({ vulnerabilityID }) => vulnerabilityID))]
@@ -61,6 +55,37 @@ export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanV
   const remedy = 'take another version, or have them accepted in scanPolicy.ignore'
   return { message: [found, ...hints, remedy].join('; ') }
 }
+
+interface CountedScan {
+  /** Undefined: another program made the scan. */
+  readonly counts: NonNullable<Status['scan']>['counts'] | undefined
+  readonly findings: NonNullable<Status['sourceScan']>['findings'] | undefined
+  /** Whether it looked at what people run, or does not say. */
+  readonly isOfArchive: boolean
+}
+
+/** The scans of a status, each with the counts of all of its findings. */
+function countedScans({
+  scan,
+  dependencyScan,
+  sourceScan,
+  binaryScan,
+}: Status = {}): CountedScan[] {
+  const isModule = dependencyScan === undefined && binaryScan === undefined
+  const ofSource = isModule ? scan : dependencyScan
+  const ofArchive = isModule ? undefined : scan
+  return [
+    {
+      counts: ofSource?.counts,
+      findings: sourceScan?.findings,
+      isOfArchive: dependencyScan === undefined,
+    },
+    { counts: ofArchive?.counts, findings: binaryScan?.findings, isOfArchive: true },
+  ]
+}
+
+const countIn = ({ counts }: CountedScan, block: 'CRITICAL' | 'HIGH'): number =>
+  (counts?.critical ?? 0) + (block === 'HIGH' ? (counts?.high ?? 0) : 0)
 
 type Ignored = NonNullable<ScanPolicy['ignore']>[number]
 
