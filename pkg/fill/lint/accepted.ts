@@ -37,9 +37,11 @@ function foundIn(
   const unknown = new Set<PlacedParent>()
   for (const version of versions) {
     const parent = parents.of(version)
-    const { scan, dependencyScan, sourceScan, binaryScan } = version.resource.status ?? {}
+    const { scan, dependencyScan, sourceScan, binaryScan, artifact } = version.resource.status ?? {}
     if (parent === undefined) continue
-    if (scan === undefined || scan.truncated || dependencyScan?.truncated) unknown.add(parent)
+    const isPending = artifact?.source?.sha256 !== undefined && dependencyScan === undefined
+    const isCut = scan?.truncated || dependencyScan?.truncated
+    if (scan === undefined || isPending || isCut) unknown.add(parent)
     const ids = found.get(parent) ?? new Set()
     found.set(parent, ids)
     for (const one of [sourceScan, binaryScan]) {

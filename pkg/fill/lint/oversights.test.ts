@@ -377,5 +377,7 @@ spec:
     expect(await accepted(policy)).toEqual([])
     expect(await accepted(policy, scanned(', truncated: true'))).toEqual([])
     expect(await accepted(policy, scanned(), version('v1.1.0', 'other.zip'))).toEqual([])
+    const sourced = `  artifact: {source: {repository: a, revision: b, sha256: ${'b'.repeat(64)}}}\n`
+    expect(await accepted(policy, scanned() + sourced)).toEqual([])
   })
 })
