@@ -1,5 +1,5 @@
 import { packagesOf } from '../../api/findings/findings.ts'
-import type { Depot, Module, Version } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Depot, Module, ScanSummary, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   allFindings,
   backendName,
@@ -462,16 +462,19 @@ function findings(model: NaiveModel, owner: Owner, query: URLSearchParams) {
     oldestScan: oldest([
       ...scanned
         .filter((one) => numberOf(one) === selected)
-        .map((one) => [one, one.status?.sourceScan?.scannedAt] as const),
-      ...shown.map((one) => [one, one.status?.binaryScan?.scannedAt] as const),
+        .map((one) => [sourceBy(one), one.status?.sourceScan?.scannedAt] as const),
+      ...shown.map((one) => [one.status?.scan, one.status?.binaryScan?.scannedAt] as const),
     ]),
   }
 }
 
-function oldest(scans: readonly (readonly [Version, string | undefined])[]) {
+const sourceBy = ({ spec, status }: Version) =>
+  spec.type === 'Provider' ? status?.dependencyScan : status?.scan
+
+function oldest(scans: readonly (readonly [ScanSummary | undefined, string | undefined])[]) {
   let first = scans[0]
   for (const one of scans) if ((one[1] ?? '') < (first?.[1] ?? '')) first = one
-  const { scanner, database } = first?.[0].status?.scan ?? {}
+  const { scanner, database } = first?.[0] ?? {}
   return first && { scannedAt: first[1], scanner, database }
 }
 
@@ -483,18 +486,16 @@ function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchPara
   const own = all.filter(isOriginal)
   if (own.length === 0) return undefined
   const isModule = owner.kind === 'Module'
-  const scanOf = (versions: readonly Version[], times: readonly (string | undefined)[]) => ({
-    ...oldest(versions.map((one, index) => [one, times[index]])),
-    truncated: versions.some(({ status }) => status?.scan?.truncated) || undefined,
+  type Scanned = readonly [ScanSummary | undefined, string | undefined]
+  const scanOf = (scans: readonly Scanned[]) => ({
+    ...oldest(scans),
+    truncated: scans.some(([by]) => by?.truncated) || undefined,
   })
   const sources = own.filter(({ status }) => status?.sourceScan !== undefined)
   const binaries = isModule ? [] : own.filter(({ status }) => status?.binaryScan !== undefined)
   const source = {
     in: 'source',
-    ...scanOf(
-      sources,
-      sources.map(({ status }) => status?.sourceScan?.scannedAt),
-    ),
+    ...scanOf(sources.map((one) => [sourceBy(one), one.status?.sourceScan?.scannedAt])),
     findings: sourceFindings(sources),
   }
   const lists = Map.groupBy(binaries, ({ status }) =>
@@ -512,10 +513,7 @@ function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchPara
       ...Array.from(lists, ([findingList, same]) => ({
         in: 'binary',
         platforms: same.map(platformName),
-        ...scanOf(
-          same,
-          same.map(({ status }) => status?.binaryScan?.scannedAt),
-        ),
+        ...scanOf(same.map(({ status }) => [status?.scan, status?.binaryScan?.scannedAt])),
         findings: JSON.parse(findingList) as unknown,
       })),
     ],

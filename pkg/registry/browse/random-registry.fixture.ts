@@ -173,6 +173,16 @@ const provider = fc
     }),
   )
 
+const summary = maybe(
+  fc.record({
+    sha256: pick('a'.repeat(64), 'b'.repeat(64), '01'.repeat(32)),
+    scanner: pick('trivy 0.70.0', 'scan.sh'),
+    database: maybe(pick('2026-11-24T00:00:00Z')),
+    counts: pick({ critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }),
+    truncated: maybe(pick(true)),
+  }),
+)
+
 const version = fc
   .record({
     type: pick('Module', 'Provider'),
@@ -194,15 +204,8 @@ const version = fc
         archiveSizeBytes: maybe(pick(0, 10, 5_000_000_000)),
         sourceScan: scan,
         binaryScan: scan,
-        scan: maybe(
-          fc.record({
-            sha256: pick('a'.repeat(64), 'b'.repeat(64), '01'.repeat(32)),
-            scanner: pick('trivy 0.70.0', 'scan.sh'),
-            database: maybe(pick('2026-11-24T00:00:00Z')),
-            counts: pick({ critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }),
-            truncated: maybe(pick(true)),
-          }),
-        ),
+        scan: summary,
+        dependencyScan: summary,
         compared: maybe(
           fc.record({
             from: pick('1.0.0', '1.1.0'),

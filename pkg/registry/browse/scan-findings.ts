@@ -56,8 +56,8 @@ export const scanFindings = endpoint({
       scannedVersions: someOf(source.versions),
       binaryVersions: someOf(binary.versions),
       oldestScan: oldestScan([
-        ...source.rows.map((row) => [row, row.sourceScannedAt] as const),
-        ...binary.rows.map((row) => [row, row.binaryScannedAt] as const),
+        ...source.rows.map((row) => ({ row, when: 'sourceScannedAt' as const })),
+        ...binary.rows.map((row) => ({ row, when: 'binaryScannedAt' as const })),
       ]),
     }
     return { body: JSON.stringify(findings), revision: () => revisionOf(catalog, view, path) }

@@ -101,14 +101,14 @@ function findingsOf(
   )
   const scans: VersionFindings['scans'] = []
   if (withSource.length > 0) {
-    scans.push({ in: 'source', ...scanOf(withSource, 'sourceScannedAt'), findings: source })
+    scans.push({ in: 'source', ...scanOf(withSource, ofSource), findings: source })
   }
   const platforms = Map.groupBy(withBinary, (row) => table.distinct([row.binaryFindings]).join())
   for (const own of platforms.values()) {
     scans.push({
       in: 'binary',
       platforms: own.map(platformOf),
-      ...scanOf(own, 'binaryScannedAt'),
+      ...scanOf(own, ofBinary),
       findings: distinctFindings(
         table,
         own.map((row) => row.binaryFindings),
@@ -126,23 +126,29 @@ function findingsOf(
   }
 }
 
-const scanOf = (rows: readonly VersionRow[], when: ScanTime) => ({
-  ...oldestScan(rows.map((row) => [row, row[when]])),
-  ...(rows.some((row) => row.isTruncated) && { truncated: true as const }),
+const scanOf = (rows: readonly VersionRow[], { when, isCut }: ScanKind) => ({
+  ...oldestScan(rows.map((row) => ({ row, when }))),
+  ...(rows.some((row) => row[isCut]) && { truncated: true as const }),
 })
 
 type ScanTime = 'sourceScannedAt' | 'binaryScannedAt'
 
+interface ScanKind {
+  readonly when: ScanTime
+  readonly isCut: 'isSourceCut' | 'isBinaryCut'
+}
+
+const ofSource: ScanKind = { when: 'sourceScannedAt', isCut: 'isSourceCut' }
+const ofBinary: ScanKind = { when: 'binaryScannedAt', isCut: 'isBinaryCut' }
+
 /** The scan that ended first: by what, when, and with which database. */
 export function oldestScan(
-  scans: readonly (readonly [VersionRow, scannedAt: string | undefined])[],
+  scans: readonly { readonly row: VersionRow; readonly when: ScanTime }[],
 ): ScanFindings['oldestScan'] {
-  const [oldest] = scans.toSorted(([, a = ''], [, b = '']) => compareText(a, b))
+  const [oldest] = scans.toSorted((a, b) => compareText(a.row[a.when] ?? '', b.row[b.when] ?? ''))
   if (oldest === undefined) return undefined
-  const [{ common }, scannedAt] = oldest
-  return {
-    scannedAt: scannedAt || undefined,
-    scanner: common.scanner,
-    database: common.scanDatabase,
-  }
+  const { row, when } = oldest
+  const { sourceScannedBy, binaryScannedBy } = row.common
+  const by = when === 'sourceScannedAt' ? sourceScannedBy : binaryScannedBy
+  return { scannedAt: row[when] || undefined, scanner: by?.scanner, database: by?.database }
 }

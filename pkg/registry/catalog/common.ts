@@ -2,6 +2,7 @@ import {
   normalizeVersion,
   parentRefOf,
   placeOfVersion,
+  type ScanSummary,
   sha256Hex,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
@@ -11,7 +12,6 @@ import type { Common } from './row-context.ts'
 export function commonOf(version: Version): Common {
   const { metadata, spec, status } = version
   const ref = parentRefOf(version)
-  const scan = status?.scan ?? status?.dependencyScan
   const isProvider = spec.type === 'Provider'
   return {
     namespace: metadata.namespace,
@@ -24,14 +24,17 @@ export function commonOf(version: Version): Common {
     arch: isProvider ? spec.architecture : undefined,
     protocols: spec.protocols ?? spec.providerConfigRef?.protocols,
     ...placeOfVersion(version),
-    scanner: scan?.scanner,
-    scanDatabase: scan?.database,
+    sourceScannedBy: by(isProvider ? status?.dependencyScan : status?.scan),
+    binaryScannedBy: isProvider ? by(status?.scan) : undefined,
     isNew: isNew(version),
     // A Version that was published by its digest is in sync without a controller's status.
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,
     syncStatus: status?.syncStatus ?? '',
   }
 }
+
+const by = (scan: ScanSummary | undefined): Common['sourceScannedBy'] =>
+  scan && { scanner: scan.scanner, database: scan.database }
 
 /** Neither a controller nor a scanner has looked at what was published. */
 const isNew = ({ spec: { upload }, status }: Version): boolean =>

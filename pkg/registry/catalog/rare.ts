@@ -24,7 +24,8 @@ export interface ReadmeRef {
 /** Fields that few Versions have. */
 export interface Rare {
   readonly checksumMalformed: boolean
-  readonly isTruncated: boolean
+  readonly isSourceCut: boolean
+  readonly isBinaryCut: boolean
   /** Whether the source of a provider is stored, to be scanned. */
   readonly hasSource: boolean
   readonly binaryScannedAt: string | undefined
@@ -46,7 +47,8 @@ export interface Rare {
 
 const nothingRare: Rare = {
   checksumMalformed: false,
-  isTruncated: false,
+  isSourceCut: false,
+  isBinaryCut: false,
   hasSource: false,
   binaryScannedAt: undefined,
   binaryFindings: 0,
@@ -63,12 +65,14 @@ const nothingRare: Rare = {
 
 /** The scans of the archive that is served: those of one that was replaced say nothing about it. */
 export function servedScans(
-  { status: { scan, dependencyScan, sourceScan, binaryScan } = {} }: Version,
+  { spec, status: { scan, dependencyScan, sourceScan, binaryScan } = {} }: Version,
   digest: string | undefined,
 ): {
   readonly sourceScan?: Scan | undefined
   readonly binaryScan?: Scan | undefined
-  readonly isTruncated?: boolean | undefined
+  /** Whether their lists leave out findings. */
+  readonly isSourceCut?: boolean
+  readonly isBinaryCut?: boolean
 } {
   const isOfAnother = scan !== undefined && digest !== undefined && digestOf(scan.sha256) !== digest
   return isOfAnother
@@ -76,17 +80,18 @@ export function servedScans(
     : {
         sourceScan,
         binaryScan,
-        isTruncated: scan?.truncated ?? dependencyScan?.truncated,
+        isSourceCut: (spec.type === 'Provider' ? dependencyScan : scan)?.truncated === true,
+        isBinaryCut: spec.type === 'Provider' && scan?.truncated === true,
       }
 }
 
-interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isTruncated'> {
+interface RareFacts extends Pick<Rare, 'checksumMalformed' | 'isSourceCut' | 'isBinaryCut'> {
   readonly scan: Scan | undefined
 }
 
 export function rareOf(
   version: Version,
-  { scan, isTruncated, checksumMalformed }: RareFacts,
+  { scan, isSourceCut, isBinaryCut, checksumMalformed }: RareFacts,
   context: RowContext,
 ): Rare {
   const { metadata, spec, status } = version
@@ -99,11 +104,12 @@ export function rareOf(
   const { quarantinedBy = nothingRare.quarantinedBy } = status ?? {}
   const parts = [scan, ref, digests, open, breaks, published, spec.lifecycle, status?.lifecycle]
   const isPlainRow = parts.every((part) => part === undefined)
-  const isMarked = checksumMalformed || isTruncated || hasSource
+  const isMarked = checksumMalformed || isSourceCut || isBinaryCut || hasSource
   if (isPlainRow && !isMarked && quarantinedBy.length === 0) return nothingRare
   return {
     checksumMalformed,
-    isTruncated,
+    isSourceCut,
+    isBinaryCut,
     hasSource,
     binaryScannedAt: context.string(scannedAt(scan)),
     binaryFindings: context.findings.hold(scan?.findings ?? []),

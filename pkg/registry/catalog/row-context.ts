@@ -1,6 +1,9 @@
-import type { ParentKind, StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ParentKind, ScanSummary, StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
 import type { FindingTable } from './findings.ts'
+
+/** A scanner, and the database that it used. */
+type ScannedBy = Pick<ScanSummary, 'scanner' | 'database'>
 
 /** Fields that are equal for siblings of the same platform and state, which share one object. */
 export interface Common {
@@ -18,9 +21,8 @@ export interface Common {
   readonly protocols: readonly string[] | undefined
   readonly storage: StorageConfig | undefined
   readonly configName: string | undefined
-  /** Scanner of its archive, and the database that it used. */
-  readonly scanner: string | undefined
-  readonly scanDatabase: string | undefined
+  readonly sourceScannedBy: ScannedBy | undefined
+  readonly binaryScannedBy: ScannedBy | undefined
   /** Whether it was published, and neither a controller nor a scanner has looked at it yet. */
   readonly isNew: boolean
   readonly synced: boolean

@@ -92,14 +92,15 @@ export class VersionRow {
     // Seconds fit into the row, and milliseconds would not.
     this.publishedAt = secondsOf(status?.artifact?.storedAt ?? metadata.creationTimestamp)
     const scans = servedScans(version, this.digest)
-    const { sourceScan, binaryScan, isTruncated = false } = scans
+    const { sourceScan, binaryScan, isSourceCut = false, isBinaryCut = false } = scans
     this.sourceScannedAt = context.string(scannedAt(sourceScan))
     this.sourceFindings = context.findings.hold(sourceScan?.findings ?? [])
     this.common = context.common(commonOf(version), old?.common)
     const checksumMalformed = Boolean(checksum) && this.digest === undefined
     const scan = spec.type === 'Provider' ? binaryScan : undefined
     this.criticalSince = criticalSinceOf(version, scans)
-    this.#rare = rareOf(version, { scan, isTruncated, checksumMalformed }, context)
+    const facts = { scan, isSourceCut, isBinaryCut, checksumMalformed }
+    this.#rare = rareOf(version, facts, context)
   }
 
   get namespace(): string {
@@ -153,9 +154,14 @@ export class VersionRow {
     return this.#rare.binaryScannedAt
   }
 
-  /** Whether findings are missing, because there were too many. */
-  get isTruncated(): boolean {
-    return this.#rare.isTruncated
+  /** Whether findings of its source are missing, because there were too many. */
+  get isSourceCut(): boolean {
+    return this.#rare.isSourceCut
+  }
+
+  /** The same of its binary. */
+  get isBinaryCut(): boolean {
+    return this.#rare.isBinaryCut
   }
 
   /** Whether the source of a provider is stored, and no scan of it is known. */
