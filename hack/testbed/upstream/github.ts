@@ -134,8 +134,9 @@ export class GithubServer {
       return { ...json({ message: 'Not Found' }), status: 404 }
     }
     if (call === '') {
-      const { licence } = repository
-      return json({ full_name: name, license: licence === undefined ? null : { spdx_id: licence } })
+      const { licence, isPrivate = false } = repository
+      const license = licence === undefined ? null : { spdx_id: licence }
+      return json({ full_name: name, private: isPrivate, license })
     }
     if (call === 'tags') return this.#tags(name, repository, new URLSearchParams(rest))
     if (call === 'releases') return this.#releases(name, repository, new URLSearchParams(rest))
@@ -148,6 +149,7 @@ export class GithubServer {
     const [, path, ref] = /^\/([^?]+)\?ref=(.+)$/.exec(rest) ?? []
     const [, files = []] =
       [...tags].find(([tag, entries]) => [tag, shaOf(name, tag, entries)].includes(ref ?? '')) ?? []
+    if (files.some((one) => one.path.startsWith(`${path}/`))) return json([{ type: 'file' }])
     const file = files.find((one) => one.path === path)
     return file === undefined
       ? { ...json({ message: 'Not Found' }), status: 404 }

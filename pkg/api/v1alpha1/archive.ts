@@ -1,3 +1,4 @@
+import type { Artifact } from './artifact.ts'
 import type { Module } from './module.ts'
 import type { ParentKind } from './parent.ts'
 import type { Provider } from './provider.ts'
@@ -94,9 +95,22 @@ export function archiveSizeOf({ spec, status }: Version): number | undefined {
 export const docsFileName = (fileName: string, sha256: string): string =>
   `${stemOf(fileName, sha256)}.docs.json.gz`
 
-/** As {@link docsFileName}, but of go.mod and go.sum of a provider. */
+/**
+ * The name of go.mod and go.sum of a provider in storage, next to its archive.
+ *
+ * @param sha256 of these files as they are packed, in lower-case hexadecimal
+ */
 export const sourceFileName = (fileName: string, sha256: string): string =>
   `${stemOf(fileName, sha256)}.source.zip`
+
+/** The name under which go.mod and go.sum of a provider are stored; undefined if they are not. */
+export function sourceFileOf({ fileName, sha256, source }: Artifact = {}): string | undefined {
+  if (source?.sha256 === undefined || fileName === undefined || sha256 === undefined) {
+    return undefined
+  }
+  // Earlier releases named it after the archive.
+  return source.fileName ?? sourceFileName(fileName, sha256)
+}
 
 function stemOf(fileName: string, sha256: string): string {
   const stem = fileName.replace(/\.(zip|tar\.gz|tgz)$/i, '')

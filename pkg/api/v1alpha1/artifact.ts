@@ -15,7 +15,7 @@ export const ArchiveDocs = z.object({
 })
 export type ArchiveDocs = z.infer<typeof ArchiveDocs>
 
-/** The modules of Go that the source of a provider names, which is stored next to its archive: see `sourceFileName`. */
+/** The modules of Go that the source of a provider names, which is stored next to its archive: see `sourceFileOf`. */
 export const ArchiveSource = z.object({
   repository: z.string().describe('Source repository that was asked.'),
   revision: optionalText(
@@ -23,7 +23,8 @@ export const ArchiveSource = z.object({
   ),
   sha256: optionalText('SHA-256 of the stored archive with go.mod and go.sum, in hexadecimal.'),
   sizeBytes: z.int().min(0).optional().describe('Its size in storage, in bytes.'),
-  problem: optionalText('Why there is no such archive.'),
+  fileName: optionalText('Its name in storage. Absent: its name has the digest of the archive.'),
+  problem: optionalText('Why there is no such archive, or why it may be an earlier one.'),
 })
 export type ArchiveSource = z.infer<typeof ArchiveSource>
 

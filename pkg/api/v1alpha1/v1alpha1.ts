@@ -38,6 +38,7 @@ export {
   sha256Bytes,
   sha256Hex,
   sourceFileName,
+  sourceFileOf,
 } from './archive.ts'
 export type { ArchiveDocs, ArchiveSource, Artifact } from './artifact.ts'
 export type { Compared } from './compared.ts'

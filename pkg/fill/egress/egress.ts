@@ -12,6 +12,7 @@ export {
   type EgressRequest,
 } from './client.ts'
 export { EgressError } from './errors.ts'
+export { refusalOf } from './hosts.ts'
 export { Egress } from './open.ts'
 export { causeOf, explained, refusalText, shownUrl } from './shown.ts'
 export { writeBody } from './write-body.ts'

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { messageOf } from '../../base/errors/errors.ts'
 import type { EgressPolicy, EgressRequest } from './client.ts'
 import { EgressError } from './errors.ts'
 import { shownUrl } from './shown.ts'
@@ -33,6 +34,18 @@ export function hostRules({ hosts, publicDownloads, plainOrigins }: EgressPolicy
       )
     },
     labelOf: (url) => (named.has(keyOf(url)) ? url.host : 'other'),
+  }
+}
+
+/** Why a resource may not name a URL; undefined if it may. Addresses are checked when it is requested. */
+export function refusalOf(policy: EgressPolicy, text: string): string | undefined {
+  const url = URL.parse(text)
+  if (url === null) return undefined
+  try {
+    hostRules(policy).accessTo(url, {})
+    return undefined
+  } catch (error) {
+    return messageOf(error)
   }
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { conditionOf, type ScanPolicy, sourceFileName } from '../../api/v1alpha1/v1alpha1.ts'
+import { conditionOf, type ScanPolicy, sourceFileOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { ScanScene } from './scan.fixture.ts'
 
 let scene: ScanScene
@@ -83,6 +83,13 @@ it('says why the source of a provider has no scan, which is not a clean one', as
   expect(await scene.writtenAt('linux')).toBe(writtenAt)
 })
 
+it('scans files under the name that an earlier release gave them', async () => {
+  await counting()
+  await scene.storeSource('linux', goMod, { isOld: true })
+  expect((await scene.run()).failures()).toEqual([])
+  expect((await scene.status('linux')).dependencyScan?.counts).toMatchObject({ high: 1 })
+})
+
 it('drops its findings when the source is no longer known, but not those of another program', async () => {
   await counting()
   await store()
@@ -130,7 +137,7 @@ it('refuses files that differ from what was fetched, and fails once for all plat
   await store()
   for (const os of platforms) {
     const { artifact } = await scene.status(os)
-    const name = sourceFileName(artifact?.fileName ?? '', artifact?.sha256 ?? '')
+    const name = sourceFileOf(artifact) ?? ''
     await writeFile(join(scene.folder, 'archives/stored', os, name), 'altered')
   }
   const { failures } = await scene.run()

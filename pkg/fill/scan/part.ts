@@ -2,7 +2,7 @@ import {
   checksumOf,
   fileNameOf,
   sha256Hex,
-  sourceFileName,
+  sourceFileOf,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ScanTarget } from './scanner.ts'
@@ -42,9 +42,9 @@ export function storedPart(version: Version, { target }: ScanPart): StoredPart |
   const fileName = fileNameOf(version)
   if (fileName === undefined) return undefined
   if (target !== 'dependencies') return { fileName, sha256: digestOf(version) }
-  const { sha256, source } = version.status?.artifact ?? {}
-  if (sha256 === undefined || source?.sha256 === undefined) return undefined
-  return { fileName: sourceFileName(fileName, sha256), sha256: source.sha256 }
+  const { artifact } = version.status ?? {}
+  const source = sourceFileOf(artifact)
+  return source === undefined ? undefined : { fileName: source, sha256: artifact?.source?.sha256 }
 }
 
 /**

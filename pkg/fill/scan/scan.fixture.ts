@@ -102,7 +102,16 @@ ${script}
   async storeSource(
     name: string,
     goMod: string,
-    { scanPolicy, source = {} }: { scanPolicy?: ScanPolicy; source?: object } = {},
+    {
+      scanPolicy,
+      source = {},
+      isOld = false,
+    }: {
+      readonly scanPolicy?: ScanPolicy
+      readonly source?: object
+      /** Whether an earlier release stored it. */
+      readonly isOld?: boolean
+    } = {},
   ): Promise<string> {
     const packed = join(this.folder, 'source.zip')
     await rm(packed, { force: true })
@@ -113,11 +122,12 @@ ${script}
       ...(scanPolicy && { scanPolicy }),
     })
     const fileName = `terraform-provider-${name}_1.0.0.zip`
-    const path = join(this.folder, 'archives/stored', name, sourceFileName(fileName, archive))
-    await rename(packed, path)
+    const sourceName = sourceFileName(fileName, isOld ? archive : sha256)
+    await rename(packed, join(this.folder, 'archives/stored', name, sourceName))
     const revision = 'v1.0.0@sha1:0'
     const repository = 'https://git.test/terraform-provider-random'
-    const kept = { repository, revision, ...('problem' in source ? {} : { sha256, sizeBytes }) }
+    const named = { sha256, sizeBytes, ...(!isOld && { fileName: sourceName }) }
+    const kept = { repository, revision, ...('problem' in source ? {} : named) }
     await this.writeStatus(name, {
       checksum: archive,
       artifact: { fileName, sha256: archive, source: { ...kept, ...source } },

@@ -336,7 +336,7 @@ it('reports that it waits for room in the spool', async () => {
 })
 
 it('reads one file at a commit, without its archive, and with the credential of the repository', async () => {
-  github.tag('acme/vpc', 'v1.0.0', { ...files, 'go.mod': 'module vpc\n' })
+  github.tag('acme/vpc', 'v1.0.0', { ...files, 'go.mod': 'module vpc\n', 'docs/a': '' })
   github.tokens.add('secret')
   const repository = github.repositories.get('acme/vpc') ?? { tags: new Map<string, []>() }
   github.repositories.set('acme/vpc', { ...repository, isPrivate: true })
@@ -352,8 +352,42 @@ it('reads one file at a commit, without its archive, and with the credential of 
     ['go.mod', 'go.sum'].map((path) => `GET /repos/acme/vpc/contents/${path}?ref=${commit}`),
   )
   await expect(read('go.mod', 5)).rejects.toMatchObject({ cause: { reason: 'TooLarge' } })
+  expect(await read('docs')).toBeUndefined()
   github.faults.on(/contents/, 'error')
   await expect(read('go.mod')).rejects.toMatchObject({ reason: 'FetchFailed' })
+})
+
+it('says whether everybody may read a repository that it reads with a credential', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  expect(await vpc().isPublic?.({ signal })).toBe(true)
+  expect(github.asked).toEqual([])
+  github.tokens.add('secret')
+  local.secrets.set('team/github', { token: Buffer.from('secret') })
+  const source = vpc({ githubClientConfig: { secretName: 'github' } })
+  expect(await source.isPublic?.({ signal })).toBe(true)
+  const { remaining } = github
+  expect(await source.isPublic?.({ signal })).toBe(true)
+  expect(github.remaining).toBe(remaining)
+  const repository = github.repositories.get('acme/vpc') ?? { tags: new Map<string, []>() }
+  github.repositories.set('acme/vpc', { ...repository, isPrivate: true })
+  expect(await source.isPublic?.({ signal })).toBe(false)
+})
+
+it('asks for a list again for a version that it lacks, but only if it is older', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const day = 24 * 3_600_000
+  await vpc().list({ signal })
+  github.forget()
+  const resolve = (version: string, maxIncompleteAgeMs: number) =>
+    vpc().resolve(version, { signal, maxAgeMs: day, maxIncompleteAgeMs })
+  expect((await resolve('1.0.0', 0)).ref).toBe('v1.0.0')
+  for (const version of ['1.1.0', '1.2.0']) {
+    await expect(resolve(version, day)).rejects.toMatchObject({ reason: 'UpstreamNotFound' })
+  }
+  expect(github.asked).toEqual([])
+  github.tag('acme/vpc', 'v1.1.0', files)
+  expect((await resolve('1.1.0', 0)).ref).toBe('v1.1.0')
+  expect(github.asked).toHaveLength(1)
 })
 
 it("repeats GitHub's message about a missing repository", async () => {

@@ -39,10 +39,15 @@ const Releases = z
 
 /** GitHub says NOASSERTION of a licence that it does not know. */
 const Repository = z.object({
+  private: z.boolean(),
   license: z.object({ spdx_id: z.string().max(100).nullish() }).nullish(),
 })
 
-const Licence = z.object({ etag: z.string().optional(), id: z.string().optional() })
+const About = z.object({
+  etag: z.string().optional(),
+  isPrivate: z.boolean(),
+  licence: z.string().optional(),
+})
 
 const pageWith = <T extends z.ZodType>(item: T) =>
   z.object({ etag: z.string().optional(), more: z.boolean(), items: z.array(item) })
@@ -157,23 +162,23 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
   }
 
   /** An unchanged answer costs no quota. */
-  async function licenceOf(
+  async function about(
     credential: GithubCredential | undefined,
     options: UpstreamOptions,
-  ): Promise<string | undefined> {
+  ): Promise<z.infer<typeof About>> {
     const { signal, urgent } = options
-    const load = async (former: z.infer<typeof Licence> | undefined) => {
+    const load = async (former: z.infer<typeof About> | undefined) => {
       const etag = former?.etag
       const asked = { ...headers, ...(etag !== undefined && { 'if-none-match': etag }) }
       const found = await askAs(credential, url, { headers: asked, signal, urgent })
       if (found.status === 304 && former !== undefined) return { value: former, unchanged: true }
-      const spdx = parseJson(expectStatus(found, 200), Repository).license?.spdx_id ?? undefined
-      const id = spdx === 'NOASSERTION' ? undefined : spdx
-      return { value: { id, ...etagOf(found) }, unchanged: false }
+      const { private: isPrivate, license } = parseJson(expectStatus(found, 200), Repository)
+      const spdx = license?.spdx_id ?? undefined
+      const licence = spdx === 'NOASSERTION' ? undefined : spdx
+      return { value: { isPrivate, licence, ...etagOf(found) }, unchanged: false }
     }
-    const key = `${identity} ${credential?.id ?? ''} licence`
-    const { value } = await cache.get(key, Licence, options, load)
-    return value.id
+    const key = `${identity} ${credential?.id ?? ''} repository`
+    return (await cache.get(key, About, options, load)).value
   }
 
   return {
@@ -185,7 +190,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
       const { versions, skipped } = versionsOf(tags, tagPrefix)
       const skewMs = upstream.skewMs(new URL(apiUrl).host)
       const licence =
-        options.needsLicence === true ? await licenceOf(credential, options) : undefined
+        options.needsLicence === true ? (await about(credential, options)).licence : undefined
       const listing = { versions, skipped, unchanged, skewMs, licence }
       if (options.datesOf === undefined) return listing
       const releases = await listOf(releaseList, credential, options)
@@ -220,7 +225,14 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
         maxBytes,
         leaves: leftForArchives,
       })
-      return answer.status === 404 ? undefined : expectStatus(answer, 200).body
+      // Of a folder, GitHub sends a list of its files.
+      const isFolder = answer.header('content-type')?.startsWith('application/json') === true
+      const isAbsent = answer.status === 404 || (answer.status === 200 && isFolder)
+      return isAbsent ? undefined : expectStatus(answer, 200).body
+    },
+    async isPublic(options) {
+      const credential = await github.credential()
+      return credential === undefined || !(await about(credential, options)).isPrivate
     },
   }
 }

@@ -48,6 +48,8 @@ export interface UpstreamOptions {
   readonly urgent?: boolean | undefined
   /** Maximum age of a list that is returned without asking, in milliseconds. Default: 0. */
   readonly maxAgeMs?: number | undefined
+  /** Maximum age of a list that does not have the wanted version, in milliseconds. Default: 0. */
+  readonly maxIncompleteAgeMs?: number | undefined
   /** Tells of which versions to ask also when they were published. Default: of none. */
   readonly datesOf?: ((version: string) => boolean) | undefined
   /** Whether to ask for the licence too. Default: false. */
@@ -98,6 +100,8 @@ export interface ModuleUpstream {
   resolve(version: string, options: UpstreamOptions): Promise<ResolvedVersion>
   /** @throws FillError */
   fetch(resolved: ResolvedVersion, options: FetchOptions): Promise<FetchedArchive>
+  /** Whether everybody may read it, if the host can be asked. True without a credential. @throws FillError */
+  isPublic?(options: UpstreamOptions): Promise<boolean>
   /** Reads one file, if the host can be asked for one. @returns undefined if it is missing @throws FillError */
   file?(
     resolved: ResolvedVersion,

@@ -57,19 +57,21 @@ export function versionsOf(
   return { versions: [...versions.values()], skipped }
 }
 
-/** Finds a version in the list of its source, and lists again if a recent list does not have it. */
+/** Finds a version in the list of its source, and lists again if an older list does not have it. */
 export async function resolveFromList(
   source: Pick<ModuleUpstream, 'identity' | 'list'>,
   version: string,
   options: UpstreamOptions,
 ): Promise<ResolvedVersion> {
   const wanted = versionFrom(version)
-  const { maxAgeMs = freshMs } = options
+  const { maxAgeMs = freshMs, maxIncompleteAgeMs = 0 } = options
   const find = async (ageMs: number) => {
     const { versions } = await source.list({ ...options, maxAgeMs: ageMs })
     return versions.find((one) => one.version === wanted)
   }
-  const found = (await find(maxAgeMs)) ?? (maxAgeMs > 0 ? await find(0) : undefined)
+  const found =
+    (await find(maxAgeMs)) ??
+    (maxAgeMs > maxIncompleteAgeMs ? await find(maxIncompleteAgeMs) : undefined)
   if (found !== undefined) return { version: wanted, ref: found.ref, revision: revisionOf(found) }
   throw new FillError(
     'UpstreamNotFound',

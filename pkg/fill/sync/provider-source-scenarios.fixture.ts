@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { hash, randomBytes } from 'node:crypto'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultLimits, visitFiles } from '../../archives/archive/archive.ts'
 import { refOf } from '../../records/store/store.ts'
@@ -34,7 +34,7 @@ export function providerSourceScenarios(scene: () => Scene): void {
     const stored = async () =>
       (await scene().stored()).filter((name) => name.endsWith('.source.zip'))
     const read = async () => {
-      const [name = ''] = await stored()
+      const name = (await stored()).find((path) => basename(path) === source()?.fileName) ?? ''
       const found = new Map<string, string>()
       const limits = defaultLimits.module
       await visitFiles({ file: pathOf(name), limits }, (path) => (chunk) => {
@@ -49,14 +49,16 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await write()
       await run()
       expect(await stored()).toHaveLength(2)
-      const [name = ''] = await stored()
+      const name = (await stored()).find((path) => path.includes('linux')) ?? ''
       expect(await read()).toEqual({ 'go.mod': files['go.mod'], 'go.sum': files['go.sum'] })
       expect(source()).toEqual({
         repository,
         revision: expect.stringMatching(/^1\.0\.0@sha1:[0-9a-f]{40}$/),
         sha256: hash('sha256', await readFile(pathOf(name))),
         sizeBytes: (await readFile(pathOf(name))).length,
+        fileName: basename(name),
       })
+      expect(name).toContain(`-${source()?.sha256?.slice(0, 12)}.source.zip`)
       const once = [
         `list ${repository}`,
         `resolve ${repository} 1.0.0`,
@@ -89,12 +91,14 @@ export function providerSourceScenarios(scene: () => Scene): void {
       ['https://github.com/acme/hello', 'github', undefined],
       ['https://ghe.test/acme/hello', 'github', 'https://ghe.test/api/v3'],
       ['https://evil.test/acme/hello', 'git', undefined],
+      ['https://acme.ghe.com/acme/hello', 'github', 'https://api.acme.ghe.com'],
     ])(
       'take the credentials of the config to its own host alone: %s',
       async (named, type, apiUrl) => {
         offer()
         scene().upstream.sources.set('acme/hello', named)
-        const githubClientConfig = { secretName: 'token', apiUrl: 'https://ghe.test/api/v3' }
+        const own = apiUrl ?? 'https://ghe.test/api/v3'
+        const githubClientConfig = { secretName: 'token', apiUrl: own }
         await write({ githubClientConfig })
         await run()
         const [origin] = scene().upstream.origins
@@ -185,11 +189,12 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await run()
       expect(await read()).toEqual({ 'go.mod': 'module example.test/other\n' })
       expect(source()?.repository).toBe(other)
-      expect(status().replaced).toBeUndefined()
+      const removed = { fileName: expect.stringMatching(/source\.zip$/) }
+      expect(status().replaced).toMatchObject([removed])
       await write({})
       await run()
       expect(source()).toBeUndefined()
-      expect(status().replaced).toMatchObject([{ fileName: expect.stringMatching(/source\.zip$/) }])
+      expect(status().replaced).toMatchObject([removed, removed])
       scene().aheadMs = 25 * 3_600_000
       await run()
       expect(await stored()).toEqual([])
@@ -212,8 +217,8 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(source()).toEqual(before)
     })
 
-    it('of a published provider stay if the repository cannot be read when a person requests a sync', async () => {
-      push(files)
+    /** A Version whose archive a person stored. */
+    const publish = async (config: object) => {
       await mkdir(join(scene().storage, 'depot/hello'), { recursive: true })
       await writeFile(join(scene().storage, 'depot/hello/hello.zip'), 'archive')
       await scene().write('Version', 'by-hand', {
@@ -221,21 +226,216 @@ export function providerSourceScenarios(scene: () => Scene): void {
         version: '1.0.0',
         operatingSystem: 'linux',
         architecture: 'amd64',
-        providerConfigRef: { name: 'hello', storageConfig, sourceRepository: repository },
+        providerConfigRef: { name: 'hello', storageConfig, ...config },
         upload: { fileName: 'hello.zip', sha256: hash('sha256', 'archive') },
       })
-      const published = () => scene().status('Version', 'by-hand')
+    }
+    const published = () => scene().status('Version', 'by-hand')
+    const request = (name: string, value = 'now') =>
+      scene().objects.patch(refOf(scene().object('Version', name)), {
+        metadata: { annotations: { 'depot.internal/sync-requested-at': value } },
+      })
+
+    it('of a published provider stay with its documentation if the repository cannot be read when a person requests a sync', async () => {
+      push({ ...files, 'docs/index.md': '# Hello' })
+      await publish({ sourceRepository: repository, docs: { type: 'git', url: repository } })
       await run()
-      const before = published().artifact?.source
-      expect(before?.sha256).toBeDefined()
+      const before = published().artifact
+      expect([before?.source?.sha256, before?.docs?.sha256]).toEqual([
+        expect.any(String),
+        expect.any(String),
+      ])
       scene().upstream.faults.set(repository, new FillError('RateLimited', 'limited'))
       scene().aheadMs = 5 * 60_000
-      await scene().objects.patch(refOf(scene().object('Version', 'by-hand')), {
-        metadata: { annotations: { 'depot.internal/sync-requested-at': 'now' } },
-      })
+      await request('by-hand')
       await run()
       expect(published().lastHandledSync).toBe('now')
-      expect(published().artifact?.source).toEqual(before)
+      expect(published().artifact?.docs).toEqual(before?.docs)
+      const problem = `${repository} cannot be read now: limited`
+      expect(published().artifact?.source).toEqual({ ...before?.source, problem })
+      scene().upstream.faults.clear()
+      scene().aheadMs = 2 * 3_600_000
+      await run()
+      expect(published().artifact?.source).toEqual(before?.source)
+    })
+
+    it('of a published provider are asked for when its Provider gets a repository', async () => {
+      push(files)
+      await publish({})
+      const providerConfig = { name: 'hello', namespace: 'acme', storageConfig }
+      await scene().write('Provider', 'by-hand', { providerConfig, versions: [] })
+      await run()
+      expect(published().artifact?.source).toBeUndefined()
+      await scene().objects.patch(refOf(scene().object('Provider', 'by-hand')), {
+        spec: { providerConfig: { ...providerConfig, sourceRepository: repository } },
+      })
+      await eventually(() => expect(published().artifact?.source?.sha256).toBeDefined())
+    })
+
+    it('stay while the repository that the config names next cannot be read', async () => {
+      offer()
+      push(files)
+      await write()
+      await run()
+      const before = source()
+      scene().upstream.faults.set(other, new FillError('AccessDenied', 'no token'))
+      await write({ sourceRepository: other })
+      await run()
+      expect(source()).toEqual({ ...before, problem: `${other} cannot be read now: no token` })
+      scene().upstream.faults.clear()
+      push({ 'go.mod': 'module example.test/other\n' }, other)
+      scene().aheadMs = 2 * 3_600_000
+      await run()
+      expect(source()).toMatchObject({ repository: other, sha256: expect.any(String) })
+      expect(source()?.problem).toBeUndefined()
+    })
+
+    it('have the names of earlier releases until they change', async () => {
+      offer()
+      push(files)
+      await write(undefined, ['1.0.0'])
+      await run()
+      const old: string[] = []
+      for (const name of ['hello-1-0-0-linux-amd64', 'hello-1-0-0-darwin-arm64']) {
+        const { artifact, ...status } = scene().status('Version', name)
+        const { fileName = '', ...before } = artifact?.source ?? { repository }
+        const folder = dirname((await stored())[0] ?? '')
+        const renamed = `${artifact?.fileName?.replace('.zip', '')}.source.zip`
+        await rename(pathOf(join(folder, fileName)), pathOf(join(folder, renamed)))
+        old.push(join(folder, renamed))
+        await scene().objects.writeStatus(scene().object('Version', name), {
+          ...status,
+          artifact: { ...artifact, source: before },
+        })
+      }
+      scene().upstream.asked.length = 0
+      await run({ verifyAtStart: 'look' })
+      expect([asked(), await stored()]).toEqual([[], old.toSorted()])
+      push({ 'go.mod': 'module example.test/moved\n' })
+      await request('hello-1-0-0-linux-amd64')
+      await eventually(() => expect(source()?.fileName).toBeDefined())
+      // Until its status is known everywhere, both are there.
+      expect(await stored()).toHaveLength(3)
+      scene().aheadMs = 25 * 3_600_000
+      await run()
+      expect(await stored()).toHaveLength(2)
+      await write(undefined, [])
+      await run({ timings: { removalGraceMs: 0 }, confirmRemovals: true })
+      await eventually(async () => expect(await stored()).toEqual([]))
+    })
+
+    it('are not asked for on a host that only the registry names, which the operator does not allow', async () => {
+      offer()
+      push(files)
+      scene().upstream.sources.set('acme/hello', repository)
+      await write({})
+      const policy = { hosts: [], privateNetworks: [], publicDownloads: true, plainOrigins: [] }
+      await run({ policy })
+      const problem = `${repository} is refused: an operator can allow it with --egress-allow=git.test`
+      expect([source(), asked()]).toEqual([{ repository, problem }, []])
+      await write({ sourceRepository: repository })
+      await run({ policy })
+      expect(source()?.sha256).toBeDefined()
+    })
+
+    it('are not read from a private repository that only the registry names', async () => {
+      offer()
+      push(files)
+      scene().upstream.privates.add(repository)
+      scene().upstream.sources.set('acme/hello', repository)
+      await write({})
+      await run()
+      const problem = `${repository} is private, and only the registry names it: name it in sourceRepository to have it scanned`
+      expect(source()).toEqual({ repository, problem })
+      await write({ sourceRepository: repository })
+      await run()
+      expect(source()?.sha256).toBeDefined()
+    })
+
+    it('need a list of tags of the last day only, unless a person asks', async () => {
+      offer()
+      push(files)
+      await write()
+      await run()
+      const ages = () =>
+        scene().upstream.listAges.flatMap(([url, ms]) => (url === repository ? [ms] : []))
+      expect(ages()).toEqual([24 * 3_600_000])
+      scene().aheadMs = 5 * 60_000
+      await request('hello-1-0-0-linux-amd64')
+      await eventually(() => expect(ages()).toEqual([24 * 3_600_000, 0]))
+    })
+
+    it('of two requests within a minute are both fetched', async () => {
+      offer()
+      push(files)
+      await write()
+      const sync = await scene().begin({ providerSources: true })
+      await sync.idle()
+      for (const text of ['first', 'second']) {
+        const before = source()?.sha256
+        push({ 'go.mod': `module example.test/${text}\n` })
+        await request('hello-1-0-0-linux-amd64', text)
+        await eventually(() => expect(source()?.sha256).not.toBe(before))
+      }
+    })
+
+    it('are read from two repositories of a namespace at a time, so that slow ones hold nothing else', async () => {
+      const names = ['one', 'two', 'three']
+      const repositoryOf = (name: string) => `https://git.test/${name}`
+      const slow = Promise.withResolvers<void>()
+      for (const name of names) {
+        scene().upstream.provider(`acme/${name}`, {
+          '1.0.0': { platforms: ['linux/amd64'], signer: 'A'.repeat(40) },
+        })
+        push(files, repositoryOf(name))
+        scene().upstream.delays.set(repositoryOf(name), slow.promise)
+        const sourceRepository = repositoryOf(name)
+        const providerConfig = { namespace: 'acme', storageConfig, sourceRepository }
+        await scene().write('Provider', name, { providerConfig, versions: versions('1.0.0') })
+      }
+      const sync = await scene().begin({ providerSources: true })
+      const statusOf = (name: string) => scene().status('Version', `${name}-1-0-0-linux-amd64`)
+      try {
+        await eventually(() => {
+          expect(names.map((name) => statusOf(name).synced)).toEqual([true, true, true])
+          expect(asked().filter((what) => what.startsWith('fetch'))).toHaveLength(2)
+        })
+      } finally {
+        slow.resolve()
+      }
+      await sync.idle()
+      for (const name of names) expect(statusOf(name).artifact?.source?.sha256).toBeDefined()
+    })
+
+    it('are not kept in memory if they are large', async () => {
+      offer()
+      push({ ...files, 'go.sum': randomBytes(2 * 1024 * 1024).toString('latin1') })
+      await write({ sourceRepository: repository, operatingSystems: ['linux'] })
+      const sync = await scene().begin({ providerSources: true })
+      await sync.idle()
+      expect(await stored()).toHaveLength(1)
+      const { providerConfig } = scene().object('Provider', 'hello').spec as {
+        providerConfig: object
+      }
+      await scene().objects.patch(refOf(scene().object('Provider', 'hello')), {
+        spec: { providerConfig: { ...providerConfig, operatingSystems: ['linux', 'darwin'] } },
+      })
+      await eventually(async () => expect(await stored()).toHaveLength(2))
+      expect(asked().filter((what) => what.startsWith('fetch'))).toHaveLength(2)
+    })
+
+    it('are not asked for again in a repository that is too large', async () => {
+      offer()
+      push(files)
+      const fetch = `fetch ${repository} 1.0.0`
+      scene().upstream.faults.set(fetch, new FillError('ArchiveTooLarge', 'too large'))
+      await write()
+      await run()
+      const problem = 'too large'
+      expect(source()).toEqual({ repository, revision: expect.any(String), problem })
+      scene().aheadMs = 2 * 3_600_000
+      await run()
+      expect(asked().filter((what) => what === fetch)).toHaveLength(1)
     })
 
     it('are fetched again when a person requests a sync, because a tag was moved', async () => {

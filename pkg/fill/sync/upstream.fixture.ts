@@ -34,6 +34,10 @@ export class TestUpstream implements Sources {
   readonly providers = new Map<string, Map<string, ProviderVersion>>()
   /** Source repositories that the registry names, by `namespace/type`. */
   readonly sources = new Map<string, string>()
+  /** URLs of repositories that only their members may read. */
+  readonly privates = new Set<string>()
+  /** Maximum ages of the lists that were asked for, by URL of the repository. */
+  readonly listAges: (readonly [url: string, maxAgeMs: number])[] = []
   /** Errors of requests, by URL, by `namespace/type`, or by the request as `asked` shows it. */
   readonly faults = new Map<string, FillError>()
   /** When versions were published, by version as it is spelled, by URL of the repository or `namespace/type`. */
@@ -84,6 +88,7 @@ export class TestUpstream implements Sources {
       identity: `${type}:${url}`,
       type,
       list: async ({ maxAgeMs = 0, datesOf, needsLicence }) => {
+        this.listAges.push([url, maxAgeMs])
         if (maxAgeMs < Number.POSITIVE_INFINITY) this.#ask(`list ${url}`, url)
         const versions = [...tags()].map(([version, files]) => ({
           version,
@@ -94,6 +99,7 @@ export class TestUpstream implements Sources {
         const licence = needsLicence === true ? this.licences.get(url) : undefined
         return { versions, skipped: 0, unchanged: false, skewMs: this.skewMs, licence }
       },
+      isPublic: async () => !this.privates.has(url),
       resolve: async (version) => {
         this.#ask(`resolve ${url} ${version}`, url)
         const files = tags().get(version) ?? tags().get(`v${version}`)

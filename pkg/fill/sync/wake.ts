@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Provider } from '../../api/v1alpha1/v1alpha1.ts'
+import type { Provider, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { Priority } from '../queue/queue.ts'
 import type { Context } from './context.ts'
 import { acceptAnnotation } from './depot/listing.ts'
 import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
-import { publishedParents } from './parent/published.ts'
+import { publishedFor, publishedParents } from './parent/published.ts'
 import { confirmAnnotation } from './parent/removal.ts'
 import { pollAnnotation, syncAnnotation } from './requests.ts'
 import { interfacesAffected } from './version/interface.ts'
+import { configOf } from './version/parent-of.ts'
 
 /** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */
 export function* affectedBy(
@@ -30,8 +31,8 @@ export function* affectedBy(
     for (const version of interfacesAffected(objects, before, after)) yield [version, 'poll']
   }
   if (ref.kind === 'Provider' && after !== undefined && isOtherSource(before, after)) {
-    const versions = objects.list('Version', { namespace, ownerUid: after.metadata.uid })
-    for (const { metadata } of versions) {
+    const owned = objects.list('Version', { namespace, ownerUid: after.metadata.uid })
+    for (const { metadata } of [...owned, ...publishedFor({ objects }, after)]) {
       yield [{ kind: 'Version', namespace, name: metadata.name }, 'poll']
     }
   }
@@ -52,10 +53,14 @@ export function* affectedBy(
   }
 }
 
-/** Whether the registry of a Provider names another source repository. */
-function isOtherSource(before: StoredObject | undefined, after: StoredObject | undefined): boolean {
-  const [a, b] = [before, after].map((one) => (one?.status ?? {}) as Provider['status'])
-  return a?.resolvedSourceRepository !== b?.resolvedSourceRepository
+/** Whether the registry or the config of a Provider names another source repository. */
+function isOtherSource(before: StoredObject | undefined, after: StoredObject): boolean {
+  const sourceOf = (one: StoredObject | undefined) => {
+    const { sourceRepository, docs }: Partial<ProviderConfig> = configOf(one) ?? {}
+    const { resolvedSourceRepository } = (one?.status ?? {}) as NonNullable<Provider['status']>
+    return [sourceRepository, docs, resolvedSourceRepository]
+  }
+  return !isDeepStrictEqual(sourceOf(before), sourceOf(after))
 }
 
 /** Whether fields changed that reconcilers do not write. */

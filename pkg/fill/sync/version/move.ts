@@ -1,8 +1,9 @@
+import { sourceFileOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, latestOf } from '../context.ts'
 import { writeStatus } from '../status.ts'
 import type { StoragePlace } from './plan.ts'
-import { docsIn, filesIn, movedStatus, sourceIn } from './status.ts'
+import { docsIn, filesIn, movedStatus } from './status.ts'
 import { storeFile } from './store.ts'
 import { readStored } from './stored-file.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
@@ -34,7 +35,7 @@ export async function moveArchive(
   const files = filesIn({ artifact, release })
   const extras = new Map([
     [docsIn(artifact), 'docs'],
-    [sourceIn(artifact), 'source'],
+    [sourceFileOf(artifact), 'source'],
   ] as const)
   const without = new Set<'docs' | 'source'>()
   const letGo = await context.inUse.hold(to.placeId, files)
@@ -42,7 +43,7 @@ export async function moveArchive(
   const digests = new Map([
     [artifact.fileName, artifact.sha256],
     [docsIn(artifact), artifact.docs?.sha256],
-    [sourceIn(artifact), artifact.source?.sha256],
+    [sourceFileOf(artifact), artifact.source?.sha256],
   ])
   try {
     for (const fileName of files) {

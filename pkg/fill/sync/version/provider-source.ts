@@ -5,20 +5,29 @@ import {
   type Provider,
   type ProviderConfig,
   sourceFileName,
+  sourceFileOf,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { packFiles, visitFiles } from '../../../archives/archive/archive.ts'
-import { hasReason, printable } from '../../../base/errors/errors.ts'
+import { ArchiveError, packFiles, visitFiles } from '../../../archives/archive/archive.ts'
+import { hasReason, messageOf, printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { shownUrl } from '../../egress/egress.ts'
-import type { ModuleOrigin, ModuleUpstream, ResolvedVersion } from '../../sources/sources.ts'
+import { refusalOf, shownUrl } from '../../egress/egress.ts'
+import type { Reconciled } from '../../queue/queue.ts'
+import {
+  FillError,
+  type ModuleOrigin,
+  type ModuleUpstream,
+  type ResolvedVersion,
+  type UpstreamOptions,
+} from '../../sources/sources.ts'
 import { type Context, keyOf, latestOf } from '../context.ts'
 import { failureOf } from '../failure.ts'
+import type { SyncRequest } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { configOf } from './parent-of.ts'
 import { placeOf, type StoragePlace } from './plan.ts'
-import { sourcedStatus, sourceIn } from './status.ts'
+import { sourcedStatus } from './status.ts'
 import { storeBytes } from './store.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
 
@@ -28,11 +37,17 @@ type GithubClientConfig = ProviderConfig['githubClientConfig']
 const sharedMs = 2 * 60_000
 /** A repository that cannot be listed is not asked again for each of its versions, nor a version for each platform. */
 const brokenMs = 30 * 60_000
-/** As old as the lists that versions of one repository share. */
-const listMs = 60_000
+/** A version that is stored once needs no newer list of tags, unless it is missing there. */
+const listMs = 24 * 3_600_000
+/** A list without a version is asked for again when it is older: a registry may have versions without a tag. */
+const incompleteListMs = 4 * 3_600_000
+/** As old as the lists that versions of one repository share when somebody waits for new content. */
+const freshListMs = 60_000
 const names = ['go.mod', 'go.sum'] as const
 /** Large providers have a go.sum of some 300 KiB. */
 const maxFileBytes = 4 * 1024 * 1024
+/** Larger ones are read anew for each platform, because they would fill the memory. */
+const maxSharedBytes = 1024 * 1024
 
 /** The go.mod and go.sum of a version, packed, or why there are none. */
 export type SourceFiles = { readonly revision: string } & (
@@ -44,26 +59,26 @@ interface SourceNeed {
   readonly signal: AbortSignal
   /** Whether the archive was just looked for in storage; then the files are, too. */
   readonly isChecked: boolean
-  /** Whether a person asks for all of the version again. */
-  readonly isRequested: boolean
+  /** A person asks for all of the version again. */
+  readonly request: SyncRequest | undefined
 }
 
 /**
  * Stores go.mod and go.sum of a provider version next to its archive, for scanners, which reach no repository. The repository
- * is asked until it has answered once, and again if another one is named. A failure is written down.
+ * is asked until it has answered once, and again if another one is named. A failure is written down, and what is known stays.
  *
- * @returns when to try again
+ * @returns when to try again, or what the version waits for
  */
 export async function keepSource(
   context: Context,
   object: StoredObject,
   at: StoragePlace,
-  { signal, isChecked, isRequested }: SourceNeed,
-): Promise<number | undefined> {
+  { signal, isChecked, request }: SourceNeed,
+): Promise<Reconciled> {
   const { artifact } = versionStatus(object)
   const { fileName, sha256, source: known } = artifact ?? {}
-  if (!context.providerSources || fileName === undefined || sha256 === undefined) return undefined
-  if (!isProvider(object) || !at.place.isGrantedTo(object.metadata.namespace)) return undefined
+  if (!context.providerSources || fileName === undefined || sha256 === undefined) return {}
+  if (!isProvider(object) || !at.place.isGrantedTo(object.metadata.namespace)) return {}
   const write = (source: ArchiveSource | undefined) =>
     writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
       if (status?.artifact?.sha256 !== sha256) return { fields: {}, conditions: {} }
@@ -71,49 +86,71 @@ export async function keepSource(
       return sourcedStatus(status, source, { at, nowMs: context.clock(), graceMs })
     })
   const wanted = wantedSource(context, object)
-  if (wanted === 'unknown') return undefined
+  if (wanted === 'unknown') return {}
   if (wanted === undefined) {
     if (known !== undefined) await write(undefined)
-    return undefined
+    return {}
   }
   const { repository } = wanted
-  const isKnown = known?.repository === repository && known.revision !== undefined
-  if (isKnown && !isRequested && (!isChecked || (await isThere(object, at)))) return undefined
+  const isKnown = known?.repository === repository && hasAnswered(known)
+  /** Files that are known stay, and are asked for again. */
+  const unanswered = (problem: string): ArchiveSource => ({
+    ...(known?.sha256 === undefined ? { repository } : known),
+    problem,
+  })
+  if (isKnown && request === undefined && (!isChecked || (await isThere(object, at)))) return {}
   try {
-    const { revision, ...found } = await filesOf(context, object, wanted, { signal, isRequested })
+    const isUpdate = known?.sha256 !== undefined && known.problem !== undefined
+    const need = { signal, request, maxAgeMs: isUpdate ? freshListMs : listMs }
+    const answer = await filesOf(context, object, wanted, need)
+    if ('waitsFor' in answer) {
+      if (request !== undefined) await write(unanswered(`${repository} is asked again`))
+      return answer
+    }
+    const { revision, ...found } = answer
     if ('problem' in found) {
       await write({ repository, revision, problem: found.problem })
-      return undefined
+      return {}
     }
-    const name = sourceFileName(fileName, sha256)
-    const letGo = await context.inUse.hold(at.placeId, [name])
+    const { bytes, ...packed } = found
+    const file = { bytes, sha256: packed.sha256, fileName: sourceFileName(fileName, packed.sha256) }
+    const letGo = await context.inUse.hold(at.placeId, [file.fileName])
     try {
-      await storeBytes(context, at.place, { ...found, fileName: name }, signal)
-      const { sha256: digest, bytes } = found
-      await write({ repository, revision, sha256: digest, sizeBytes: bytes.length })
+      await storeBytes(context, at.place, file, signal)
+      const { fileName: name } = file
+      await write({ repository, revision, ...packed, sizeBytes: bytes.length, fileName: name })
     } finally {
       letGo()
     }
-    return undefined
+    return {}
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
     const { reason, message, retryAfterMs } = failure
-    const key = keyOf(object.metadata)
-    context.log.warn({ key, repository, reason, error: message }, 'go.mod was not fetched')
-    const problem =
+    const cause =
       reason === 'InvalidSpec'
         ? `${repository} is not the URL of a repository, such as https://github.com/OWNER/NAME`
         : message
-    if (!isKnown) await write({ repository, problem: printable(problem, 300) })
-    return Math.max(retryAfterMs ?? 0, jittered(context.timings.stalledMs, object.metadata.uid))
+    const said = known?.sha256 === undefined ? cause : `${repository} cannot be read now: ${cause}`
+    const problem = printable(said, 300)
+    if (problem !== known?.problem) {
+      const key = keyOf(object.metadata)
+      context.log.warn({ key, repository, reason, error: message }, 'go.mod was not fetched')
+    }
+    await write(unanswered(problem))
+    const waitMs = jittered(context.timings.stalledMs, object.metadata.uid)
+    return { afterMs: Math.max(retryAfterMs ?? 0, waitMs) }
   }
 }
+
+/** Whether a repository has said what it has of a version. Next to files, a problem says that a later attempt failed. */
+const hasAnswered = ({ revision, sha256, problem }: ArchiveSource): boolean =>
+  revision !== undefined && (sha256 === undefined || problem === undefined)
 
 async function isThere(object: StoredObject, { place }: StoragePlace): Promise<boolean> {
   const { artifact } = versionStatus(object)
   const { sha256, sizeBytes = 0 } = artifact?.source ?? {}
-  const name = sourceIn(artifact)
+  const name = sourceFileOf(artifact)
   if (name === undefined || sha256 === undefined) return true
   return place.driver.check(place.object(name), { sha256, sizeBytes })
 }
@@ -123,6 +160,8 @@ interface WantedSource {
   readonly repository: string
   readonly version: string
   readonly origin: ModuleOrigin
+  /** Whether the config names it, and not the registry alone. */
+  readonly isNamed: boolean
 }
 
 /** The repository that the config of a provider names, otherwise the one that its registry names, if it has answered. */
@@ -146,6 +185,7 @@ function wantedSource(
   return {
     repository: shownUrl(url),
     version,
+    isNamed: config.sourceRepository !== undefined,
     origin: { name, source, ...(isOwn && { githubClientConfig }) },
   }
 }
@@ -159,54 +199,120 @@ const hostOf = (url: string, config: GithubClientConfig): 'github' | 'git' =>
 /** Whether the credential of a config is for the host of a repository: a registry may name any host. */
 function speaksFor(url: string, config: GithubClientConfig): boolean {
   if (config?.apiUrl === undefined) return isPublicGithub(url)
-  const { host } = URL.parse(config.apiUrl) ?? {}
-  return host === 'api.github.com' ? isPublicGithub(url) : host === URL.parse(url)?.host
+  const { host = '' } = URL.parse(config.apiUrl) ?? {}
+  if (host === 'api.github.com') return isPublicGithub(url)
+  // GitHub Enterprise Cloud has its API on a host of its own.
+  const web = host.endsWith('.ghe.com') ? host.replace(/^api\./, '') : host
+  return web === URL.parse(url)?.host
 }
 
+/** What a person asks for anew is not what was fetched before the request. */
 async function filesOf(
   context: Context,
   object: StoredObject,
-  { repository, version, origin }: WantedSource,
-  { signal, isRequested }: Pick<SourceNeed, 'signal' | 'isRequested'>,
-): Promise<SourceFiles> {
+  wanted: WantedSource,
+  {
+    signal,
+    request,
+    maxAgeMs,
+  }: Pick<SourceNeed, 'signal' | 'request'> & { readonly maxAgeMs: number },
+): Promise<SourceFiles | { readonly waitsFor: string }> {
+  const { repository, version, origin } = wanted
   const { namespace } = object.metadata
-  const key = JSON.stringify([namespace, origin.name, version, repository])
+  const key = JSON.stringify([namespace, origin.name, version, repository, request])
   const whole = JSON.stringify([namespace, origin])
-  const known = await context.providerFiles.get(key)?.catch((error: unknown) => {
-    if (isRequested || failureOf(error) === undefined) return undefined
-    throw error
-  })
+  const known = context.providerFiles.get(key)
   if (known !== undefined) return known
-  const broken = isRequested ? undefined : context.providerFiles.get(whole)
+  const broken = request === undefined ? context.providerFiles.get(whole) : undefined
   if (broken !== undefined) return broken
+  const upstream = openSource(context, namespace, wanted)
+  if (upstream.file === undefined) {
+    // The rest of the work asks no registry.
+    context.slots.free(keyOf(object.metadata))
+    const waitsFor = `clones/${namespace}`
+    if (!context.slots.take(waitsFor, keyOf(object.metadata))) return { waitsFor }
+  }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
-  const upstream = context.sources.module(origin, namespace)
   const nowMs = context.clock()
+  const asking = {
+    signal: deadline,
+    maxAgeMs: request === undefined ? maxAgeMs : 0,
+    maxIncompleteAgeMs: incompleteListMs,
+  }
   const made = (async () => {
-    await upstream.list({ signal: deadline, maxAgeMs: listMs }).catch((error: unknown) => {
+    const listed = upstream.list(asking).then(() => requireReadable(wanted, upstream, asking))
+    await listed.catch((error: unknown) => {
       if (!signal.aborted) context.providerFiles.set(whole, made, nowMs + brokenMs)
       throw error
     })
-    const resolved = await upstream.resolve(version, { signal: deadline })
-    const { revision, ref } = resolved
-    const contents = await read(context, upstream, resolved, deadline)
-    const large = names.find((name) => contents.get(name) === 'large')
-    if (large !== undefined) {
-      const limit = `${maxFileBytes / 1024 / 1024} MiB`
-      return { revision, problem: `${large} of ${repository} has more than ${limit} at ${ref}` }
-    }
-    const files = new Map<string, Buffer>()
-    for (const [name, bytes] of contents) if (bytes !== 'large') files.set(name, bytes)
-    return files.has('go.mod')
-      ? { revision, ...(await packed(context, files, deadline)) }
-      : { revision, problem: `${repository} has no go.mod at ${ref}` }
+    // The list that was just asked for is recent enough.
+    const recent = { ...asking, maxAgeMs: Math.max(asking.maxAgeMs, freshListMs) }
+    const resolved = await upstream.resolve(version, recent)
+    return readFiles(context, upstream, resolved, { repository, signal: deadline })
   })()
   context.providerFiles.set(key, made, nowMs + sharedMs)
-  made.catch(() => {
-    if (signal.aborted) context.providerFiles.delete(key)
-    else context.providerFiles.set(key, made, nowMs + brokenMs)
-  })
+  made.then(
+    (found) => {
+      const isLarge = 'bytes' in found && found.bytes.length > maxSharedBytes
+      if (isLarge) context.providerFiles.delete(key)
+    },
+    () => {
+      if (signal.aborted) context.providerFiles.delete(key)
+      else context.providerFiles.set(key, made, nowMs + brokenMs)
+    },
+  )
   return made
+}
+
+/** A registry may name any host. A look at the rules is no request that somebody has to hear of. @throws FillError */
+function openSource(
+  { sources, policy }: Context,
+  namespace: string,
+  { origin, isNamed }: WantedSource,
+): ModuleUpstream {
+  const { type, url } = origin.source ?? {}
+  const refusal = policy && type === 'git' && !isNamed ? refusalOf(policy, url ?? '') : undefined
+  if (refusal !== undefined) throw new FillError('EgressRefused', refusal)
+  return sources.module(origin, namespace)
+}
+
+/** A registry may name any repository that the credential of the config reads. @throws FillError */
+async function requireReadable(
+  { repository, isNamed }: WantedSource,
+  upstream: ModuleUpstream,
+  options: UpstreamOptions,
+): Promise<void> {
+  if (isNamed || (await upstream.isPublic?.(options)) !== false) return
+  throw new FillError(
+    'AccessDenied',
+    `${repository} is private, and only the registry names it: name it in sourceRepository to have it scanned`,
+  )
+}
+
+async function readFiles(
+  context: Context,
+  upstream: ModuleUpstream,
+  resolved: ResolvedVersion,
+  { repository, signal }: { readonly repository: string; readonly signal: AbortSignal },
+): Promise<SourceFiles> {
+  const { revision, ref } = resolved
+  const contents = await read(context, upstream, resolved, signal).catch((error: unknown) => {
+    // Another attempt would find the same.
+    if (hasReason(error, 'ArchiveTooLarge') || error instanceof ArchiveError)
+      return messageOf(error)
+    throw error
+  })
+  if (typeof contents === 'string') return { revision, problem: printable(contents, 300) }
+  const large = names.find((name) => contents.get(name) === 'large')
+  if (large !== undefined) {
+    const limit = `${maxFileBytes / 1024 / 1024} MiB`
+    return { revision, problem: `${large} of ${repository} has more than ${limit} at ${ref}` }
+  }
+  const files = new Map<string, Buffer>()
+  for (const [name, bytes] of contents) if (bytes !== 'large') files.set(name, bytes)
+  return files.has('go.mod')
+    ? { revision, ...(await packed(context, files, signal)) }
+    : { revision, problem: `${repository} has no go.mod at ${ref}` }
 }
 
 type Contents = Map<string, Buffer | 'large'>
@@ -238,23 +344,24 @@ async function readWhole(
   resolved: ResolvedVersion,
   signal: AbortSignal,
 ): Promise<Contents> {
-  const contents: Contents = new Map()
+  const read = new Map<string, { readonly chunks: Buffer[]; bytes: number }>()
   const { file } = await upstream.fetch(resolved, { signal, limits })
   try {
     await visitFiles({ file: file.path, limits, signal }, (path) => {
-      const name = names.find((one) => one === path)
-      if (name === undefined) return undefined
-      contents.set(name, Buffer.alloc(0))
+      if (!names.some((name) => name === path)) return undefined
+      const one = { chunks: new Array<Buffer>(), bytes: 0 }
+      read.set(path, one)
       return (chunk) => {
-        const before = contents.get(name) ?? 'large'
-        const isLarge = before === 'large' || before.length + chunk.length > maxFileBytes
-        contents.set(name, isLarge ? 'large' : Buffer.concat([before, chunk]))
+        one.bytes += chunk.length
+        if (one.bytes <= maxFileBytes) one.chunks.push(Buffer.from(chunk))
       }
     })
-    return contents
   } finally {
     await file.remove()
   }
+  const contentOf = ([name, { chunks, bytes }]: [string, { chunks: Buffer[]; bytes: number }]) =>
+    [name, bytes > maxFileBytes ? ('large' as const) : Buffer.concat(chunks)] as const
+  return new Map([...read].map(contentOf))
 }
 
 async function packed({ spool }: Context, files: ReadonlyMap<string, Buffer>, signal: AbortSignal) {

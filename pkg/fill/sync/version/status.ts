@@ -3,7 +3,7 @@ import {
   type ArchiveSource,
   type Artifact,
   docsFileName,
-  sourceFileName,
+  sourceFileOf,
 } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { FillError } from '../../sources/sources.ts'
 import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
@@ -158,7 +158,7 @@ export function filesIn({
   release,
 }: Pick<VersionStatus, 'artifact' | 'release'> = {}): string[] {
   const { shasums, signature, keys } = release ?? {}
-  const extras = [docsIn(artifact), sourceIn(artifact)]
+  const extras = [docsIn(artifact), sourceFileOf(artifact)]
   return [artifact?.fileName, ...extras, shasums, signature, keys].filter(
     (file) => file !== undefined,
   )
@@ -168,14 +168,6 @@ export function filesIn({
 export function docsIn({ fileName, sha256, docs }: Artifact = {}): string | undefined {
   if (docs === undefined || fileName === undefined || sha256 === undefined) return undefined
   return docsFileName(fileName, sha256)
-}
-
-/** The name of the stored go.mod and go.sum of a provider; undefined if there are none. */
-export function sourceIn({ fileName, sha256, source }: Artifact = {}): string | undefined {
-  if (source?.sha256 === undefined || fileName === undefined || sha256 === undefined) {
-    return undefined
-  }
-  return sourceFileName(fileName, sha256)
 }
 
 type Replaced = NonNullable<VersionStatus['replaced']>[number]

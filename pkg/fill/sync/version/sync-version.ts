@@ -192,12 +192,11 @@ async function afterwards(
     signal,
     isChecked: stored.isChecked,
   })
-  const unsourcedMs = await keepSource(context, latestOf(context, object), at, {
-    signal,
-    isChecked: stored.isChecked,
-    isRequested: request !== undefined,
-  })
   const uncomparedMs = await compareStored(context, latestOf(context, object), parent, signal)
+  const { isChecked } = stored
+  const latest = latestOf(context, object)
+  const source = await keepSource(context, latest, at, { signal, isChecked, request })
+  if (source.waitsFor !== undefined) return source
   const { artifact, drift } = versionStatus(current)
   const due = artifact && verificationDueMs(context, current, artifact)
   return soonest(
@@ -205,7 +204,7 @@ async function afterwards(
     due && Math.min(due.verify, due.rehash) - clock(),
     afterMs,
     undocumentedMs,
-    unsourcedMs,
+    source.afterMs,
     uncomparedMs,
     drift === undefined ? undefined : jittered(timings.stalledMs, sourceKey),
   )

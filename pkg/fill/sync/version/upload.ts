@@ -79,6 +79,7 @@ export async function syncUpload(
           revision: `sha256:${sha256}`,
           ...(upload?.docs && { docs: upload.docs }),
           ...placeFields(placed),
+          ...(isSame && artifact.docs && { docs: artifact.docs }),
           ...(isSame && artifact.source && { source: artifact.source }),
           ...found,
         },
@@ -104,16 +105,17 @@ export async function syncUpload(
     signal,
     isChecked: stored?.isChecked !== false,
   })
-  const unsourcedMs = await keepSource(context, latestOf(context, object), placed, {
-    signal,
-    isChecked: stored?.isChecked !== false,
-    isRequested: request !== undefined,
-  })
   const current = latestOf(context, object)
   const uncomparedMs = await compareStored(context, current, placed.parent, signal)
+  const source = await keepSource(context, latestOf(context, object), placed, {
+    signal,
+    isChecked: stored?.isChecked !== false,
+    request,
+  })
+  if (source.waitsFor !== undefined) return source
   const due = verificationDueMs(context, object, found)
   const dueMs = Math.min(due.verify, due.rehash) - context.clock()
-  return soonest(dueMs, undocumentedMs, unsourcedMs, uncomparedMs)
+  return soonest(dueMs, undocumentedMs, source.afterMs, uncomparedMs)
 }
 
 /** In a place of another tenant, a message only says whether the object has the digest that the caller named. */
