@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -155,6 +164,32 @@ it('leaves the last findings as they were if it is killed in a scan, and scans a
     .poll(async () => (await status())?.quarantinedBy, { timeout: 60_000 })
     .toBeUndefined()
   expect((await status())?.sourceScan?.findings).toEqual([])
+})
+
+it('writes nothing for a Version that was deleted while its scan ran, and scans one that was made anew', async () => {
+  const [began, go] = [join(dir, 'deleted-began'), join(dir, 'deleted-go')]
+  scannerScript(
+    `const fs = require('node:fs')
+const text = fs.readFileSync(process.argv[3] + '/main.tf', 'utf8')
+if (text.includes('deleted')) fs.writeFileSync(${JSON.stringify(began)}, '')
+const waiting = setInterval(() => {
+  if (text.includes('deleted') && !fs.existsSync(${JSON.stringify(go)})) return
+  clearInterval(waiting)
+  fs.writeSync(1, JSON.stringify([{ vulnerabilityID: text.trim() }]))
+}, 20)`,
+  )
+  await store('# deleted')
+  const { adminUrl } = await start()
+  await expect.poll(() => existsSync(began), { timeout: 60_000 }).toBe(true)
+  await plane.admin.request('DELETE', path)
+  const sha256 = await store('# anew')
+  writeFileSync(go, '')
+  await expect.poll(async () => (await status())?.scan?.sha256, { timeout: 60_000 }).toBe(sha256)
+  expect((await status())?.sourceScan?.findings).toMatchObject([{ vulnerabilityID: '# anew' }])
+  await plane.admin.request('DELETE', path)
+  const metrics = async () => (await fetch(`${adminUrl}/metrics`)).text()
+  expect(await metrics()).not.toContain('depot_scans_total{result="ScanFailed"}')
+  await expect.poll(() => readdirSync(join(dir, 'work/unpacked')), { timeout: 10_000 }).toEqual([])
 })
 
 function isRunning(pid: number): boolean {

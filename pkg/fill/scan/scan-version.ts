@@ -211,6 +211,9 @@ function remember(
   lastScans[part.summary].set(version.metadata.uid, last)
 }
 
+/** Another one in each process: what one of two scanners has scanned is not due for the other any more. */
+const spread = crypto.randomUUID()
+
 /** When a scanned archive is scanned again: 0 is now, and undefined is when the scanner or its database has changed. */
 function untilDue(
   { clock, rescanMs }: ScanContext,
@@ -223,8 +226,8 @@ function untilDue(
   const isSame = last.scanner === scanner && last.database === database
   if (isSame && database !== undefined) return undefined
   // Platforms scan what they have in common at the same time.
-  const spread = part === dependencies ? last.sha256 : metadata.uid
-  return Math.max(0, last.atMs + jittered(rescanMs, spread) - clock())
+  const task = part === dependencies ? last.sha256 : metadata.uid
+  return Math.max(0, last.atMs + jittered(rescanMs, task + spread) - clock())
 }
 
 /** A scanner that does not name its database may have a new one at any time. */
@@ -233,19 +236,24 @@ function soonestRescan(
   { metadata }: Version,
   database: string | undefined,
 ): Reconciled {
-  return database === undefined ? { afterMs: jittered(rescanMs, metadata.uid) } : {}
+  return database === undefined ? { afterMs: jittered(rescanMs, metadata.uid + spread) } : {}
 }
 
 function lastScanOf(
-  { lastScans }: ScanContext,
+  { lastScans, clock, rescanMs }: ScanContext,
   { status, metadata }: Version,
   { summary, findings }: ScanPart,
 ): LastScan | undefined {
   const known = lastScans[summary].get(metadata.uid)
   const written = status?.[summary]
-  if (known !== undefined || written === undefined) return known
+  if (written === undefined) return known
+  const writtenMs = msOf(status?.[findings]?.scannedAt) ?? 0
+  // A clock was wrong then.
+  const atMs = writtenMs > clock() + rescanMs ? 0 : writtenMs
+  // Times are written in seconds. A later one is of another scanner.
+  if (known !== undefined && known.atMs >= atMs) return known
   const { sha256, scanner, database } = written
-  return { sha256, scanner, database, atMs: msOf(status?.[findings]?.scannedAt) ?? 0 }
+  return { sha256, scanner, database, atMs }
 }
 
 /** Drops the scan of go.mod and go.sum that are no longer known, and says why there are none. */

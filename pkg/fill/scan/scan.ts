@@ -196,7 +196,9 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     metrics,
   })
   const addAll = (priority: 'listing' | 'poll') => {
-    for (const { metadata } of objects.list('Version')) queue.add(keyOf(metadata), priority)
+    for (const key of shuffled(objects.list('Version').map(({ metadata }) => keyOf(metadata)))) {
+      queue.add(key, priority)
+    }
   }
   const looking = new Loop(async () => {
     const before = await identity.catch(() => undefined)
@@ -234,7 +236,10 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     get done() {
       return done
     },
-    failures: () => Array.from(failures, ([key, { message }]) => ({ key, message })),
+    failures: () =>
+      [...failures]
+        .map(([key, { message }]) => ({ key, message }))
+        .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
     stop: async () => {
       forget()
       await looking.close()
@@ -243,6 +248,13 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     },
   }
 }
+
+/** In another order each time, so that two scanners that begin together share the work. */
+const shuffled = (keys: readonly string[]): string[] =>
+  keys
+    .map((key) => ({ key, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ key }) => key)
 
 /** The wait that ends first. */
 function sooner(

@@ -1,0 +1,101 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ScanScene } from './scan.fixture.ts'
+import { execScanner } from './scan.ts'
+
+/* The database of a scanner is replaced, removed and put back. */
+
+let scene: ScanScene
+let database: string | undefined
+beforeEach(async () => {
+  scene = await ScanScene.open()
+  database = 'first'
+  await write(database)
+})
+afterEach(() => scene.close())
+
+const path = (name: string) => join(scene.folder, name)
+/** The scanner finds the name of its database. */
+async function write(name: string): Promise<void> {
+  database = name
+  await writeFile(path('database'), name)
+}
+
+async function scanner(wait = '') {
+  const text = `fs.readFileSync(${JSON.stringify(path('database'))}, 'utf8')`
+  const command = await scene.scanner(
+    `const end = () => print([{ vulnerabilityID: ${text}, severity: 'CRITICAL' }])\n${wait || 'end()'}`,
+  )
+  const identity = async () => ({ scanner: 'scanner 1', databases: { source: database } })
+  return { ...execScanner(command), identity }
+}
+
+const found = async () => {
+  const { sourceScan, scan } = await scene.status('network')
+  return [sourceScan?.findings.map(({ vulnerabilityID }) => vulnerabilityID), scan?.database]
+}
+const later = () => {
+  scene.aheadMs += 30 * 3_600_000
+}
+
+it('scans again with a database that replaced another one while a scan ran', async () => {
+  const [began, go] = ['began', 'go'].map((name) => JSON.stringify(path(name)))
+  const waiting = await scanner(
+    `fs.writeFileSync(${began}, '')
+     const waiting = setInterval(() => {
+       if (!fs.existsSync(${go})) return
+       clearInterval(waiting)
+       end()
+     }, 10)`,
+  )
+  await scene.store('network', [{ path: 'main.tf', content: '' }])
+  const scans = await scene.begin({ scanner: waiting })
+  await expect.poll(() => scene.text('began')).toBe('')
+  await write('second')
+  await writeFile(path('go'), '')
+  await scans.idle()
+  const options = { scanner: await scanner() }
+  // Nobody knows with which of both it was made: it counts as one of the former.
+  expect((await found())[1]).toBe('first')
+  expect((await scene.run(options)).done).toBe(0)
+  later()
+  expect((await scene.run(options)).done).toBe(1)
+  expect(await found()).toEqual([['second'], 'second'])
+  later()
+  expect((await scene.run(options)).done).toBe(0)
+})
+
+it('scans again with an earlier database that is put back', async () => {
+  const options = { scanner: await scanner() }
+  await scene.store('network', [{ path: 'main.tf', content: '' }])
+  for (const name of ['first', 'second', 'first']) {
+    await write(name)
+    later()
+    expect((await scene.run(options)).done).toBe(1)
+    expect(await found()).toEqual([[name], name])
+  }
+})
+
+it('writes no status again while the database is the same, whatever the clock says', async () => {
+  const options = { scanner: await scanner() }
+  await scene.store('network', [{ path: 'main.tf', content: '' }])
+  await scene.run(options)
+  const writtenAt = await scene.writtenAt('network')
+  for (const days of [400, -400]) {
+    scene.aheadMs = days * 24 * 3_600_000
+    expect((await scene.run(options)).done).toBe(0)
+  }
+  expect(await scene.writtenAt('network')).toBe(writtenAt)
+})
+
+it('scans again after a scan whose time is in the future, because a clock was wrong', async () => {
+  const options = { scanner: await scanner() }
+  await scene.store('network', [{ path: 'main.tf', content: '' }])
+  scene.aheadMs = 400 * 24 * 3_600_000
+  await scene.run(options)
+  scene.aheadMs = 0
+  await write('second')
+  expect((await scene.run(options)).done).toBe(1)
+  expect(await found()).toEqual([['second'], 'second'])
+})
