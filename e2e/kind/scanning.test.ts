@@ -32,8 +32,9 @@ import {
   url,
   versionsOf,
 } from './release.fixture.ts'
+import { github, hosts, providerSource, startUpstream, stopUpstream } from './upstream.fixture.ts'
 
-/* The chart with scanning: the image with Trivy, a mirror of the database, and network policies that are enforced. */
+/* The chart with scanning: the image with Trivy, a mirror of the database, the source of a provider, and network policies that are enforced. */
 
 const team = 'acme'
 const storageConfig = { fileSystem: { directoryPath: 'acme' } }
@@ -54,8 +55,16 @@ resource "aws_security_group_rule" "out" {
 
 const values = (blockOnCritical: boolean) => ({
   server: { anonymousAuth: true },
-  controller: { enabled: true },
-  networkPolicy: { enabled: true },
+  controller: {
+    enabled: true,
+    sourceHosts: hosts,
+    egress: { privateCidrs: ['10.0.0.0/8'], caSecretName: 'upstream-ca' },
+  },
+  networkPolicy: {
+    enabled: true,
+    // The source repository of the provider speaks TLS on another port than 443.
+    extraEgress: [{ ports: [{ port: Number(new URL(github.apiUrl).port) }] }],
+  },
   scanning: {
     enabled: true,
     blockOnCritical,
@@ -129,6 +138,9 @@ beforeAll(async () => {
   await deleteRecords()
   await startNetworkPolicies()
   await startMirror()
+  const ca = await startUpstream()
+  const metadata = { name: 'upstream-ca', namespace }
+  await apply([{ apiVersion: 'v1', kind: 'Secret', metadata, stringData: { 'ca.crt': ca } }])
   await install(values(true))
   const [clean, open, provider] = await Promise.all([
     zipOf([{ path: 'main.tf', content: 'output "version" {\n  value = "1.0.0"\n}\n' }]),
@@ -152,7 +164,13 @@ beforeAll(async () => {
       versions: [],
     }),
     record('Provider', 'random', {
-      providerConfig: { name: 'random', namespace: team, storageConfig },
+      providerConfig: {
+        name: 'random',
+        namespace: team,
+        storageConfig,
+        sourceRepository: providerSource,
+        githubClientConfig: { apiUrl: github.apiUrl },
+      },
       versions: [],
     }),
     versionOf('Module', '1.0.0', 'network-1.0.0.zip', clean),
@@ -164,6 +182,8 @@ afterAll(async () => {
   await deleteRecords()
   await uninstall()
   await stopMirror()
+  await stopUpstream()
+  await kubectlHere('delete', 'secret/upstream-ca', '--ignore-not-found')
   await stopNetworkPolicies()
 }, 300_000)
 
@@ -205,6 +225,29 @@ it('quarantines versions with critical findings, and serves the others', async (
   const { status, text } = await get(`${url}/depot/modules/v1/acme/network/aws/2.0.0/download`)
   expect({ status, text }).toEqual({ status: 410, text: expect.stringContaining('scans found') })
 }, 500_000)
+
+it('finds vulnerable packages in go.mod of a provider, which the controller fetched', async () => {
+  const { sourceScan, dependencyScan, artifact, conditions } = await until(
+    () => statusOf('provider-1-0-0'),
+    ({ dependencyScan: scanned }) => scanned !== undefined,
+    180_000,
+  )
+  expect(artifact?.source).toMatchObject({
+    repository: providerSource,
+    revision: expect.stringMatching(/^v1\.0\.0@sha1:/),
+    fileName: expect.stringMatching(/\.source\.zip$/),
+  })
+  expect(sourceScan?.findings).toMatchObject([
+    { vulnerabilityID: 'CVE-2026-0001', pkgName: 'go.etcd.io/bbolt', installedVersion: 'v1.4.0' },
+  ])
+  expect(dependencyScan).toMatchObject({
+    sha256: artifact?.source?.sha256,
+    counts: { critical: 1 },
+  })
+  expect(conditions).toContainEqual(
+    expect.objectContaining({ type: 'SourceScanned', status: 'True', reason: 'Scanned' }),
+  )
+}, 200_000)
 
 it('asked none of the sources of a module, and says that its pod may not make network namespaces', async () => {
   expect(await asked()).toEqual([])

@@ -21,6 +21,10 @@ export const hosts = Object.values(ports).map((port) => `${hostname}:${port}`)
 /** Platforms of the provider `acme/dns` 1.0.0. */
 export const platforms = ['linux_amd64', 'darwin_arm64'] as const
 
+/** The source of a provider with a package that is vulnerable in the database of the mirror. */
+export const providerSource = `${github.apiUrl}/acme/terraform-provider-random`
+const goMod = 'module example.test/random\n\ngo 1.24\n\nrequire go.etcd.io/bbolt v1.4.0\n'
+
 async function provider(): Promise<Upstream['providers'][number]> {
   const keys = openSigningKeys()
   try {
@@ -70,11 +74,14 @@ export async function startUpstream(): Promise<string> {
   const contents: Upstream = {
     hostname,
     ports,
-    tags: ['1.0.0', '1.1.0', '2.0.0'].map((version) => ({
-      repository: 'acme/vpc',
-      tag: `v${version}`,
-      files: { 'main.tf': `output "version" {\n  value = "${version}"\n}\n` },
-    })),
+    tags: [
+      ...['1.0.0', '1.1.0', '2.0.0'].map((version) => ({
+        repository: 'acme/vpc',
+        tag: `v${version}`,
+        files: { 'main.tf': `output "version" {\n  value = "${version}"\n}\n` },
+      })),
+      { repository: 'acme/terraform-provider-random', tag: 'v1.0.0', files: { 'go.mod': goMod } },
+    ],
     providers: [await provider()],
   }
   const labels = { app: 'upstream' }
