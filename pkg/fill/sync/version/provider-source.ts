@@ -206,7 +206,7 @@ function speaksFor(url: string, config: GithubClientConfig): boolean {
   return web === URL.parse(url)?.host
 }
 
-/** What a person asks for anew is not what was fetched before the request. */
+/** Fetches the files, once for all platforms. A request of a person gets none that were fetched before it. */
 async function filesOf(
   context: Context,
   object: StoredObject,
@@ -264,7 +264,7 @@ async function filesOf(
   return made
 }
 
-/** A registry may name any host. A look at the rules is no request that somebody has to hear of. @throws FillError */
+/** Compares a host that only a registry names with the rules first, because a refused request fires an alert. @throws FillError */
 function openSource(
   { sources, policy }: Context,
   namespace: string,
