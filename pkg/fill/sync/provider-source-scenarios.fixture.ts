@@ -297,14 +297,14 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await run()
       const old: string[] = []
       for (const name of ['hello-1-0-0-linux-amd64', 'hello-1-0-0-darwin-arm64']) {
-        const { artifact, ...status } = scene().status('Version', name)
+        const { artifact, ...rest } = scene().status('Version', name)
         const { fileName = '', ...before } = artifact?.source ?? { repository }
         const folder = dirname((await stored())[0] ?? '')
         const renamed = `${artifact?.fileName?.replace('.zip', '')}.source.zip`
         await rename(pathOf(join(folder, fileName)), pathOf(join(folder, renamed)))
         old.push(join(folder, renamed))
         await scene().objects.writeStatus(scene().object('Version', name), {
-          ...status,
+          ...rest,
           artifact: { ...artifact, source: before },
         })
       }

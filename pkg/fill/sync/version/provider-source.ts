@@ -112,13 +112,12 @@ export async function keepSource(
       await write({ repository, revision, problem: found.problem })
       return {}
     }
-    const { bytes, ...packed } = found
-    const file = { bytes, sha256: packed.sha256, fileName: sourceFileName(fileName, packed.sha256) }
+    const { bytes, sha256: digest } = found
+    const file = { sha256: digest, fileName: sourceFileName(fileName, digest) }
     const letGo = await context.inUse.hold(at.placeId, [file.fileName])
     try {
-      await storeBytes(context, at.place, file, signal)
-      const { fileName: name } = file
-      await write({ repository, revision, ...packed, sizeBytes: bytes.length, fileName: name })
+      await storeBytes(context, at.place, { ...file, bytes }, signal)
+      await write({ repository, revision, ...file, sizeBytes: bytes.length })
     } finally {
       letGo()
     }
@@ -248,19 +247,16 @@ async function filesOf(
     // The list that was just asked for is recent enough.
     const recent = { ...asking, maxAgeMs: Math.max(asking.maxAgeMs, freshListMs) }
     const resolved = await upstream.resolve(version, recent)
-    return readFiles(context, upstream, resolved, { repository, signal: deadline })
+    const found = await readFiles(context, upstream, resolved, { repository, signal: deadline })
+    const isLarge = 'bytes' in found && found.bytes.length > maxSharedBytes
+    if (isLarge) context.providerFiles.delete(key)
+    return found
   })()
   context.providerFiles.set(key, made, nowMs + sharedMs)
-  made.then(
-    (found) => {
-      const isLarge = 'bytes' in found && found.bytes.length > maxSharedBytes
-      if (isLarge) context.providerFiles.delete(key)
-    },
-    () => {
-      if (signal.aborted) context.providerFiles.delete(key)
-      else context.providerFiles.set(key, made, nowMs + brokenMs)
-    },
-  )
+  made.catch(() => {
+    if (signal.aborted) context.providerFiles.delete(key)
+    else context.providerFiles.set(key, made, nowMs + brokenMs)
+  })
   return made
 }
 
@@ -344,13 +340,13 @@ async function readWhole(
   resolved: ResolvedVersion,
   signal: AbortSignal,
 ): Promise<Contents> {
-  const read = new Map<string, { readonly chunks: Buffer[]; bytes: number }>()
+  const files = new Map<string, { readonly chunks: Buffer[]; bytes: number }>()
   const { file } = await upstream.fetch(resolved, { signal, limits })
   try {
     await visitFiles({ file: file.path, limits, signal }, (path) => {
       if (!names.some((name) => name === path)) return undefined
       const one = { chunks: new Array<Buffer>(), bytes: 0 }
-      read.set(path, one)
+      files.set(path, one)
       return (chunk) => {
         one.bytes += chunk.length
         if (one.bytes <= maxFileBytes) one.chunks.push(Buffer.from(chunk))
@@ -361,7 +357,7 @@ async function readWhole(
   }
   const contentOf = ([name, { chunks, bytes }]: [string, { chunks: Buffer[]; bytes: number }]) =>
     [name, bytes > maxFileBytes ? ('large' as const) : Buffer.concat(chunks)] as const
-  return new Map([...read].map(contentOf))
+  return new Map([...files].map(contentOf))
 }
 
 async function packed({ spool }: Context, files: ReadonlyMap<string, Buffer>, signal: AbortSignal) {
