@@ -78,7 +78,7 @@ function textsOf(node: unknown, nodes: readonly Node[]): string[] {
         textsOf(node['right'], nodes).map((right) => left + right),
       )
     case 'Identifier':
-      return namedTexts(nameOf(node), nodes)
+      return namedTexts(node, nodes)
     default:
       return [`{${lastName(node)}}`]
   }
@@ -95,8 +95,9 @@ function templateTexts(node: Node, nodes: readonly Node[]): string[] {
   )
 }
 
-/** The texts of a constant, or of what the functions of this file are called with. */
-function namedTexts(name: string, nodes: readonly Node[]): string[] {
+/** The texts of a constant, or of what the function around a name is called with. */
+function namedTexts(identifier: Node, nodes: readonly Node[]): string[] {
+  const name = nameOf(identifier)
   const declared = nodes.find(
     (node) =>
       node.type === 'VariableDeclarator' && nameOf(node['id']) === name && isNode(node['init']),
@@ -105,6 +106,7 @@ function namedTexts(name: string, nodes: readonly Node[]): string[] {
   if (init !== undefined && /Literal|Conditional|Binary/.test(init.type))
     return textsOf(init, nodes)
   const given = nodes.flatMap((node) => {
+    if (!encloses(node, identifier)) return []
     const parameters = functionOf(node)?.['params'] as Node[] | undefined
     const at = parameters?.findIndex((parameter) => nameOf(parameter) === name) ?? -1
     return at === -1 ? [] : callsOf(nameOf(node['id']), nodes).map((args) => args[at])
@@ -114,6 +116,9 @@ function namedTexts(name: string, nodes: readonly Node[]): string[] {
     .flatMap((node) => textsOf(node, nodes))
   return texts.length > 0 && texts.every((text) => text !== '') ? texts : [`{${name}}`]
 }
+
+const encloses = (outer: Node, inner: Node): boolean =>
+  Number(outer['start']) <= Number(inner['start']) && Number(inner['end']) <= Number(outer['end'])
 
 function functionOf(node: Node): Node | undefined {
   if (node.type === 'FunctionDeclaration') return node
@@ -143,8 +148,14 @@ const nameOf = (node: unknown): string =>
 
 /** The word for a value: the last name in its expression, or what a method is called on. */
 function lastName(node: Node): string {
-  const callee = node.type === 'CallExpression' ? (node['callee'] as Node) : undefined
-  if (callee?.type === 'MemberExpression') return lastName(callee['object'] as Node)
+  if (node.type === 'CallExpression') {
+    const [argument] = node['arguments'] as Node[]
+    const callee = node['callee'] as Node
+    const object = callee.type === 'MemberExpression' ? (callee['object'] as Node) : undefined
+    if (object !== undefined && nameOf(object) !== 'Object') return lastName(object)
+    if (argument?.type === 'CallExpression') return lastName(argument)
+    if (object !== undefined && argument !== undefined) return lastName(argument)
+  }
   const names = [...descendants(node)].map(nameOf).filter((name) => name !== '')
   return names.at(-1) ?? 'value'
 }

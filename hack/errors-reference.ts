@@ -54,7 +54,7 @@ export function errorsReference(notice: string): string {
     '# Errors',
     '',
     'Every reason that Depot gives in answers, conditions, events, log lines and metrics. **Retry** says whether the same can',
-    'succeed later: `yes` where waiting helps, `no` where somebody has to change something first.',
+    'succeed later: `yes` if waiting helps, `no` if somebody has to change something first.',
     '',
     ...sections,
     '## Messages',
