@@ -5,7 +5,7 @@ import {
   mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
-import { kindAt, openRegistry, type Registry, refusalOf } from './registry.ts'
+import { kindAt, openRegistry, type Registry, refusalOf } from './open-registry.ts'
 
 /** Later versions of Depot may write more than these fields. */
 const Claims = z.object({

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type BrowseApi, browseApi, NotTold } from './browse-api.ts'
-import type { Registry, RegistryVersion } from './registry.ts'
+import type { Registry, RegistryVersion } from './open-registry.ts'
 
 const text = z.string()
 /** Later versions of Depot may write more fields, which JSON shows too. */

@@ -5,12 +5,9 @@ import { functions, predicates } from './builtins.ts'
 import type { Hints } from './checker.ts'
 import { compileLoop } from './loops.ts'
 import { compileStep } from './operators.ts'
-import type { Run } from './run.ts'
+import type { Evaluate } from './run.ts'
 import { slice } from './slice.ts'
 import { compare, fetch, isNil, noList, noStrings, toBool, toText, type Value } from './value.ts'
-
-/** A compiled part of an expression. */
-export type Evaluate = (run: Run) => Value
 
 /** The values that stand for a skipped chain of `?.` once its base is nil, by that base. */
 const skipped = new Map<Value, Value>([null, noList, noStrings].map((base) => [base, new Map()]))

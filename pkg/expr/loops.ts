@@ -1,8 +1,7 @@
 import { add } from './arithmetic.ts'
 import type { Call } from './ast.ts'
-import type { Evaluate } from './compiler.ts'
 import { failAt } from './expression-error.ts'
-import type { Run } from './run.ts'
+import type { Evaluate, Run } from './run.ts'
 import { sorted } from './sort.ts'
 import { groupedMap, toAnyKey, toBool, toItems, type Value } from './value.ts'
 

@@ -11,7 +11,7 @@ const looser: ReadonlySet<string> = new Set(['let', 'if', ';', '?', ':', '??', '
 /**
  * Cuts a rule into the parts that `or`, or otherwise `and`, joins at its top, as written.
  *
- * @returns undefined where it has one part only
+ * @returns undefined if it has one part only
  */
 export function operandsOf(source: string): readonly string[] | undefined {
   let depth = 0

@@ -3,7 +3,7 @@ import { Fault } from './expression-error.ts'
 import type { StaticType } from './static-type.ts'
 import * as T from './static-type.ts'
 
-/** The result type of an operator. @throws Fault TypeMismatch where it does not take the operands */
+/** The result type of an operator. @throws Fault TypeMismatch if it does not take the operands */
 export function resultOfBinary(node: Binary, left: StaticType, right: StaticType): StaticType {
   const type = resultOf(node.operator, left, right)
   if (type !== undefined) return type

@@ -1,10 +1,9 @@
 import { add, divide, modulo, multiply, power, range, subtract } from './arithmetic.ts'
 import type { Binary } from './ast.ts'
 import type { Hint } from './checker.ts'
-import type { Evaluate } from './compiler.ts'
 import { failAt } from './expression-error.ts'
 import { compileComputed, compilePattern } from './pattern.ts'
-import type { Run } from './run.ts'
+import type { Evaluate, Run } from './run.ts'
 import {
   described,
   equal,

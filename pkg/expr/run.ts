@@ -16,6 +16,9 @@ export interface LoopScope {
   readonly acc: Value
 }
 
+/** A compiled part of an expression. */
+export type Evaluate = (run: Run) => Value
+
 /** One evaluation of an expression: its input, its variables, and the work so far. */
 export class Run {
   readonly input: Value

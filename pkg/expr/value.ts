@@ -1,5 +1,4 @@
 import { failAt } from './expression-error.ts'
-import type { Run } from './run.ts'
 import { compareCodePoints } from './text.ts'
 
 /** The values of expressions: nil is null, an int is a bigint (64 bits), a float is a number. */
@@ -92,11 +91,17 @@ export function toList(value: Value, at: number): readonly Value[] {
   return isList(value) ? value : wrongType(value, 'a list', at)
 }
 
+/** The work of one evaluation. */
+interface Work {
+  hasBytes: boolean
+  work(size: number, at: number): void
+}
+
 /**
  * The items to loop over or to index. If the static type was unknown, Go uses the bytes of a string. An empty map has no
  * items.
  */
-export function toItems(value: Value, at: number, run: Run): readonly Value[] {
+export function toItems(value: Value, at: number, run: Work): readonly Value[] {
   if (typeof value === 'string') {
     run.hasBytes = true
     return Array.from(Buffer.from(value), (byte) => BigInt(byte))
@@ -120,7 +125,7 @@ export function wrongType(value: Value, wanted: string, at: number): never {
 }
 
 /** `==`: numbers by value, lists element by element, values of different types are never equal. */
-export function equal(left: Value, right: Value, run: Run, at: number): boolean {
+export function equal(left: Value, right: Value, run: Work, at: number): boolean {
   if (typeof left === 'string' && typeof right === 'string') return left === right
   if (isNumeric(left) && isNumeric(right)) {
     return typeof left === typeof right ? left === right : Number(left) === Number(right)
@@ -139,7 +144,7 @@ export function equal(left: Value, right: Value, run: Run, at: number): boolean 
 }
 
 /** Inside maps, 1 and 1.0 differ. */
-function sameMap(left: ValueMap, right: ValueMap, run: Run, at: number): boolean {
+function sameMap(left: ValueMap, right: ValueMap, run: Work, at: number): boolean {
   run.work(left.size, at)
   if (groupedMaps.has(left) !== groupedMaps.has(right)) return false
   if (left.size !== right.size) return false
@@ -152,7 +157,7 @@ function sameMap(left: ValueMap, right: ValueMap, run: Run, at: number): boolean
 }
 
 /** Equal values of one type, and lists of one type with equal elements. A nil list does not equal an empty one. */
-function identical(left: Value, right: Value, run: Run, at: number): boolean {
+function identical(left: Value, right: Value, run: Work, at: number): boolean {
   if (isMap(left) && isMap(right)) return sameMap(left, right, run, at)
   if (!isList(left) || !isList(right)) return left === right
   run.work(left.length, at)
@@ -165,7 +170,7 @@ function identical(left: Value, right: Value, run: Run, at: number): boolean {
 }
 
 /** Negative, zero or positive, as `left` is before, equal to or after `right`; NaN if one is NaN. */
-export function compare(left: Value, right: Value, run: Run, at: number): number {
+export function compare(left: Value, right: Value, run: Work, at: number): number {
   if (typeof left === 'string' && typeof right === 'string') {
     run.work(Math.min(left.length, right.length), at)
     return compareCodePoints(left, right)
@@ -182,7 +187,7 @@ export function compare(left: Value, right: Value, run: Run, at: number): number
 }
 
 /** `object[key]` and `object.key`. */
-export function fetch(object: Value, key: Value, at: number, run: Run): Value {
+export function fetch(object: Value, key: Value, at: number, run: Work): Value {
   if (isList(object) || (typeof object === 'string' && isNumeric(key))) {
     const items = toItems(object, at, run)
     const element = elementAt(items, toInt(key, at))

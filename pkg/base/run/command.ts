@@ -8,7 +8,7 @@ import {
   parseOptions,
   type SecretTable,
 } from '../options/options.ts'
-import { flushLogs } from '../telemetry/telemetry.ts'
+import { flushLogs, programVersion } from '../telemetry/telemetry.ts'
 import { withSecretSources } from './secret-sources.ts'
 
 /** Maximum wait of the exit for a slow reader of the output, in milliseconds. */
@@ -19,8 +19,6 @@ export interface CommandRun<T extends OptionTable, S extends SecretTable> {
   readonly command: Command<T, S>
   /** Arguments after the name of the command. */
   readonly args: readonly string[]
-  /** Output of `--version`. */
-  readonly version: string
   /**
    * Does the work.
    *
@@ -40,7 +38,6 @@ export interface CommandRun<T extends OptionTable, S extends SecretTable> {
 export async function runCommand<T extends OptionTable, S extends SecretTable>({
   command,
   args,
-  version,
   main,
   mistakeStatus = 2,
   alsoWrong,
@@ -50,7 +47,7 @@ export async function runCommand<T extends OptionTable, S extends SecretTable>({
   try {
     const parsed = parseOptions(command, args, process.env)
     if (parsed.kind === 'help') process.stdout.write(parsed.text)
-    else if (parsed.kind === 'version') process.stdout.write(`${version}\n`)
+    else if (parsed.kind === 'version') process.stdout.write(`${programVersion}\n`)
     else {
       const result = await main(parsed)
       if (typeof result === 'string') process.stdout.write(result)

@@ -62,7 +62,7 @@ export async function followFile<T>({
     } catch (error) {
       const problem = messageOf(error)
       if (problem !== lastProblem) {
-        log.error({ problem }, `${name} cannot be read: what it said before still counts`)
+        log.error({ problem }, `${name} cannot be read: its last valid state applies`)
       }
       lastProblem = problem
       gauge.set(0)

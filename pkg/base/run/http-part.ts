@@ -1,6 +1,6 @@
 import { messageOf } from '../errors/errors.ts'
 import { OptionsError } from '../options/options.ts'
-import type { Runnable } from './run.ts'
+import type { Runnable } from './runnable.ts'
 
 /** An open public port and an open admin port. */
 interface OpenPorts {

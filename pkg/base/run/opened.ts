@@ -1,4 +1,4 @@
-import type { Runnable } from './run.ts'
+import type { Runnable } from './runnable.ts'
 
 /** A part that is opened when the process starts, and closed when it stops. */
 export interface Opened<T> extends Runnable {

@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os'
 import type { Logger } from '../telemetry/telemetry.ts'
+import type { Runnable } from './runnable.ts'
 
 export { type CommandRun, runCommand } from './command.ts'
 export { endWithin } from './end-within.ts'
@@ -9,23 +10,9 @@ export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'
 export { type FollowedFile, followFile } from './followed-file.ts'
 export { httpPart } from './http-part.ts'
 export { opened } from './opened.ts'
+export type { Runnable } from './runnable.ts'
 export { type StatusLine, statusLine, type TextOutput } from './status-line.ts'
 export { readTextFile } from './text-file.ts'
-
-/** A part of a process that is started and stopped. */
-export interface Runnable {
-  /** Name in the log, such as `http`. */
-  readonly name: string
-  /**
-   * Resolves when the part works; then the next group starts.
-   *
-   * @param signal aborted when the process is to stop before everything has started
-   * @throws if the part cannot start, which ends the process
-   */
-  start(signal: AbortSignal): void | Promise<void>
-  /** @param graceMs time for running work before it is aborted */
-  stop?(graceMs: number): void | Promise<void>
-}
 
 export interface RunOptions {
   /** Groups start in order, the parts of a group at the same time; they stop in reverse order. */
@@ -86,7 +73,7 @@ async function stopAll(started: Runnable[][], graceMs: number, log: Logger): Pro
         try {
           await part.stop?.(graceMs)
         } catch (err) {
-          log.error({ err, part: part.name }, 'could not stop in order')
+          log.error({ err, part: part.name }, 'a part could not be stopped')
         }
       }),
     )

@@ -24,7 +24,7 @@ export const entryOf = ({ version, platform }: ImportItem): ListedEntry => ({
   ...(platform && { operatingSystem: platform.os, architecture: platform.arch }),
 })
 
-/** Equal for entries of the same version, also if one has a leading `v`. */
+/** Equal for entries of the same version, even if one has a leading `v`. */
 export const keyOf = (spec: ListedEntry): string => identityOfStored({ spec })
 
 /** Whether one entry sorts after another; texts that are not versions sort first. */

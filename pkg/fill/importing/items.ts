@@ -3,7 +3,7 @@ import type { ModuleUpstream, ProviderUpstream } from '../sources/sources.ts'
 import { type ImportAddress, nameOf } from './address.ts'
 import { folderItems } from './folder-items.ts'
 import type { FoundItems, ImportParent } from './item.ts'
-import type { ImportOptions } from './run.ts'
+import type { ImportOptions } from './types.ts'
 
 const namespacePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 

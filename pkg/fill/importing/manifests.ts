@@ -14,7 +14,6 @@ import {
 import { type ImportItem, labelOf } from './item.ts'
 import { versionNames } from './names.ts'
 import { ParentFiles, type ParentPlace } from './parent-files.ts'
-import type { StoredItem } from './store-item.ts'
 import { readText, yamlOf } from './yaml-file.ts'
 
 /** A stored archive; the digest is lower-case hexadecimal. */
@@ -25,6 +24,14 @@ const ImportUpload = z.object({
   docs: z.object({ sha256: z.string(), sizeBytes: z.number() }).optional(),
 })
 export type ImportUpload = Readonly<z.infer<typeof ImportUpload>>
+
+/** A stored archive, and what its manifests say of it. */
+export interface StoredItem {
+  readonly upload: ImportUpload
+  readonly protocols: readonly string[] | undefined
+  /** The README of a module. */
+  readonly readme: string | undefined
+}
 
 const VersionFile = z.object({
   spec: ListedEntry.extend({

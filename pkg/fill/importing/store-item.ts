@@ -14,7 +14,7 @@ import type { ArchiveStore, LocalFile } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { storeSmall } from '../sync/sync.ts'
 import type { ImportedArchive, ImportItem } from './item.ts'
-import type { ImportUpload, Manifests } from './manifests.ts'
+import type { Manifests, StoredItem } from './manifests.ts'
 
 export interface StoreContext {
   readonly store: ArchiveStore
@@ -39,14 +39,6 @@ export async function isStored(item: ImportItem, context: StoreContext): Promise
   if (upload === undefined) return false
   const { driver, object } = store.for(storage, item.parent.name)
   return driver.verify(object(upload.fileName), upload, { signal })
-}
-
-/** A stored archive, and what its manifests say of it. */
-export interface StoredItem {
-  readonly upload: ImportUpload
-  readonly protocols: readonly string[] | undefined
-  /** The README of a module. */
-  readonly readme: string | undefined
 }
 
 /** Fetches an archive, checks it, stores it, and reads it back. */

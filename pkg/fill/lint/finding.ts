@@ -80,6 +80,12 @@ export interface LintFinding {
   readonly message: string
 }
 
+export interface LintResult {
+  readonly findings: readonly LintFinding[]
+  readonly files: number
+  readonly objects: number
+}
+
 /** An object of the manifests and its place. */
 export interface PlacedObject<R extends Resource = Resource> {
   readonly file: string

@@ -18,6 +18,7 @@ import {
   about,
   isOf,
   type LintFinding,
+  type LintResult,
   oncePerCause,
   type PlacedObject,
   placeOf,
@@ -42,12 +43,6 @@ export interface LintOptions extends SourceOptions {
   readonly partial: boolean
   /** Root of archives on the filesystem, to check them as well. */
   readonly archives?: string | undefined
-}
-
-export interface LintResult {
-  readonly findings: readonly LintFinding[]
-  readonly files: number
-  readonly objects: number
 }
 
 /**

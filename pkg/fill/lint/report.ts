@@ -1,5 +1,4 @@
-import { checks, type LintFinding, reasonOf } from './finding.ts'
-import type { LintResult } from './lint.ts'
+import { checks, type LintFinding, type LintResult, reasonOf } from './finding.ts'
 
 const subjectOf = ({ object, field }: LintFinding): string =>
   [object && `${object.kind} ${[object.namespace, object.name].filter(Boolean).join('/')}`, field]

@@ -11,7 +11,8 @@ import { OptionsError } from '../../base/options/options.ts'
 import { type FollowedFile, followFile } from '../../base/run/run.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { parseYaml } from '../../records/folder/folder.ts'
-import { strictest } from './policy.ts'
+import { expressionRule } from './expression.ts'
+import { ruleOf } from './rules.ts'
 
 /** The policy of the whole installation, which Depots can only tighten. */
 export type InstallationPolicy = FollowedFile<UpstreamPolicy>
@@ -86,15 +87,16 @@ export function policyIn(text: string, file: string): UpstreamPolicy {
 export function brokenRules(
   policy: UpstreamPolicy,
 ): { readonly path: FieldIssue['path']; readonly message: string }[] {
-  const parts = [
+  const { rule: expression } = policy
+  const readings = [
     ...(['deny', 'allow'] as const).flatMap((list) =>
-      (policy[list] ?? []).map((rule, index) => [[list, index], { [list]: [rule] }] as const),
+      (policy[list] ?? []).map((rule, index) => [[list, index], () => ruleOf(rule, list)] as const),
     ),
-    [['rule'], { rule: policy.rule }] as const,
+    [['rule'], () => expression && expressionRule(expression)] as const,
   ]
-  return parts.flatMap(([path, part]) => {
+  return readings.flatMap(([path, read]) => {
     try {
-      strictest([part])
+      read()
       return []
     } catch (error) {
       return [{ path: [...path], message: messageOf(error) }]

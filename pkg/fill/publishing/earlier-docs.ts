@@ -5,10 +5,16 @@ import type { ModuleDocs } from '../../api/docs/docs.ts'
 import { docsChecksumOf, docsFileName, locationOf, sha256Hex } from '../../api/v1alpha1/v1alpha1.ts'
 import { openModuleDocs, unpackDocs } from '../../archives/docs/docs.ts'
 import { chunksOf } from '../../archives/spool/spool.ts'
-import type { ArchivePlace } from '../../archives/storage/storage.ts'
+import type { ArchivePlace, ArchiveStore } from '../../archives/storage/storage.ts'
 import { resourceOf } from '../sync/sync.ts'
-import type { PublishContext } from './plan.ts'
 import type { Sibling, Target } from './target.ts'
+
+interface ReadingContext {
+  readonly archives: ArchiveStore
+  /** A folder for archives that are being read. */
+  readonly workDir: string
+  readonly signal: AbortSignal
+}
 
 /**
  * The documentation of a stored version: as stored next to its archive, otherwise read from the archive.
@@ -16,7 +22,7 @@ import type { Sibling, Target } from './target.ts'
  * @throws RegistryError, or Error if storage has other bytes
  */
 export async function docsOf(
-  context: PublishContext,
+  context: ReadingContext,
   { parent }: Pick<Target, 'parent'>,
   { resource, sha256 }: Sibling,
 ): Promise<ModuleDocs> {
@@ -33,7 +39,7 @@ export async function docsOf(
 
 /** Reads a copy of a stored file. */
 async function copied<T>(
-  { workDir, signal }: PublishContext,
+  { workDir, signal }: ReadingContext,
   { driver, object }: ArchivePlace,
   { fileName, sha256 }: { readonly fileName: string; readonly sha256: string | undefined },
   read: (path: string) => Promise<T>,

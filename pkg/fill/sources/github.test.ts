@@ -125,7 +125,7 @@ it('asks for the whole list after four hours, or for a person after a minute: a 
   await ahead.close()
 })
 
-it('sends the ETag of the last list, also after a restart, which costs no quota', async () => {
+it('sends the ETag of the last list, even after a restart, which costs no quota', async () => {
   for (let patch = 0; patch < 150; patch += 1) github.tag('acme/vpc', `v1.0.${patch}`, files)
   expect((await vpc().list({ signal })).versions.length).toBe(150)
   expect(github.remaining).toBe(4998)

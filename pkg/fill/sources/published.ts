@@ -4,7 +4,6 @@ import { type Clock, eachLimited } from '../../base/pacing/pacing.ts'
 import type { EgressAnswer } from '../egress/egress.ts'
 import { expectStatus, parseJson } from './answers.ts'
 import { FillError } from './errors.ts'
-import type { RegistryClient } from './registry.ts'
 import type { UpstreamOptions } from './types.ts'
 import { bareVersion } from './versions.ts'
 
@@ -37,6 +36,10 @@ interface Listed {
   readonly ref?: string
 }
 
+interface AskedRegistry {
+  ask(what: string, options: UpstreamOptions): Promise<EgressAnswer>
+}
+
 /** Asks registries when versions were published, one request for each version. */
 export class PublishedDates {
   readonly #clock: Clock
@@ -55,7 +58,7 @@ export class PublishedDates {
    */
   async of(
     identity: string,
-    registry: RegistryClient,
+    registry: AskedRegistry,
     versions: readonly Listed[],
     options: UpstreamOptions,
   ): Promise<ReadonlyMap<string, string>> {
@@ -81,7 +84,7 @@ export class PublishedDates {
   /** The same for a provider: registry.terraform.io tells all dates at once. */
   async ofProvider(
     identity: string,
-    registry: RegistryClient,
+    registry: AskedRegistry,
     address: string,
     versions: readonly Listed[],
     options: UpstreamOptions,
@@ -100,7 +103,7 @@ export class PublishedDates {
   }
 }
 
-/** @throws FillError also if the registry, which listed the version to us, asks who we are */
+/** @throws FillError even if the registry, which listed the version to us, asks who we are */
 const detailIn = (answer: EgressAnswer) =>
   read(answer.status === 401 ? expectStatus(answer, 200) : answer, Detail)
 

@@ -149,7 +149,7 @@ describe('a module of a registry', () => {
     })
   })
 
-  it('tells how far the clock of its host is ahead, also if a cache answers', async () => {
+  it('tells how far the clock of its host is ahead, even if a cache answers', async () => {
     registry.addModule({ address: 'acme/timed/aws', version: '1.0.0', location: 'https://none' })
     const ahead = (minutes: number) => new Date(Date.now() + minutes * 60_000).toUTCString()
     const skewWith = async (headers: Readonly<Record<string, string>>) => {

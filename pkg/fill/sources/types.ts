@@ -50,7 +50,7 @@ export interface UpstreamOptions {
   readonly maxAgeMs?: number | undefined
   /** Maximum age of a list that does not have the wanted version, in milliseconds. Default: 0. */
   readonly maxIncompleteAgeMs?: number | undefined
-  /** Tells of which versions to ask also when they were published. Default: of none. */
+  /** Tells for which versions to ask for the date of publication, too. Default: for none. */
   readonly datesOf?: ((version: string) => boolean) | undefined
   /** Whether to ask for the licence too. Default: false. */
   readonly needsLicence?: boolean | undefined

@@ -37,7 +37,7 @@ interface RequestOptions {
 
 /** Reads and writes single objects of a cluster. Every method throws ApiError. */
 export interface KubeClient {
-  /** @throws ApiError NotFound where it is not there */
+  /** @throws ApiError NotFound if it is not there */
   get(ref: ObjectRef, options?: RequestOptions): Promise<ObservedObject>
   /** @throws ApiError AlreadyExists */
   create(object: ObjectToWrite, options?: RequestOptions): Promise<ObservedObject>
@@ -54,7 +54,7 @@ export interface KubeClient {
    * A merge patch, or a JSON patch where it is a list.
    *
    * @param options.resourceVersion the state that the patch was made from. Default: any
-   * @throws ApiError Conflict where the object is in another state; Invalid where a `test` of a JSON patch fails
+   * @throws ApiError Conflict if the object is in another state; Invalid if a `test` of a JSON patch fails
    */
   patch(
     ref: ObjectRef,
@@ -64,7 +64,7 @@ export interface KubeClient {
   /**
    * Replaces the whole status, by the status subresource.
    *
-   * @throws ApiError Conflict where the object is not in the state `resourceVersion` any more
+   * @throws ApiError Conflict if the object is not in the state `resourceVersion` any more
    */
   writeStatus(
     ref: ObjectRef & { readonly resourceVersion: string },

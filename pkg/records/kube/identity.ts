@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import type { Credentials } from './connection.ts'
+import type { Credentials } from './credentials.ts'
 
 /** Identity of a caller as far as its credentials tell, for log lines. */
 export function identityOf({ headers, tls }: Credentials): string {

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import * as z from 'zod'
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
 import { contentsOf } from '../../base/files/files.ts'
-import type { Connection, Credentials } from './connection.ts'
+import type { Connection, Credentials } from './credentials.ts'
 import { superviseExecPlugins } from './exec-plugin.ts'
 
 const Kubeconfig = z.object({
@@ -41,7 +41,7 @@ const Kubeconfig = z.object({
 /**
  * The cluster and the user of the current context of kubeconfig files, which may be rewritten at any time.
  *
- * @throws RegistryError NotConfigured, where they cannot be used
+ * @throws RegistryError NotConfigured, if they cannot be used
  */
 export function connectByKubeconfig(files: readonly string[]): Connection {
   check(files)

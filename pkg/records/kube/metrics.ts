@@ -8,7 +8,6 @@ import {
   rejectedObjectsGauge,
   syncedGauge,
 } from '../../base/telemetry/telemetry.ts'
-import type { Reflector } from './reflector.ts'
 import type { ResourceStore } from './store.ts'
 
 /** Metrics of reflectors. */
@@ -48,9 +47,15 @@ export function createWatchMetrics(metrics: Metrics) {
 }
 export type WatchMetrics = ReturnType<typeof createWatchMetrics>
 
+interface WatchState {
+  readonly lastContactMs: number
+  readonly isStale: boolean
+  readonly isSynced: boolean
+}
+
 export interface WatchedKind {
   readonly kind: Kind
-  readonly reflector: Reflector
+  readonly reflector: WatchState
   /** Undefined where objects are taken as they are, so that none is rejected. */
   readonly store?: ResourceStore
 }
@@ -60,7 +65,7 @@ export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): 
   const perKind = (
     name: string,
     help: string,
-    read: (reflector: Reflector) => number,
+    read: (reflector: WatchState) => number,
     worst: (...values: number[]) => number,
   ) =>
     gauge(metrics, { name, help, labels: ['kind'] }, (it) => {

@@ -57,7 +57,7 @@ export class Outcome {
   readonly reason: OutcomeReason
   readonly message: string
   readonly retryAfterMs: number
-  /** HTTP status of a refusal; undefined where there was no answer. */
+  /** HTTP status of a refusal; undefined if there was no answer. */
   readonly code: number | undefined
   /** The `reason` of the API server's own Status, such as `AlreadyExists`; empty: none. */
   readonly word: string

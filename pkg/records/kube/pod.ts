@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './credentials.ts'
 
 /** The service account of the pod that this process runs in. Both files are rotated, so they are read each time. */
 export function connectFromPod({

@@ -5,7 +5,7 @@ import { compareStates, type KindComparison, type KindReplacement, type Store } 
 interface Held {
   /** Undefined: not read yet, or there is none. */
   readonly readme: Readme | undefined
-  /** True where the watch brings it, and so will tell when it goes. */
+  /** True if the watch brings it, and so will tell when it goes. */
   readonly watched: boolean
   /** True where its text was dropped for want of room. */
   dropped?: boolean
@@ -81,7 +81,7 @@ export class ReadmeStore implements Store {
     return this.#held.get(`${namespace}/${name}`)?.watched === true
   }
 
-  /** The README as text; undefined where there is none, not yet, or none that the Version can show. */
+  /** The README as text; undefined if there is none, not yet, or none that the Version can show. */
   get(namespace: string, name: string, key: string, version: string): string | undefined {
     const readme = this.#used(namespace, name)?.readme
     return readme && readmeText(readme, key, version)
@@ -90,7 +90,7 @@ export class ReadmeStore implements Store {
   /**
    * Takes what was asked for by name, where the watch has not been faster with something newer.
    *
-   * @param object undefined where there is none
+   * @param object undefined if there is none
    */
   fetched(namespace: string, name: string, object: ObservedObject | undefined): void {
     if (this.isWatched(namespace, name)) return

@@ -37,7 +37,7 @@ it('keeps those that are wanted, as they change, and no other', async () => {
   expect(readmes.get('team', 'a', 'README', 'v1')).toBeUndefined()
 })
 
-it('asks by name for one that is wanted only later', async () => {
+it('asks by name for a README that is wanted later', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => {
       api.put(configMaps, readmeObject('a', '# A'))

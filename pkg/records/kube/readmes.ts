@@ -14,7 +14,7 @@ export interface Readmes {
   /** Keeps the README of a ConfigMap from now on, and fetches it where the watch does not bring it. */
   want(namespace: string, name: string): void
   forget(namespace: string, name: string): void
-  /** The README of a Version as text; undefined where there is none, not yet, or none of its own. Never waits. */
+  /** The README of a Version as text; undefined if there is none, not yet, or none of its own. Never waits. */
   get(namespace: string, name: string, key: string, version: string): string | undefined
 }
 

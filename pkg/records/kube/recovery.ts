@@ -10,7 +10,7 @@ export interface RecoveryState {
   readonly failedLists: number
   /** Failures in a row, of the sort after which the watch goes on where it was. */
   readonly failures: number
-  /** Relists in a row, each soon after the one before. */
+  /** Relists in a row, each soon after the previous one. */
   readonly relists: number
   readonly relistedMs: number
   readonly listedMs: number

@@ -8,7 +8,7 @@ import {
   retryAfterMs,
 } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './credentials.ts'
 import { identityOf } from './identity.ts'
 import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
 import { ServerClock } from './server-clock.ts'

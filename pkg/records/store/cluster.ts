@@ -9,15 +9,8 @@ import { clusterNotes } from './cluster-notes.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
-import {
-  isReadmeOf,
-  isReadmeWritten,
-  type ReadmeTexts,
-  readmeObject,
-  readmeRefOf,
-  readmeTaken,
-} from './readme.ts'
-import type { ObjectKind, Objects, StoredObject } from './types.ts'
+import { isReadmeOf, isReadmeWritten, readmeObject, readmeRefOf, readmeTaken } from './readme.ts'
+import type { ObjectKind, Objects, ReadmeTexts, StoredObject } from './types.ts'
 import { record } from './whole-object.ts'
 
 export interface ClusterObjectsOptions {

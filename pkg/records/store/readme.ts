@@ -5,7 +5,7 @@ import { apiVersionOf, interfaceKey, isRecord } from '../../api/v1alpha1/v1alpha
 import { ApiError } from '../kube/kube.ts'
 import { textOf } from './folder/text.ts'
 import { writeFile } from './folder/write-file.ts'
-import type { StoredObject, StoredRef } from './types.ts'
+import type { ReadmeTexts, StoredObject, StoredRef } from './types.ts'
 import { record } from './whole-object.ts'
 
 const key = 'README.md'
@@ -14,13 +14,6 @@ const maxNameLength = 253
 const maxBytes = 512 * 1024
 /** Encoded next to the longest README, this is still less. */
 export const maxInterfaceBytes = 255 * 1024
-
-/** Texts in the ConfigMap of a Version. */
-export interface ReadmeTexts {
-  readonly readme?: string | undefined
-  /** JSON of at most {@link maxInterfaceBytes}. */
-  readonly interface?: string | undefined
-}
 
 /** The ConfigMap that holds the README of a Version, and the key in its data. */
 export function readmeRefOf({ name }: Pick<StoredRef, 'name'>) {
@@ -60,7 +53,7 @@ export function readmeFileOf(version: Omit<StoredRef, 'kind'>): string {
   return `configmaps/${encodedName(version.namespace)}/${encodedName(readmeRefOf(version).name)}.yaml`
 }
 
-/** A name of a file, whatever characters the name of an object has. */
+/** A valid file name for the name of an object. */
 export function encodedName(name: string): string {
   return encodeURIComponent(name).replace(/^\./, '%2E')
 }

@@ -1,8 +1,7 @@
 import type { Reason } from '../../base/errors/errors.ts'
 import type { JsonPatchOperation } from '../kube/kube.ts'
-import type { ReadmeTexts } from './readme.ts'
 
-/** The kinds that reconcilers see to. */
+/** The kinds that reconcilers handle. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'
 
 export interface OwnerReference {
@@ -26,8 +25,8 @@ interface ObjectMetadata {
   /** Set while the object waits for its finalizers to be removed. */
   readonly deletionTimestamp?: string
   /**
-   * In a folder: the object is about to be deleted, because the manifest of its owner is absent. Nothing is written of
-   * that until {@link Objects.delete} is called, and it is taken back when the owner returns.
+   * In a folder: the object is about to be deleted, because the manifest of its owner is absent. Nothing is written until
+   * {@link Objects.delete} is called. If the owner returns before, the object stays.
    */
   readonly ownerAbsent?: true
   readonly labels: Readonly<Record<string, string>>
@@ -88,6 +87,13 @@ export interface ObjectEvent {
   readonly note: string
 }
 
+/** Texts in the ConfigMap of a Version. */
+export interface ReadmeTexts {
+  readonly readme?: string | undefined
+  /** JSON of at most `maxInterfaceBytes`. */
+  readonly interface?: string | undefined
+}
+
 /** Small texts by key that a process writes down for the next one. Every method throws ApiError. */
 export interface Notes {
   all(): Promise<ReadonlyMap<string, string>>
@@ -137,7 +143,7 @@ export interface Objects {
   /**
    * A merge patch, or a JSON patch where it is a list; for finalizers and `forceSync`.
    *
-   * @throws ApiError Conflict where the object is not in the state `resourceVersion` any more; Invalid where a `test` fails
+   * @throws ApiError Conflict if the object is not in the state `resourceVersion` any more; Invalid if a `test` fails
    */
   patch(
     ref: StoredRef,
@@ -149,7 +155,7 @@ export interface Objects {
    *
    * @param object the state that the status was made from
    * @param options.isProgress whether it only says how far work is: a folder keeps that in memory
-   * @throws ApiError Conflict where the object is in another state now
+   * @throws ApiError Conflict if the object is in another state now
    */
   writeStatus(
     object: StoredObject,
@@ -171,7 +177,7 @@ export interface Objects {
    * Deletes an object; a missing one is not an error.
    *
    * @param options.whileOwnerAbsent leave it if its owner has returned
-   * @param options.byAnyReplica also without the lease, as objects are created
+   * @param options.byAnyReplica even without the lease, as objects are created
    */
   delete(
     ref: StoredRef,
@@ -186,7 +192,7 @@ export interface Objects {
    * change nothing is not written.
    *
    * @param texts undefined: the Version has none
-   * @throws ApiError Conflict where a ConfigMap of somebody else has its name
+   * @throws ApiError Conflict if a ConfigMap of somebody else has its name
    */
   writeReadme(version: StoredObject, texts: ReadmeTexts | undefined): Promise<void>
   /** Whether that ConfigMap has these keys: anybody may delete it, and a full disk may cut its file. */

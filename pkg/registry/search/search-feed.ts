@@ -1,6 +1,6 @@
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { type DocsStorage, docsOfVersion } from '../documentation/documentation.ts'
-import type { Search, Wanted } from './search.ts'
+import type { Search, Wanted } from './text-index.ts'
 
 /** Documentation that is read at the same time. */
 const parallel = 2

@@ -6,9 +6,9 @@ import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { feedHref, resourceHref } from '../url/pages.ts'
 import { shownTab } from './docs/use-docs.ts'
-import type { SectionProps } from './page.tsx'
 import { Published } from './published.tsx'
 import { safeHref } from './safe-href.ts'
+import type { SectionProps } from './section.ts'
 
 /** Name and state of the resource, with findings and downloads of the version that is shown. */
 export function Header(props: SectionProps & { readonly summary: string | undefined }) {

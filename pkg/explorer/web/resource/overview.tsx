@@ -7,8 +7,8 @@ import { CodeFact, Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { resourceHref, resourcesHref } from '../url/pages.ts'
-import type { SectionProps } from './page.tsx'
 import { safeHref } from './safe-href.ts'
+import type { SectionProps } from './section.ts'
 
 export function Overview({ address, detail, version }: SectionProps) {
   const { platforms = [] } = detail

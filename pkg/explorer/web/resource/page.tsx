@@ -12,13 +12,12 @@ import {
   detailUrl,
   docsHref,
   type PageAddress,
-  type ResourceValues,
   resourceHref,
   resourceParams,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { Aside, Contents } from './aside.tsx'
-import { type ChosenVersion, chosenVersion } from './chosen-version.ts'
+import { chosenVersion } from './chosen-version.ts'
 import { DocsTabs } from './docs/docs-tabs.tsx'
 import { FolderPart } from './docs/folder-part.tsx'
 import { docsOfFolder } from './docs/inputs.ts'
@@ -31,19 +30,6 @@ import { Readme, type ReadmeHeading } from './readme/readme.tsx'
 import { Usage } from './usage.tsx'
 import { VersionNote } from './version-note.tsx'
 import { VersionsSection } from './versions/versions.tsx'
-
-/** Changes parameters of this page's URL. */
-export type ResourceChange = (changed: Partial<ResourceValues>, how?: 'push' | 'replace') => void
-
-export interface SectionProps {
-  readonly address: PageAddress
-  readonly detail: ResourceDetail
-  readonly version: ChosenVersion
-  /** Documentation of the version; undefined until it is loaded, and if there is none. */
-  readonly docs: VersionDocs | undefined
-  readonly values: ResourceValues
-  readonly change: ResourceChange
-}
 
 /** A module or provider: README, facts, usage, versions and findings. */
 export function ResourcePage(props: {

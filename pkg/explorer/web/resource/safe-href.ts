@@ -1,7 +1,7 @@
 const allowed = new Set(['http:', 'https:', 'mailto:'])
 
 /**
- * The target of a link of a README; undefined where it leads nowhere.
+ * The target of a link of a README; undefined if it leads nowhere.
  *
  * @param filesUrl page of the folder that the README is in, from which relative links lead; a slash at their start is the
  *   root of a code host there, and not of the repository, so these lead nowhere

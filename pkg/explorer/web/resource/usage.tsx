@@ -6,7 +6,7 @@ import { Tabs } from '../parts/tabs.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { resourceHref } from '../url/pages.ts'
 import { requiredOf } from './docs/inputs.ts'
-import type { SectionProps } from './page.tsx'
+import type { SectionProps } from './section.ts'
 import { chosenTool, toolsFor } from './tool.ts'
 import { usedOf } from './used.ts'
 

@@ -1,8 +1,8 @@
 import { Icon } from '../parts/icon.tsx'
 import { lifecycleSentences } from '../parts/lifecycle.ts'
 import { compareHref, resourceHref } from '../url/pages.ts'
-import type { SectionProps } from './page.tsx'
 import { safeHref } from './safe-href.ts'
+import type { SectionProps } from './section.ts'
 
 /** Says that the page does not show the latest version, or that the shown one is not active, and why. */
 export function VersionNote({ address, detail, version, values }: SectionProps) {

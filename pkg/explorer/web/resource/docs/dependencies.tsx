@@ -1,6 +1,6 @@
 import { Cell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
 import { resourceHref } from '../../url/pages.ts'
-import type { TabProps } from './docs-tabs.tsx'
+import type { TabProps } from '../section.ts'
 import { countsOf, localFolder } from './inputs.ts'
 import { Empty, Section } from './section.tsx'
 

@@ -14,7 +14,7 @@ import {
   resourceHref,
 } from '../../url/pages.ts'
 import { countOf } from '../findings/count.ts'
-import type { SectionProps } from '../page.tsx'
+import type { SectionProps, TabProps } from '../section.ts'
 import { UsedBy } from '../used-by/used-by.tsx'
 import { Dependencies } from './dependencies.tsx'
 import { Examples, Submodules } from './folders.tsx'
@@ -26,10 +26,6 @@ import { shownTab } from './use-docs.ts'
 
 interface Props extends SectionProps {
   readonly query: Query<VersionDocs>
-}
-
-export interface TabProps extends SectionProps {
-  readonly docs: VersionDocs
 }
 
 const views: Readonly<Record<DocsTab, (props: TabProps) => preact.JSX.Element>> = {

@@ -1,7 +1,7 @@
 import { number } from '../../parts/format.ts'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import { type FolderTab, resourceHref } from '../../url/pages.ts'
-import type { TabProps } from './docs-tabs.tsx'
+import type { TabProps } from '../section.ts'
 import { folderName, tabNames } from './inputs.ts'
 import { Empty, Section } from './section.tsx'
 

@@ -1,8 +1,8 @@
 import { labelFor } from '../../../../api/usage/usage.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
+import type { TabProps } from '../section.ts'
 import { usedOf } from '../used.ts'
-import type { TabProps } from './docs-tabs.tsx'
 import { Description, Empty, Marks, Name, Section } from './section.tsx'
 
 const heads = ['Name', 'Description', 'Use it as'].map((words) => ({ words }))

@@ -1,5 +1,5 @@
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
-import type { TabProps } from './docs-tabs.tsx'
+import type { TabProps } from '../section.ts'
 import { Empty, Section } from './section.tsx'
 
 const heads = ['Type', 'Name', 'Use'].map((words) => ({ words }))

@@ -15,7 +15,7 @@ export interface Alert {
   readonly children: readonly Nodes[]
 }
 
-/** Reads a quote as an alert; undefined where it is a plain quote. */
+/** Reads a quote as an alert; undefined if it is a plain quote. */
 export function alertOf({ children }: Blockquote): Alert | undefined {
   const [first, ...rest] = children
   const [mark, ...more] = first?.type === 'paragraph' ? first.children : []
@@ -32,7 +32,7 @@ export function alertOf({ children }: Blockquote): Alert | undefined {
 /** The callouts of the public registry: a paragraph that begins with one of these. */
 const callouts = { '->': 'note', '~>': 'warning', '!>': 'caution' } as const
 
-/** Reads a paragraph as a callout, which has its title in its own text; undefined where it is plain. */
+/** Reads a paragraph as a callout, which has its title in its own text; undefined if it is plain. */
 export function calloutOf(
   children: readonly PhrasingContent[],
 ): Pick<Alert, 'kind' | 'children'> | undefined {

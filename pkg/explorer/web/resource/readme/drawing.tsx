@@ -17,11 +17,15 @@ import { alertOf, calloutOf } from './alerts.ts'
 import { withLines } from './lines.ts'
 import { collect, Ids, textOf } from './nodes.ts'
 import { parseMarkdown } from './parse.ts'
-import type { ReadmeHeading } from './readme.tsx'
 
 const hcl = new Set(['hcl', 'terraform', 'tf', 'tofu', 'terragrunt'])
 /** The card's own heading is an h2. */
 const below = 2
+
+export interface ReadmeHeading {
+  readonly id: string
+  readonly words: string
+}
 
 export interface DrawnReadme {
   readonly content: ComponentChildren

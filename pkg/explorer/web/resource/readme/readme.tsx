@@ -1,11 +1,8 @@
 import { useLayoutEffect, useMemo } from 'preact/hooks'
 import { ErrorBoundary } from '../../parts/error-boundary.tsx'
-import { drawReadme } from './drawing.tsx'
+import { drawReadme, type ReadmeHeading } from './drawing.tsx'
 
-export interface ReadmeHeading {
-  readonly id: string
-  readonly words: string
-}
+export type { ReadmeHeading }
 
 interface Props {
   readonly content: string

@@ -10,7 +10,7 @@ import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { Table } from '../../parts/table.tsx'
 import { consumersUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
-import type { ResourceChange, SectionProps } from '../page.tsx'
+import type { ResourceChange, SectionProps } from '../section.ts'
 import { ConsumerRow } from './row.tsx'
 
 const clear = { u_version: '', u_state: '', u_page: 1 } as const

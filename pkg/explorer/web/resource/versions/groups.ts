@@ -8,7 +8,7 @@ export interface VersionGroup {
   readonly duplicates: readonly VersionItem[]
   /** Why archives are blocked. */
   readonly reasons: readonly UnservedReason[]
-  /** Present where a served version breaks callers without a new major version. */
+  /** Present if a served version breaks callers without a new major version. */
   readonly breaks: VersionItem['breaks']
   readonly scanCounts: SeverityCounts | undefined
   readonly downloads: number

@@ -11,7 +11,7 @@ import { SearchField } from '../../parts/search-field.tsx'
 import { Bone } from '../../parts/skeleton.tsx'
 import { Cell, type Head, Table } from '../../parts/table.tsx'
 import { type ResourceValues, resourceHref, versionsUrl } from '../../url/pages.ts'
-import type { ResourceChange, SectionProps } from '../page.tsx'
+import type { ResourceChange, SectionProps } from '../section.ts'
 import { groupsOf } from './groups.ts'
 import { VersionRow } from './row.tsx'
 

@@ -1,0 +1,227 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { parseConstraints, selectVersions } from '../../pkg/api/constraint/constraint.ts'
+import type { ModuleDocs } from '../../pkg/api/docs/docs.ts'
+import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
+import { openModuleDocs } from '../../pkg/archives/docs/docs.ts'
+import { hasReason, jsonOf, messageOf } from '../../pkg/base/errors/errors.ts'
+import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import { readTextFile } from '../../pkg/base/run/run.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { localNetworks } from '../../pkg/fill/egress/egress.ts'
+import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
+import type { SentToRegistry } from '../../pkg/fill/sources/sources.ts'
+import { readCliConfig } from './cli-config.ts'
+
+/** A version of a module in a registry. */
+export interface RegistryVersion {
+  readonly host: string
+  /** `namespace/name/system`. */
+  readonly path: string
+  readonly version: string
+}
+
+/** Something in a registry, such as a module or a version of a provider. */
+interface RegistryAddress extends Omit<RegistryVersion, 'version'> {
+  readonly version: string | undefined
+}
+
+const part = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?'
+const address = new RegExp(
+  `^([A-Za-z0-9][A-Za-z0-9.-]*(?::\\d+)?)/(${part}/${part}(?:/${part})?)(?:@(.+))?$`,
+)
+
+/** Reads `HOST/NAMESPACE/NAME/SYSTEM` or `HOST/NAMESPACE/TYPE`, with or without `@VERSION`; undefined for any other text. */
+export function registryAddress(text: string): RegistryAddress | undefined {
+  const [, host, path, version] = address.exec(text) ?? []
+  if (host === undefined || path === undefined || !/[.:]/.test(host)) return undefined
+  return { host, path, version }
+}
+
+/** The kind that the path of an address has. */
+export const kindAt = (path: string): 'module' | 'provider' =>
+  path.split('/').length === 2 ? 'provider' : 'module'
+
+/** Reads `HOST/NAMESPACE/NAME/SYSTEM`, with or without `@VERSION`; undefined for a path on the file system. */
+export function registryModule(operand: string): RegistryAddress | undefined {
+  const found = registryAddress(operand)
+  const isModule = found !== undefined && kindAt(found.path) === 'module' && !existsSync(operand)
+  return isModule ? found : undefined
+}
+
+/** A request to a registry. Default: a GET. */
+interface RegistryRequest extends SentToRegistry {
+  readonly signal?: AbortSignal
+}
+
+/** Registries as the CLIs of this machine know them. */
+const cliConfig = () =>
+  readCliConfig(process.env, homedir(), (problem) => process.stderr.write(`depot: ${problem}\n`))
+
+/** A token for all hosts, in place of those of the CLIs. */
+export interface GivenToken {
+  /** Reads the one that is valid now. */
+  readonly current: () => Promise<string>
+  /** Advice for a registry that refuses it. */
+  readonly remedy: string
+}
+
+/** The token of `--token-file`. @throws OptionsError if the file cannot be read or is empty */
+export async function tokenInFile(file: string): Promise<GivenToken> {
+  const current = async (): Promise<string> => {
+    const text = await readTextFile(file).catch((error: unknown) => {
+      throw new OptionsError([`--token-file: ${messageOf(error)}`])
+    })
+    if (text.trim() !== '') return text.trim()
+    throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
+  }
+  await current()
+  return { current, remedy: `the token in ${file} may have expired: write another one into it` }
+}
+
+export type Registry = Awaited<ReturnType<typeof openRegistry>>
+
+/**
+ * Opens what reading registries needs.
+ *
+ * @param given default: the tokens of the CLIs
+ * @throws OptionsError for options that cannot be used
+ */
+export async function openRegistry(
+  { egressAllow, egressCaPath }: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
+  hosts: readonly string[],
+  given?: GivenToken,
+) {
+  const { servicesOf, tokenFor } = await cliConfig()
+  const secretOf = (host: string) => (given === undefined && !tokenFor(host) ? undefined : host)
+  const remedyFor = (host: string) =>
+    given?.remedy ?? loginRemedy(host, secretOf(host) !== undefined)
+  const dir = await mkdtemp(join(tmpdir(), 'depot-compare-'))
+  const { packedBytes, unpackedBytes } = defaultLimits.module
+  const fetching = await openFetching({
+    options: {
+      archives: dir,
+      spoolDir: dir,
+      spoolSizeBytes: 2 * packedBytes,
+      moduleSizeLimitBytes: packedBytes,
+      moduleUnpackedLimitBytes: unpackedBytes,
+      providerSizeLimitBytes: 0,
+      providerUnpackedLimitBytes: 0,
+      githubSecretName: '',
+      githubApiUrl: 'https://api.github.com',
+      upstreamHosts: [...new Set(hosts)],
+      sourceHosts: [],
+      egressAllow,
+      egressPrivateCidrs: localNetworks,
+      egressPublicDownloads: true,
+      egressCaPath,
+    },
+    env: process.env,
+    servicesOf,
+    secret: async (_namespace, host) => {
+      const known = given === undefined ? tokenFor(host) : await given.current()
+      return known === undefined ? undefined : { token: Buffer.from(known) }
+    },
+    log: createLogger('silent'),
+    metrics: createMetrics(),
+  }).catch(async (error: unknown) => {
+    await rm(dir, { recursive: true })
+    throw error
+  })
+  const asking = () => ({
+    signal: new AbortController().signal,
+    urgent: true,
+    limits: fetching.limits.module,
+  })
+  /** Does something with a module and its listed versions. */
+  async function withModule<T>(
+    { host, path }: Omit<RegistryVersion, 'version'>,
+    work: (
+      source: ReturnType<typeof fetching.sources.module>,
+      listed: readonly string[],
+    ) => Promise<T>,
+  ): Promise<T> {
+    const secretName = secretOf(host)
+    const secretRef = secretName === undefined ? {} : { secretRef: { name: secretName } }
+    const source = fetching.sources.module(
+      { source: { type: 'registry', url: `${host}/${path}`, ...secretRef } },
+      '',
+    )
+    try {
+      const { versions } = await source.list(asking())
+      return await work(
+        source,
+        versions.map(({ version }) => version),
+      )
+    } catch (error) {
+      if (!hasReason(error, 'AccessDenied')) throw error
+      const message = `${messageOf(error)}; ${remedyFor(host)}`
+      throw new Error(message, { cause: error })
+    }
+  }
+  return {
+    /** The version of an address, as the registry spells it. Default: the newest that is not a prerelease. */
+    async versionOf({ host, path, version }: RegistryAddress): Promise<RegistryVersion> {
+      if (version !== undefined) return { host, path, version: version.replace(/^v(?=\d)/, '') }
+      return withModule({ host, path }, async (_source, listed) => {
+        const [newest] = selectVersions(listed, parseConstraints('')).versions
+        if (newest !== undefined) return { host, path, version: newest }
+        const why = listed.length === 0 ? 'lists no version of it' : 'lists only prereleases of it'
+        throw new Error(`the registry ${why}: write one, such as ${host}/${path}@1.0.0-rc.1`)
+      })
+    },
+    docsOf: ({ host, path, version }: RegistryVersion): Promise<ModuleDocs> =>
+      withModule({ host, path }, async (source, listed) => {
+        const wanted = version.replace(/^v(?=\d)/, '')
+        if (!listed.includes(wanted)) throw new Error(noVersion(listed))
+        const fetched = await source.fetch(await source.resolve(wanted, asking()), asking())
+        return openModuleDocs(fetched.file.path, fetched.path)
+      }),
+    /** Asks a service of a registry; the answer may have any status. @throws FillError */
+    async ask(
+      host: string,
+      service: 'modules.v1' | 'providers.v1',
+      path: string,
+      { signal = new AbortController().signal, ...sent }: RegistryRequest = {},
+    ) {
+      const secretName = secretOf(host)
+      const question = { host, service, path, secretName }
+      return fetching.sources.ask(question, { ...sent, signal, urgent: true })
+    },
+    /** Whether there is a token for a host. */
+    hasToken: (host: string): boolean => secretOf(host) !== undefined,
+    /** How a person gets a token that the registry accepts. */
+    remedyFor,
+    async [Symbol.asyncDispose]() {
+      await fetching.close()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+const Refusal = z.object({ errors: z.array(z.string()).min(1) })
+
+/** Reads what a registry says in an error, and gives `; ` with the remedy if the caller is refused. */
+export function refusalOf({ status, body }: Answer, remedy: string) {
+  const [text] = Refusal.safeParse(jsonOf(body.toString())).data?.errors ?? []
+  return { text, remedy: status === 401 || status === 403 ? `; ${remedy}` : '' }
+}
+
+type Answer = Awaited<ReturnType<Registry['ask']>>
+
+const shownVersions = 5
+
+function noVersion(versions: readonly string[]): string {
+  if (versions.length === 0) return 'the registry lists no version of it'
+  const shown = versions.slice(0, shownVersions).join(', ')
+  return `the registry has no such version: it lists ${shown}${versions.length > shownVersions ? ', …' : ''}`
+}
+
+/** How a person gets a token that a registry takes. */
+export const loginRemedy = (host: string, hasToken: boolean): string =>
+  hasToken
+    ? `the token may have expired: run terraform login ${host} again`
+    : `run terraform login ${host}, or set TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`

@@ -1,0 +1,20 @@
+import type { ResourceDetail, VersionDocs } from '../api/records.ts'
+import type { PageAddress, ResourceValues } from '../url/pages.ts'
+import type { ChosenVersion } from './chosen-version.ts'
+
+/** Changes parameters of this page's URL. */
+export type ResourceChange = (changed: Partial<ResourceValues>, how?: 'push' | 'replace') => void
+
+export interface SectionProps {
+  readonly address: PageAddress
+  readonly detail: ResourceDetail
+  readonly version: ChosenVersion
+  /** Documentation of the version; undefined until it is loaded, and if there is none. */
+  readonly docs: VersionDocs | undefined
+  readonly values: ResourceValues
+  readonly change: ResourceChange
+}
+
+export interface TabProps extends SectionProps {
+  readonly docs: VersionDocs
+}
