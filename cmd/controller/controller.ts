@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import packageJson from '../../package.json' with { type: 'json' }
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
@@ -12,7 +11,12 @@ import {
 } from '../../pkg/base/options/options.ts'
 import { endWithin, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
-import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
+import {
+  createLogger,
+  createMetrics,
+  logOutput,
+  programVersion,
+} from '../../pkg/base/telemetry/telemetry.ts'
 import { startEvents } from '../../pkg/fill/events/events.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { hookRoutes } from '../../pkg/fill/hooks/hooks.ts'
@@ -37,7 +41,6 @@ export function controller(args: readonly string[]): Promise<void> {
   return runCommand({
     command: controllerCommand,
     args,
-    version: packageJson.version,
     main: ({ options, secrets }) => runController(options, secrets),
   })
 }
@@ -56,9 +59,8 @@ async function runController(
       `--events-webhook needs a key of at least ${leastKeyLength} characters: set DEPOT_EVENTS_WEBHOOK_KEY, such as to the output of openssl rand -hex 32`,
     ])
   }
-  const { version } = packageJson
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
-  const metrics = createMetrics({ version })
+  const metrics = createMetrics()
   const { apiGroup, namespace, leaseName, backupLease, watchNamespaces: namespaces } = options
   const connection = loadConnection({ kubeconfig: options.kubeconfig, env: process.env })
   const cluster = openCluster({ connection, apiGroup, log, metrics })
@@ -95,7 +97,8 @@ async function runController(
       log,
       metrics,
       waitingFor,
-      onListening: (ports) => log.info({ ...ports, identity, version }, 'listening'),
+      onListening: (ports) =>
+        log.info({ ...ports, identity, version: programVersion }, 'listening'),
     })
   const sync: Runnable & { close?: () => Promise<void> } = {
     name: 'sync',
@@ -215,7 +218,8 @@ async function runController(
         adminListen,
         metrics,
         waitingFor,
-        onListening: (adminUrl) => log.info({ adminUrl, identity, version }, 'listening'),
+        onListening: (adminUrl) =>
+          log.info({ adminUrl, identity, version: programVersion }, 'listening'),
       })
   await run({ groups: [[admin], [sync]], log, graceMs: options.shutdownGracePeriodMs })
   return undefined

@@ -1,4 +1,3 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import {
   activateCommand,
   backupCommand,
@@ -56,14 +55,12 @@ function printing<T extends OptionTable, S extends SecretTable>(
   load: () => Promise<Work<T, S>>,
   more: Pick<CommandRun<T, S>, 'mistakeStatus'> = {},
 ): DepotCommand {
-  const { version } = packageJson
   return {
     tables: command,
     run: (args) =>
       runCommand({
         command,
         args,
-        version,
         ...more,
         main: async ({ options, operands }) => (await load())(options, operands),
       }),

@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs'
-import packageJson from '../../package.json' with { type: 'json' }
 import { type ProxyRules, proxyRules } from '../../pkg/base/http/http.ts'
 import {
-  type Command,
   type ControllerCommandOptions,
   type DoctorCommandOptions,
   doctorCommand,
   doctorTables,
   OptionsError,
-  type OptionTable,
-  type SecretTable,
   type ServerCommandOptions,
   type SyncCommandOptions,
 } from '../../pkg/base/options/options.ts'
-import { type CommandRun, runCommand } from '../../pkg/base/run/run.ts'
+import { runCommand } from '../../pkg/base/run/run.ts'
 import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
 import { callerChecks, publishIssuerChecks } from './callers.ts'
 import { certificateChecks } from './certificate.ts'
@@ -32,31 +28,34 @@ export function doctor(args: readonly string[]): Promise<void> {
   const [subject, ...flags] = isSubject(args[0]) ? args : [...ofPod(args), ...args]
   const proxies = proxyRules(process.env)
   if (subject === 'server') {
-    return check(doctorTables.server, flags, async ({ options, secrets }) =>
-      print(options, await examineServer(options, secrets, proxies)),
-    )
+    return runCommand({
+      command: doctorTables.server,
+      args: flags,
+      main: async ({ options, secrets }) =>
+        print(options, await examineServer(options, secrets, proxies)),
+    })
   }
   if (subject === 'controller') {
-    return check(doctorTables.controller, flags, async ({ options }) =>
-      print(options, await examineController(options, proxies)),
-    )
+    return runCommand({
+      command: doctorTables.controller,
+      args: flags,
+      main: async ({ options }) => print(options, await examineController(options, proxies)),
+    })
   }
   if (subject === 'sync') {
-    return check(doctorTables.sync, flags, async ({ options }) =>
-      print(options, await examineFolder(options, proxies)),
-    )
+    return runCommand({
+      command: doctorTables.sync,
+      args: flags,
+      main: async ({ options }) => print(options, await examineFolder(options, proxies)),
+    })
   }
-  return check(doctorCommand, args, () => {
-    throw new OptionsError(['write what to check: depot doctor server, controller or sync'])
+  return runCommand({
+    command: doctorCommand,
+    args,
+    main: () => {
+      throw new OptionsError(['write what to check: depot doctor server, controller or sync'])
+    },
   })
-}
-
-function check<T extends OptionTable, S extends SecretTable>(
-  command: Command<T, S>,
-  args: readonly string[],
-  main: CommandRun<T, S>['main'],
-): Promise<void> {
-  return runCommand({ command, args, version: packageJson.version, main })
 }
 
 /** The command line of the container's own process, which is running. */

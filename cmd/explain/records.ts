@@ -30,7 +30,7 @@ export async function readRecords(
 ): Promise<{ readonly bindings: GroupBindings; readonly catalog: Catalog }> {
   const { manifests, apiGroup, namespace } = options
   const log = createLogger('silent')
-  const bindings = new GroupBindings({ namespace, log, metrics: createMetrics({ version: '' }) })
+  const bindings = new GroupBindings({ namespace, log, metrics: createMetrics() })
   const firstBy = manifests === undefined ? 'creation' : 'arrival'
   const catalog = new Catalog({ apiGroup, firstBy })
   await readInto(fanOut(catalog, bindings), options, only)
@@ -45,7 +45,7 @@ export async function readInto(
 ): Promise<void> {
   const { manifests, kubeconfig, apiGroup, namespace, archives: filesystemMountPath } = options
   const log = createLogger('silent')
-  const metrics = createMetrics({ version: '' })
+  const metrics = createMetrics()
   if (manifests !== undefined) {
     const archives = createArchives({ filesystemMountPath, log, metrics })
     const probe = archiveProbe(archives)

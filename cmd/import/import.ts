@@ -1,6 +1,5 @@
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import packageJson from '../../package.json' with { type: 'json' }
 import { type ImportCommandOptions, importCommand } from '../../pkg/base/options/options.ts'
 import { runCommand, temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
@@ -21,7 +20,6 @@ export function importArchives(args: readonly string[]): Promise<void> {
   return runCommand({
     command: importCommand,
     args,
-    version: packageJson.version,
     main: ({ options, secrets, operands }) => importFrom(options, secrets.token, operands),
   })
 }
@@ -58,7 +56,7 @@ async function importFrom(
     secret: async () => (token === undefined ? undefined : { token: Buffer.from(token) }),
     unsignedRemedy,
     log: createLogger(options.logLevel, logOutput(options.logFormat, 2)),
-    metrics: createMetrics({ version: packageJson.version }),
+    metrics: createMetrics(),
   })
   let status = 1
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

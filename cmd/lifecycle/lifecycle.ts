@@ -1,4 +1,3 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import {
   effectiveLifecycle,
   type LifecycleFacts,
@@ -94,7 +93,7 @@ async function edit(
     throw new OptionsError(['write an address and one constraint in quotes, such as "< 1.0.0"'])
   }
   const [namespace = '', name = '', system, ...more] = address.split('/')
-  const metrics = createMetrics({ version: packageJson.version })
+  const metrics = createMetrics()
   await using records = await openRecords(options, [namespace], metrics)
   const { objects } = records
   const parent =

@@ -1,8 +1,8 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import { plainText, problemText, readUses, type Use } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type OutdatedCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLimiter } from '../../pkg/base/pacing/pacing.ts'
+import { programVersion } from '../../pkg/base/telemetry/telemetry.ts'
 import { openRegistry, tokenInFile } from '../registry/registry.ts'
 import { checks, type Item, type Registered } from './items.ts'
 import { judge } from './judge.ts'
@@ -48,7 +48,7 @@ export async function outdated(
   for (const problem of problems)
     process.stderr.write(`depot: ${plainText(problemText(problem))}\n`)
   const print = { text: asText, json: asJson, sarif: asSarif, markdown: asMarkdown }[options.output]
-  process.stdout.write(plainText(print({ items: shown, problems, version: packageJson.version })))
+  process.stdout.write(plainText(print({ items: shown, problems, version: programVersion })))
   if (shown.some(({ findings }) => findings.length > 0)) return 1
   const isUnknown = ({ undecided, unscanned }: Item) => (undecided ?? unscanned) !== undefined
   return problems.length > 0 || shown.some(isUnknown) ? 2 : 0

@@ -1,4 +1,3 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { closest, OptionsError, type PlanCommandOptions } from '../../pkg/base/options/options.ts'
@@ -34,7 +33,7 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
   limitHeap()
   const { depot, apiGroup } = options
   const log = createLogger(options.logLevel, logOutput(options.logFormat, 2))
-  const metrics = createMetrics({ version: packageJson.version })
+  const metrics = createMetrics()
   const proposed = (await Promise.all(paths.map((path) => read(path, apiGroup)))).flat()
   const files = proposed.flatMap((one) => one.objects)
   if (paths.length > 0 && files.length === 0) {

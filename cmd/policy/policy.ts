@@ -1,4 +1,3 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type PolicyCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -57,7 +56,7 @@ async function test(options: PolicyCommandOptions, operand: string): Promise<str
 }
 
 async function list(options: PolicyCommandOptions): Promise<string> {
-  const metrics = createMetrics({ version: packageJson.version })
+  const metrics = createMetrics()
   await using records = await openRecords(options, undefined, metrics)
   const { objects } = records
   if (options.held) {
@@ -83,7 +82,7 @@ async function list(options: PolicyCommandOptions): Promise<string> {
 }
 
 function installationOf({ upstreamPolicy: path }: PolicyCommandOptions) {
-  const metrics = createMetrics({ version: packageJson.version })
+  const metrics = createMetrics()
   const log = createLogger('silent')
   return openPolicyFile({ path, log, metrics, follow: false })
 }

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import packageJson from '../../package.json' with { type: 'json' }
 import { openSpool } from '../../pkg/archives/spool/spool.ts'
 import { openArchiveStore, storageOfEnvironment } from '../../pkg/archives/storage/storage.ts'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
@@ -18,7 +17,12 @@ import {
   run,
   runCommand,
 } from '../../pkg/base/run/run.ts'
-import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
+import {
+  createLogger,
+  createMetrics,
+  logOutput,
+  programVersion,
+} from '../../pkg/base/telemetry/telemetry.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
 import {
   execScanner,
@@ -38,13 +42,12 @@ export function scanner(args: readonly string[]): Promise<void> {
   return runCommand({
     command: scannerCommand,
     args,
-    version: packageJson.version,
     main: async ({ options }) => {
       const { manifests: dir } = options
       if (dir === undefined) return scanCluster(options)
       // The end of a single run lists everything that failed, once.
       const log = createLogger('error', logOutput(options.logFormat, 2))
-      const metrics = createMetrics({ version: packageJson.version })
+      const metrics = createMetrics()
       const parts = { clock: Date.now, log, metrics }
       const begin = (objects: Objects) => beginScans(options, { objects, ...parts })
       return scanFolder({ ...options, dir }, { begin, log })
@@ -58,10 +61,9 @@ export function scanner(args: readonly string[]): Promise<void> {
  * @throws OptionsError naming everything that keeps it from starting
  */
 async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
-  const { version } = packageJson
   const { apiGroup, watchNamespaces: namespaces, kubeconfig } = options
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
-  const metrics = createMetrics({ version })
+  const metrics = createMetrics()
   const connection = loadConnection({ kubeconfig, env: process.env })
   const cluster = openCluster({ connection, apiGroup, log, metrics })
   let scans: Awaited<ReturnType<typeof beginScans>> | undefined
@@ -91,7 +93,7 @@ async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
     adminListen: options.adminListen,
     metrics,
     waitingFor: () => (scans === undefined ? ['resources are being read from the cluster'] : []),
-    onListening: (adminUrl) => log.info({ adminUrl, version }, 'listening'),
+    onListening: (adminUrl) => log.info({ adminUrl, version: programVersion }, 'listening'),
   })
   await run({ groups: [[admin], [work]], log, graceMs: options.shutdownGracePeriodMs })
   return undefined

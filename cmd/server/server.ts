@@ -1,4 +1,3 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import { loadSigner } from '../../pkg/archives/signing/signing.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
@@ -20,6 +19,7 @@ import {
   logOutput,
   type Metrics,
   openAuditLog,
+  programVersion,
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { Catalog, type VersionRow } from '../../pkg/registry/catalog/catalog.ts'
 import { createDownloads } from '../../pkg/registry/downloads/downloads.ts'
@@ -41,7 +41,6 @@ interface RunOptions {
     readonly gpgPassphrase: string | undefined
     readonly valkeyPassword: string | undefined
   }
-  readonly version: string
 }
 
 /** How long the last download events may take to reach the store; later ones wait on disk. */
@@ -53,8 +52,7 @@ export function server(args: readonly string[]): Promise<void> {
   return runCommand({
     command: serverCommand,
     args,
-    version: packageJson.version,
-    main: (given) => serveRegistry({ ...given, version: packageJson.version }),
+    main: serveRegistry,
     alsoWrong: unusableFiles,
   })
 }
@@ -64,9 +62,9 @@ export function server(args: readonly string[]): Promise<void> {
  *
  * @throws OptionsError naming everything that keeps it from starting
  */
-async function serveRegistry({ options, secrets, version }: RunOptions): Promise<undefined> {
+async function serveRegistry({ options, secrets }: RunOptions): Promise<undefined> {
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
-  const metrics = createMetrics({ version })
+  const metrics = createMetrics()
   const proxies = proxyRules(process.env)
   requireNone(
     ...proxies.problems,
@@ -147,7 +145,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         search,
         archives,
         signer: signing.part || undefined,
-        mcp: options.mcp ? { metrics, version } : undefined,
+        mcp: options.mcp ? { metrics, version: programVersion } : undefined,
         auth,
         broker,
         forwarding,
@@ -162,7 +160,7 @@ async function serveRegistry({ options, secrets, version }: RunOptions): Promise
         impaired: () => [...auth.impaired(), ...archives.impaired()],
       })
     },
-    onListening: (ports) => log.info({ ...ports, version, mode }, 'listening'),
+    onListening: (ports) => log.info({ ...ports, version: programVersion, mode }, 'listening'),
   })
   const parts: Runnable[][] = [
     [signing, audit, access, downloads],

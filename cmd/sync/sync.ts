@@ -1,5 +1,4 @@
 import { constants } from 'node:os'
-import packageJson from '../../package.json' with { type: 'json' }
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import {
   requireNone,
@@ -43,7 +42,6 @@ export function sync(args: readonly string[]): Promise<void> {
   return runCommand({
     command: syncCommand,
     args,
-    version: packageJson.version,
     main: ({ options }) => syncFolder(options),
   })
 }
@@ -58,7 +56,7 @@ async function syncFolder(options: SyncCommandOptions): Promise<number> {
   // The end of a single run lists everything that failed, once.
   const level = options.logLevel ?? (options.watch ? 'warn' : 'error')
   const log = createLogger(level, logOutput(options.logFormat, 2))
-  const metrics = createMetrics({ version: packageJson.version })
+  const metrics = createMetrics()
   const { manifests: dir, archives: mountPath } = options
   const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-sync')
   const archivesProblem = options.check ? folderProblem : madeFolderProblem

@@ -1,24 +1,23 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { explorerCommand, OptionsError } from '../../pkg/base/options/options.ts'
 import { httpPart, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import { serve } from '../../pkg/base/serving/serving.ts'
-import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
+import {
+  createLogger,
+  createMetrics,
+  logOutput,
+  programVersion,
+} from '../../pkg/base/telemetry/telemetry.ts'
 import { createExplorer } from '../../pkg/explorer/explorer.ts'
 import { watchServerCa } from './server-ca.ts'
 import { type Given, settingsOf } from './settings.ts'
-
-interface RunOptions extends Given {
-  readonly version: string
-}
 
 /** `depot ui`. */
 export function ui(args: readonly string[]): Promise<void> {
   return runCommand({
     command: explorerCommand,
     args,
-    version: packageJson.version,
-    main: (given) => serveExplorer({ ...given, version: packageJson.version }),
+    main: serveExplorer,
   })
 }
 
@@ -27,15 +26,15 @@ export function ui(args: readonly string[]): Promise<void> {
  *
  * @throws OptionsError naming everything that keeps it from starting
  */
-async function serveExplorer({ options, secrets, version }: RunOptions): Promise<undefined> {
+async function serveExplorer({ options, secrets }: Given): Promise<undefined> {
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
-  const metrics = createMetrics({ version })
+  const metrics = createMetrics()
   const settings = settingsOf({ options, secrets })
   const { serverCaPath } = options
   const serverCa = serverCaPath === undefined ? undefined : watchServerCa(serverCaPath, log)
   const explorer = (() => {
     try {
-      return createExplorer({ ...settings, serverCa, version, log, metrics })
+      return createExplorer({ ...settings, serverCa, version: programVersion, log, metrics })
     } catch (error) {
       throw new OptionsError([`--dist-path: ${messageOf(error)}`])
     }
@@ -58,7 +57,7 @@ async function serveExplorer({ options, secrets, version }: RunOptions): Promise
       if (options.devTokenInput) {
         log.warn('the pages accept any bearer token: --dev-token-input is not for production')
       }
-      log.info({ ...ports, serverUrl: options.serverUrl, version }, 'listening')
+      log.info({ ...ports, serverUrl: options.serverUrl, version: programVersion }, 'listening')
     },
   })
   const upstream: Runnable = {

@@ -1,4 +1,3 @@
-import packageJson from '../../package.json' with { type: 'json' }
 import { normalizeVersion, type Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { closest, OptionsError, type WhyCommandOptions } from '../../pkg/base/options/options.ts'
 import { createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -27,7 +26,7 @@ export async function why(
       `${JSON.stringify(address)}: write NAMESPACE/NAME and at most one version`,
     ])
   }
-  const metrics = createMetrics({ version: packageJson.version })
+  const metrics = createMetrics()
   await using records = await openRecords(options, [namespace], metrics)
   const { objects, folder } = records
   const found = find(objects, namespace, name, system)

@@ -1,10 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import packageJson from '../../../package.json' with { type: 'json' }
+
+/** The version of this program. */
+export const { version: programVersion } = packageJson
 
 /** The registry of all metrics of a process; `metrics()` renders them for Prometheus. */
 export type Metrics = Registry
 
 /** A registry with `depot_build_info` and the `process_*` and `nodejs_*` metrics, event-loop delay included. */
-export function createMetrics(build: { version: string; revision?: string }): Metrics {
+export function createMetrics({ version = programVersion } = {}): Metrics {
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })
   // Gauges with the names of counters. The same numbers by kind are in those without the suffix.
@@ -15,7 +19,7 @@ export function createMetrics(build: { version: string; revision?: string }): Me
     name: 'build_info',
     help: 'What is running; always 1.',
     labels: ['version', 'revision'],
-  }).set({ version: build.version, revision: build.revision ?? 'unknown' }, 1)
+  }).set({ version, revision: 'unknown' }, 1)
   return metrics
 }
 

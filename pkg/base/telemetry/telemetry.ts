@@ -12,6 +12,7 @@ export {
   gauge,
   histogram,
   type Metrics,
+  programVersion,
   requestDurationBuckets,
 } from './metrics.ts'
 export { readableLine } from './readable-line.ts'
