@@ -237,7 +237,7 @@ describe('the example of a job', () => {
     const before = requests
     lifeSeconds = 45
     expect(await run(script, { ...env, ...jobOf('of the job') })).toMatchObject({ status: 0 })
-    // One for the version before, and one for each request.
+    // One for the previous version, and one for each request.
     expect(requests - before).toBeGreaterThan(2)
     lifeSeconds = -60
     const late = stepOf({ address: 'depot.example.com/team/vpc/aws', version: '2.1.1' })

@@ -269,7 +269,7 @@ describe('depot publish', () => {
     expect(served.stdout).toMatch(/^it is published$/m)
   })
 
-  it('says who uses the version before it to those who may publish, as depot compare does', async () => {
+  it('says who uses the previous version to those who may publish, as depot compare does', async () => {
     const as = await cluster.plane.serviceAccountToken('team', 'ci')
     const headers = { authorization: `Bearer ${as}` }
     const compare = async (tokenFile: string) => {

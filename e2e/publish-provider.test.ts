@@ -262,7 +262,7 @@ describe('depot publish provider', () => {
     expect(await publishing.receivedBytes('Provider')).toBe(received)
   })
 
-  it('refuses another build of the version before it sends anything', async () => {
+  it('refuses another build of the version, and sends nothing', async () => {
     await build('2.0.0', 'other')
     const received = await publishing.receivedBytes('Provider')
     const { status, stderr } = await run()

@@ -157,7 +157,7 @@ describe('a release of a provider', () => {
     return list.versions.find((one) => one.version === version)?.platforms.length ?? 0
   }
 
-  it('is served as a whole, also if its publisher may only create', async () => {
+  it('is served as a whole, even if its publisher may only create', async () => {
     expect(await publishAs('author', '1.0.0')).toMatchObject({ status: 0, stderr: '' })
     await expect.poll(() => served('1.0.0')).toBe(2)
     // Nothing in this cluster writes statuses, so the rest waits for the platform that is missing.

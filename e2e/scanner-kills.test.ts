@@ -132,7 +132,7 @@ function killProgram(): void {
 
 const textOf = (name: string, round: number) => `${name}-${round}`
 
-it(`a status has a whole scan or the one before, whenever either side is killed (DEPOT_KILLS_SEED=${seed})`, async () => {
+it(`a status has a whole scan or the previous one, whenever either side is killed (DEPOT_KILLS_SEED=${seed})`, async () => {
   const random = new Random(seed)
   for (let round = 0; round < kills; round += 1) {
     const before = await found()

@@ -12,6 +12,10 @@ it.each([
   ['pkg/a.ts', '// The keys of before.'],
   ['pkg/a.ts', '/**\n * The pods: one of them stands\n * in the Lease.\n */'],
   ['pkg/a.test.ts', "it('that names no Version serves any', () => {})"],
+  ['docs/a.md', 'What is stored stays, also\nif you raise the age.'],
+  ['pkg/a.ts', '/** @returns undefined where there is none */'],
+  ['docs/a.md', 'what breaks callers of the version before it'],
+  ['docs/a.md', 'Default: the one before.'],
   ['pkg/a.test.ts', "it.each([])('what is no version', () => {})"],
 ])('finds in %s the wording of: %s', (file, text) => {
   expect(findWords(file, text)).not.toEqual([])
@@ -22,6 +26,8 @@ it.each([
     'docs/a.md',
     'Neither probe fails when the API server is unreachable; nobody else notices, and all else.',
   ],
+  ['docs/a.md', 'also with a lock file, empty, where the API server decides, the one before it'],
+  ['docs/a.md', 'There is no version before 1.0.0.'],
   ['docs/a.md', 'There is no cluster. It is no longer served. `*` stands for any text.'],
   ['docs/a.md', '## Download counts'],
   [

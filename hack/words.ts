@@ -36,6 +36,15 @@ const rules: readonly Rule[] = [
     instead: '"otherwise"',
   },
   { pattern: /\b(?:it is looked|are let|is let|of strangers)\b/gi, instead: 'who does what' },
+  { pattern: /\balso (?:if|while|after|when|where|without)\b/gi, instead: '"even if"' },
+  {
+    pattern: /\b(?:undefined|absent|empty|false) where (?:it|there|that|they|none|no|the)\b/gi,
+    instead: '"if"',
+  },
+  {
+    pattern: /\bthe (?:version before it|one before(?!\w|\s+\w))/gi,
+    instead: '"the previous version"',
+  },
   {
     pattern: /(?:\/\*\*?|(?<![:/])\/\/) (?:What|Where|Who|Whose|Of|That) /g,
     instead: 'a comment that begins with a noun or a verb',

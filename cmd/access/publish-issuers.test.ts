@@ -16,7 +16,7 @@ const mainIssuer = 'https://login.example.com'
 const read = (value: unknown) =>
   publishIssuersIn(typeof value === 'string' ? value : JSON.stringify(value), 'i.yaml', mainIssuer)
 
-it('reads issuers, also of this machine', () => {
+it('reads issuers, including one on this machine', () => {
   const local = { ...gha, alias: 'a-1', issuer: 'http://127.0.0.1:8080/broker' }
   expect(read([gha, local])).toEqual([gha, local])
 })

@@ -5,7 +5,7 @@ import { compileRule, ExpressionError, groupList, operandsOf, Run } from '../../
 interface Part {
   readonly expression: string
   readonly result: string
-  /** The parts that `or` or `and` joins; absent where there is one. */
+  /** The parts that `or` or `and` joins; absent if there is one. */
   readonly parts?: readonly Part[] | undefined
 }
 

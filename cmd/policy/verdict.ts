@@ -20,7 +20,7 @@ const units = [
 
 /** The decision of a policy about a version, or about every version of an address. */
 interface Verdict {
-  /** The Depot with the policy; undefined: there is only that of the installation. */
+  /** The Depot with the policy; undefined if only the installation has one. */
   readonly depot: string | undefined
   readonly state: 'ComesIn' | 'Waits' | 'Refused' | 'Depends'
   readonly reasons: readonly string[]

@@ -67,7 +67,7 @@ export function printEnd(
 }
 
 /**
- * Packs a module, compares it with the version before it in a registry, and sends it. The server says when it serves the
+ * Packs a module, compares it with the previous version in a registry, and sends it. The server says when it serves the
  * version.
  *
  * @returns the exit status

@@ -202,7 +202,7 @@ spec:
     expect(paths).toEqual(['.env', 'README.md', 'keys/ca.PEM', 'main.tf'])
   })
 
-  it('publishes an archive as the folder that it has', async () => {
+  it('publishes an archive like the folder that it was packed from', async () => {
     await publish('1.0.0')
     expect(spawnSync('tar', ['-czf', 'vpc.tar.gz', 'vpc'], { cwd: dir }).status).toBe(0)
     const args = ['module', 'vpc.tar.gz', ...flags, '--version', '1.0.0']

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import packageJson from '../../package.json' with { type: 'json' }
 import { normalizeVersion } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import {
@@ -95,7 +94,7 @@ async function direct(
     const { manifests, dryRun } = options
     await using _ =
       manifests === undefined || dryRun ? undefined : await folderLock(manifests, stopped)
-    const metrics = createMetrics({ version: packageJson.version })
+    const metrics = createMetrics()
     await using records = await openRecords(options, [namespace], metrics)
     const { objects, clock } = records
     const { archives, isModule } = asked

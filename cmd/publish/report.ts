@@ -16,11 +16,11 @@ type ShownTarget = Pick<Publication['target'], 'address' | 'version'> & {
   readonly isMissing?: boolean
 }
 
-/** How a module compares with the version before it. */
+/** How a module compares with the previous version. */
 export interface ShownComparison extends Omit<ComparedVersion, 'uncompared'> {
   /** Without `from`: no earlier version is known. */
   readonly uncompared: { readonly from?: string; readonly message: string } | undefined
-  /** Consumers of the version before it. Undefined if the registry does not tell. */
+  /** Consumers of the previous version. Undefined if the registry does not tell. */
   readonly usedBy?: VersionUsers | undefined
 }
 

@@ -196,7 +196,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
-  it('10. counts versions of a provider wherever it counts, not their platforms', async () => {
+  it('10. counts versions of a provider everywhere, never their platforms', async () => {
     const { page, problems, close } = await showcase.open('/platform/provider/acme-cmdb')
     const section = page.locator('section[aria-labelledby=versions]')
     await section.getByText('1 to 5 of 5 versions').waitFor()

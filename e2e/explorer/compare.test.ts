@@ -187,7 +187,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
     await close()
   })
 
-  it('compares the latest version with the one before, and other versions by a choice', async () => {
+  it('compares the latest version with the previous one, and other versions by a choice', async () => {
     const { page, problems, close } = await open('/network/module/vpc/compare')
     expect(await page.locator('.verdict').innerText()).toBe(
       '1 change could not be decided\n\nNothing else breaks callers.',

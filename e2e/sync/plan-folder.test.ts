@@ -66,7 +66,7 @@ it('a pull request of a folder is checked by the example of the documentation', 
   })
 })
 
-it('a check lists what storage and upstream have otherwise than the records, and writes nothing', async () => {
+it('a check lists where storage or upstream differ from the records, and writes nothing', async () => {
   const folder = join(place.dir, 'checked')
   put(join(folder, 'main.yaml'), depot('>= 1.0'))
   const sync = (...flags: readonly string[]) =>

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 
 /*
- * The load generator, a process of its own. Every connection sends its next request when the answer to the one before is
+ * The load generator, a process of its own. Every connection sends its next request when the answer to the previous one is
  * complete. It understands no more of HTTP than it must, so that it costs far less than the servers.
  */
 

@@ -16,7 +16,7 @@ export interface ProxiedUpstreamOptions {
 }
 
 export interface Deadlines {
-  /** For a connection. */
+  /** Limit for a connection. */
   readonly connectMs: number
   /** How long the server may send nothing, before or within an answer. A body that keeps moving has no limit. */
   readonly silentMs: number

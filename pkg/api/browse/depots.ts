@@ -11,7 +11,7 @@ export const DepotList = z
         modules: managed,
         providers: managed,
         pollingIntervalMinutes: polling,
-        storageBackend: backend.optional().describe('Absent where the Depot names none.'),
+        storageBackend: backend.optional().describe('Absent if the Depot names none.'),
       }),
     ),
   })

@@ -37,7 +37,7 @@ export type ScanFindings = z.infer<typeof ScanFindings>
 const PackageFindings = z
   .strictObject({
     pkgName: z.string().describe('Package, or resource of a module.'),
-    installedVersion: z.string().describe('Version in use; empty where there is none.'),
+    installedVersion: z.string().describe('Version in use; empty if there is none.'),
     severity: z.string().describe('Of the worst finding.'),
     findings: tally,
     fixedIn: optionalText('The lowest version that closes as many findings as any other.'),

@@ -59,7 +59,7 @@ export const why = {
   message: z.string().describe('What is so and what to do, as the end of a sentence.'),
   servedInstead: optionalText('Name of the object that is served, in the same namespace.'),
 }
-/** Present where there is a reason. */
+/** Present if there is a reason. */
 export const whyNot = z.object(why).partial().shape
 
 export const lifecycleState = z.enum(['Deprecated', 'Yanked', 'Quarantined'])

@@ -34,7 +34,7 @@ const card = {
     .describe(
       'What stands for it in configurations after the namespace: `{name}/{system}` of a module, the type of a provider.',
     ),
-  latestVersion: optionalText('Absent where there is no version.'),
+  latestVersion: optionalText('Absent if there is no version.'),
   synced: z
     .boolean()
     .describe(
@@ -42,9 +42,9 @@ const card = {
     ),
   provider: optionalText('Target system; modules only.'),
   repoUrl: optionalText('Source repository.'),
-  scanCounts: ScanCounts.optional().describe('Absent where the latest version was not scanned.'),
+  scanCounts: ScanCounts.optional().describe('Absent if the latest version was not scanned.'),
   public: z.boolean().describe('Whether it and its namespace carry the public label.'),
-  hasUnsyncedVersions: mark('Present where a version is out of sync.'),
+  hasUnsyncedVersions: mark('Present if a version is out of sync.'),
   totalDownloads: tally,
   lastDownloadedAt: moment.optional(),
   ...whyNot,
@@ -109,8 +109,8 @@ export const ResourceDetail = z
     selectedVersion: optionalText(
       'The version of the scan counts, findings, downloads and README.',
     ),
-    scanCounts: ScanCounts.optional().describe('Absent where that version was not scanned.'),
-    downloadCount: tally.optional().describe('Of that version; absent where there was none.'),
+    scanCounts: ScanCounts.optional().describe('Absent if that version was not scanned.'),
+    downloadCount: tally.optional().describe('Of that version; absent if there was none.'),
     platforms: optionalTexts('`os/arch` of the archives of that version; providers only.'),
     versions: z
       .array(

@@ -21,7 +21,7 @@ export const BrowseConflict = z
     name: name.describe('Of the object.'),
     resource: name
       .optional()
-      .describe('Name of the module or provider; absent where a version has none.'),
+      .describe('Name of the module or provider; absent if a version has none.'),
     address: optionalText('The address that it asks for, after the namespace.'),
     version: optionalText('Absent for modules and providers.'),
     os: optionalText('Providers only.'),
@@ -109,7 +109,7 @@ export const Explanation = z
           kind,
           namespace: name,
           name: name.describe('Of the Version.'),
-          resource: name.optional().describe('Absent where it has none.'),
+          resource: name.optional().describe('Absent if it has none.'),
           version: z.string(),
           os: z.string().optional(),
           arch: z.string().optional(),

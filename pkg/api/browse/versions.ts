@@ -13,18 +13,18 @@ export const BrowseVersion = z
     arch: optionalText('Providers only.'),
     fileName: optionalText('Name of the archive.'),
     checksum: optionalText('SHA-256 of the archive, hexadecimal.'),
-    scanCounts: ScanCounts.optional().describe('Absent where it was not scanned.'),
-    downloadCount: tally.optional().describe('Absent where there was no download.'),
+    scanCounts: ScanCounts.optional().describe('Absent if it was not scanned.'),
+    downloadCount: tally.optional().describe('Absent if there was no download.'),
     lastDownloadedAt: moment.optional(),
     archiveSizeBytes: tally.optional().describe('Compressed size.'),
     lifecycle: VersionLifecycle.optional().describe('Absent for an active version.'),
     breaks: z
       .strictObject({
-        from: z.string().describe('The version before it, with the same major number.'),
+        from: z.string().describe('The previous version, with the same major number.'),
         reasons: z.array(z.string()).describe('The first three breaking changes.'),
       })
       .optional()
-      .describe('Present where it breaks callers without a new major version. Modules only.'),
+      .describe('Present if it breaks callers without a new major version. Modules only.'),
     ...whyNot,
   })
   .register(components, { id: 'Version' })

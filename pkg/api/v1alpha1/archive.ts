@@ -24,7 +24,7 @@ export interface ArchiveLocation {
 export interface ParentRef {
   readonly kind: ParentKind
   readonly name: string
-  /** False where the name comes from a config, which may differ from the parent's `metadata.name`. */
+  /** False if the name comes from a config, which may differ from the parent's `metadata.name`. */
   readonly owned: boolean
   /** Uid of the owner; empty if unknown. */
   readonly uid: string
@@ -133,7 +133,7 @@ export function normalizeVersion(version: string): string {
  * A SHA-256 digest in lower-case hexadecimal.
  *
  * @param digest base64 (either alphabet, padding optional) or hexadecimal
- * @returns undefined where it is neither, or not 32 bytes long
+ * @returns undefined if it is neither, or not 32 bytes long
  */
 export function sha256Hex(digest: string): string | undefined {
   return sha256Bytes(digest)?.toString('hex')
@@ -173,7 +173,7 @@ export function placeOfVersion(version: Version): Place {
  *
  * @param own as {@link placeOfVersion} finds it
  * @param parentName the name by which the Version refers to its parent
- * @returns undefined where a part is not known
+ * @returns undefined if a part is not known
  */
 export function locationFrom(
   fileName: string | undefined,

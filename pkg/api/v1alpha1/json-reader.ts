@@ -59,7 +59,7 @@ export class JsonReader {
     return rest + text.slice(end)
   }
 
-  /** @returns undefined where the text is unexpected */
+  /** @returns undefined if the text is unexpected */
   #readList(text: string, start: number, ends: readonly number[]): CheckedFinding[] | undefined {
     const list: CheckedFinding[] = []
     let from = start

@@ -18,7 +18,7 @@ export function mistakesIn(resource: Resource): readonly FieldIssue[] {
   return checks.get(kind)?.(resource) ?? none
 }
 
-/** Finds the rules of a schema and of everything in it; undefined where there are none. */
+/** Finds the rules of a schema and of everything in it; undefined if there are none. */
 function checkOf(schema: z.ZodType): Check | undefined {
   const rules = rulesOf(schema.meta())
   const inner = innerCheckOf(schema)

@@ -1,7 +1,7 @@
 import { checksumOf, openReleaseOf, releaseText, sha256Hex } from './archive.ts'
 import type { Version } from './version.ts'
 
-/** A Version of a provider, as far as it decides whether releases are complete. */
+/** The fields of a provider Version that decide whether its release is complete. */
 export interface ReleasePart {
   /** Platform and digest, as in a line of `releaseText`. */
   readonly part: string

@@ -185,7 +185,7 @@ export const Version = z.object({
         .optional()
         .meta({ description: 'Content digests of previously served archives.', maxItems: 5 }),
       compared: Compared.optional().describe(
-        'Comparison with the stored version before it of the same major version. Modules only.',
+        'Comparison with the previous stored version of the same major version. Modules only.',
       ),
       ...Reconciled,
       sourceScan: Scan.optional().describe('Scan of the source code.'),

@@ -18,7 +18,7 @@ const maxLinks = 10
 /**
  * Replaces every link by a copy of its target.
  *
- * @throws ArchiveError UnsafeArchive where a link leads out of the archive, to a directory, in a circle or nowhere
+ * @throws ArchiveError UnsafeArchive if a link leads out of the archive, to a directory, in a circle or nowhere
  */
 export function resolveLinks(files: readonly TreeFile[], links: readonly TreeLink[]): TreeFile[] {
   const fileAt = new Map(files.map((file) => [file.path, file]))

@@ -63,7 +63,7 @@ const hidden = () => ambiguousZip('it has bytes that belong to no entry')
  *
  * @param next offset of the next thing in the file
  * @returns offset of the data
- * @throws ArchiveError where they disagree
+ * @throws ArchiveError if they disagree
  */
 export async function readLocalHeader(
   file: FileWindow,

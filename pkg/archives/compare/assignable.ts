@@ -1,6 +1,6 @@
 import type { Attribute, TypeExpression } from './type-expression.ts'
 
-/** Whether values that were accepted are still accepted. The worst of several parts is that of the whole. */
+/** Whether values that were accepted are still accepted. The result of a whole is the worst result of its parts. */
 export interface Assignability {
   readonly verdict: 'compatible' | 'unknown' | 'breaking'
   /** Why not, as the end of a sentence. */

@@ -61,7 +61,7 @@ export class KeySigner implements Signer {
       options.metrics,
       {
         name: 'signing_key_expiry_timestamp_seconds',
-        help: 'When the signing key expires; absent where it never does.',
+        help: 'When the signing key expires; absent if it never does.',
         labels: ['key_id'],
       },
       (expiry) => {
@@ -123,7 +123,7 @@ export class KeySigner implements Signer {
       this.#requests.signed += 1
       return signature
     } catch (err) {
-      this.#options.log.error({ err, keyId: key.publicKey.key_id }, 'not signed')
+      this.#options.log.error({ err, keyId: key.publicKey.key_id }, 'checksums could not be signed')
       throw this.#unable(err)
     }
   }

@@ -11,7 +11,7 @@ export type AbortReason = ReasonOf<
 export interface Expected {
   /** Size of this body, which may be a part of an archive. */
   readonly sizeBytes: number
-  /** Hexadecimal; undefined where the bytes need not be checked. */
+  /** Hexadecimal; undefined if the bytes need not be checked. */
   readonly sha256?: string | undefined
   readonly onEnd?: () => void
   readonly onAbort?: (reason: AbortReason, error: unknown) => void

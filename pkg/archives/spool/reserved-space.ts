@@ -48,7 +48,7 @@ export interface SpoolFile {
   remove(): Promise<void>
 }
 
-/** @throws Error where the folder cannot be created or written */
+/** @throws Error if the folder cannot be created or written */
 export async function openSpool({ dir, sizeBytes }: SpoolOptions): Promise<Spool> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   await removeLeftOvers(dir)

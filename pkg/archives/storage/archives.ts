@@ -291,7 +291,7 @@ class ArchiveReader implements Archives {
     return { info, body: checked, source: 'backend' }
   }
 
-  /** A part of a verified archive; undefined where a part would cost as much as the whole. */
+  /** A part of a verified archive; undefined if a part would cost as much as the whole. */
   async #openPart(archive: Archive, place: Place, range: ByteRange): Promise<Opened | undefined> {
     if (!(await this.#isGranted(archive, place))) return this.#openConfirmed(archive, place, range)
     await this.#refuseBad(archive, place)

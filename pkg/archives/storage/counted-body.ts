@@ -3,7 +3,7 @@ import type { ByteSource } from '../spool/spool.ts'
 export interface Counting {
   /** Called with the size of each chunk as it is given. */
   readonly onBytes: (sizeBytes: number) => void
-  /** Called with a copy of all bytes when the last one is given; undefined where no copy is wanted. */
+  /** Called with a copy of all bytes when the last one is given; undefined if no copy is wanted. */
   readonly onWhole?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined
 }
 

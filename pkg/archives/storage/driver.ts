@@ -88,7 +88,7 @@ export interface WritableDriver extends Driver {
    * Whether an object has this size and digest, by the backend's SHA-256 of the whole object, otherwise by reading it.
    *
    * @param options.read always reads the object: what a backend reports may differ from its disk
-   * @returns false where it is missing
+   * @returns false if it is missing
    * @throws RegistryError BadGateway, Unavailable, GatewayTimeout
    */
   verify(

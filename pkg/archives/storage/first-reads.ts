@@ -16,7 +16,7 @@ export interface FirstReadOptions {
   readonly digest: (place: Place, owner: string, seen: ObjectInfo) => Promise<ArchiveDigest>
   /** Reads a whole object into the cache, if it fits. @throws as `digest`, and where the object is wrong */
   readonly fill: (archive: Archive, place: Place) => Promise<void>
-  /** Size of an archive in the cache; undefined where it is not there. */
+  /** Size of an archive in the cache; undefined if it is not there. */
   readonly cachedSize: (sha256: string) => Promise<number | undefined>
   readonly verified: VerifiedObjects
   readonly reports: ArchiveReports
@@ -40,7 +40,7 @@ export class FirstReads {
   /**
    * Describes an object after this process has read all of it and found the digest of the archive.
    *
-   * @throws RegistryError NotFound where it is missing, wrong or forbidden, without saying which; Unavailable while it is
+   * @throws RegistryError NotFound if it is missing, wrong or forbidden, without saying which; Unavailable while it is
    * being read
    */
   async confirm(archive: Archive, place: Place): Promise<ObjectInfo> {

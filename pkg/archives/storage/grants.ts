@@ -124,7 +124,7 @@ export function parseGrants(text: string): {
 
 const partsOf = (text: string): string[] => text.split(/[\s,]+/).filter((part) => part !== '')
 
-/** Undefined where it is not a URL of a place. */
+/** Undefined if it is not a URL of a place. */
 function placePattern(url: string, mountPath: string): PlacePattern | undefined {
   if (url === '*') return everywhere
   const [scheme = '', empty, first, ...rest] = segmentsOf(url)

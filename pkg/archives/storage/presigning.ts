@@ -14,12 +14,12 @@ export function ttlSecondsOf(ttl: string | undefined): number {
 }
 
 /**
- * The URL to redirect a client to. Undefined where the server streams the archive itself: presigning is off, or it failed
+ * The URL to redirect a client to. Undefined if the server streams the archive itself: presigning is off, or it failed
  * and the fallback is allowed.
  *
  * @param mostTtlSeconds limits the ttl of the storage config
  * @param sign measures the request to the backend
- * @throws RegistryError NotConfigured where the backend cannot presign, BadGateway or GatewayTimeout where it fails
+ * @throws RegistryError NotConfigured if the backend cannot presign, BadGateway or GatewayTimeout if it fails
  */
 export async function presignedUrl(
   { presign: config }: StorageConfig,

@@ -8,8 +8,8 @@ import type { VerifiedObjects } from './verified-objects.ts'
  * again.
  *
  * @param digest reads the whole file, which was seen when it was opened
- * @returns undefined where the file is wrong
- * @throws RegistryError as `open` and `digest`; Unavailable where the file changes meanwhile
+ * @returns undefined if the file is wrong
+ * @throws RegistryError as `open` and `digest`; Unavailable if the file changes meanwhile
  */
 export async function openVerified({
   sha256,

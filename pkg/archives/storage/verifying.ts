@@ -7,7 +7,7 @@ type Expected = Parameters<WritableDriver['check']>[1]
 /**
  * Checks whether an object is the one that was stored.
  *
- * @param reported the digest that the backend reports for a whole object; undefined where it reports none
+ * @param reported the digest that the backend reports for a whole object; undefined if it reports none
  */
 export function createVerifying(
   driver: Pick<Driver, 'open' | 'stat'>,

@@ -53,7 +53,7 @@ export class RegistryError extends ReasonError<AnswerReason> {
     return statusOf(this.reason)
   }
 
-  /** True where the same request may succeed later. */
+  /** True if the same request may succeed later. */
   get retry(): boolean {
     return mayPass(this.reason)
   }

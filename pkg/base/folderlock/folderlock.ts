@@ -54,7 +54,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
     lock.release()
     throw notWritable(dir, error)
   }
-  /** True also if the disk cannot be read for a moment, which does not prove that the file is gone. */
+  /** True even if the disk cannot be read for a moment, which does not prove that the file is gone. */
   const isOurs = () =>
     readFile(path, 'utf8').then(
       (found) => found === text,

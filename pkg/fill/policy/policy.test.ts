@@ -231,7 +231,7 @@ describe('whatever upstream lists', () => {
     )
   })
 
-  it('a longer minimum age lets in nothing more', () => {
+  it('a longer minimum age never lets in more versions', () => {
     fc.assert(
       fc.property(lists, days, days, days, (listed, age, more, waited) => {
         const seen = seenVersions(plain(...listed), undefined, week, now)

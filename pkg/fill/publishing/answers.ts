@@ -60,7 +60,7 @@ export function counted<C extends Context<ServingEnv>>(
       const explained = errors.filter(isExplained)
       if (explained.length === 0) throw error
       const operated = explained.find(isOfOperator)
-      if (operated !== undefined) log.warn({ err: operated }, 'a publication was not taken')
+      if (operated !== undefined) log.warn({ err: operated }, 'a publication failed')
       return refusal(explained)
     }
   }

@@ -15,7 +15,7 @@ export interface PublishGuard {
    *
    * @param name metadata.name
    * @param isNew whether it would be created, which the caller has to be allowed, too
-   * @throws RegistryError where the caller is unknown
+   * @throws RegistryError if the caller is unknown
    */
   readonly publisherOf: (
     c: Context<ServingEnv>,

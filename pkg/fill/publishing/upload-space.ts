@@ -56,7 +56,7 @@ export class UploadSpaces {
       if (await this.#makeSpace()) continue
       throw new RegistryError(
         'Unavailable',
-        'others are publishing as much as there is space for: send the archive again in a moment',
+        'other uploads use all the space: send the archive again in a moment',
       )
     }
   }

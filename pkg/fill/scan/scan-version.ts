@@ -67,7 +67,7 @@ export interface ScanResult {
   readonly summary: ScanSummary
 }
 
-/** Platforms that wait for the same scan take its result, also if it failed: less than the wait after a failure. */
+/** Platforms that wait for the same scan take its result, even if it failed: less than the wait after a failure. */
 const sharedMs = 2 * 60_000
 
 /**

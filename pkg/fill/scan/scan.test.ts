@@ -98,7 +98,7 @@ describe('a scan', () => {
     expect((await scene.scanned('network')).message).toMatch(/^no findings, by /)
   })
 
-  it('runs once for an archive in each interval, also if it finds the same again', async () => {
+  it('runs once for an archive in each interval, even if it finds the same again', async () => {
     await scene.scanner(
       `fs.appendFileSync(${JSON.stringify(join(scene.folder, 'runs'))}, 'x'); print([])`,
     )
@@ -414,7 +414,7 @@ describe('a hostile scanner', () => {
     expect({ problems, left }).toEqual({ problems: [], left: [] })
   })
 
-  it('cannot leave processes behind, also outside of its process group', async () => {
+  it('cannot leave processes behind, not even outside of its process group', async () => {
     const pids = join(scene.folder, 'pids')
     const sleep = `const fs = require('node:fs'); fs.appendFileSync(${JSON.stringify(pids)}, fs.readlinkSync('/proc/self') + '\\n'); setInterval(() => {}, 1000)`
     await scene.scanner(

@@ -68,7 +68,8 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   await mkdir(workDir, { recursive: true, mode: 0o700 })
   endStrays(`${workDir}/`)
   const left = await emptyFolder(workDir)
-  if (left.length > 0) log.warn({ problems: left.slice(0, 5) }, 'files of earlier scans stay')
+  if (left.length > 0)
+    log.warn({ problems: left.slice(0, 5) }, 'files of earlier scans could not be removed')
   if (options.isOffline && isolation() === undefined) {
     const problem =
       'scanners share the network of this process, because it may not make network namespaces with unshare; only proxy settings and a network policy keep them offline'

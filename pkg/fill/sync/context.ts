@@ -128,7 +128,7 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly verified: Set<string>
   /** Upstream addresses of the Providers whose source repository could not be looked up, by uid. */
   readonly unsourced: Map<string, string>
-  /** Versions to compare, with the earlier one of each; undefined where there is none any more. Some wait for theirs. */
+  /** Versions to compare, with the earlier one of each; undefined if there is none any more. Some wait for theirs. */
   readonly uncompared: Map<string, Earlier>
   /** Versions whose upstream has other content by now, each with what is known of it. */
   readonly outdated: Map<string, OtherContent>

@@ -74,7 +74,7 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(heldBack()).toHaveLength(old.length)
     })
 
-    it('counts from when a version was first seen, also after restarts', async () => {
+    it('counts from when a version was first seen, even after restarts', async () => {
       await begin()
       upstream(...old, 'v1.1.0')
       await later(hour)

@@ -16,7 +16,7 @@ export function hostScenarios(scene: () => Scene): void {
     const isSynced = (name: string) =>
       eventually(() => expect(scene().status('Module', name).synced).toBe(true))
     let letGo = () => {}
-    // Also after a failure, because the end waits for running work.
+    // Even after a failure, because the end waits for running work.
     afterEach(() => letGo())
     /** Begins with two downloads of the slow host that last until they are released. */
     const begin = async () => {

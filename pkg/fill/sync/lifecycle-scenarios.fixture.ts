@@ -26,7 +26,7 @@ export function lifecycleScenarios(scene: () => Scene): void {
       await scene().run()
     }
 
-    it('is in the statuses of Versions as the rules of their parent have it, also after they go', async () => {
+    it('is in the statuses of Versions as the rules of their parent have it, even after they go', async () => {
       const note = { message: 'leaks keys', replacedBy: '1.0.0' }
       await fill({ versions: '1.1.0', state: 'Quarantined', ...note })
       await eventually(() => {

@@ -62,7 +62,7 @@ export function policyScenarios(scene: () => Scene): void {
       expect(scene().status('Module', 'vpc').listing).toBeUndefined()
     })
 
-    it('withdraws stored versions that it denies, also while upstream cannot be listed, and gives them back', async () => {
+    it('withdraws stored versions that it denies, even while upstream cannot be listed, and gives them back', async () => {
       await begin()
       const version = scene().object('Version', 'vpc-1-1-0')
       const { artifact, ...status } = scene().status('Version', 'vpc-1-1-0')
@@ -106,7 +106,7 @@ export function policyScenarios(scene: () => Scene): void {
       expect(lifted).toHaveBeenCalledWith(expect.objectContaining({ reason: 'QuarantineLifted' }))
     })
 
-    it('withdraws a version also while somebody else changes its spec', async () => {
+    it('withdraws a version even while somebody else changes its spec', async () => {
       await begin()
       const { objects } = scene()
       const writeStatus = objects.writeStatus.bind(objects)
@@ -183,7 +183,7 @@ export function policyScenarios(scene: () => Scene): void {
       expect(states()).toEqual([undefined, 1])
     })
 
-    it('withdraws what a former source gave, also where the new one never had it', async () => {
+    it('withdraws what a former source gave, even where the new one never had it', async () => {
       await begin()
       const fork = 'https://git.test/fork.git'
       scene().upstream.repository(fork, { 'v1.0.0': 'v1.0.0', 'v2.0.0': 'new' })
@@ -275,7 +275,7 @@ export function policyScenarios(scene: () => Scene): void {
       const unlisted = 400 - (heldBack()?.length ?? 0)
       const before = condition('HeldBack')?.message
       expect(before).toContain(`${unlisted} more, which the status`)
-      // The count is the whole one also where nobody asks upstream.
+      // The count is the whole one even where nobody asks upstream.
       const { listing } = scene().status('Module', 'vpc')
       expect(listing?.heldBackCount).toBe(400)
       expect(heldBackCount(scene().objects)).toBe(400)
@@ -411,7 +411,7 @@ export function policyScenarios(scene: () => Scene): void {
       expect(decisions()).toEqual([])
     })
 
-    it('writes it to the log also if that has warnings only', async () => {
+    it('writes it to the log even if that has warnings only', async () => {
       const lines: string[] = []
       const log = createLogger('warn', { write: (line) => lines.push(line) })
       const exceptions = [{ address, version: '1.1.0', reason: 'CVE-1', by: 'Ann' }]

@@ -54,7 +54,7 @@ export function removalScenarios(scene: () => Scene): void {
         return path
       }
 
-      it('stays for a day, also after a restart, and is removed then', async () => {
+      it('stays for a day, even after a restart, and is removed then', async () => {
         const path = await gone()
         await later(23)
         expect(await scene().stored()).toEqual([path])

@@ -121,7 +121,7 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(stored()).toHaveLength(2)
     })
 
-    it('raises the alarm also if upstream has the old bytes again at the next poll', async () => {
+    it('raises the alarm even if upstream has the old bytes again at the next poll', async () => {
       await begin()
       const before = Number(await counted())
       const real = scene().upstream.provider.bind(scene().upstream)
@@ -222,7 +222,7 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toContain('dns-1-2-0-linux-amd64')
     })
 
-    it('does not disturb the others if it was let in, never stored, and vanishes', async () => {
+    it('does not disturb other versions if it was let in, was never stored, and vanishes', async () => {
       await begin()
       const fault = new FillError('ArchiveTooLarge', 'too large')
       scene().upstream.faults.set('fetch acme/dns 1.1.0', fault)

@@ -78,7 +78,10 @@ async function sweep(context: Context, isDeleting: boolean, signal: AbortSignal)
           orphans.push(name)
         }
       } catch (err) {
-        context.log.warn({ place: swept.at.place.prefix, err }, 'a place was not swept')
+        context.log.warn(
+          { place: swept.at.place.prefix, err },
+          'unneeded archives in a place of storage could not be looked for',
+        )
       }
     }
   } finally {
@@ -87,7 +90,10 @@ async function sweep(context: Context, isDeleting: boolean, signal: AbortSignal)
   context.metrics.orphans(isDeleting ? 0 : orphans.length)
   if (orphans.length > 0) {
     const objects = orphans.slice(0, 20)
-    context.log.warn({ count: orphans.length, objects, isDeleting }, 'archives without a Version')
+    context.log.warn(
+      { count: orphans.length, objects, isDeleting },
+      'storage has archives without a Version',
+    )
   }
 }
 

@@ -194,7 +194,7 @@ describe('a Depot whose file a person removes', () => {
     expect(scene.names('Version')).toEqual(['vpc-1-0-0'])
   })
 
-  it('is still theirs while a file cannot be read, which may be its own', async () => {
+  it('still belongs to its Depot while an unreadable file may be the manifest of that Depot', async () => {
     const { scene, dir } = await opened('Delete')
     await scene.stop()
     await writeFile(join(dir, 'depot-main.yaml'), '')

@@ -30,7 +30,7 @@ export function textScenarios(scene: () => Scene): void {
       'Stored=True Stored: the archive was read back from storage',
     ]
     let letGo = () => {}
-    // Also after a failure, because the end waits for running work.
+    // Even after a failure, because the end waits for running work.
     afterEach(() => letGo())
     const delayed = () => {
       const delay = Promise.withResolvers<void>()

@@ -31,7 +31,7 @@ export interface Resolution<O> {
   readonly key: ObjectKey
   /** The file that changed it last. */
   readonly file: string
-  /** Undefined where the object is gone. */
+  /** Undefined if the object is gone. */
   readonly object: O | undefined
   /** Places that say something about an object which an earlier place defines. */
   readonly duplicates: readonly Rejection[]
@@ -75,7 +75,7 @@ export class Definitions<O> {
     )
   }
 
-  /** The file that defines an object now; undefined where none does. */
+  /** The file that defines an object now; undefined if none does. */
   fileOf(key: ObjectKey): string | undefined {
     return winnerOf(this.#placesOf(idOf(key)))?.file
   }
@@ -208,7 +208,7 @@ function winnerOf<O>(places: readonly Claim<O>[]): Claim<O> | undefined {
   return usable.find(({ state }) => state !== 'lost') ?? usable[0]
 }
 
-/** An object that is equal to the one before stays the same, so that nothing is handed on. */
+/** An object that is equal to the previous one stays the same, so that nothing is handed on. */
 function claimOf<O>(
   { key, line, object, status }: Entry<O>,
   file: string,

@@ -127,7 +127,7 @@ export function parseAnyYaml(text: string): Document {
   }
 }
 
-/** Undefined where the text is not JSON: it may still be YAML. */
+/** Undefined if the text is not JSON: it may still be YAML. */
 export function parseJson(text: string): Document | undefined {
   let value: unknown
   try {

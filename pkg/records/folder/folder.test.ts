@@ -154,7 +154,7 @@ it('keeps what was served of a file that breaks, through a rename, until it is f
   expect(source.logged('object accepted again')).toMatchObject([{ level: 'info', file: 'b.yaml' }])
 })
 
-it('serves what a broken file had before, also after the file was missing for a moment', async () => {
+it('serves what a broken file had before, even after the file was missing for a moment', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') })
   await source.write('a.yaml', broken)
   await vi.waitFor(async () => expect(await source.rejected()).toHaveLength(1), wait)
@@ -574,7 +574,7 @@ describe('a folder that is empty all at once', () => {
     await vi.waitFor(() => expect(source.sink.names).toEqual([]), wait)
   })
 
-  it('is believed where the files went one by one', async () => {
+  it('counts as empty if its files were removed one by one', async () => {
     await using source = await startSource(files)
     await rm(join(source.dir, 'a.yaml'))
     await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)

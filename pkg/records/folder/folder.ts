@@ -67,7 +67,7 @@ export interface ManifestSource {
  * within a second. Broken objects are left out, logged and counted, and their last good state is served on.
  *
  * @returns when the sink holds everything, and what archives there are were hashed or `firstDigestsMs` is over
- * @throws RegistryError NotConfigured where the folder cannot be read
+ * @throws RegistryError NotConfigured if the folder cannot be read
  */
 export async function watchManifests(options: ManifestOptions): Promise<ManifestSource> {
   const { apiGroup, namespace, sink, probe, metrics } = options

@@ -21,7 +21,7 @@ import type { Rejection } from './rejections.ts'
 export interface Entry<O> {
   readonly key: ObjectKey
   readonly line: number | undefined
-  /** Undefined where the object was rejected, or this is its status alone. */
+  /** Undefined if the object was rejected, or this is its status alone. */
   readonly object: O | undefined
   readonly status?: StatusReading | undefined
   /** Fields of it that nothing reads. */

@@ -22,7 +22,7 @@ export interface ReadManifest<O = Resource> {
  * Reads manifests once: a file, or every `*.yaml`, `*.yml` and `*.json` below a folder. Objects have the statuses that are in
  * files of their own there.
  *
- * @throws the error of the file system where there is nothing at this path
+ * @throws the error of the file system if there is nothing at this path
  */
 export function readManifests(path: string, apiGroup: string): Promise<ReadManifest[]> {
   return readKept(path, apiGroup, resourceKeeper(new JsonReader()))

@@ -22,14 +22,14 @@ export type Reading =
       readonly resource: Resource
       /** As it is written. */
       readonly value: Fields
-      /** Fields that nothing reads; undefined where there are none. */
+      /** Fields that nothing reads; undefined if there are none. */
       readonly unknown?: readonly FieldIssue[]
     }
   | { readonly type: 'status'; readonly key: ObjectKey; readonly status: StatusReading }
   | {
       readonly type: 'rejected'
       readonly kind: Kind | 'unknown'
-      /** Undefined where it is not known which object this is. */
+      /** Undefined if it is not known which object this is. */
       readonly key: ObjectKey | undefined
       readonly issues: readonly FieldIssue[]
     }

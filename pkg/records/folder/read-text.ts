@@ -18,7 +18,7 @@ export type FileText =
 /**
  * Reads a file as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell writes it.
  *
- * @returns undefined where the file is not the one with this signature, or changes while it is read
+ * @returns undefined if the file is not the one with this signature, or changes while it is read
  * @throws the error of the file system
  */
 export async function readText(path: string, signature: string): Promise<FileText | undefined> {

@@ -9,7 +9,7 @@ import { walk } from './tree.ts'
 
 const filesEach = 300
 
-/** Checks a release out beside the others, moves the link to it, and removes the one before: as git-sync does. */
+/** Checks a release out beside the others, moves the link to it, and removes the previous one: as git-sync does. */
 const moves = `
 for at in $(seq 0 60); do
   mkdir r$at

@@ -43,9 +43,9 @@ export function identityOf(signature: string): string {
 const maxWalks = 5
 
 /**
- * Lists every manifest below a folder, all of it from the same folder: where another one takes its place meanwhile, as when
- * a volume is mounted or a link is moved, files that went with the old one must not look as if they were removed. Hidden names are left out: editors keep their swap files there, and the kubelet
- * what its links point to. Links are followed, unless what they point to is found without them.
+ * Lists every manifest below a folder. If another folder takes its place meanwhile, as when a volume is mounted or a link is
+ * moved, the list begins again, so that no file looks removed. Hidden names are left out: they are swap files of editors, and
+ * targets of the links of the kubelet. Links are followed, unless their target is found without them.
  *
  * @throws the error of the file system when the folder itself cannot be read
  */

@@ -1,7 +1,7 @@
 import { ApiError, type KubeClient } from '../kube/kube.ts'
 
 /**
- * A client whose writes are refused while a lease is not held, also where it is lost between the call and the first byte that is
+ * A client whose writes are refused while a lease is not held, even where it is lost between the call and the first byte that is
  * sent: credentials, connections and a process that is paused take their time. What is read is never wrong.
  */
 export function guarded(client: KubeClient, held: () => boolean): KubeClient {

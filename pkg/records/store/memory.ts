@@ -17,7 +17,7 @@ export class ObjectMemory {
   readonly #kinds = new Map<ObjectKind, Map<string, StoredObject>>(
     objectKinds.map((kind) => [kind, new Map()]),
   )
-  /** Ids of the objects of a kind that name a uid as their owner, or nobody, which is an empty uid. */
+  /** Ids of the objects of a kind by the uid of their owner; an empty uid for objects without an owner. */
   readonly #owned = new Map<string, Set<string>>()
   readonly #listeners = new Set<ChangeListener>()
 

@@ -163,7 +163,7 @@ export class Auth {
    * Whether the caller may use a module or provider. False if it is invisible or does not exist: the answer must be the
    * same for both.
    *
-   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster that has to decide is unreachable
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable if the cluster that has to decide is unreachable
    */
   mayRead(
     request: AuthRequest,
@@ -182,7 +182,7 @@ export class Auth {
   /**
    * The view of the caller when browsing.
    *
-   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster that has to decide is unreachable
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable if the cluster that has to decide is unreachable
    */
   viewOf(request: AuthRequest): CallerView | Promise<CallerView> {
     if (this.#asksCluster()) {
@@ -206,7 +206,7 @@ export class Auth {
   /**
    * How the server understood the caller.
    *
-   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable where the cluster that has to decide is unreachable
+   * @throws RegistryError Unauthenticated, Forbidden, or Unavailable if the cluster that has to decide is unreachable
    */
   whoAmI(request: AuthRequest): WhoAmI | Promise<WhoAmI> {
     const guest = this.#guestOf(request)
@@ -337,7 +337,7 @@ export class Auth {
     )
   }
 
-  /** @throws Refusal where a GroupBinding cannot be evaluated */
+  /** @throws Refusal if a GroupBinding cannot be evaluated */
   #viewOf(session: CallerSession): CallerView {
     const view = this.#known.viewOfSession(session)
     if (view !== undefined) return view

@@ -61,7 +61,7 @@ export function checkSpelling(token: string): void {
   )
 }
 
-/** The claims of a signed JWT before its signature is verified; undefined where the token is not one (RFC 7519). */
+/** The claims of a signed JWT before its signature is verified; undefined if the token is not one (RFC 7519). */
 export function unverifiedClaims(token: string): JWTPayload | undefined {
   if (token.endsWith('.')) return undefined
   try {

@@ -74,7 +74,7 @@ export class CallerReads {
   /**
    * Requests a path, or a review of who the caller is or what it may do.
    *
-   * @throws Refusal ClusterUnavailable where the API server is unreachable, Busy where too many wait, KubeconfigRefused where a
+   * @throws Refusal ClusterUnavailable if the API server is unreachable, Busy if too many wait, KubeconfigRefused if a
    *   certificate is unusable
    */
   async read(credentials: ClusterCredentials, asked: ClusterQuestion): Promise<ClusterAnswer> {

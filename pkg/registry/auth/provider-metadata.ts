@@ -17,7 +17,7 @@ export type ProviderMetadata = z.infer<typeof Metadata>
  *
  * @param option that has its URL
  * @throws ReasonError WrongIssuer where its name differs in any letter (section 4.3), which only a person can correct
- * @throws Error where it is not valid metadata
+ * @throws Error if it is not valid metadata
  */
 export function parseMetadata(raw: unknown, issuerUrl: string, option: string): ProviderMetadata {
   const parsed = Metadata.safeParse(raw)
@@ -50,7 +50,7 @@ export interface KeySet {
 /**
  * The keys of an issuer that can sign tokens. Unknown types are omitted (RFC 7517, section 5).
  *
- * @throws Error where there are none
+ * @throws Error if there are none
  */
 export function parseKeySet(raw: unknown): KeySet {
   const published = KeySet.safeParse(raw).data?.keys

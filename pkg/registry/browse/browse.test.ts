@@ -566,7 +566,7 @@ describe('an object that is not served', () => {
   })
   registry.put('Version', 'stale', {
     namespace: 'closed',
-    owner: { kind: 'Module', name: 'plain', uid: 'of the one before' },
+    owner: { kind: 'Module', name: 'plain', uid: 'of the former one' },
     spec: { type: 'Module', version: '3.0.0' },
   })
   const app = registry.as('all')

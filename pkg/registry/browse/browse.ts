@@ -57,7 +57,7 @@ export function createBrowse(options: BrowseOptions): {
     get(routes, prefix, pattern, (c) => {
       const path: RouteParameters = c.req.param()
       note(c, subjectOf(path))
-      // Who may write a resource may know that it exists, also where callers see public resources only.
+      // Who may write a resource may know that it exists, even where callers see public resources only.
       const view = isForWriters
         ? after(requireWriter(c, path, auth), () => catalog.model.views.all)
         : callerViewOf(c, options)

@@ -70,7 +70,7 @@ export function partsOf(address: string): readonly string[] {
   return /[.:]/.test(parts[0] ?? '') ? parts.slice(1) : parts
 }
 
-/** @returns undefined where the view shows nothing of it */
+/** @returns undefined if the view shows nothing of it */
 export function explanationOf(
   catalog: Catalog,
   view: View,

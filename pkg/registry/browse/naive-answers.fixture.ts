@@ -22,7 +22,7 @@ import {
   type World,
 } from './naive-model.fixture.ts'
 
-/** The expected answer to a request; undefined where it should be refused or nothing is there. */
+/** The expected answer to a request; undefined if it should be refused or nothing is there. */
 export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown {
   const model = new NaiveModel(world)
   const url = new URL(path, 'http://naive')

@@ -383,7 +383,7 @@ export function health({ status }: Version): 'synced' | 'failed' | 'unsynced' {
   return status?.synced === true ? 'synced' : 'unsynced'
 }
 
-/** The changes that break callers of the version before it. */
+/** The changes that break callers of the previous version. */
 export function breaksOf({ spec, status }: Version) {
   const { verdict, from, reasons = [] } = status?.compared ?? {}
   return spec.type === 'Module' && verdict === 'breaking' ? { from, reasons } : undefined

@@ -167,7 +167,7 @@ describe('the parent of a version', () => {
     expect(numbers(catalog, 'vpc')).toEqual(['1.0.0'])
   })
 
-  it('provides the storage of a version without its own, also after a change', () => {
+  it('provides the storage of a version without its own, even after a change', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc', { storageConfig: undefined }), version('x', '1.0.0'))
     const row = catalog.modules.get('platform')?.get('vpc')?.versions[0]

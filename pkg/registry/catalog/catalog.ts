@@ -204,7 +204,7 @@ export class Catalog implements ComparableSink {
     for (const kind of ['Module', 'Provider'] as const) yield* this.#parents[kind].waiting()
   }
 
-  /** Changes whenever `conflictOf`, `orphans`, or what is known of any Version does. */
+  /** Changes whenever `conflictOf`, `orphans` or any Version changes. */
   get conflictRevision(): number {
     const { Module: modules, Provider: providers } = this.#parents
     return this.model.revision + modules.waitingRevision + providers.waitingRevision

@@ -59,7 +59,7 @@ describe('findings that share one vulnerability id', () => {
     expect(table.distinct([])).toEqual([])
   })
 
-  it('differ by every field, also if a text contains the separator', () => {
+  it('differ by every field, even if a text contains the separator', () => {
     const table = new FindingTable()
     const crowd = scan(0)
     const alike = [

@@ -142,7 +142,7 @@ describe('the sums of a parent with many Versions', () => {
     },
     { versions: 'one version', numberOf: () => '1.0.0', most: 520, again: 40 },
   ])(
-    'of $versions are the work of small parts, also after a change',
+    'of $versions are the work of small parts, even after a change',
     ({ numberOf, most, again }) => {
       const catalog = new Catalog()
       const count = 20_000

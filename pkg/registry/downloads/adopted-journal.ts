@@ -19,7 +19,7 @@ export class AdoptedJournal {
     this.#lock = lock
   }
 
-  /** @returns undefined where the process is running, another one took the journal over, or it is empty */
+  /** @returns undefined if the process is running, another one took the journal over, or it is empty */
   static async open(folder: string, onDropped: OnDropped): Promise<AdoptedJournal | undefined> {
     // A process that has just created its folder may not have locked it yet.
     if (!(await readdir(folder)).some((name) => name.endsWith('.log'))) return undefined

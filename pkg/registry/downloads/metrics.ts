@@ -41,7 +41,7 @@ export function createMeters(metrics: Metrics) {
         metrics,
         {
           name: 'download_queue_oldest_timestamp_seconds',
-          help: 'Time of the download that waits longest; the present where none waits.',
+          help: 'Time of the download that waits longest; the present if none waits.',
         },
         (it) => it.set((queue.oldestAt ?? clock()) / 1000),
       )

@@ -149,7 +149,7 @@ export function describeStore(open: (clock: Clock) => Promise<OpenStore>): void 
       ])
     })
 
-    it('are at most 1,000 and the others', async () => {
+    it('has at most 1,000 consumers by name, and the others as one', async () => {
       const { store } = await open(clock)
       const many = Array.from({ length: 1_002 }, (_, index) => by(`team-${index}`))
       await store.apply(batch(0, records(many)))

@@ -73,7 +73,7 @@ export function platformNames(rows: readonly VersionRow[]): string {
 
 function noArchive(parent: Parent, version: string, rows: readonly VersionRow[]): never {
   const address = `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name}`
-  // Also if it has a Version, whose signer a rule refused.
+  // Even if it has a Version, whose signer a rule refused.
   refuseHeldBack(parent, address, version)
   if (rows[0] === undefined) {
     throw notFound(`${address} has no version ${version}: see its list of versions`)

@@ -49,7 +49,7 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
     return { ...listed, provider, description: search.descriptionOf(entry), verified: false }
   }
   const listResponse = (url: URL, modules: readonly Listed[]) => {
-    // So that no new version has the description of the one before.
+    // So that no new version has the description of the previous one.
     search.follow()
     const provider = url.searchParams.get('provider')
     const isChosen = ({ summary }: Listed) => provider === null || namesIn(summary)[1] === provider

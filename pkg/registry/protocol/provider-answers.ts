@@ -153,7 +153,7 @@ function versionList(provider: Parent): string {
   return JSON.stringify(list)
 }
 
-/** CLIs print each line, also when no version in the list is the wanted one. */
+/** CLIs print each line, even when no version in the list is the wanted one. */
 function heldBackWarnings(provider: Parent): string[] {
   const told = (provider.resource?.heldBack ?? []).filter(
     (one) => isNews(one) && releaseOf(provider, normalizeVersion(one.version)) === undefined,

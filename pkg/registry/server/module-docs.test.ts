@@ -264,7 +264,7 @@ describe('GET …/compare', () => {
     },
   })
 
-  it('compares the latest version with the one before, or two given ones', async () => {
+  it('compares the latest version with the previous one, or two given ones', async () => {
     documented(fixture, '1.0.0', packed(withOutputs([])))
     documented(fixture, '1.9.0', packed(withOutputs(['id'])))
     documented(fixture, '1.10.0', packed(withOutputs([])))

@@ -72,7 +72,7 @@ describe('lists of modules in the form of the public registry', () => {
     expect(modules[1]).not.toHaveProperty('published_at')
   })
 
-  it('never give a new version the description of the one before', async () => {
+  it('never give a new version the description of the previous one', async () => {
     const search = new Search(fixture.catalog)
     const app = fixture.app({ search })
     const listed = async () => {

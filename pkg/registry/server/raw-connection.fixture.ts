@@ -94,7 +94,7 @@ export class RawConnection {
 
 const lastChunk = '0\r\n\r\n'
 
-/** @returns undefined where that is not known yet */
+/** @returns undefined if that is not known yet */
 function bodyLength(head: string, received: string): number | undefined {
   if (!/\r\ntransfer-encoding: chunked/i.test(head)) {
     return Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1] ?? 0)

@@ -105,7 +105,7 @@ export class ArchiveCache {
    * The whole archive: from disk, or from its origin with a copy to disk. The origin is read once for all concurrent
    * requests.
    *
-   * @returns undefined where it cannot be cached: too large, too many at once, or a failed disk
+   * @returns undefined if it cannot be cached: too large, too many at once, or a failed disk
    * @throws RegistryError of the origin
    */
   async read(

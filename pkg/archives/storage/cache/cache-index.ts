@@ -28,7 +28,7 @@ export class CacheIndex {
   /**
    * Reserves space for an archive before it is written.
    *
-   * @returns the archives to delete for it; undefined where there cannot be enough space
+   * @returns the archives to delete for it; undefined if there cannot be enough space
    */
   reserve(sizeBytes: number): string[] | undefined {
     if (this.#reservedBytes + sizeBytes > this.#limitBytes) return undefined

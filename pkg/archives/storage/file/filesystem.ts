@@ -52,7 +52,7 @@ function createFileReading(mountPath: string): Driver {
  * The directory of a StorageConfig as a prefix of object names; empty for the mount itself.
  *
  * @param directoryPath relative to the mount, or absolute and inside it
- * @throws RegistryError NotFound where it is outside
+ * @throws RegistryError NotFound if it is outside
  */
 export function directoryInMount(mountPath: string, directoryPath: string): string {
   const directory = partsOf(directoryPath)

@@ -30,7 +30,7 @@ type Permission = 'r' | 'w' | 'd'
 /** Access that all containers of an account share. */
 interface AccountAccess {
   readonly service: BlobServiceClient
-  /** Token for requests with unsigned URLs; absent where a key signs URLs. */
+  /** Token for requests with unsigned URLs; absent if a key signs URLs. */
   readonly token?: () => Promise<string>
   readonly sign: (
     container: string,
@@ -40,7 +40,7 @@ interface AccountAccess {
   ) => Promise<string>
 }
 
-/** Makes stores for containers. @throws RegistryError NotFound where the account's URL does not belong to Azure */
+/** Makes stores for containers. @throws RegistryError NotFound if the account's URL does not belong to Azure */
 export function createAzureStores(
   settings: AzureSettings,
 ): (account: Account) => (container: string) => RemoteStore {

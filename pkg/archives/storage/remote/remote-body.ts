@@ -21,7 +21,7 @@ export interface Resuming {
   readonly idleMs: number
   /** How long to wait before the next attempt, in ms. */
   readonly pauseMs: (failures: number) => number
-  /** Requests the rest of the same object. @throws RegistryError where the object has changed or there is no answer */
+  /** Requests the rest of the same object. @throws RegistryError if the object has changed or there is no answer */
   readonly resume: (range: ByteRange) => Promise<StoreAnswer>
   readonly errorOf: (error: unknown) => Error
 }
@@ -75,7 +75,7 @@ export class RemoteSource implements ByteSource {
     return undefined
   }
 
-  /** A chunk, or undefined where the body broke and may be retried. */
+  /** A chunk, or undefined if the body broke and may be retried. */
   async #attempt(): Promise<Uint8Array | undefined> {
     let failure: unknown = new Error('the body ended too early')
     try {

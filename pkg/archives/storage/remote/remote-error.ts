@@ -96,7 +96,7 @@ function timeout(cause: unknown): RegistryError {
   return new RegistryError('GatewayTimeout', message, { cause })
 }
 
-/** Reads the error code of a refusal, empty where there is none, and its message. */
+/** Reads the error code of a refusal, empty if there is none, and its message. */
 export async function answerOf({
   body,
   header,

@@ -24,7 +24,7 @@ export interface RemoteStore {
   readonly checksum?: {
     /** A HEAD. */
     request(object: string): Promise<StoreRequest>
-    /** In hexadecimal; undefined where the object has none, or a digest of another kind. */
+    /** In hexadecimal; undefined if the object has none, or a digest of another kind. */
     sha256(header: (name: string) => string | undefined): string | undefined
   }
   readonly writing: StoreWriting

@@ -134,7 +134,7 @@ async function assumeRole(env: Environment, tokenFile: string, ask: Ask): Promis
   return checked({ ...given, Token: given?.['SessionToken'] }, url)
 }
 
-/** The URL where a container gets credentials; undefined where none is configured. */
+/** The URL where a container gets credentials; undefined if none is configured. */
 function containerUrl(env: Environment): URL | undefined {
   const relative = env['AWS_CONTAINER_CREDENTIALS_RELATIVE_URI']
   if (relative) return new URL(relative, 'http://169.254.170.2')
@@ -143,7 +143,7 @@ function containerUrl(env: Environment): URL | undefined {
 
 const local = /^(?:localhost|127\.[\d.]+|\[::1\]|169\.254\.170\.(?:2|23)|\[fd00:ec2::23\])$/
 
-/** A URL that may get a token and give keys; undefined where the variable is not set. */
+/** A URL that may get a token and give keys; undefined if the variable is not set. */
 function safeUrl(env: Environment, variable: string): URL | undefined {
   const text = env[variable]
   if (!text) return undefined

@@ -8,9 +8,9 @@ const module = (latestVersion: string | undefined, ...numbers: readonly string[]
 const stable = module('2.0.0', '3.0.0-rc.1', '2.0.0', '1.1.0', '1.0.0')
 
 it.each([
-  ['the latest and the one before', '', '', '1.1.0', '2.0.0'],
+  ['the latest and the previous one', '', '', '1.1.0', '2.0.0'],
   ['a version and the latest', '1.0.0', '', '1.0.0', '2.0.0'],
-  ['a version and the one before', '', '1.1.0', '1.0.0', '1.1.0'],
+  ['a version and the previous one', '', '1.1.0', '1.0.0', '1.1.0'],
   ['any two, the later one first', '3.0.0-rc.1', '1.0.0', '3.0.0-rc.1', '1.0.0'],
   ['versions with a leading v', 'v1.0.0', 'v2.0.0', '1.0.0', '2.0.0'],
   ['the same version twice', '2.0.0', '2.0.0', '2.0.0', '2.0.0'],

@@ -9,7 +9,7 @@ export interface ChosenPair extends VersionRange {
 
 type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion'>
 
-/** Without versions in the URL: the latest with the one before. Undefined for a module with fewer than two. */
+/** Without versions in the URL: the latest with the previous one. Undefined for a module with fewer than two. */
 export function chosenPair(
   { versions, latestVersion }: VersionsOf,
   range: VersionRange,

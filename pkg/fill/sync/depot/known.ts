@@ -34,7 +34,7 @@ export function knownSources(
 }
 
 /**
- * The versions of a resource: those of its spec, and every Version that is stored, also if its own file or that of the
+ * The versions of a resource: those of its spec, and every Version that is stored, even if its own file or that of the
  * resource cannot be read.
  */
 export function knownVersions(

@@ -1,4 +1,4 @@
-/** Compares the interface of a module version with that of the stored version before it: does it keep what its number promises? */
+/** Compares the interface of a module version with that of the previous stored version: does it keep what its number promises? */
 
 import { isDeepStrictEqual } from 'node:util'
 import { subjectOf } from '../../../api/changes/changes.ts'

@@ -100,7 +100,10 @@ export async function isLeft(context: Context, version: StoredObject): Promise<b
     return true
   } catch (err) {
     const key = keyOf(version.metadata)
-    context.log.error({ key, err, error: messageOf(err) }, 'an archive could not be left')
+    context.log.error(
+      { key, err, error: messageOf(err) },
+      'the archive of a missing Version could not be noted for removal',
+    )
     return false
   }
 }

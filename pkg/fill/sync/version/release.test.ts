@@ -41,7 +41,7 @@ async function create(objects: Objects, os: string, spec: object, owner?: string
   })
 }
 
-it('counts a platform that a Depot fetched, and waits without it, also while its Provider is unknown', async () => {
+it('counts a platform that a Depot fetched, and waits without it, even while its Provider is unknown', async () => {
   const objects = await folderObjects({
     dir: root,
     apiGroup: 'depot.internal',

@@ -51,7 +51,7 @@ export class Files {
     return typeof creationTimestamp === 'string' && definitions.statusFileOf(ref) === undefined
   }
 
-  /** @throws ApiError Conflict where a person writes to the file at the same time; Forbidden, Unavailable */
+  /** @throws ApiError Conflict if a person writes to the file at the same time; Forbidden, Unavailable */
   async write(ref: StoredRef, after: Fields): Promise<void> {
     const { definitions } = this.#scanner
     const before = definitions.get(idOf(ref))
@@ -129,7 +129,7 @@ export class Files {
    * Writes the README of a Version into a file of its own, or removes that.
    *
    * @param readme undefined: there is none
-   * @throws ApiError Conflict where the file has something else
+   * @throws ApiError Conflict if the file has something else
    */
   async writeReadme(
     version: Omit<StoredRef, 'kind'>,
@@ -230,7 +230,7 @@ export class Files {
     }
   }
 
-  /** @throws ApiError Conflict where it is not the file that was read last */
+  /** @throws ApiError Conflict if it is not the file that was read last */
   async #textOf(file: string): Promise<string> {
     try {
       const read = decodeText(await readFile(join(this.#dir, file)))
@@ -255,7 +255,7 @@ export class Files {
   }
 }
 
-/** The file of an object that is made: a name of its own, whatever characters it has. */
+/** The file of an object that sync creates. The name is unique, even if the object has special characters. */
 function fileOf({ kind, namespace, name }: StoredRef): string {
   return `${kinds[kind].plural}/${encodedName(namespace)}/${encodedName(name)}.yaml`
 }

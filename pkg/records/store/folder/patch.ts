@@ -5,7 +5,7 @@ import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
 type Fields = Readonly<Record<string, unknown>>
 type Patch = Fields | readonly JsonPatchOperation[]
 
-/** An object after a patch. @throws ApiError Invalid where a test fails, or a path is not there */
+/** An object after a patch. @throws ApiError Invalid if a test fails, or a path is not there */
 export function patched(object: Fields, patch: Patch): Fields {
   if (!isOperations(patch)) return merged(object, patch)
   return patch.reduce<Fields>((state, operation) => {

@@ -14,7 +14,7 @@ export interface ProposedObjects {
 /**
  * Reads the objects of a file or folder that may be no part of the records yet.
  *
- * @throws the error of the file system where there is nothing at this path
+ * @throws the error of the file system if there is nothing at this path
  */
 export async function proposedObjects(path: string, apiGroup: string): Promise<ProposedObjects> {
   const read = await readKept(path, apiGroup, wholeKeeper)

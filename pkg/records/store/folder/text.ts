@@ -22,9 +22,9 @@ export function textOf(value: unknown): string {
  * The text with an object changed, and everything else, comments included, as it was.
  *
  * @param isIt finds the object
- * @param change returns undefined where the object is to be taken out
- * @returns undefined where nothing would be left
- * @throws ApiError Conflict where the object is not in the text
+ * @param change returns undefined if the object is to be taken out
+ * @returns undefined if nothing would be left
+ * @throws ApiError Conflict if the object is not in the text
  */
 export function rewritten(
   file: string,

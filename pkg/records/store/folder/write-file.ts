@@ -6,14 +6,13 @@ import { decodeText, identityOf, signatureOf } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
 
 /**
- * Replaces a file, or makes it: who reads it meanwhile finds all of the old text or all of the new one, also after a power
- * cut. Its folder is made where it is missing.
+ * Creates or replaces a file, with its folder. Readers find the whole old text or the whole new one, even after a power
+ * cut.
  *
- * @returns the identity of the file, by which a scanner knows it again
- * @param expected the text that is replaced; what was written in its place meanwhile stays. Default: whatever it is
- * @param aside the path to which the old file is moved, whatever it has
- * @throws ApiError Conflict where the file has another text, Forbidden where this user may not, Unavailable for whatever else
- *   went wrong
+ * @returns the identity of the file, by which a scanner recognizes it
+ * @param expected the text to replace; another text stays. Default: any text is replaced
+ * @param aside the path to which the old file is moved
+ * @throws ApiError Conflict if the file has another text, Forbidden if this user may not write it, otherwise Unavailable
  */
 export async function writeFile(
   path: string,
@@ -45,14 +44,14 @@ export async function writeFile(
   }
 }
 
-/** Hidden files are not manifests. One that a kill leaves is written over the next time, or goes with its file. */
+/** A hidden name, which is not a manifest. A file that a kill leaves is overwritten next time, or removed with its manifest. */
 function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path).slice(0, 200)}.depot-tmp`)
 }
 
 /**
- * Puts a file in the place of another that has the expected text. A second name of the old file shows what an editor, which
- * had opened it before, wrote into it until now: that gets its place back. All in one go, for the less time the better.
+ * Replaces a file that has the expected text. A second name of the old file shows whether an editor, which had opened it
+ * before, wrote into it meanwhile: then the old file gets its place back. Synchronous, to keep that time short.
  */
 function replace(target: string, temporary: string, expected: string): void {
   const old = `${temporary}-old`
@@ -68,7 +67,7 @@ function replace(target: string, temporary: string, expected: string): void {
   }
 }
 
-/** Not every file system has hard links, and not every user may make one of a file of another. */
+/** Makes a hard link. Not every file system has them, and a user may not make one to a file of another user. */
 function hasSecondName(target: string, name: string): boolean {
   rmSync(name, { force: true })
   try {
@@ -90,7 +89,7 @@ export function changed(what: string, cause?: unknown): ApiError {
   return new ApiError('Conflict', message, { cause })
 }
 
-/** @throws ApiError Conflict where the file has another text than the expected one */
+/** @throws ApiError Conflict if the file has another text than the expected one */
 export function removeFile(path: string, expected: string): void {
   try {
     if (!holds(path, expected)) throw changed(path)

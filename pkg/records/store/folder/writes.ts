@@ -10,8 +10,8 @@ import type { Fields, FiledSecret } from './keeper.ts'
 import type { ShownObjects } from './shown.ts'
 
 /**
- * Brings changes into files, at once or with the next change that reports something, so that a file is written once for what
- * many steps do. Until then, memory is ahead of the file.
+ * Writes changes into files, at once or together with the next important change, so that many steps cause one write. Until
+ * then, memory is ahead of the file.
  */
 export class Writes {
   readonly #shown: ShownObjects
