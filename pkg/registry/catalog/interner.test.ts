@@ -18,8 +18,10 @@ it('forgets everything when it is full', () => {
   expect(interner.get('a', make)).not.toBe(first)
 })
 
-it('does not keep a long key', () => {
-  const interner = new Interner<object>()
+it('does not keep a key that is longer than its limit', () => {
   const key = 'x'.repeat(1_001)
+  const interner = new Interner<object>()
   expect(interner.get(key, make)).not.toBe(interner.get(key, make))
+  const longer = new Interner<object>(10, 1_001)
+  expect(longer.get(key, make)).toBe(longer.get(key, make))
 })

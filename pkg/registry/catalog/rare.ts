@@ -115,7 +115,7 @@ export function rareOf(
     binaryFindings: context.findings.hold(scan?.findings ?? []),
     readme: ref && { ...ref, version: metadata.name },
     releaseDigests: context.string(digests),
-    openRelease: context.string(open && releaseText(open)),
+    openRelease: context.release(open && releaseText(open)),
     breaks,
     published,
     isBreakRefused: conditionOf(status, 'Ready')?.reason === 'BreakingChange',

@@ -35,23 +35,29 @@ const maxCommons = 4096
 /** Maximum length of a key; longer ones hardly repeat, and would fill the memory. */
 const maxKeyLength = 1_000
 
+/** A line for each platform, which every Version of a release repeats. The siblings follow each other in a list. */
+const maxReleases = 256
+const maxReleaseLength = 20_000
+
 /**
  * Returns one object for equal values, so that a thousand rows with `linux` share one string. When it is full, it forgets all;
  * then only sharing is lost.
  */
 export class Interner<T> {
   readonly #values: CappedMap<string, T>
+  readonly #maxLength: number
 
   /** @param capacity number of values to remember, default 100,000 */
-  constructor(capacity = 100_000) {
+  constructor(capacity = 100_000, maxLength = maxKeyLength) {
     this.#values = new CappedMap(capacity)
+    this.#maxLength = maxLength
   }
 
   get(key: string, create: () => T): T {
     const known = this.#values.get(key)
     if (known !== undefined) return known
     const created = create()
-    if (key.length <= maxKeyLength) this.#values.set(key, created)
+    if (key.length <= this.#maxLength) this.#values.set(key, created)
     return created
   }
 }
@@ -62,6 +68,7 @@ export class RowContext {
   readonly #strings = new Interner<string>()
   readonly #storages = new Interner<StorageConfig>()
   readonly #commons = new Interner<Common>(maxCommons)
+  readonly #releases = new Interner<string>(maxReleases, maxReleaseLength)
 
   constructor(findings: FindingTable) {
     this.findings = findings
@@ -71,6 +78,11 @@ export class RowContext {
   string(value: string | undefined): string | undefined
   string(value: string | undefined): string | undefined {
     return value === undefined ? undefined : this.#strings.get(value, () => value)
+  }
+
+  /** @param text the platforms of a release */
+  release(text: string | undefined): string | undefined {
+    return text === undefined ? undefined : this.#releases.get(text, () => text)
   }
 
   /** @param known the value of the previous row, which may be equal */
