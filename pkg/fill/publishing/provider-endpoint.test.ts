@@ -208,6 +208,19 @@ it('gives modules and other releases the space that a forgotten release does not
   expect((await finish('', 'forgetful')).body).toMatchObject({ missing: [] })
 })
 
+it('keeps the files of a release that goes on after a rest, although another one needs space', async () => {
+  const zip = (platform: string) => `${at}/${stem}_${platform}.zip`
+  expect((await send(routes, zip('darwin_arm64'), new Uint8Array(7 * mib))).status).toBe(201)
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_001)
+  const sums = 'providers/team/cmdb/2.0.0/SHA256SUMS'
+  const own = begin(routes, zip('linux_amd64'), new Uint8Array(mib))
+  await vi.waitFor(() => expect(app.spool.reservedBytes).toBe(8 * mib))
+  expect((await send(routes, sums, Buffer.from('x'), { caller: 'other' })).status).toBe(503)
+  await own.abort()
+  await own.answer
+  expect(app.spool.reservedBytes).toBe(7 * mib)
+})
+
 it('gives the space of a file back that another one of its name replaces at the same moment', async () => {
   const staging = new Staging(app.spool)
   const key = { caller: 'ci', version: 'team/cmdb/1.0.0' }

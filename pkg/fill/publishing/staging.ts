@@ -36,7 +36,7 @@ interface Release {
   /** Sizes of what arrives now. */
   readonly arriving: Set<() => number>
   expiry?: NodeJS.Timeout
-  /** When the last file arrived, or broke off. */
+  /** When a file began to arrive, arrived, or broke off. */
   usedMs: number
   isOver: boolean
 }
@@ -79,13 +79,26 @@ export class Staging {
     const limit = this.#spool.sizeBytes / 8
     const left = limit - this.#bytesOf(key.caller)
     if (sizeBytes > left || left <= 0) throw tooMuch(limit)
-    const space = await this.#spaces.open(sizeBytes, signal)
     const release = await this.#open(key, signal)
     if (release.files.size + release.arriving.size >= maxFiles && !release.files.has(name)) {
       throw new RegistryError('TooLarge', `a release has ${maxFiles} files at most: send fewer`)
     }
-    const arriving = () => Math.max(sizeBytes, space.bytes)
+    let held: UploadSpace | undefined
+    const arriving = () => Math.max(sizeBytes, held?.bytes ?? 0)
     release.arriving.add(arriving)
+    const end = async (): Promise<void> => {
+      release.arriving.delete(arriving)
+      if (release.isOver) return
+      if (release.files.size + release.arriving.size > 0) this.#expireLater(release)
+      else await this.drop(key)
+    }
+    try {
+      held = await this.#spaces.open(sizeBytes, signal)
+    } catch (error) {
+      await end()
+      throw error
+    }
+    const space = held
     let isKept = false
     return {
       space,
@@ -100,11 +113,8 @@ export class Staging {
         await former?.space[Symbol.asyncDispose]()
       },
       [Symbol.asyncDispose]: async () => {
-        release.arriving.delete(arriving)
         if (!isKept) await space[Symbol.asyncDispose]()
-        if (release.isOver) return
-        if (release.files.size + release.arriving.size > 0) this.#expireLater(release)
-        else await this.drop(key)
+        await end()
       },
     }
   }
@@ -151,7 +161,10 @@ export class Staging {
 
   async #open(key: StagedKey, signal: AbortSignal): Promise<Release> {
     const known = this.#releases.get(idOf(key))
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      known.usedMs = performance.now()
+      return known
+    }
     const own = [...this.#releases.values()].filter((one) => one.key.caller === key.caller)
     if (own.length >= maxReleases) {
       throw new RegistryError(
@@ -173,7 +186,7 @@ export class Staging {
       place,
       files,
       arriving: new Set<() => number>(),
-      usedMs: 0,
+      usedMs: performance.now(),
       isOver: false,
     }
     this.#releases.set(idOf(key), release)
