@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import { folderObjects, type Objects } from '../../../records/store/store.ts'
 import { resourceOf } from '../resource.ts'
-import { awaitRelease } from './release.ts'
+import { awaitRelease, wakeRelease } from './release.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-release-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -68,4 +68,23 @@ it('counts a platform that a Depot fetched, and waits without it, even while its
   expect(waits()).toMatchObject({ afterMs: expect.any(Number) })
   await objects.writeStatus(windows, { checksum: 'b'.repeat(64) })
   expect(waits()).toBeUndefined()
+})
+
+it('wakes the platforms that wait for a Version that was not published with them', async () => {
+  const dir = join(root, 'woken')
+  mkdirSync(dir)
+  const log = createLogger('silent')
+  const objects = await folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
+  await create(objects, 'linux', {
+    upload: { fileName: 'linux.zip', sha256: 'a'.repeat(64), release },
+  })
+  await create(objects, 'windows', {
+    upload: { fileName: 'windows.zip', sha256: 'b'.repeat(64) },
+  })
+  const object = objects.get('Version', 'team', 'dns-windows')
+  if (object === undefined) throw new Error('the Version is not there')
+  const woken: string[] = []
+  const wake = ({ name }: { readonly name: string }) => woken.push(name)
+  wakeRelease({ objects, wake }, { object, version: resourceOf('Version', object) })
+  expect(woken).toEqual(['dns-linux'])
 })

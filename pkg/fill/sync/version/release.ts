@@ -37,12 +37,12 @@ export function awaitRelease(
   )
 }
 
-/** Requests work on the platforms that waited for this one. */
+/** Requests work on the platforms that wait for a new one, whatever becomes of its archive. */
 export function wakeRelease(
   { objects, wake }: Pick<Context, 'objects' | 'wake'>,
   { object, version }: Work,
 ): void {
-  if (openReleaseOf(version) === undefined) return
+  if (version.spec.type !== 'Provider' || version.status?.checksum) return
   for (const sibling of siblingsOf(objects, version)) {
     const isOther = sibling.object.metadata.uid !== object.metadata.uid
     if (isOther && openReleaseOf(sibling.version) !== undefined) wake(refOf(sibling.object), 'user')

@@ -37,6 +37,7 @@ export async function syncUpload(
   attempt.request = request
   const awaited = awaitRelease(context, work)
   if (awaited !== undefined) return awaited
+  wakeRelease(context, work)
   const placed = placeOf(context, version)
   const { artifact } = version.status ?? {}
   const from = storedPlaceOf(context, version)
@@ -98,7 +99,6 @@ export async function syncUpload(
       conditions,
     }
   })
-  wakeRelease(context, work)
   if (published !== undefined) await forgetPublication(context, version)
   await resetForceSync(context, object, request)
   const undocumentedMs = await document(context, latestOf(context, object), placed, {
