@@ -49,11 +49,19 @@ export function incompleteReleasesIn(
       .map(({ spec: { upload } }) => releaseText(upload?.release ?? [])),
   )
   return incompleteReleases(
-    siblings.map((version) => {
+    oldestOfPlatforms(siblings).map((version) => {
       const open = textOfOpen(version)
       return { part: partOf(version), open: stored.has(open ?? '') ? undefined : open }
     }),
   )
+}
+
+/** Of several Versions with one platform, the oldest one is served. */
+function oldestOfPlatforms(siblings: readonly Version[]): readonly Version[] {
+  const ageOf = ({ metadata }: Version) => `${metadata.creationTimestamp} ${metadata.name}`
+  const byAge = siblings.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
+  const platforms = Map.groupBy(byAge, ({ spec }) => `${spec.operatingSystem}_${spec.architecture}`)
+  return Array.from(platforms.values(), ([oldest]) => oldest).filter((one) => one !== undefined)
 }
 
 /**

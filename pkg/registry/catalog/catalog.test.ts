@@ -330,8 +330,9 @@ describe('a release of a provider', () => {
     status: object = {},
     digit: string = platforms[os],
     others = release,
+    name = `dns-${os}`,
   ) =>
-    version(`dns-${os}`, '1.0.0', {
+    version(name, '1.0.0', {
       metadata: owner('dns', 'Provider'),
       spec: {
         type: 'Provider',
@@ -370,6 +371,13 @@ describe('a release of a provider', () => {
     const upper = other.map((one) => ({ ...one, sha256: one.sha256.toUpperCase() }))
     upsert(catalog, part('linux', {}, 'a', upper), part('darwin', {}, 'b', other))
     expect(servedIn(catalog)).toEqual(['linux', 'darwin', 'windows'])
+  })
+
+  it('is not completed by a zip that is not served, because an older Version has its platform', () => {
+    const catalog = new Catalog()
+    upsert(catalog, provider, part('linux'), part('darwin'), part('windows', {}, 'd', []))
+    upsert(catalog, part('windows', {}, 'c', release, 'dns-windows-2'))
+    expect(servedIn(catalog)).toEqual(['windows'])
   })
 
   it('stays served where it was stored, although a platform is deleted', () => {

@@ -301,10 +301,16 @@ export class VersionRow {
     if (openRelease === undefined) return []
     const incomplete = parent.memo(`incompleteReleases ${this.version}`, () =>
       incompleteReleases(
-        parent.rowsOf(this.version).map((row) => ({
-          part: `${row.os}_${row.arch} ${row.sha256}`,
-          open: row.#rare.openRelease,
-        })),
+        parent.rowsOf(this.version).flatMap((row) =>
+          row.isDuplicate
+            ? []
+            : [
+                {
+                  part: `${row.os}_${row.arch} ${row.sha256}`,
+                  open: row.#rare.openRelease,
+                },
+              ],
+        ),
       ),
     )
     return incomplete.get(openRelease) ?? []
