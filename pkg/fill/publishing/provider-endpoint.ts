@@ -23,6 +23,7 @@ import {
   grantedPlace,
   parseProviderAddress,
   platformsOf,
+  platformText,
   publishedAs,
   type Target,
   targetOf,
@@ -138,7 +139,7 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
       await staging.drop(key)
       const { namespace, name } = address
       const { callerHash } = c.env.facts ?? {}
-      const platforms = zips.map(({ platform: { os, arch } }) => `${os}_${arch}`)
+      const platforms = zips.map(({ platform }) => platformText(platform))
       log.info(
         { namespace, name, version, platforms, outcome, signer, callerHash, ...publisher },
         'provider published',

@@ -12,6 +12,7 @@ import {
   grantedPlace,
   otherBuildOf,
   type PublishAddress,
+  platformsOf,
   publishedAs,
   type Target,
   targetOf,
@@ -111,9 +112,6 @@ export async function publishProvider(
   context: PublishContext,
   { target, archives, refusals }: ProviderPublication,
 ): Promise<'published' | 'exists'> {
-  const refuse = ([refusal]: readonly FillError[]): void => {
-    if (refusal !== undefined) throw refusal
-  }
   refuse(refusals)
   const missingOnes = archives.filter((archive) => !archive.isThere)
   for (const archive of missingOnes) requireWritable(target, archive)
@@ -127,10 +125,14 @@ export async function publishProvider(
   return wasMissing || missingOnes.length > 0 ? 'published' : 'exists'
 }
 
+function refuse([refusal]: readonly FillError[]): void {
+  if (refusal !== undefined) throw refusal
+}
+
 /**
- * Creates a Version for each platform, in the same order in every process: of two builds, the one that creates the first one
- * wins. In place of a release that nobody finishes, the platforms come first that it lacks, because it can never be complete
- * then.
+ * Creates a Version for each platform, in the same order in every process. Of two builds, the one that creates the first
+ * Version wins, also if they have no platform in common. In place of a release that nobody finishes, the platforms come first
+ * that it lacks, because it can never be complete then.
  */
 async function createRelease(
   context: PublishContext,
@@ -143,9 +145,13 @@ async function createRelease(
   const isTaken = ({ platform }: Digest) =>
     taken.has(identityOf({ version: target.version, ...platform }))
   const release = archives.length > 1 ? releaseOf(archives) : undefined
+  const isFirst = !context.objects.isFolder && platformsOf(target).length === 0
+  let claim = isFirst ? () => refuse(conflictsOf(context, target, archives)) : undefined
   const create = async (some: readonly ReleaseArchive[]): Promise<void> => {
     for (const archive of some) {
-      const outcome = await untilTaken(() => createVersion(context, target, archive, release))
+      const how = { release, claim }
+      const outcome = await untilTaken(() => createVersion(context, target, archive, how))
+      claim = undefined
       if (outcome === 'exists' && !isThere(withoutOthers(target, archives), archive)) {
         throw new FillError(
           'ReleaseIncomplete',

@@ -99,6 +99,16 @@ export async function createParent(
   return create(readable)
 }
 
+/** The release that a Version belongs to. */
+interface OfRelease {
+  readonly release?: ReleasedPlatforms | undefined
+  /**
+   * Set for the first Version of a release: its name is that of the version, without a platform. So the API server takes one
+   * of several releases. Throws if another one was begun.
+   */
+  readonly claim?: (() => void) | undefined
+}
+
 /** Fields of a Version about its publication. */
 interface Together {
   readonly publication?: string | undefined
@@ -154,13 +164,13 @@ const attempts = 3
 /**
  * Creates the Version of a stored archive.
  *
- * @throws FillError VersionExists; ApiError
+ * @throws FillError VersionExists; ApiError; what `claim` throws
  */
 export async function createVersion(
   context: PublishContext,
   target: Target,
   archive: PublishedArchive,
-  release?: ReleasedPlatforms,
+  { release, claim }: OfRelease = {},
 ): Promise<'published' | 'exists'> {
   const { objects } = context
   const { parent, version, config, kind: type } = target
@@ -168,9 +178,10 @@ export async function createVersion(
   const { contentDigest, platform } = archive
   const { sha256 } = archive.file
   const digests = { sha256, contentDigest, platform }
-  const desired = { version, spelled: version, ...platform }
+  const desired = { version, spelled: version, ...(claim === undefined && platform) }
   for (let attempt = 1; ; attempt += 1) {
     // Another process may have been faster while the archive was stored.
+    claim?.()
     const conflict = conflictOf(target, digests)
     if (conflict !== undefined) throw conflict
     if (publishedAs(target, digests) !== undefined) return 'exists'

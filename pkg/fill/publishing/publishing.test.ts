@@ -402,7 +402,7 @@ describe('a release that was begun and never finished', () => {
       ...context.objects,
       async create(object) {
         if (object.kind === 'Version' && versions().length === 0) {
-          await createVersion(context, first.target, linux, releaseOf(first.archives))
+          await createVersion(context, first.target, linux, { release: releaseOf(first.archives) })
         }
         return context.objects.create(object)
       },

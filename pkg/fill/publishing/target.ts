@@ -308,24 +308,37 @@ export function conflictOf(target: Target, digests: Digests): FillError | undefi
   )
 }
 
-/** The published platforms of a version, such as `linux_amd64`. */
+/** A platform as one word, such as `linux_amd64`. */
+export const platformText = ({ os, arch }: Platform): string => `${os}_${arch}`
+
+/** The platform of a published archive. */
+export function platformOf({ resource: { spec } }: Sibling): string {
+  const { operatingSystem: os = '', architecture: arch = '' } = spec
+  return platformText({ os, arch })
+}
+
+/** The published platforms of a version. */
 export const platformsOf = (target: Target): readonly string[] =>
-  siblingsOfVersion(target)
-    .map(({ resource: { spec } }) => `${spec.operatingSystem}_${spec.architecture}`)
-    .toSorted()
+  siblingsOfVersion(target).map(platformOf).toSorted()
 
 /** The refusal of a release that lacks a published platform: the archives of a version are from one build. */
 export function otherBuildOf(
   target: Target,
-  release: readonly { readonly platform?: Platform }[],
+  release: readonly {
+    readonly platform: Platform
+    readonly file: Pick<Digests, 'sha256'>
+  }[],
 ): FillError | undefined {
   const { version } = target
-  const platforms = new Set(release.map(({ platform }) => `${platform?.os}_${platform?.arch}`))
-  const others = platformsOf(target).filter((platform) => !platforms.has(platform))
-  if (others.length === 0) return undefined
+  const platforms = new Set(release.map(({ platform }) => platformText(platform)))
+  const lacking = siblingsOfVersion(target).filter((one) => !platforms.has(platformOf(one)))
+  const [there] = lacking
+  const [own] = release
+  if (there === undefined || own === undefined) return undefined
+  const digests = `${platformOf(there)} has SHA-256 ${there.sha256} (${nameOf(there.object)}), and ${platformText(own.platform)} of this release has ${own.file.sha256}`
   return new FillError(
     'VersionExists',
-    `${version} is published with ${others.join(', ')}, which this release lacks: publish all platforms of one build, or another version`,
+    `${version} is published with ${lacking.map(platformOf).toSorted().join(', ')}, which this release lacks: ${digests}. Publish all platforms of one build, or another version`,
   )
 }
 

@@ -9,7 +9,7 @@ import { hasReason, unavailable } from '../../base/errors/errors.ts'
 import { refOf, type StoredObject } from '../../records/store/store.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
 import type { PublishContext } from './plan.ts'
-import { nameOf, type Sibling, type Target } from './target.ts'
+import { nameOf, platformOf, platformText, type Sibling, type Target } from './target.ts'
 
 /*
  * Releases that were begun and never served: a kill, or an error that stays, came before the last platform had its Version.
@@ -35,8 +35,6 @@ interface Unfinished {
 /** After that, nobody is creating the platforms of a release any more. */
 const abandonedMs = 60_000
 
-const platformText = ({ os, arch }: Platform): string => `${os}_${arch}`
-
 /** The list that each Version of a release has. */
 export const releaseOf = (archives: readonly Digest[]): ReleasedPlatforms =>
   archives
@@ -51,8 +49,7 @@ function unfinishedIn(siblings: readonly Sibling[]): readonly Unfinished[] {
       const { resource } = sibling
       const release = releaseText(openReleaseOf(resource) ?? [])
       const lacking = incomplete.get(release)
-      const { operatingSystem: os = '', architecture: arch = '' } = resource.spec
-      return lacking ? [{ sibling, platform: platformText({ os, arch }), release, lacking }] : []
+      return lacking ? [{ sibling, platform: platformOf(sibling), release, lacking }] : []
     })
   })
 }
@@ -108,7 +105,8 @@ export function unfinishedRefused(
   )
   const { sibling, platform, lacking } = others.find((one) => ours.has(one.platform)) ?? first
   const own = ours.get(platform)
-  const digests = `${platform} has SHA-256 ${sibling.sha256} (${nameOf(sibling.object)})${own === undefined ? '' : `, and this archive has ${own}`}`
+  const [[otherPlatform, other] = []] = ours
+  const digests = `${platform} has SHA-256 ${sibling.sha256} (${nameOf(sibling.object)}), and ${own === undefined ? `${otherPlatform} of this release has ${other}` : `this archive has ${own}`}`
   const what = `${target.version} was begun with other zips and is not served, because it lacks ${lacking.join(', ')}: ${digests}. Finish it with its zips`
   const refusal = (rest: string) => new FillError('ReleaseIncomplete', `${what}, or ${rest}`)
   // Somebody's own credentials may allow to create Versions, and not to delete them.
