@@ -45,10 +45,10 @@ afterAll(async () => {
 const put = (to: Server, path: string, body: Buffer) => publishing.put(path, body, { to })
 
 /** Sends all files of a build but `finish`. */
-async function stage(to: Server, version: string, content: string) {
+async function stage(to: Server, version: string, content: string, some = platforms) {
   const stem = `terraform-provider-cmdb_${version}`
   const digests: string[] = []
-  for (const platform of platforms) {
+  for (const platform of some) {
     const text = `${content} ${platform}`
     const zip = await zipOf([{ path: `terraform-provider-cmdb_v${version}`, content: text }])
     digests.push(digestOf(zip))
@@ -102,6 +102,19 @@ it.each(['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'])(
     const handover = version === '1.0.0' ? publishing.controller.stop() : loseLease()
     expect(await endOf(version, await answering, builds)).toEqual(oneWins)
     await handover
+  },
+)
+
+it.each(['1.5.0', '1.6.0', '1.7.0'])(
+  'publish one of two builds of provider %s that have no platform in common',
+  async (version) => {
+    const builds = await Promise.all(
+      replicas.map(({ server }, index) =>
+        stage(server, version, `build ${index}`, index === 0 ? ['linux_amd64'] : ['windows_amd64']),
+      ),
+    )
+    const answers = await Promise.all(replicas.map(({ server }) => finish(server, version)))
+    expect(await endOf(version, answers, builds)).toEqual(oneWins)
   },
 )
 

@@ -56,7 +56,7 @@ export function incompleteReleasesIn(
   )
 }
 
-/** Of several Versions with one platform, the oldest one is served. */
+/** The Versions that are served: the oldest one of each platform. */
 function oldestOfPlatforms(siblings: readonly Version[]): readonly Version[] {
   const ageOf = ({ metadata }: Version) => `${metadata.creationTimestamp} ${metadata.name}`
   const byAge = siblings.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))

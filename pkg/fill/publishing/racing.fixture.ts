@@ -89,7 +89,7 @@ export class RacingProcess {
   readonly seen = new Map<string, StoredObject>()
   readonly #cluster: RacingCluster
   #watched: Promise<void> = Promise.resolve()
-  /** Where it waits before it creates its first Version. */
+  /** The place where it waits before it creates its first Version. */
   meeting: Meeting | undefined
   /** How many more objects it creates and deletes before it is killed. */
   writesLeft = Infinity
