@@ -100,20 +100,17 @@ export class RacingProcess {
 
   /** Takes changes in their order. */
   watch(id: string, object: StoredObject | undefined): void {
-    this.#watched = this.#watched.then(async () => {
+    const before = this.#watched
+    this.#watched = (async () => {
+      await before
       await this.#cluster.wait()
       this.learn(id, object)
-    })
+    })()
   }
 
   learn(id: string, object: StoredObject | undefined): void {
     if (object === undefined) this.seen.delete(id)
     else this.seen.set(id, object)
-  }
-
-  /** Resolves once everything that happened is known. */
-  get upToDate(): Promise<void> {
-    return this.#watched
   }
 
   #write(): void {
