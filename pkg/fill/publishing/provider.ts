@@ -131,7 +131,7 @@ function refuse([refusal]: readonly FillError[]): void {
 
 /**
  * Creates a Version for each platform, in the same order in every process. Of two builds, the one that creates the first
- * Version wins, also if they have no platform in common. In place of a release that nobody finishes, the platforms come first
+ * Version wins, even if they have no platform in common. In place of a release that nobody finishes, the platforms come first
  * that it lacks, because it can never be complete then.
  */
 async function createRelease(
