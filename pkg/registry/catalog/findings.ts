@@ -57,7 +57,7 @@ export class FindingTable {
   }
 
   /** Ids of the findings of a list, as a view that holds until the list is released. */
-  ids(list: FindingList): Uint32Array {
+  ids(list: FindingList): ArrayLike<number> & Iterable<number> {
     return this.#lists.get(list)
   }
 
