@@ -1,19 +1,20 @@
 import { fitsSystem } from '../../api/v1alpha1/v1alpha1.ts'
 import { NamedRows } from './named-rows.ts'
 import { lowerBound } from './orders.ts'
-import type { Parent } from './parent.ts'
+import { Parent } from './parent.ts'
 import { isOlder } from './rank.ts'
 import type { ResourceRow } from './resource-row.ts'
 
 /** Claims with one name, by system, the oldest first. */
-type Claims = ReadonlyMap<string | undefined, readonly Parent[]>
+type Claims = Map<string | undefined, readonly Parent[]>
 
 /**
  * Modules or providers by the name in their config, which is the name in their address. Thousands may share a name, so a
  * change reads only those whose address or Versions it may change.
  */
 export class AddressClaims {
-  readonly #claims = new NamedRows<Map<string | undefined, Parent[]>>()
+  /** Most names have one claim, so only the others need a map. */
+  readonly #claims = new NamedRows<Parent | Claims>()
 
   /** All claims of a name, in no order. */
   of(namespace: string, name: string): readonly Parent[] {
@@ -45,21 +46,23 @@ export class AddressClaims {
   /** @returns whether it is the oldest of its system now */
   add(parent: Parent, row: ResourceRow): boolean {
     const { namespace, configName, system } = row
-    const claims = this.#claims.getOrSet(namespace, configName, () => new Map())
+    const claims = this.#of(namespace, configName)
     const same = claims.get(system) ?? []
     const place = placeOf(same, row)
     claims.set(system, same.toSpliced(place, 0, parent))
+    const isSole = claims.size === 1 && same.length === 0
+    this.#claims.set(namespace, configName, isSole ? parent : claims)
     return place === 0
   }
 
   /** @param row as it was added @returns whether it was the oldest of its system */
   remove(parent: Parent, { namespace, configName, system }: ResourceRow): boolean {
-    const claims = this.#claims.get(namespace, configName)
-    const same = claims?.get(system)
-    if (claims === undefined || same === undefined) return false
+    const claims = this.#of(namespace, configName)
+    const same = claims.get(system) ?? []
     const place = same.indexOf(parent)
-    same.splice(place, 1)
-    if (same.length === 0) claims.delete(system)
+    if (place === -1) return false
+    if (same.length > 1) claims.set(system, same.toSpliced(place, 1))
+    else claims.delete(system)
     if (claims.size === 0) this.#claims.delete(namespace, configName)
     return place === 0
   }
@@ -95,11 +98,11 @@ export class AddressClaims {
   }
 
   #of(namespace: string, name: string): Claims {
-    return this.#claims.get(namespace, name) ?? none
+    const known = this.#claims.get(namespace, name)
+    if (known instanceof Parent) return new Map([[known.resource?.system, [known]]])
+    return known ?? new Map()
   }
 }
-
-const none: Claims = new Map()
 
 const isOne = (parents: readonly Parent[]): parents is readonly [Parent] => parents.length === 1
 
