@@ -324,7 +324,9 @@ export class Catalog implements ComparableSink {
       const oldVersion = old instanceof VersionRow ? old : undefined
       return new VersionRow(resource, this.#context, oldVersion)
     }
-    if (resource.kind === 'Module' || resource.kind === 'Provider') return new ResourceRow(resource)
+    if (resource.kind === 'Module' || resource.kind === 'Provider') {
+      return new ResourceRow(resource, this.#context)
+    }
     return new OtherRow(resource)
   }
 

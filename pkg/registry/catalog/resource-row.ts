@@ -10,6 +10,7 @@ import {
   type StorageConfig,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { HeldBackVersion } from './held-back.ts'
+import type { RowContext } from './row-context.ts'
 
 /** The served fields of a Module or Provider. */
 export class ResourceRow {
@@ -54,7 +55,7 @@ export class ResourceRow {
   rank = 0
   generation = 0
 
-  constructor(resource: Module | Provider) {
+  constructor(resource: Module | Provider, context: RowContext) {
     const { metadata } = resource
     const config = configOfParent(resource)
     this.kind = resource.kind
@@ -64,14 +65,16 @@ export class ResourceRow {
     this.revision = revisionOf(metadata.resourceVersion)
     this.identity = identityOf(metadata.uid)
     this.configName = config.name ?? metadata.name
-    this.storage = config.storageConfig
+    this.storage = context.shared(config.storageConfig)
     this.system = resource.kind === 'Module' ? resource.spec.moduleConfig.provider : undefined
     this.protocols =
-      resource.kind === 'Provider' ? resource.spec.providerConfig.protocols : undefined
+      resource.kind === 'Provider'
+        ? context.shared(resource.spec.providerConfig.protocols)
+        : undefined
     this.fileFormat = resource.kind === 'Module' ? resource.spec.moduleConfig.fileFormat : undefined
     this.sourcePath =
       resource.kind === 'Module' ? resource.spec.moduleConfig.source?.path : undefined
-    this.labels = metadata.labels
+    this.labels = context.shared(metadata.labels)
     this.repoUrl = repoUrlOf(resource)
     this.upstreamAddress =
       resource.kind === 'Provider' ? resource.status?.upstreamAddress : undefined
@@ -83,7 +86,9 @@ export class ResourceRow {
     this.holdsUnscanned = holdsUnscanned(config.scanPolicy)
     const { address = '', depot, heldBack = [], heldBackCount = 0 } = resource.status?.listing ?? {}
     this.heldBackUnlisted = Math.max(0, heldBackCount - heldBack.length)
-    this.heldBack = heldBack.map((entry) => ({ ...entry, why: whyHeld(entry), address, depot }))
+    this.heldBack = context.shared(
+      heldBack.map((entry) => ({ ...entry, why: whyHeld(entry), address, depot })),
+    )
     this.removalHeld = (resource.status?.conditions ?? []).some(
       ({ type, status }) => type === 'RemovalHeld' && status === 'True',
     )

@@ -66,7 +66,7 @@ export class Interner<T> {
 export class RowContext {
   readonly findings: FindingTable
   readonly #strings = new Interner<string>()
-  readonly #storages = new Interner<StorageConfig>()
+  readonly #shared = new Interner<object>()
   readonly #commons = new Interner<Common>(maxCommons)
   readonly #releases = new Interner<string>(maxReleases, maxReleaseLength)
 
@@ -95,13 +95,13 @@ export class RowContext {
       parentName: this.string(common.parentName),
       ownerUid: this.string(common.ownerUid),
       configName: this.string(common.configName),
-      storage: this.#storage(common.storage),
+      storage: this.shared(common.storage),
       syncStatus: this.string(common.syncStatus),
     }))
   }
 
   /** Equal ones are the same object. */
-  #storage(storage: StorageConfig | undefined): StorageConfig | undefined {
-    return storage && this.#storages.get(JSON.stringify(storage), () => storage)
+  shared<T extends object | undefined>(value: T): T {
+    return value && (this.#shared.get(JSON.stringify(value), () => value) as T)
   }
 }
