@@ -39,8 +39,8 @@ const views: readonly View[] = [
   { name: 'cards', path: '/?view=cards&severity=HIGH&kind=module' },
   { name: 'a filter that nothing matches', path: '/?q=nothing-is-called-this' },
   {
-    name: 'a module with a README and downloads',
-    path: '/network/module/vpc',
+    name: 'the versions of a module, and its downloads',
+    path: '/network/module/vpc?tab=versions',
     act: async (page) => {
       const downloads = page.locator('section[aria-labelledby=downloads]')
       await downloads.getByRole('img', { name: /downloads from .* at most .* a day/ }).waitFor()

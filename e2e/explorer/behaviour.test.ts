@@ -154,7 +154,9 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
   })
 
   it('10. filters versions on the server, from page 1, and clears every filter', async () => {
-    const { page, problems, asked, close } = await showcase.open('/network/module/vpc?v_page=2')
+    const { page, problems, asked, close } = await showcase.open(
+      '/network/module/vpc?tab=versions&v_page=2',
+    )
     const section = page.locator('section[aria-labelledby=versions]')
     const rows = section.locator('tbody tr:not(.below)')
     await expect.poll(() => rows.count()).toBe(20)
@@ -178,7 +180,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await section.getByText('No versions match the current filters.').waitFor()
     await section.getByRole('button', { name: 'Clear' }).first().click()
     await expect.poll(() => rows.count()).toBe(20)
-    expect(new URL(page.url()).search).toBe('')
+    expect(new URL(page.url()).search).toBe('?tab=versions')
 
     await page.goto('/hashicorp/provider/aws')
     const os = section.getByLabel('OS')
@@ -246,10 +248,12 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
   })
 
   it('10. leads from a page that does not exist to the last one', async () => {
-    const { page, close } = await showcase.open('/network/module/vpc?v_page=99999')
+    const { page, close } = await showcase.open(
+      '/network/module/vpc?tab=versions&v_page=99999',
+    )
     await page.getByRole('link', { name: 'Go to the last page, 3' }).click()
     await page.getByText('41 to 42 of 42 versions').waitFor()
-    expect(new URL(page.url()).search).toBe('?v_page=3')
+    expect(new URL(page.url()).search).toBe('?tab=versions&v_page=3')
     await page.goto('/?page=99999')
     await page.getByText('There is no page 99,999.').waitFor()
     await page.getByRole('link', { name: /Go to the last page/ }).click()
@@ -290,7 +294,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
       await released.promise
       await route.continue()
     })
-    await page.goto('/network/module/vpc')
+    await page.goto('/network/module/vpc?tab=versions')
     const section = page.locator('section[aria-labelledby=versions]')
     await section.locator('[aria-busy=true] tbody tr .sk').first().waitFor()
     released.resolve()

@@ -102,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)('conflicts', () => {
     await page.getByText('Its address vpc/aws is that of vpc').first().waitFor()
     expect(await problemsInEveryLook(page)).toEqual([])
 
-    await page.goto('/data/module/bucket')
+    await page.goto('/data/module/bucket?tab=versions')
     const versions = page.getByRole('table', { name: 'Versions' })
     await versions.waitFor()
     const doubled = versions.getByRole('row', { name: /1\.0\.0/ }).first()

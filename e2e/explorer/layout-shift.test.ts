@@ -36,6 +36,8 @@ describe.skipIf(chromiumPath === undefined).each([1280, 320])('at %i px', (width
     '/',
     `/?namespace=${namespace}&view=cards`,
     module,
+    `${module}?tab=versions`,
+    `${module}?tab=findings`,
     `${module}?version=1.0.0`,
     `/${namespace}/provider/cmdb`,
     '/depots',

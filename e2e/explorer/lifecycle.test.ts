@@ -36,7 +36,7 @@ const decoration = (page: Page, version: string) =>
     .evaluate((element) => getComputedStyle(element).textDecorationLine)
 
 describe.skipIf(chromiumPath === undefined)('a version that is not active', () => {
-  it.each(['module/vpc', 'provider/cmdb'])('is marked in the versions of %s', async (path) => {
+  it.each(['module/vpc?tab=versions', 'provider/cmdb'])('is marked in the versions of %s', async (path) => {
     const { page, problems, close } = await showcase.open(`/network/${path}`)
     await row(page, '2.0.0').getByText('Quarantined').waitFor()
     await row(page, '1.1.0').getByText('Yanked').waitFor()

@@ -229,6 +229,27 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await close()
   })
 
+  it('filters inputs by group, and copies all of them with their defaults', async () => {
+    const { page, problems, close } = await open(`${module}?tab=inputs`)
+    const group = page.getByRole('combobox', { name: 'Which inputs' })
+    expect((await group.innerText()).split('\n').map((it) => it.trim())).toEqual([
+      'All 13',
+      'Required 2',
+      'Optional 11',
+    ])
+    await group.selectOption('Required 2')
+    await page.waitForURL(`**${module}?tab=inputs&i_group=required`)
+    await row(page, 'password').waitFor({ state: 'detached' })
+    expect(await row(page, 'cidr').isVisible()).toBe(true)
+    await page.getByRole('button', { name: 'Copy all inputs as HCL' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toMatch(/^# string\ncidr = ""\n\n/)
+    expect(copied).toContain(`\npassword = ${String.raw`"<img src=x onerror=\"globalThis.ran = 1\">"`}\n`)
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('shows markup of a module as text', async () => {
     const { page, problems, close } = await open(`${module}?tab=inputs`)
     expect(await row(page, 'cidr').innerText()).toContain('<script>globalThis.ran = 1</script>')

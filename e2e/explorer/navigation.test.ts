@@ -46,8 +46,7 @@ describe.skipIf(chromiumPath === undefined).each(reserved)('a namespace %s', (na
     expect(await page.locator('.code pre').first().innerText()).toContain(
       `"${host()}/${namespace}/colliding/`,
     )
-    const versions = page.locator('section[aria-labelledby=versions]')
-    await versions.getByRole('link', { name: '4.4.1', exact: true }).click()
+    await page.getByRole('combobox', { name: 'Version' }).selectOption('4.4.1')
     await page.waitForURL(`**${path}?version=4.4.1`)
     expect(problems).toEqual([])
     await close()
@@ -66,7 +65,7 @@ describe.skipIf(chromiumPath === undefined).each(reserved)('a namespace %s', (na
     await page.goto(`/access?resource=${namespace}/module/colliding`)
     await page.getByRole('link', { name: `${namespace}/module/colliding` }).click()
     await page.waitForURL(`**${path}`)
-    await page.locator('#versions').waitFor()
+    await page.locator('#usage').waitFor()
     expect(problems).toEqual([])
     await close()
   })
@@ -156,7 +155,7 @@ describe.skipIf(chromiumPath === undefined)('a link', () => {
     page.on('requestfailed', (request) => void ended.push(new URL(request.url()).pathname))
     await page.route('**/-/api/**/versions*', () => undefined)
     const asked = page.waitForRequest('**/-/api/**/versions*')
-    await page.goto('/network/module/vpc')
+    await page.goto('/network/module/vpc?tab=versions')
     await asked
     await page.getByRole('link', { name: 'Stats' }).click()
     await page.getByRole('heading', { level: 1, name: 'Stats' }).waitFor()

@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath === undefined)('a hostile README', () => {
     const hosts = new Set(sent.map((url) => new URL(url).host))
     expect([...hosts]).toEqual([new URL(showcase.explorer.url).host])
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
-    expect(await page.locator('#versions').isVisible()).toBe(true)
+    expect(await page.locator('#usage').isVisible()).toBe(true)
     expect(problems).toEqual([])
     await close()
   })

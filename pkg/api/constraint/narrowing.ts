@@ -1,4 +1,4 @@
-import { SemVer } from 'semver'
+import semver from 'semver'
 import { parseConstraints } from './parse.ts'
 
 /**
@@ -14,12 +14,17 @@ export function excludedVersion(
   to: string | undefined,
 ): string | undefined {
   const [before, after] = [from, to].map((text) => parseConstraints(text ?? ''))
-  const named = `${from ?? ''},${to ?? ''}`.matchAll(/(\d+)(?:\.(\d+))?(?:\.(\d+))?/g)
-  const candidates = [...named].flatMap(([, major = 0, minor = 0, patch = 0]) =>
-    neighbours(Number(major), Number(minor), Number(patch)),
+  const named = `${from ?? ''},${to ?? ''}`.matchAll(
+    /(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?/g,
   )
-  return ['0.0.0', ...candidates].find((text) => {
-    const version = new SemVer(text)
+  const candidates = [...named].flatMap(([, major = 0, minor = 0, patch = 0, prerelease]) => [
+    ...neighbours(Number(major), Number(minor), Number(patch)),
+    ...(prerelease === undefined ? [] : [`${major}.${minor}.${patch}-${prerelease}`]),
+  ])
+  return [...new Set(['0.0.0', ...candidates])].find((text) => {
+    const version = semver.parse(text)
+    // Some are too large for a version.
+    if (version === null) return false
     return before?.allows(version) === true && after?.allows(version) === false
   })
 }

@@ -12,8 +12,9 @@ export { PageCategory, ProviderPage, pageCategories, StoredPages } from './provi
 const text = z.string()
 const optionalText = z.string().optional()
 
-/** A value in the JSON syntax of Terraform: a string that contains `${…}` is a template, and `$${` means `${`. */
-const Value = z.json()
+type Json = z.infer<ReturnType<typeof z.json>>
+/** A value of JSON. It is not looked into, because a large default has a million parts. */
+const Value = z.any() as z.ZodType<Json>
 
 const Input = z.strictObject({
   name: text,

@@ -1,5 +1,14 @@
 import { expect, it } from 'vitest'
-import { addressOf, argumentsBlock, labelFor, labelOf, lockCommand, usageBlock } from './usage.ts'
+import {
+  addressOf,
+  argumentsBlock,
+  labelFor,
+  labelOf,
+  lockCommand,
+  outputsBlock,
+  usageBlock,
+  valueText,
+} from './usage.ts'
 
 const registryHost = 'depot.example.com:8443'
 const module = { registryHost, namespace: 'network', kind: 'module', name: 'vpc', provider: 'aws' }
@@ -66,12 +75,29 @@ it.each([
   ).toBe(`it = ${text}`)
 })
 
-it('reads a hostile type in short time', () => {
-  for (const part of ['object({a=', '"', '/*', 'optional(', '# ', '[', 'a=']) {
+it('reads hostile types in short time', () => {
+  const parts = ['object({a=', '"', String.raw`\"`, '/*', 'optional(', '# ', '[', 'a=']
+  for (const part of parts) {
+    const type = part.repeat(8_000 / part.length)
+    const inputs = Array.from({ length: 20 }, () => ({ name: 'it', type }))
     const startMs = performance.now()
-    usageBlock(module, 'terraform', undefined, [{ name: 'it', type: part.repeat(10_000) }])
+    usageBlock(module, 'terraform', undefined, inputs)
     expect(performance.now() - startMs).toBeLessThan(1000)
   }
+})
+
+it('names a hundred inputs at most, aligns no long names, and writes out no long type', () => {
+  const names = Array.from({ length: 60_000 }, (_, at) => `a${at}`)
+  const long = 'x'.repeat(100_000)
+  const inputs = ['b', long, ...names].map((name) => ({ name, type: 'string' }))
+  const block = usageBlock(module, 'terraform', '1.0.0', [
+    { name: 'huge', type: `object({ ${long} = string })` },
+    ...inputs,
+  ])
+  const lines = block.split('\n')
+  expect(lines.slice(4, 7)).toEqual(['  # Required', '  # huge = …', '  # b    = string'])
+  expect(lines.at(-2)).toBe('  # and 59,903 more')
+  expect(lines).toHaveLength(107)
 })
 
 it('names required inputs with their types, as comments', () => {
@@ -162,7 +188,7 @@ it('writes arguments with placeholders that have the type of each input', () => 
     anything: undefined,
     'x" = 1': 'string\u2028\n# y = 2',
   }
-  const inputs = Object.entries(types).map(([name, type]) => ({ name, type }))
+  const inputs = Object.entries(types).map(([name, type]) => ({ name, type, required: true }))
   expect(argumentsBlock(inputs)).toBe(
     `# string
 cidr = ""
@@ -192,4 +218,59 @@ anything = null
 x____1 = ""
 `,
   )
+})
+
+it('writes the defaults of optional inputs', () => {
+  const inputs = [
+    { name: 'cidr', type: 'string', required: true },
+    { name: 'zones', type: 'list(string)', required: false, default: ['a', 'b'] },
+    { name: 'tags', required: false },
+  ]
+  expect(argumentsBlock(inputs)).toBe(`# string
+cidr = ""
+
+# list(string)
+zones = ["a", "b"]
+
+# any
+tags = null
+`)
+})
+
+it.each([
+  [null, 'null'],
+  ['a "b"', '"a \\"b\\""'],
+  [[], '[]'],
+  [{}, '{}'],
+  [['a', 1, true], '["a", 1, true]'],
+  [{ team: 'net', 'a b': { x: [] } }, '{\n  team = "net"\n  "a b" = {\n    x = []\n  }\n}'],
+  [{ for: 1, null: 2, ünïcode: 3 }, '{\n  "for" = 1\n  "null" = 2\n  ünïcode = 3\n}'],
+  [JSON.parse('{"__proto__":1}'), '{\n  __proto__ = 1\n}'],
+  [[{ a: 1 }], '[\n  {\n    a = 1\n  },\n]'],
+  [Array(10).fill('word'), `[\n${'  "word",\n'.repeat(10)}]`],
+  ['{\n  "a": 1\n}\n', '<<EOT\n{\n  "a": 1\n}\nEOT'],
+  ['a\nb', '"a\\nb"'],
+  ['a\nEOT\n', '"a\\nEOT\\n"'],
+  ['${a} %{ if }\n', '<<EOT\n$${a} %%{ if }\nEOT'],
+  ['${file("x")} \\', '"$${file(\\"x\\")} \\\\"'],
+  ['a\u001b[31m\u202eb\r\n\t\u{e0041}\ud800', '"a\\u001b[31m\\u202eb\\r\\n\\t\\U000e0041\ufffd"'],
+])('writes the value %j as people do', (value, text) => {
+  expect(valueText(value)).toBe(text)
+})
+
+it('passes on the outputs of a module', () => {
+  const outputs = [
+    { name: 'id', sensitive: false, ephemeral: false },
+    { name: 'key', sensitive: true, ephemeral: true },
+  ]
+  expect(outputsBlock('vpc', outputs)).toBe(`output "id" {
+  value = module.vpc.id
+}
+
+output "key" {
+  value     = module.vpc.key
+  sensitive = true
+  ephemeral = true
+}
+`)
 })

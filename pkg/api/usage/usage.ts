@@ -1,6 +1,9 @@
 /** Blocks to paste into a configuration to use a module or provider: the pages and coding agents get the same ones. */
 
-import type { InputDocs } from '../docs/docs.ts'
+import type { InputDocs, OutputDocs } from '../docs/docs.ts'
+import { quoted, valueText } from './value-text.ts'
+
+export { valueText } from './value-text.ts'
 
 export interface Used {
   readonly registryHost: string
@@ -36,12 +39,6 @@ export function labelOf(name: string): string {
   return /^[\p{L}_]/u.test(label) ? label : `_${label}`
 }
 
-/** A quoted HCL string in which templates are escaped. */
-function quoted(text: string): string {
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
-  return `"${escaped.replaceAll(/([$%])\{/g, '$1$1{')}"`
-}
-
 /** The label of a module or provider in configurations. */
 export const labelFor = (used: Used): string =>
   labelOf(used.folder?.split('/').at(-1) ?? addressOf(used).split('/')[1] ?? used.name)
@@ -50,20 +47,29 @@ export const labelFor = (used: Used): string =>
 export function dedented(type: string): string {
   const [first = '', ...rest] = type.split(/\r\n?|\n/)
   const indents = rest.filter((line) => line.trim() !== '').map((line) => line.search(/\S/))
-  const indent = Math.min(...indents)
+  const indent = indents.reduce((least, own) => Math.min(least, own), Number.POSITIVE_INFINITY)
   return [first, ...rest.map((line) => line.slice(indent))].join('\n')
 }
 
+/** Comments and quotes without an end go to the end, so that a token is looked for once. */
 const typeTokens =
-  /"(?:\\.|[^"\\])*"|(?:#|\/\/)[^\n]*|\/\*[^]*?\*\/|[\p{L}_][\p{L}\p{N}_-]*|[^\s]/gu
-const longestType = 20_000
+  /"(?:\\[^]|[^"\\])*(?:"|\\?$)|(?:#|\/\/)[^\n]*|\/\*[^]*?(?:\*\/|$)|[\p{L}_][\p{L}\p{N}_-]*|[^\s]/gu
+/** Longer types are not written out. */
+const longestType = 8_000
+/** Names of at most so many letters are aligned. */
+const longestAligned = 40
+/** A block with more is not read. */
+const mostRequired = 100
 const deepestType = 32
 /** Objects in objects that are written out. */
 const shownLevels = 2
 
+const widthOf = (names: readonly string[]): number =>
+  names.reduce((width, { length }) => (length > longestAligned ? width : Math.max(width, length)), 0)
+
 /** A type without the attributes that callers may leave out; undefined for what is not a type. */
 function neededOf(type: string): string | undefined {
-  if (type.length > longestType) return undefined
+  if (type.length > longestType) return '…'
   const tokens = (type.match(typeTokens) ?? []).filter((token) => !/^(?:#|\/[/*])/.test(token))
   let at = 0
   const take = (wanted: string): boolean => {
@@ -122,7 +128,7 @@ function neededOf(type: string): string | undefined {
     }
     if (needed.length === 0) return '{}'
     if (level >= shownLevels) return '{ … }'
-    const width = Math.max(...needed.map(([name]) => name.length))
+    const width = widthOf(needed.map(([name]) => name))
     const lines = needed.map(([name, own]) => `${indent}  ${name.padEnd(width)} = ${own}\n`)
     return `{\n${lines.join('')}${indent}}`
   }
@@ -132,10 +138,12 @@ function neededOf(type: string): string | undefined {
 
 /** Inputs with what callers must give, as comments. Control characters are left out, so that no line ends its comment. */
 function commented(inputs: readonly RequiredInput[]): string[] {
-  const width = Math.max(...inputs.map(({ name }) => name.length))
-  const lines = inputs.map(
+  const shown = inputs.slice(0, mostRequired)
+  const width = widthOf(shown.map(({ name }) => name))
+  const lines = shown.map(
     ({ name, type = 'any' }) => `${name.padEnd(width)} = ${neededOf(type) ?? dedented(type)}`,
   )
+  if (inputs.length > shown.length) lines.push(`and ${(inputs.length - shown.length).toLocaleString('en')} more`)
   return commentLines(lines.join('\n')).map((line) => `  ${line}`)
 }
 
@@ -191,11 +199,31 @@ const placeholders: readonly (readonly [type: RegExp, value: string])[] = [
   [/^(?:map|object)\b/, '{}'],
 ]
 
-/** Arguments for inputs, each with its type as a comment and a placeholder as its value. */
-export function argumentsBlock(inputs: readonly RequiredInput[]): string {
-  const blocks = inputs.map(({ name, type = 'any' }) => {
-    const value = placeholders.find(([pattern]) => pattern.test(type))?.[1] ?? 'null'
-    return `${commentLines(dedented(type)).join('\n')}\n${labelOf(name)} = ${value}`
+/** Arguments for inputs, each with its type as a comment, and with its default or, if it has none, a placeholder. */
+export function argumentsBlock(
+  inputs: readonly Pick<InputDocs, 'name' | 'type' | 'default' | 'required'>[],
+): string {
+  const blocks = inputs.map(({ name, type = 'any', required, default: value = null }) => {
+    const placeholder = placeholders.find(([pattern]) => pattern.test(type))?.[1] ?? 'null'
+    const written = required ? placeholder : valueText(value)
+    return `${commentLines(dedented(type)).join('\n')}\n${labelOf(name)} = ${written}`
   })
   return `${blocks.join('\n\n')}\n`
 }
+
+/** Outputs of a configuration that pass on those of a module. @param label of the module block */
+export const outputsBlock = (
+  label: string,
+  outputs: readonly Pick<OutputDocs, 'name' | 'sensitive' | 'ephemeral'>[],
+): string =>
+  outputs
+    .map(({ name, sensitive, ephemeral }) => {
+      const lines = [
+        `  value     = module.${label}.${labelOf(name)}`,
+        ...(sensitive ? ['  sensitive = true'] : []),
+        ...(ephemeral ? ['  ephemeral = true'] : []),
+      ]
+      const body = lines.length === 1 ? lines.map((line) => line.replace(/ +=/, ' =')) : lines
+      return `output ${quoted(name)} {\n${body.join('\n')}\n}\n`
+    })
+    .join('\n')

@@ -375,6 +375,17 @@ describe('the comparison of two versions', () => {
     expect(changes).toMatchObject([{ before: 'aws', after: 'hashicorp/aws ~> 5.0' }])
   })
 
+  it('knows the moved block of an instance, whatever its key is', () => {
+    const from = String.raw`module.m["a[0].\"]"].aws_vpc.this[0]`
+    const { changes } = compare(
+      { modules: [{ name: 'm', source: './m' }] },
+      { refactorings: [{ from: String.raw`module.m["a[0].\"]"]` }, { from }] },
+    )
+    expect(changes.map(({ name: of, verdict }) => [of, verdict])).toEqual([
+      ['module.m', 'compatible'],
+    ])
+  })
+
   it('compares submodules by their path', () => {
     const folder = (path: string, rest: Partial<FolderDocs> = {}) => ({
       ...emptyRoot,

@@ -6,7 +6,7 @@ import type {
   ModuleComparison,
   ModuleDocs,
 } from '../../api/docs/docs.ts'
-import { folderChanges } from './folder-changes.ts'
+import { folderChanges, type Work, workOfModule } from './folder-changes.ts'
 import { moduleText, providerText } from './texts.ts'
 
 const order = { breaking: 0, unknown: 1, compatible: 2 }
@@ -20,9 +20,10 @@ export function compareModules(
   after: ModuleDocs,
   { from, to }: { readonly from: string; readonly to: string },
 ): ModuleComparison {
+  const work = workOfModule()
   const changes = [
-    ...folderChanges(before.root, after.root),
-    ...submoduleChanges(before.submodules, after.submodules),
+    ...folderChanges(before.root, after.root, work),
+    ...submoduleChanges(before.submodules, after.submodules, work),
   ].toSorted((a, b) => order[a.verdict] - order[b.verdict])
   return {
     from,
@@ -37,6 +38,7 @@ export function compareModules(
 function submoduleChanges(
   before: readonly FolderDocs[],
   after: readonly FolderDocs[],
+  work: Work,
 ): InterfaceChange[] {
   const later = new Map(after.map((folder) => [folder.path, folder]))
   const known = new Set(before.map(({ path }) => path))
@@ -45,7 +47,7 @@ function submoduleChanges(
     ...before.flatMap((folder): InterfaceChange[] => {
       const { path } = folder
       const now = later.get(path)
-      if (now !== undefined) return folderChanges(folder, now)
+      if (now !== undefined) return folderChanges(folder, now, work)
       const why = 'The submodule was removed.'
       return [{ ...change, path, before: path, verdict: 'breaking', why }]
     }),

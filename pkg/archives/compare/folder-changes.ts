@@ -5,21 +5,37 @@ import { type FolderChange, pairs, type VersionPair } from './pairs.ts'
 import { stateChanges } from './state-changes.ts'
 import { providerText } from './texts.ts'
 
+/** Work of comparing constraints that is left for a module. Without a limit, a hostile one could need minutes. */
+export interface Work {
+  left: number
+}
+
+/** Enough for a thousand constraints of the usual length. */
+export const workOfModule = (): Work => ({ left: 2_000_000 })
+
 /**
  * Changes in a folder that both versions have, in the order of the module. If one of them cannot be parsed, nothing is known
  * about the others.
  */
-export function folderChanges(before: FolderDocs, after: FolderDocs): InterfaceChange[] {
+export function folderChanges(
+  before: FolderDocs,
+  after: FolderDocs,
+  work: Work,
+): InterfaceChange[] {
   const { path } = after
   const unreadable = [before, after].flatMap(({ error }, index) =>
     error === undefined ? [] : [{ path, ...parserChange(error, index === 0) }],
   )
   if (unreadable.length > 0) return unreadable
+  // Resources imply a provider of their prefix, in any version.
+  const implied = new Set(before.resources.map(({ type }) => type.split('_')[0] ?? type))
   const changes: readonly (Omit<InterfaceChange, 'path'> | undefined)[] = [
     ...pairs(before.inputs, after.inputs).flatMap(inputChanges),
     ...pairs(before.outputs, after.outputs).flatMap(outputChanges),
-    versionChange(before, after),
-    ...pairs(before.providers, after.providers).flatMap((pair) => providerChanges(pair, before)),
+    versionChange(before, after, work),
+    ...pairs(before.providers, after.providers).flatMap((pair) =>
+      providerChanges(pair, implied, work),
+    ),
     ...stateChanges(before, after),
   ]
   return changes.flatMap((change) => (change === undefined ? [] : { path, ...change }))
@@ -52,6 +68,7 @@ function outputChanges({ name, before, after }: VersionPair<OutputDocs>): Folder
 function versionChange(
   { requiredVersion: before }: FolderDocs,
   { requiredVersion: after }: FolderDocs,
+  work: Work,
 ): FolderChange | undefined {
   if (before === after) return undefined
   return {
@@ -59,7 +76,7 @@ function versionChange(
     name: 'required_version',
     before: before ?? 'any version',
     after: after ?? 'any version',
-    ...narrowed(before, after, 'of the CLI'),
+    ...narrowed(before, after, 'of the CLI', work),
   }
 }
 
@@ -68,7 +85,13 @@ function narrowed(
   before: string | undefined,
   after: string | undefined,
   of: string,
+  work: Work,
 ): Pick<FolderChange, 'verdict' | 'why'> {
+  const cost = ((before?.length ?? 0) + (after?.length ?? 0)) ** 2
+  if (cost > work.left) {
+    return { verdict: 'unknown', why: 'Too many version constraints changed to compare each.' }
+  }
+  work.left -= cost
   try {
     const excluded = excludedVersion(before, after)
     return excluded === undefined
@@ -84,7 +107,8 @@ type Provider = FolderDocs['providers'][number]
 
 function providerChanges(
   { name, before, after }: VersionPair<Provider>,
-  { resources }: FolderDocs,
+  implied: ReadonlySet<string>,
+  work: Work,
 ): FolderChange[] {
   const change = { kind: 'provider', name } as const
   if (after === undefined) {
@@ -92,17 +116,17 @@ function providerChanges(
     const why = 'The provider is not required any more.'
     return [{ ...change, ...(was !== undefined && { before: was }), verdict: 'compatible', why }]
   }
-  // Resources imply a provider of their prefix, in any version.
-  const isImplied = resources.some(({ type }) => type === name || type.startsWith(`${name}_`))
-  const old: Provider | undefined = before ?? (isImplied ? { name, aliases: [] } : undefined)
+  const old: Provider | undefined =
+    before ?? (implied.has(name) ? { name, aliases: [] } : undefined)
   const texts = {
     ...(old !== undefined && { before: providerText(old) }),
     after: providerText(after),
   }
   if (texts.before === texts.after) return []
-  const added = after.aliases.filter((alias) => !old?.aliases.includes(alias))
-  if (added.length > 0) {
-    const why = `Callers must pass ${added.join(', ')} in the providers argument.`
+  const [oldAliases, aliases] = [new Set(old?.aliases), new Set(after.aliases)]
+  const added = aliases.difference(oldAliases)
+  if (added.size > 0) {
+    const why = `Callers must pass ${[...added].join(', ')} in the providers argument.`
     return [{ ...change, ...texts, verdict: 'breaking', why }]
   }
   if (old === undefined) {
@@ -112,11 +136,11 @@ function providerChanges(
     const why = 'It is another provider under the same local name.'
     return [{ ...change, ...texts, verdict: 'breaking', why }]
   }
-  if (old.aliases.some((alias) => !after.aliases.includes(alias))) {
+  if (!oldAliases.isSubsetOf(aliases)) {
     const why = 'Callers that pass a configuration which is not declared any more get an error.'
     return [{ ...change, ...texts, verdict: 'breaking', why }]
   }
-  return [{ ...change, ...texts, ...narrowed(old.version, after.version, 'of the provider') }]
+  return [{ ...change, ...texts, ...narrowed(old.version, after.version, 'of the provider', work) }]
 }
 
 /** A source without a namespace is of hashicorp. */

@@ -47,6 +47,7 @@ function typeChange(before: InputDocs, after: InputDocs): Aspect {
 const withoutBlanks = (type: string): string => type.replaceAll(/\s+/g, '')
 
 function defaultChange(before: InputDocs, after: InputDocs): Aspect {
+  if (before.required === after.required && isSame(before.default, after.default)) return undefined
   const texts = { before: defaultText(before), after: defaultText(after) }
   if (texts.before === texts.after) return undefined
   if (after.required) {
@@ -59,6 +60,10 @@ function defaultChange(before: InputDocs, after: InputDocs): Aspect {
 
 const defaultText = ({ required, default: value }: InputDocs): string =>
   required ? 'no default' : `default = ${sorted(value ?? null)}`
+
+/** Cheaper than sorting, which large defaults need only if this is false. */
+const isSame = (before: unknown, after: unknown): boolean =>
+  JSON.stringify(before) === JSON.stringify(after)
 
 /** The order of attributes has no meaning. */
 const sorted = (value: unknown): string =>
@@ -93,11 +98,10 @@ function sensitiveChange(before: InputDocs, after: InputDocs): Aspect {
 }
 
 function validationChange(before: InputDocs, after: InputDocs): Aspect {
-  const [old, now] = [before, after].map(({ validations }) =>
-    validations.map(({ message }) => message),
-  )
-  const added = now?.filter((message) => !old?.includes(message)) ?? []
-  const removed = old?.filter((message) => !now?.includes(message)) ?? []
+  const messagesOf = ({ validations }: InputDocs) => new Set(validations.map((it) => it.message))
+  const [old, now] = [messagesOf(before), messagesOf(after)]
+  const added = [...now.difference(old)]
+  const removed = [...old.difference(now)]
   if (added.length + removed.length === 0) return undefined
   const [was, is] = [removed, added].map((messages) => messages.join('; ') || 'no such validation')
   const texts = { before: was, after: is }

@@ -14,7 +14,8 @@ export function stateChanges(before: FolderDocs, after: FolderDocs): FolderChang
 }
 
 /** The address of a whole resource or module call, without the keys of instances. */
-const withoutKeys = (address: string): string => address.replaceAll(/\[[^\]]*\]/g, '')
+const withoutKeys = (address: string): string =>
+  address.replaceAll(/\[(?:"(?:[^"\\]|\\[^])*"|[^[\]"])*\]/g, '')
 
 const prefixes = { managed: '', data: 'data.', ephemeral: 'ephemeral.' }
 

@@ -11,7 +11,9 @@ export interface Attribute {
 }
 
 const maxDepth = 64
-const token = /\s+|#[^\n]*|\/\/[^\n]*|\/\*[^]*?\*\/|("(?:[^"\\]|\\.)*"|[\w-]+|[^\s])/gy
+/** Comments and quotes without an end go to the end, so that a token is looked for once. */
+const token =
+  /\s+|#[^\n]*|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|("(?:[^"\\]|\\[^])*(?:"|\\?$)|[\w-]+|[^\s])/gy
 
 /**
  * Parses a type constraint as Terraform does.

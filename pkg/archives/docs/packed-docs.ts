@@ -9,8 +9,10 @@ import { type DocsFile, readModuleDocs } from './read-docs.ts'
 const gzip = promisify(zlib.gzip)
 const gunzip = promisify(zlib.gunzip)
 
-/** Limit of the documentation of one module, packed and as JSON. */
+/** Limit of the documentation of one module, packed and as JSON, for reading. */
 export const maxDocsBytes = 8 * 1024 * 1024
+/** The same for writing: a server reads it within some tens of milliseconds. */
+const maxWrittenBytes = 2 * 1024 * 1024
 
 /** Documentation in the form in which it is stored: compressed JSON. */
 export interface PackedDocs {
@@ -53,16 +55,18 @@ async function packed(docs: ModuleDocs): Promise<PackedDocs> {
   return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length, root: docs.root }
 }
 
-/** READMEs of submodules and examples are what is left out first. */
+/** READMEs of examples are what is left out first, then those of submodules. */
 function fittingText({ schema, root, submodules, examples }: ModuleDocs): string {
   const short = (folder: FolderDocs): FolderDocs => ({ ...folder, readme: undefined })
-  const tooLarge = problem(`the documentation has more than ${maxDocsBytes / 1024 / 1024} MiB`)
+  const limit = `${maxWrittenBytes / 1024 / 1024} MiB`
+  const tooLarge = problem(`the documentation has more than ${limit}: shorten defaults and types`)
   const forms: readonly ModuleDocs[] = [
     { schema, root, submodules, examples },
+    { schema, root, submodules, examples: examples.map(short) },
     { schema, root, submodules: submodules.map(short), examples: examples.map(short) },
   ]
   const texts = forms.values().map((form) => JSON.stringify(form))
-  const fitting = texts.find((text) => Buffer.byteLength(text) <= maxDocsBytes)
+  const fitting = texts.find((text) => Buffer.byteLength(text) <= maxWrittenBytes)
   return fitting ?? JSON.stringify({ schema, root: tooLarge, submodules: [], examples: [] })
 }
 

@@ -113,7 +113,6 @@ function readyAnswers(
     if (route === undefined) return undefined
     const { kind } = route.target
     const parent = kind && parentOf(options, kind, route.path)
-    if (kind !== undefined && parent === undefined) return undefined
     return { ...route, parent, resource: parent?.resource }
   }
 
@@ -129,16 +128,20 @@ function readyAnswers(
     const found = find(url)
     if (found === undefined) return undefined
     const { target: endpoint, path, parent } = found
+    if (endpoint.kind !== undefined && parent === undefined) {
+      // Takes as long as for a parent that the caller may not see.
+      auth?.now.viewOf(request)
+      return undefined
+    }
+    const mayRead = (): boolean =>
+      parent === undefined ||
+      auth === undefined ||
+      auth.now.mayRead(request, parent.kind, parent.namespace, parent.name)
     try {
+      if (endpoint.digestOf === undefined && !mayRead()) return undefined
       const content = endpoint.read(path, parent, request)
-      if (
-        parent !== undefined &&
-        auth !== undefined &&
-        !isOpen(endpoint, content, { url, parent }, options)
-      ) {
-        const { kind, namespace, name } = parent
-        if (!auth.now.mayRead(request, kind, namespace, name)) return undefined
-      }
+      const isForAll = () => isOpen(endpoint, content, { url, parent }, options)
+      if (endpoint.digestOf !== undefined && !isForAll() && !mayRead()) return undefined
       const answer = endpoint.ready?.(content)
       if (answer !== undefined && known.get(url) !== found) remember(url, found)
       return answer

@@ -217,6 +217,23 @@ it.each(['a b c d e f g h i', 'ä'.repeat(129)])('refuses the query %s', (text) 
   expect(() => new Searched().find(text)).toThrow(/q must have at most (8 words|256 bytes)/)
 })
 
+it('keeps the beginning of huge lines, and reads them in short time', () => {
+  const searched = new Searched()
+  const huge = 'y'.repeat(200_000)
+  const began = process.threadCpuUsage()
+  const docs = docsOf({
+    readme: `# Flow ${' '.repeat(200_000)} logs\n# ${'# '.repeat(100_000)}x\n`,
+    resources: [{ mode: 'managed', type: `aws_${huge}`, name: 'a' }],
+  })
+  searched.module('vpc', docs)
+  searched.feed()
+  const { user, system } = process.threadCpuUsage(began)
+  expect((user + system) / 1000).toBeLessThan(500)
+  const [matches = []] = searched.find('aws flow').matches
+  expect(matches.map(({ field }) => field)).toEqual(['system', 'resource', 'heading'])
+  expect(JSON.stringify(matches).length).toBeLessThan(1_000)
+})
+
 it('says that results may be missing if words match too much', () => {
   const searched = new Searched()
   const inputs = named(Array.from({ length: 30 }, (_, index) => `in_a${index}`))

@@ -24,6 +24,8 @@ export type Texts = Partial<Record<Field, string>>
 
 const termsOfField = 64
 const termsOfVersion = 400
+/** A description, and longer than any name or heading. */
+const longestLine = 400
 
 export function namesOf({ summary }: Listed): Texts {
   const { namespace, name, address, resource } = summary
@@ -47,7 +49,8 @@ export function textsOf({ root, submodules }: ModuleDocs): Texts {
     ['heading', headingsOf(root.readme ?? '')],
   ]
   for (const [field, all] of wanted) {
-    const { text, count } = limitTerms([...new Set(all)], Math.min(termsOfField, left))
+    const short = all.map((line) => line.slice(0, longestLine))
+    const { text, count } = limitTerms([...new Set(short)], Math.min(termsOfField, left))
     lines[field] = text
     left -= count
   }
@@ -58,7 +61,8 @@ export function textsOf({ root, submodules }: ModuleDocs): Texts {
 function headingsOf(readme: string): string[] {
   const headings: string[] = []
   let isCode = false
-  for (const line of readme.split(/\r?\n/)) {
+  for (const whole of readme.split(/\r?\n/)) {
+    const line = whole.slice(0, longestLine)
     if (/^ {0,3}(?:```|~~~)/.test(line)) isCode = !isCode
     const heading = isCode ? undefined : /^ {0,3}#{1,6}[ \t]+(.+)$/.exec(line)?.[1]
     if (heading !== undefined) headings.push(heading.replace(/[ \t#]+$/, ''))

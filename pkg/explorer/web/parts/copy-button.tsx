@@ -5,7 +5,8 @@ import { Hidden, Icon } from './icon.tsx'
 type Outcome = 'none' | 'copied' | 'failed'
 
 interface Props {
-  readonly text: string
+  /** A function makes a long text when it is copied. */
+  readonly text: string | (() => string)
   /** Name of the copied text, shown after the word Copy. */
   readonly what: string
   /** `icon` shows no words, `small` shows only the word Copy. */
@@ -24,7 +25,7 @@ export function CopyButton({ text, what, look = 'icon', icon = 'copy' }: Props) 
   }, [outcome])
   const copy = async (): Promise<void> => {
     try {
-      await navigator.clipboard.writeText(text)
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text())
       setOutcome('copied')
       announce('Copied')
     } catch {

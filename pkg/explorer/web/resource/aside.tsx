@@ -93,10 +93,15 @@ function sectionsOf(
   hasReadme: boolean,
   headings: readonly ReadmeHeading[],
 ): Section[] {
-  return [
+  const own = [
     ...(hasReadme ? readmeSections(headings) : []),
     { id: 'overview', words: 'Overview' },
     { id: 'usage', words: 'Usage' },
+  ]
+  // The rest of a module is on tabs.
+  if (detail.kind === 'module') return own
+  return [
+    ...own,
     { id: 'versions', words: 'Versions', count: detail.versions.length },
     { id: 'findings', words: 'Findings', count: countOf(detail) },
     ...(detail.totalDownloads > 0 ? [{ id: 'downloads', words: 'Downloads' }] : []),

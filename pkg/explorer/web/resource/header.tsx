@@ -72,12 +72,14 @@ export function Header(props: SectionProps & { readonly summary: string | undefi
   )
 }
 
-/** Findings are on the first page of a resource, and on a tab of its other pages. */
+/** Findings are on the first page of a provider, and on a tab of a module. */
 function findingsHref(
   { folder, ...whole }: SectionProps['address'],
   detail: SectionProps['detail'],
   values: SectionProps['values'],
 ): string {
-  const isHere = folder === undefined && ['', 'findings'].includes(shownTab(detail, values))
-  return isHere ? '#findings' : resourceHref(whole, { ...values, tab: 'findings' })
+  const isHere = detail.kind === 'provider' || shownTab(detail, values) === 'findings'
+  return isHere && folder === undefined
+    ? '#findings'
+    : resourceHref(whole, { ...values, tab: 'findings' })
 }

@@ -82,13 +82,16 @@ function Unsynced({
 }: Pick<ResourceDetail, 'versions'> & Pick<SectionProps, 'address'>) {
   const unsynced = versions.filter(({ synced }) => !synced)
   if (unsynced.length === 0) return null
+  const tab = address.kind === 'module' ? 'versions' : ''
+  const listHref = (version: string): string =>
+    `${resourceHref(address, { tab, v_q: version })}#versions`
   return (
     <span class="quiet">
       {number(unsynced.length)} of {plural(versions.length, 'version')} not in sync:{' '}
       {unsynced.slice(0, mostNamed).map(({ version }, at) => (
         <>
           {at > 0 && ', '}
-          <a class="mono" href={`${resourceHref(address, { v_q: version })}#versions`}>
+          <a class="mono" href={listHref(version)}>
             {version}
           </a>
         </>

@@ -140,21 +140,21 @@ function Parts({ query, headings, onHeadings, ...section }: PartsProps) {
   const { address, detail, docs, values, version } = section
   const tab = shownTab(detail, values)
   const readme = readmeOf(detail, docs)
-  const downloads = <DownloadsSection address={address} detail={detail} />
+  const versions = (
+    <>
+      <VersionsSection {...section} />
+      {detail.kind === 'provider' && <FindingsSection {...section} />}
+      <DownloadsSection address={address} detail={detail} />
+    </>
+  )
   if (tab === 'findings') return <FindingsSection {...section} />
-  if (tab !== '' && tab !== 'versions') return null
-  if (tab === 'versions') {
-    return (
-      <>
-        <VersionsSection {...section} />
-        {downloads}
-      </>
-    )
-  }
+  if (tab === 'versions') return versions
+  if (tab !== '') return null
   // The usage block grows by its inputs: it waits for them, so that nothing below moves.
   if (detail.hasDocs && query.data === undefined && query.error === undefined) {
     return <Lines count={14} />
   }
+  const isModule = detail.kind === 'module'
   return (
     <>
       <div class={readme === undefined ? undefined : 'beside'}>
@@ -170,13 +170,9 @@ function Parts({ query, headings, onHeadings, ...section }: PartsProps) {
           </div>
         )}
         <Overview {...section} />
-        {detail.kind === 'module' && readme !== undefined && (
-          <Contents {...section} headings={headings} />
-        )}
+        {isModule && readme !== undefined && <Contents {...section} headings={headings} />}
       </div>
-      <VersionsSection {...section} />
-      <FindingsSection {...section} />
-      {downloads}
+      {!isModule && versions}
     </>
   )
 }

@@ -56,8 +56,13 @@ export const resourceParams = {
   version: text,
   /** The part of a module to show; empty for the README. */
   tab: oneOf(['', ...moduleTabs], ''),
-  /** Filter of the inputs. */
+  /* Filters of the inputs. */
   i_q: text,
+  i_group: oneOf(['', 'required', 'optional', 'deprecated'], ''),
+  /** Filter of the outputs. */
+  o_q: text,
+  /** Filter of the resources. */
+  r_q: text,
   /* Filters of the consumers. */
   u_version: text,
   u_state: oneOf(['', 'behind', 'deprecated', 'critical'], ''),
@@ -76,6 +81,7 @@ export const resourceParams = {
   f_fix: oneOf(['', 'true'], ''),
 }
 export type ResourceValues = Values<typeof resourceParams>
+export type InputGroup = ResourceValues['i_group']
 
 export const depotsParams = {
   namespace: text,

@@ -1,50 +1,60 @@
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { argumentsBlock } from '../../../../api/usage/usage.ts'
+import { argumentsBlock, valueText } from '../../../../api/usage/usage.ts'
 import type { ModuleInput } from '../../api/records.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { number } from '../../parts/format.ts'
 import { hclTokens } from '../../parts/hcl.ts'
 import { Icon } from '../../parts/icon.tsx'
-import { SearchField } from '../../parts/search-field.tsx'
+import { Pick } from '../../parts/pick.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
+import type { InputGroup } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
-import { defaultText, groupsOf, hasFilter, listedInputs, requiredOf } from './inputs.ts'
-import { Description, Empty, Marks, Name, Section, WithCode } from './section.tsx'
+import { groupsOf, hasFilter, inputGroups, listedInputs, requiredOf } from './inputs.ts'
+import { Description, Empty, Marks, Name, Section, Tools, WithCode } from './section.tsx'
 import { Type } from './type.tsx'
 
 const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words }))
 
 export function Inputs({ docs, values, change }: TabProps) {
   const { inputs } = docs.root
-  const listed = listedInputs(inputs, values.i_q)
+  const listed = listedInputs(inputs, values)
   const required = requiredOf(docs)
   const hash = useHash()
   const groups = groupsOf(listed)
   return (
     <Section id="inputs" words="Inputs" count={listed.length}>
-      {(hasFilter(inputs) || required.length > 0) && (
-        <>
-          <div class="filters">
-            {hasFilter(inputs) && (
-              <search aria-label="Filter inputs">
-                <SearchField
-                  label="Filter inputs"
-                  value={values.i_q}
-                  onSearch={(it) => change({ i_q: it }, 'replace')}
-                />
-              </search>
-            )}
-            {required.length > 0 && (
-              <CopyButton
-                text={argumentsBlock(required)}
-                what="required inputs as HCL"
-                look="words"
-              />
-            )}
-          </div>
-          <div class="gap" />
-        </>
+      {inputs.length > 0 && (
+        <Tools
+          filter={
+            hasFilter(inputs)
+              ? { label: 'Filter inputs', placeholder: 'Filter by name, type or description' }
+              : undefined
+          }
+          value={values.i_q}
+          onSearch={(it) => change({ i_q: it }, 'replace')}
+          pick={
+            <Pick
+              label="Which inputs"
+              value={values.i_group}
+              options={inputGroups(inputs)}
+              onChoose={(it) => change({ i_group: it as InputGroup }, 'replace')}
+            />
+          }
+        >
+          {required.length > 0 && (
+            <CopyButton
+              text={() => argumentsBlock(required)}
+              what="required inputs as HCL"
+              look="words"
+            />
+          )}
+          <CopyButton
+            text={() => argumentsBlock(listedInputs(inputs, { i_q: '', i_group: '' }))}
+            what="all inputs as HCL"
+            look="words"
+          />
+        </Tools>
       )}
       {listed.length === 0 ? (
         <Empty>{inputs.length === 0 ? 'No inputs.' : 'No inputs match the filter.'}</Empty>
@@ -99,7 +109,7 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
           <span class="quiet">none</span>
         ) : (
           <code class="lines">
-            <Value text={defaultText(input.default ?? null)} />
+            <Value text={valueText(input.default ?? null)} />
           </code>
         )}
       </Cell>

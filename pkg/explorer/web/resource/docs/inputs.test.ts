@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModuleInput, VersionDocs } from '../../api/records.ts'
-import { defaultText, groupsOf, hasFilter, listedInputs, localFolder } from './inputs.ts'
+import { groupsOf, hasFilter, inputGroups, listedInputs, localFolder } from './inputs.ts'
 
 const input = (name: string, more: Partial<ModuleInput> = {}): ModuleInput => ({
   name,
@@ -18,7 +18,7 @@ const inputs = [
   ...Array.from({ length: 8 }, (_, at) => input(`other_${at}`)),
 ]
 const namesOf = (filter: string, all: readonly ModuleInput[] = inputs) =>
-  listedInputs(all, filter).map(({ name }) => name)
+  listedInputs(all, { i_q: filter, i_group: '' }).map(({ name }) => name)
 
 it('lists required inputs first, each group in the order of the module', () => {
   expect(namesOf('').slice(0, 4)).toEqual(['cidr', 'name', 'tags', 'other_0'])
@@ -31,6 +31,21 @@ it.each([
   ['nothing', '.*', []],
 ])('filters by the text of %s', (_what, filter, names) => {
   expect(namesOf(filter)).toEqual(names)
+})
+
+it('offers groups with their sizes, and filters by them', () => {
+  const some = [...inputs, input('old', { deprecated: 'Use name.' })]
+  expect(inputGroups(some)).toEqual([
+    ['', 'All 12'],
+    ['required', 'Required 2'],
+    ['optional', 'Optional 10'],
+    ['deprecated', 'Deprecated 1'],
+  ])
+  expect(inputGroups(inputs).map(([group]) => group)).not.toContain('deprecated')
+  const of = (i_group: 'required' | 'deprecated', i_q = '') =>
+    listedInputs(some, { i_q, i_group }).map(({ name }) => name)
+  expect(of('deprecated')).toEqual(['old'])
+  expect(of('required', 'NAME')).toEqual(['name'])
 })
 
 it('ignores the filter of a URL if the list is too short for one', () => {
@@ -48,20 +63,6 @@ it('groups inputs, and leaves out a group without any', () => {
   ])
   expect(sizes([input('a')])).toEqual([['Optional', 1]])
   expect(sizes([])).toEqual([])
-})
-
-it.each([
-  [null, 'null'],
-  ['a "b"', '"a \\"b\\""'],
-  [[], '[]'],
-  [{}, '{}'],
-  [['a', 1, true], '["a", 1, true]'],
-  [{ team: 'net', 'a b': { x: [] } }, '{\n  team = "net"\n  "a b" = {\n    x = []\n  }\n}'],
-  [[{ a: 1 }], '[\n  {\n    a = 1\n  },\n]'],
-  [Array(10).fill('word'), `[\n${'  "word",\n'.repeat(10)}]`],
-  ['{\n  "a": 1\n}\n', '<<-EOT\n{\n  "a": 1\n}\nEOT'],
-])('shows the default %j as people write it', (value, text) => {
-  expect(defaultText(value)).toBe(text)
 })
 
 describe('the page of a local module', () => {

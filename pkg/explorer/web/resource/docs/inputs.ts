@@ -1,5 +1,13 @@
 import type { ModuleInput, VersionDocs } from '../../api/records.ts'
-import { type DocsTab, type Folder, folderTabs, type ModuleTab } from '../../url/pages.ts'
+import { number } from '../../parts/format.ts'
+import {
+  type DocsTab,
+  type Folder,
+  folderTabs,
+  type InputGroup,
+  type ModuleTab,
+  type ResourceValues,
+} from '../../url/pages.ts'
 
 export const tabNames: Readonly<Record<ModuleTab, string>> = {
   inputs: 'Inputs',
@@ -62,16 +70,50 @@ export const requiredOf = (docs: VersionDocs | undefined): readonly ModuleInput[
 /** Shorter lists have no filter. */
 const longestUnfiltered = 10
 
-export const hasFilter = (inputs: readonly ModuleInput[]): boolean =>
-  inputs.length > longestUnfiltered
+export const hasFilter = (list: readonly unknown[]): boolean => list.length > longestUnfiltered
 
-/** Required inputs first, and only those with a text in their name, type or description. */
-export function listedInputs(inputs: readonly ModuleInput[], filter: string): ModuleInput[] {
-  const wanted = hasFilter(inputs) ? filter.toLowerCase() : ''
-  return inputs
-    .filter(({ name, type, description }) =>
-      [name, type, description].some((text) => text?.toLowerCase().includes(wanted)),
-    )
+const isOfGroup: Readonly<Record<InputGroup, (input: ModuleInput) => boolean>> = {
+  '': () => true,
+  required: ({ required }) => required,
+  optional: ({ required }) => !required,
+  deprecated: ({ deprecated }) => deprecated !== undefined,
+}
+
+/** Groups of inputs that a filter offers, with their sizes. */
+export const inputGroups = (
+  inputs: readonly ModuleInput[],
+): (readonly [group: InputGroup, words: string])[] =>
+  (
+    [
+      ['', 'All'],
+      ['required', 'Required'],
+      ['optional', 'Optional'],
+      ['deprecated', 'Deprecated'],
+    ] as const
+  ).flatMap(([group, words]) => {
+    const { length } = inputs.filter(isOfGroup[group])
+    return length === 0 ? [] : [[group, `${words} ${number(length)}`] as const]
+  })
+
+/** The items of which a text has the filter. A short list has none. */
+export function listedBy<T>(
+  list: readonly T[],
+  filter: string,
+  textsOf: (item: T) => readonly (string | undefined)[],
+): readonly T[] {
+  if (!hasFilter(list)) return list
+  const wanted = filter.toLowerCase()
+  return list.filter((item) => textsOf(item).some((text) => text?.toLowerCase().includes(wanted)))
+}
+
+/** Required inputs first, and only those of a group with a text in their name, type or description. */
+export function listedInputs(
+  inputs: readonly ModuleInput[],
+  { i_q: filter, i_group: group }: Pick<ResourceValues, 'i_q' | 'i_group'>,
+): ModuleInput[] {
+  const isListed = hasFilter(inputs) ? isOfGroup[group] : isOfGroup['']
+  return listedBy(inputs, filter, ({ name, type, description }) => [name, type, description])
+    .filter(isListed)
     .toSorted((a, b) => Number(b.required) - Number(a.required))
 }
 
@@ -83,31 +125,3 @@ export const groupsOf = (
     ['Required', inputs.filter(({ required }) => required)] as const,
     ['Optional', inputs.filter(({ required }) => !required)] as const,
   ].filter(([, group]) => group.length > 0)
-
-type Value = NonNullable<ModuleInput['default']> | null
-
-const word = /^[\p{L}_][\p{L}\p{N}_-]*$/u
-/** Lists of simple values that are not longer stay in one line. */
-const longestLine = 40
-
-/** A default as people write it in a configuration. Text of several lines keeps them. */
-export function defaultText(value: Value): string {
-  if (typeof value !== 'string' || !value.includes('\n')) return valueText(value, '')
-  return `<<-EOT\n${value.replace(/\n$/, '')}\nEOT`
-}
-
-function valueText(value: Value, indent: string): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const inner = `${indent}  `
-  if (Array.isArray(value)) {
-    const items = value.map((item) => valueText(item, inner))
-    const line = `[${items.join(', ')}]`
-    if (line.length <= longestLine && !line.includes('\n')) return line
-    return `[\n${items.map((item) => `${inner}${item},\n`).join('')}${indent}]`
-  }
-  const lines = Object.entries(value).map(
-    ([key, item]) =>
-      `${inner}${word.test(key) ? key : JSON.stringify(key)} = ${valueText(item, inner)}\n`,
-  )
-  return lines.length === 0 ? '{}' : `{\n${lines.join('')}${indent}}`
-}

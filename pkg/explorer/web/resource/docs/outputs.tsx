@@ -1,22 +1,41 @@
-import { labelFor } from '../../../../api/usage/usage.ts'
+import { labelFor, outputsBlock } from '../../../../api/usage/usage.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
 import { usedOf } from '../used.ts'
-import { Description, Empty, Marks, Name, Section } from './section.tsx'
+import { hasFilter, listedBy } from './inputs.ts'
+import { Description, Empty, Marks, Name, Section, Tools } from './section.tsx'
 
 const heads = ['Name', 'Description', 'Use it as'].map((words) => ({ words }))
 
-export function Outputs({ address, docs, detail }: TabProps) {
+export function Outputs({ address, docs, detail, values, change }: TabProps) {
   const { outputs } = docs.root
   const label = labelFor(usedOf(detail, address))
+  const listed = listedBy(outputs, values.o_q, ({ name, description }) => [name, description])
   return (
-    <Section id="outputs" words="Outputs" count={outputs.length}>
-      {outputs.length === 0 ? (
-        <Empty>No outputs.</Empty>
+    <Section id="outputs" words="Outputs" count={listed.length}>
+      {outputs.length > 0 && (
+        <Tools
+          filter={
+            hasFilter(outputs)
+              ? { label: 'Filter outputs', placeholder: 'Filter by name or description' }
+              : undefined
+          }
+          value={values.o_q}
+          onSearch={(it) => change({ o_q: it }, 'replace')}
+        >
+          <CopyButton
+            text={() => outputsBlock(label, outputs)}
+            what="all outputs as HCL"
+            look="words"
+          />
+        </Tools>
+      )}
+      {listed.length === 0 ? (
+        <Empty>{outputs.length === 0 ? 'No outputs.' : 'No outputs match the filter.'}</Empty>
       ) : (
         <Table label="Outputs" look="stack docs" heads={heads}>
-          {outputs.map(({ name, description, sensitive, ephemeral, deprecated }) => (
+          {listed.map(({ name, description, sensitive, ephemeral, deprecated }) => (
             <tr key={name} role="row" id={`output-${name}`}>
               <RowHead class="full">
                 <Name name={name} id={`output-${name}`} />
@@ -30,6 +49,9 @@ export function Outputs({ address, docs, detail }: TabProps) {
               </RowHead>
               <Cell class="full">
                 <Description text={description} deprecated={deprecated} />
+                {description === undefined && deprecated === undefined && (
+                  <span class="quiet">No description</span>
+                )}
               </Cell>
               <Cell class="full" label="Use it as">
                 <code>{`module.${label}.${name}`}</code>

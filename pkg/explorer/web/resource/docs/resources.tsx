@@ -1,20 +1,29 @@
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
-import { Empty, Section } from './section.tsx'
+import { hasFilter, listedBy } from './inputs.ts'
+import { Empty, Section, Tools } from './section.tsx'
 
 const heads = ['Type', 'Name', 'Use'].map((words) => ({ words }))
 const uses = { managed: 'Makes', data: 'Reads', ephemeral: 'Opens while it runs' }
 
 /** Resources and data sources, in the order of the files. */
-export function Resources({ docs }: TabProps) {
+export function Resources({ docs, values, change }: TabProps) {
   const { resources } = docs.root
+  const listed = listedBy(resources, values.r_q, ({ type, name }) => [type, name])
   return (
-    <Section id="resources" words="Resources" count={resources.length}>
-      {resources.length === 0 ? (
-        <Empty>No resources.</Empty>
+    <Section id="resources" words="Resources" count={listed.length}>
+      {hasFilter(resources) && (
+        <Tools
+          filter={{ label: 'Filter resources', placeholder: 'Filter by type or name' }}
+          value={values.r_q}
+          onSearch={(it) => change({ r_q: it }, 'replace')}
+        />
+      )}
+      {listed.length === 0 ? (
+        <Empty>{resources.length === 0 ? 'No resources.' : 'No resources match the filter.'}</Empty>
       ) : (
         <Table label="Resources" look="stack docs" heads={heads}>
-          {resources.map(({ mode, type, name }) => (
+          {listed.map(({ mode, type, name }) => (
             <tr key={`${mode}.${type}.${name}`} role="row">
               <RowHead class="full">
                 <code>

@@ -1,5 +1,6 @@
 import { number } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
 
 interface SectionProps {
   readonly id: string
@@ -18,6 +19,28 @@ export const Section = ({ id, words, count, children }: SectionProps) => (
     </header>
     {children}
   </section>
+)
+
+/** A row above a table: a filter, unless the table is short, and what else there is to do with it. */
+export const Tools = (props: {
+  readonly filter: { readonly label: string; readonly placeholder: string } | undefined
+  readonly value: string
+  readonly onSearch: (text: string) => void
+  readonly pick?: preact.ComponentChildren
+  readonly children?: preact.ComponentChildren
+}) => (
+  <>
+    <div class="filters">
+      {props.filter !== undefined && (
+        <search aria-label={props.filter.label}>
+          <SearchField {...props.filter} value={props.value} onSearch={props.onSearch} />
+          {props.pick}
+        </search>
+      )}
+      {props.children}
+    </div>
+    <div class="gap" />
+  </>
 )
 
 export const Empty = ({ children }: { readonly children: preact.ComponentChildren }) => (

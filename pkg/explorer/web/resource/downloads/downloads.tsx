@@ -51,7 +51,10 @@ function Chart({ rows, address, total }: ChartProps) {
         {bars.map(({ version, count }) => (
           <div key={version}>
             <dt>
-              <a href={resourceHref(address, { version })} data-keep>
+              <a
+                href={resourceHref(address, { version })}
+                data-keep={address.kind === 'provider' || undefined}
+              >
                 <code>{version}</code>
               </a>
             </dt>

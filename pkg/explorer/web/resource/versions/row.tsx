@@ -57,10 +57,15 @@ export function VersionRow(props: Props) {
           )}
           <a
             class={state === undefined || state === 'Deprecated' ? 'version' : 'version gone'}
-            href={resourceHref(address, { ...values, version: isLatest ? '' : version })}
+            href={resourceHref(address, {
+              ...values,
+              version: isLatest ? '' : version,
+              // The list of a module is alone on its tab, so a version leads to its README.
+              tab: '',
+            })}
             aria-current={isShown ? 'true' : undefined}
             title={`Show ${version}`}
-            data-keep
+            data-keep={isProvider || undefined}
           >
             <code>{version}</code>
           </a>
