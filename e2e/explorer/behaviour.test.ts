@@ -248,9 +248,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
   })
 
   it('10. leads from a page that does not exist to the last one', async () => {
-    const { page, close } = await showcase.open(
-      '/network/module/vpc?tab=versions&v_page=99999',
-    )
+    const { page, close } = await showcase.open('/network/module/vpc?tab=versions&v_page=99999')
     await page.getByRole('link', { name: 'Go to the last page, 3' }).click()
     await page.getByText('41 to 42 of 42 versions').waitFor()
     expect(new URL(page.url()).search).toBe('?tab=versions&v_page=3')

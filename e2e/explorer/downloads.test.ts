@@ -77,9 +77,7 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
   })
 
   it('a module has a chart of 30 days, and how often each version was downloaded', async () => {
-    const { page, problems, asked, close } = await showcase.open(
-      '/network/module/vpc?tab=versions',
-    )
+    const { page, problems, asked, close } = await showcase.open('/network/module/vpc?tab=versions')
     const section = page.locator('section[aria-labelledby=downloads]')
     const chart = section.getByRole('img', { name: /downloads from .* at most .* a day/ })
     await chart.waitFor()

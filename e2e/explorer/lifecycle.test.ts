@@ -36,24 +36,29 @@ const decoration = (page: Page, version: string) =>
     .evaluate((element) => getComputedStyle(element).textDecorationLine)
 
 describe.skipIf(chromiumPath === undefined)('a version that is not active', () => {
-  it.each(['module/vpc?tab=versions', 'provider/cmdb'])('is marked in the versions of %s', async (path) => {
-    const { page, problems, close } = await showcase.open(`/network/${path}`)
-    await row(page, '2.0.0').getByText('Quarantined').waitFor()
-    await row(page, '1.1.0').getByText('Yanked').waitFor()
-    await row(page, '1.0.0').getByText('Deprecated').waitFor()
-    const struck = ['2.0.0', '1.2.0', '1.1.0', '1.0.0'].map((version) => decoration(page, version))
-    expect((await Promise.all(struck)).map((line) => line === 'line-through')).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ])
-    await page.getByText('Latest', { exact: true }).first().waitFor()
-    expect(await row(page, '1.2.0').innerText()).toContain('Latest')
-    expect(await problemsInEveryLook(page)).toEqual([])
-    expect(problems).toEqual([])
-    await close()
-  })
+  it.each(['module/vpc?tab=versions', 'provider/cmdb'])(
+    'is marked in the versions of %s',
+    async (path) => {
+      const { page, problems, close } = await showcase.open(`/network/${path}`)
+      await row(page, '2.0.0').getByText('Quarantined').waitFor()
+      await row(page, '1.1.0').getByText('Yanked').waitFor()
+      await row(page, '1.0.0').getByText('Deprecated').waitFor()
+      const struck = ['2.0.0', '1.2.0', '1.1.0', '1.0.0'].map((version) =>
+        decoration(page, version),
+      )
+      expect((await Promise.all(struck)).map((line) => line === 'line-through')).toEqual([
+        true,
+        false,
+        true,
+        false,
+      ])
+      await page.getByText('Latest', { exact: true }).first().waitFor()
+      expect(await row(page, '1.2.0').innerText()).toContain('Latest')
+      expect(await problemsInEveryLook(page)).toEqual([])
+      expect(problems).toEqual([])
+      await close()
+    },
+  )
 
   it('says on its page why, and what to take instead', async () => {
     const { page, problems, close } = await showcase.open('/network/module/vpc?version=2.0.0')

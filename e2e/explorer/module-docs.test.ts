@@ -245,7 +245,9 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     const copied = await page.evaluate(() => navigator.clipboard.readText())
     expect(copied).toMatch(/^# string\ncidr = ""\n\n/)
-    expect(copied).toContain(`\npassword = ${String.raw`"<img src=x onerror=\"globalThis.ran = 1\">"`}\n`)
+    expect(copied).toContain(
+      `\npassword = ${String.raw`"<img src=x onerror=\"globalThis.ran = 1\">"`}\n`,
+    )
     expect(problems).toEqual([])
     await close()
   })

@@ -65,7 +65,10 @@ const deepestType = 32
 const shownLevels = 2
 
 const widthOf = (names: readonly string[]): number =>
-  names.reduce((width, { length }) => (length > longestAligned ? width : Math.max(width, length)), 0)
+  names.reduce(
+    (width, { length }) => (length > longestAligned ? width : Math.max(width, length)),
+    0,
+  )
 
 /** A type without the attributes that callers may leave out; undefined for what is not a type. */
 function neededOf(type: string): string | undefined {
@@ -143,7 +146,8 @@ function commented(inputs: readonly RequiredInput[]): string[] {
   const lines = shown.map(
     ({ name, type = 'any' }) => `${name.padEnd(width)} = ${neededOf(type) ?? dedented(type)}`,
   )
-  if (inputs.length > shown.length) lines.push(`and ${(inputs.length - shown.length).toLocaleString('en')} more`)
+  if (inputs.length > shown.length)
+    lines.push(`and ${(inputs.length - shown.length).toLocaleString('en')} more`)
   return commentLines(lines.join('\n')).map((line) => `  ${line}`)
 }
 

@@ -45,7 +45,9 @@ export function MostDownloaded({ rows }: { readonly rows: Rows }) {
                 <code>{row.version}</code>
               </Cell>
               <Cell label="Downloads" class="num">
-                <a href={`${resourceHref(row, { version: row.version, tab: row.kind === 'module' ? 'versions' : '' })}#downloads`}>
+                <a
+                  href={`${resourceHref(row, { version: row.version, tab: row.kind === 'module' ? 'versions' : '' })}#downloads`}
+                >
                   {number(row.downloadCount)}
                 </a>
               </Cell>
