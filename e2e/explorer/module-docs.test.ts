@@ -232,7 +232,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
   it('filters inputs by group, and copies all of them with their defaults', async () => {
     const { page, problems, close } = await open(`${module}?tab=inputs`)
     const group = page.getByRole('combobox', { name: 'Which inputs' })
-    expect((await group.innerText()).split('\n').map((it) => it.trim())).toEqual([
+    expect((await group.innerText()).split('\n').map((words) => words.trim())).toEqual([
       'All 13',
       'Required 2',
       'Optional 11',
