@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ScanPolicy, type ScanSummary, type Version } from '../../api/v1alpha1/v1alpha1.ts'
-import type { Bounded } from '../../base/memory/memory.ts'
+import type { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { quarantinedAfter, scanVerdict, stricter } from '../policy/policy.ts'
@@ -49,7 +49,7 @@ export interface ScanContext extends ArchiveScanning {
   /** By uid of the Version. A scan that failed is not written down. */
   readonly lastScans: Readonly<Record<ScanPart['summary'], Map<string, LastScan>>>
   /** Scans of go.mod and go.sum, which the platforms of a version have in common. */
-  readonly shared: Bounded<Promise<ScanResult | undefined>>
+  readonly shared: SharedResults<ScanResult | undefined>
   /** The policy of the installation, which others can only make stricter. */
   readonly defaultPolicy?: ScanPolicy | undefined
   /** @throws ScanError */
@@ -67,8 +67,10 @@ export interface ScanResult {
   readonly summary: ScanSummary
 }
 
-/** Platforms that wait for the same scan take its result, even if it failed: less than the wait after a failure. */
+/** How long platforms take the failure of a scan that they have in common: less than the wait after it. */
 const sharedMs = 2 * 60_000
+/** The same for what is no failure of a scan, such as a storage that is unreachable. */
+const retryMs = 100
 
 /**
  * Scans a file of a Version if that is due, and writes the result if it is new.
@@ -106,13 +108,22 @@ export async function scanVersion(
       return afterMs === undefined ? {} : { afterMs }
     }
     const subject = { version, part, identity }
-    const known = part === dependencies ? context.shared.get(sharedKey(subject)) : undefined
-    if (known === undefined && !context.takeSlot()) return { waitsFor: 'scanner' }
+    const key = part === dependencies ? sharedKey(subject) : undefined
+    const isShared = key !== undefined && context.shared.has(key)
+    if (!isShared && !context.takeSlot()) return { waitsFor: 'scanner' }
     const isKnown = (sha256: string) => {
       read = sha256
       return dueInMs(sha256) !== 0
     }
-    const scanned = await (known ?? scanOnce(context, subject, isKnown, signal))
+    let isScanned = false
+    const scan = async () => {
+      isScanned = true
+      const found = await scanArchive(context, subject, isKnown, signal)
+      return found && resultFrom(found, part, identity, context.clock())
+    }
+    // Those who wait have no slot: they try again by themselves later.
+    const failedMs = (error: unknown) => (error instanceof ScanError ? sharedMs : retryMs)
+    const scanned = await (key === undefined ? scan() : context.shared.get(key, scan, { failedMs }))
     if (scanned === undefined) {
       await sayScanned(context, object, part, read)
       return {}
@@ -122,7 +133,7 @@ export async function scanVersion(
     // Its spec changed meanwhile: that asks for another look, which scans it again.
     if (!(await write(context, object, part, sha256, result))) return {}
     remember(context, subject, sha256)
-    return { isScanned: known === undefined, ...soonestRescan(context, version, database) }
+    return { isScanned, ...soonestRescan(context, version, database) }
   } catch (thrown) {
     const error = thrown instanceof FillError ? failed(thrown.message, thrown) : thrown
     if (!(error instanceof ScanError) || signal.aborted) throw error
@@ -155,27 +166,6 @@ async function sayScanned(
     const isSame = summary !== undefined && summary.sha256 === sha256
     return isSame ? { ...unchanged, conditions: { [part.condition]: stateOf(summary) } } : unchanged
   })
-}
-
-/** Scans a file, for all platforms if they have it in common. */
-async function scanOnce(
-  context: ScanContext,
-  subject: ScanSubject,
-  isKnown: (sha256: string) => boolean,
-  signal: AbortSignal,
-): Promise<ScanResult | undefined> {
-  const { part, identity } = subject
-  const made = scanArchive(context, subject, isKnown, signal).then(
-    (scanned) => scanned && resultFrom(scanned, part, identity, context.clock()),
-  )
-  if (part !== dependencies) return made
-  const key = sharedKey(subject)
-  context.shared.set(key, made, context.clock() + sharedMs)
-  // Such as a storage that is unreachable.
-  made.catch((error: unknown) => {
-    if (!(error instanceof ScanError)) context.shared.delete(key)
-  })
-  return made
 }
 
 function sharedKey({ version, part, identity }: ScanSubject): string {

@@ -7,7 +7,7 @@ import { mkdir } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { ScanPolicy, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
-import { Bounded } from '../../base/memory/memory.ts'
+import { SharedResults } from '../../base/memory/memory.ts'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { StoredObject } from '../../records/store/store.ts'
@@ -102,7 +102,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     ...options,
     clock,
     lastScans,
-    shared: new Bounded<Promise<ScanResult | undefined>>({ maxEntries: 20, clock }),
+    shared: new SharedResults<ScanResult | undefined>({ maxEntries: 20, clock }),
   }
   const look = async (): Promise<ScannerIdentity> => {
     const found = await scanner.identity()

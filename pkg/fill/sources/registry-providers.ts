@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
-import { Bounded } from '../../base/memory/memory.ts'
+import { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
 import { expectStatus, parseJson } from './answers.ts'
@@ -22,12 +22,12 @@ import { bareVersion, versionFrom } from './versions.ts'
 
 const documentBytes = 1024 * 1024
 const signatureBytes = 256 * 1024
-const documentsMs = 2 * 60_000
 
 /** Documents that all platforms of a version share, by URL. */
-type Documents = Bounded<Promise<Buffer>>
+type Documents = SharedResults<Buffer>
 
-export const openDocuments = (clock: Clock): Documents => new Bounded({ maxEntries: 100, clock })
+export const openDocuments = (clock: Clock): Documents =>
+  new SharedResults({ maxEntries: 100, clock })
 
 export interface RegistryProviderOptions extends UpstreamRegistryOptions {
   readonly documents: Documents
@@ -232,18 +232,14 @@ export class RegistryProvider implements ProviderUpstream {
     { signal, urgent }: UpstreamOptions,
     maxBytes: number,
   ): Promise<Buffer> {
-    const { documents, upstream, clock } = this.#options
+    const { documents, upstream } = this.#options
     const href = absolute(url, offer)
     const key = hash('sha256', `${this.identity} ${href}`)
-    // The other caller's request may have been aborted; then this caller asks again. So does one that a person waits for.
-    const known = urgent === true ? undefined : await documents.get(key)?.catch(() => undefined)
-    if (known !== undefined) return known
-    const asked = upstream
-      .ask(href, { signal, urgent, namedByUpstream: true, maxBytes })
-      .then((answer: EgressAnswer) => expectStatus(answer, 200).body)
-    documents.set(key, asked, clock() + documentsMs)
-    asked.catch(() => documents.delete(key))
-    return asked
+    const ask = () =>
+      upstream
+        .ask(href, { signal, urgent, namedByUpstream: true, maxBytes })
+        .then((answer: EgressAnswer) => expectStatus(answer, 200).body)
+    return documents.get(key, ask, { isFresh: urgent === true })
   }
 }
 

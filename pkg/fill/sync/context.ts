@@ -2,7 +2,7 @@ import type { LimitsByKind } from '../../archives/archive/archive.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
-import type { Bounded } from '../../base/memory/memory.ts'
+import type { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { ApiError } from '../../records/kube/kube.ts'
@@ -115,9 +115,11 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   /** Limits how many stored versions are compared in addition to those that are stored. */
   readonly comparisonAllowance: DocsAllowance
   /** Documentation of providers that was fetched from a repository lately. */
-  readonly pages: Bounded<Promise<PackedDocs | undefined>>
+  readonly pages: SharedResults<PackedDocs | undefined>
   /** go.mod and go.sum of providers that were fetched lately. */
-  readonly providerFiles: Bounded<Promise<SourceFiles>>
+  readonly providerFiles: SharedResults<SourceFiles>
+  /** Repositories of providers that could not be listed lately. */
+  readonly repositories: SharedResults<void>
   readonly removals: Removals
   readonly signers: FirstSigners
   /** Requests work on another object. */

@@ -5,7 +5,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { Bounded } from '../../base/memory/memory.ts'
+import { SharedResults } from '../../base/memory/memory.ts'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
 import type { ObjectKind, StoredObject, StoredRef } from '../../records/store/store.ts'
 import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
@@ -107,8 +107,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     inUse: new ArchivesInUse(),
     docsAllowance: new DocsAllowance(clock),
     comparisonAllowance: new DocsAllowance(clock, 2000),
-    pages: new Bounded({ maxEntries: 20, clock }),
-    providerFiles: new Bounded({ maxEntries: 20, clock }),
+    pages: new SharedResults({ maxEntries: 20, clock }),
+    providerFiles: new SharedResults({ maxEntries: 20, clock }),
+    repositories: new SharedResults({ maxEntries: 100, keptMs: 0, clock }),
     removals,
     signers: new FirstSigners(),
     wake,

@@ -29,7 +29,7 @@ import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { docsInArchive } from './document.ts'
 import { type Earlier, earlierOf, earlierOfAll } from './earlier.ts'
-import { configOf } from './parent-of.ts'
+import { moduleConfigOf } from './parent-of.ts'
 import { storedPlaceOf, type VersionPlan } from './plan.ts'
 import { storedDocs } from './readme.ts'
 import { docsIn } from './status.ts'
@@ -60,9 +60,9 @@ interface VersionRules {
   readonly isAccepted: boolean
 }
 
-function rulesOf({ spec }: Version, parent: StoredObject | undefined): VersionRules {
-  const { versionPolicy = 'None' }: ModuleConfig = { ...configOf(parent), ...spec.moduleConfigRef }
-  return { policy: versionPolicy, isAccepted: spec.acceptBreaking === true }
+function rulesOf(version: Version, parent: StoredObject | undefined): VersionRules {
+  const { versionPolicy = 'None' } = moduleConfigOf(parent, version)
+  return { policy: versionPolicy, isAccepted: version.spec.acceptBreaking === true }
 }
 
 /** Whether a version that breaks callers is refused. */

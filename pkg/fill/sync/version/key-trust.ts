@@ -13,7 +13,7 @@ import { ownedBy } from '../parent/children.ts'
  */
 export function requireTrust(
   context: Context,
-  { trustedKeys = [], keyPolicy }: ProviderConfig,
+  { trustedKeys = [], keyPolicy }: Partial<ProviderConfig>,
   parent: StoredObject | undefined,
   { signer }: ProviderRelease,
   version: string,

@@ -1,14 +1,10 @@
-import type { ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { visitFiles } from '../../../archives/archive/archive.ts'
 import { type PackedDocs, PageCollector } from '../../../archives/docs/docs.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, latestOf } from '../context.ts'
 import { resourceOf } from '../resource.ts'
-import { configOf } from './parent-of.ts'
+import { providerConfigOf } from './parent-of.ts'
 import { placeOf } from './plan.ts'
-
-/** Platforms of a version ask for the same pages at about the same time. */
-const sharedMs = 2 * 60_000
 
 /**
  * Fetches the documentation of a provider version from the repository that its config names.
@@ -26,12 +22,10 @@ export async function pagesFromSource(
   const { source, name, version, githubClientConfig } = place
   const { namespace } = object.metadata
   const key = JSON.stringify([namespace, name, version, source])
-  const known = await context.pages.get(key)?.catch(() => undefined)
-  if (known !== undefined) return known
   const upstream = context.sources.module({ name, source, githubClientConfig }, namespace)
   const limits = context.limits.module
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
-  const made = (async () => {
+  return context.pages.get(key, async () => {
     const resolved = await upstream.resolve(version, { signal: deadline })
     const { file, path } = await upstream.fetch(resolved, { signal: deadline, limits })
     try {
@@ -41,10 +35,7 @@ export async function pagesFromSource(
     } finally {
       await file.remove()
     }
-  })()
-  context.pages.set(key, made, context.clock() + sharedMs)
-  made.catch(() => context.pages.delete(key))
-  return made
+  })
 }
 
 /** The repository with the documentation of a provider version; undefined for modules, too. */
@@ -52,10 +43,6 @@ export function pagesSourceOf(context: Context, object: StoredObject) {
   const version = resourceOf('Version', latestOf(context, object))
   if (version.spec.type !== 'Provider') return undefined
   const { parent, configName: name, version: number } = placeOf(context, version)
-  const config = {
-    ...configOf(parent),
-    ...version.spec.providerConfigRef,
-  } as Partial<ProviderConfig>
-  const { docs: source, githubClientConfig } = config
+  const { docs: source, githubClientConfig } = providerConfigOf(parent, version)
   return source && { source, name, version: number, githubClientConfig }
 }

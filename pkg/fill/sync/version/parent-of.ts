@@ -44,5 +44,20 @@ export function configOf(
   return moduleConfig ?? providerConfig
 }
 
+/** The config of a Version of a module, which can say more than that of its Module. */
+export const moduleConfigOf = (
+  parent: StoredObject | undefined,
+  { spec }: Version,
+): ModuleConfig => ({
+  ...configOf(parent),
+  ...spec.moduleConfigRef,
+})
+
+/** The same of a provider. */
+export const providerConfigOf = (
+  parent: StoredObject | undefined,
+  { spec }: Version,
+): Partial<ProviderConfig> => ({ ...configOf(parent), ...spec.providerConfigRef })
+
 const systemOf = (config: ModuleConfig | ProviderConfig | undefined): string | undefined =>
   config !== undefined && 'provider' in config ? config.provider : undefined

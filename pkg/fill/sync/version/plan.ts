@@ -4,9 +4,7 @@ import {
   type Artifact,
   configOfVersion,
   configRefOf,
-  type ModuleConfig,
   normalizeVersion,
-  type ProviderConfig,
   parentRefOf,
   type ScanPolicy,
   type StorageConfig,
@@ -23,7 +21,7 @@ import { addressOf } from '../depot/listing.ts'
 import { contentOfRelease, markOfModule, markOfRevision } from './content-mark.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
 import { requireTrust } from './key-trust.ts'
-import { configOf, parentOfVersion } from './parent-of.ts'
+import { configOf, moduleConfigOf, parentOfVersion, providerConfigOf } from './parent-of.ts'
 import { requireSigner } from './signer-rule.ts'
 import type { Candidate } from './work.ts'
 
@@ -156,12 +154,9 @@ export function planOf(context: Context, version: Version): VersionPlan {
     : providerPlan(context, version, placed)
 }
 
-function modulePlan(
-  context: Context,
-  { metadata, spec }: Version,
-  placed: PlacedVersion,
-): VersionPlan {
-  const config: ModuleConfig = { ...configOf(placed.parent), ...spec.moduleConfigRef }
+function modulePlan(context: Context, version: Version, placed: PlacedVersion): VersionPlan {
+  const { metadata, spec } = version
+  const config = moduleConfigOf(placed.parent, version)
   const { source: origin, repoUrl, repoOwner, immutable } = config
   if (origin === undefined && repoUrl === undefined && repoOwner === undefined) {
     throw new FillError(
@@ -205,7 +200,7 @@ function providerPlan(context: Context, version: Version, placed: PlacedVersion)
   if (os === undefined || arch === undefined) {
     throw new FillError('InvalidSpec', 'spec.operatingSystem and spec.architecture are required')
   }
-  const config = { ...configOf(placed.parent), ...spec.providerConfigRef } as ProviderConfig
+  const config = providerConfigOf(placed.parent, version)
   const type = placed.configName
   const upstream = context.sources.provider({ ...config, name: type }, metadata.namespace)
   const parts = [upstream.identity, os, arch]

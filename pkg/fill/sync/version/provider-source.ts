@@ -25,7 +25,7 @@ import type { SyncRequest } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
-import { configOf } from './parent-of.ts'
+import { providerConfigOf } from './parent-of.ts'
 import { placeOf, type StoragePlace } from './plan.ts'
 import { sourcedStatus } from './status.ts'
 import { storeBytes } from './store.ts'
@@ -33,8 +33,6 @@ import { type VersionStatus, versionStatus } from './work.ts'
 
 type GithubClientConfig = ProviderConfig['githubClientConfig']
 
-/** Platforms of a version ask for the same files at about the same time. */
-const sharedMs = 2 * 60_000
 /** A repository that cannot be listed is not asked again for each of its versions, nor a version for each platform. */
 const brokenMs = 30 * 60_000
 /** A version that is stored once needs no newer list of tags, unless it is missing there. */
@@ -55,7 +53,7 @@ export type SourceFiles = { readonly revision: string } & (
   | { readonly problem: string }
 )
 
-interface SourceNeed {
+export interface SourceNeed {
   readonly signal: AbortSignal
   /** Whether the archive was just looked for in storage; then the files are, too. */
   readonly isChecked: boolean
@@ -170,10 +168,7 @@ function wantedSource(
 ): WantedSource | 'unknown' | undefined {
   const resource = resourceOf('Version', latestOf(context, object))
   const { parent, configName: name, version } = placeOf(context, resource)
-  const config: Partial<ProviderConfig> = {
-    ...configOf(parent),
-    ...resource.spec.providerConfigRef,
-  }
+  const config = providerConfigOf(parent, resource)
   const status = parent?.status as Provider['status']
   const url = config.sourceRepository ?? status?.resolvedSourceRepository
   if (url === undefined && resource.spec.upload === undefined) return 'unknown'
@@ -220,44 +215,37 @@ async function filesOf(
   const { namespace } = object.metadata
   const key = JSON.stringify([namespace, origin.name, version, repository, request])
   const whole = JSON.stringify([namespace, origin])
-  const known = context.providerFiles.get(key)
-  if (known !== undefined) return known
-  const broken = request === undefined ? context.providerFiles.get(whole) : undefined
-  if (broken !== undefined) return broken
   const upstream = openSource(context, namespace, wanted)
-  if (upstream.file === undefined) {
+  if (upstream.file === undefined && !context.providerFiles.has(key)) {
     // The rest of the work asks no registry.
     context.slots.free(keyOf(object.metadata))
     const waitsFor = `clones/${namespace}`
     if (!context.slots.take(waitsFor, keyOf(object.metadata))) return { waitsFor }
   }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
-  const nowMs = context.clock()
   const asking = {
     signal: deadline,
     maxAgeMs: request === undefined ? maxAgeMs : 0,
     maxIncompleteAgeMs: incompleteListMs,
   }
-  const made = (async () => {
-    const listed = upstream.list(asking).then(() => requireReadable(wanted, upstream, asking))
-    await listed.catch((error: unknown) => {
-      if (!signal.aborted) context.providerFiles.set(whole, made, nowMs + brokenMs)
-      throw error
-    })
+  const failedMs = () => (signal.aborted ? 0 : brokenMs)
+  const list = async () => {
+    await upstream.list(asking)
+    await requireReadable(wanted, upstream, asking)
+  }
+  let isListed = false
+  const make = async () => {
+    await context.repositories.get(whole, list, { failedMs, isFresh: request !== undefined })
+    isListed = true
     // The list that was just asked for is recent enough.
     const recent = { ...asking, maxAgeMs: Math.max(asking.maxAgeMs, freshListMs) }
     const resolved = await upstream.resolve(version, recent)
-    const found = await readFiles(context, upstream, resolved, { repository, signal: deadline })
-    const isLarge = 'bytes' in found && found.bytes.length > maxSharedBytes
-    if (isLarge) context.providerFiles.delete(key)
-    return found
-  })()
-  context.providerFiles.set(key, made, nowMs + sharedMs)
-  made.catch(() => {
-    if (signal.aborted) context.providerFiles.delete(key)
-    else context.providerFiles.set(key, made, nowMs + brokenMs)
+    return readFiles(context, upstream, resolved, { repository, signal: deadline })
+  }
+  return context.providerFiles.get(key, make, {
+    isKept: (found) => !('bytes' in found && found.bytes.length > maxSharedBytes),
+    failedMs: () => (isListed ? failedMs() : 0),
   })
-  return made
 }
 
 /** Compares a host that only a registry names with the rules first, because a refused request fires an alert. @throws FillError */

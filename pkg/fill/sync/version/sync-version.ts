@@ -7,8 +7,8 @@ import { resourceOf } from '../resource.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { heldContent } from './aged.ts'
-import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
-import { document } from './document.ts'
+import { keepBelongings } from './belongings.ts'
+import { refusalBasis, requiredEarlier } from './comparison.ts'
 import { addFinalizer } from './finalizer.ts'
 import { moveArchive } from './move.ts'
 import { obtain } from './obtain.ts'
@@ -19,14 +19,13 @@ import {
   storedPlaceOf,
   type VersionPlan,
 } from './plan.ts'
-import { keepSource } from './provider-source.ts'
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { ruleBasis } from './signer-rule.ts'
 import { keptStatus, placeFields, waitingStatus } from './status.ts'
 import { takeBack } from './take-back.ts'
 import { upstreamOf } from './upstream.ts'
-import { type StoredState, verificationDueMs, verifyStored } from './verify.ts'
+import { type StoredState, verifyStored } from './verify.ts'
 import { type VersionStatus, type VersionWork, versionStatus } from './work.ts'
 
 /** Syncs a Version whose archive comes from a source. @throws FillError, ArchiveError, RegistryError, ApiError */
@@ -188,26 +187,15 @@ async function afterwards(
   }
   const nextReplacedMs = await removeReplaced(context, current)
   const at = storedPlaceOf(context, resourceOf('Version', current))
-  const undocumentedMs = await document(context, latestOf(context, current), at, {
+  const kept = await keepBelongings(context, current, at, parent, {
     signal,
     isChecked: stored.isChecked,
+    request,
   })
-  const uncomparedMs = await compareStored(context, latestOf(context, object), parent, signal)
-  const { isChecked } = stored
-  const latest = latestOf(context, object)
-  const source = await keepSource(context, latest, at, { signal, isChecked, request })
-  if (source.waitsFor !== undefined) return source
-  const { artifact, drift } = versionStatus(current)
-  const due = artifact && verificationDueMs(context, current, artifact)
-  return soonest(
-    nextReplacedMs,
-    due && Math.min(due.verify, due.rehash) - clock(),
-    afterMs,
-    undocumentedMs,
-    source.afterMs,
-    uncomparedMs,
-    drift === undefined ? undefined : jittered(timings.stalledMs, sourceKey),
-  )
+  if (kept.waitsFor !== undefined) return kept
+  const { drift } = versionStatus(current)
+  const driftedMs = drift === undefined ? undefined : jittered(timings.stalledMs, sourceKey)
+  return soonest(nextReplacedMs, afterMs, kept.afterMs, driftedMs)
 }
 
 /** Removes replaced archives that are old enough. @returns time until the next one is */

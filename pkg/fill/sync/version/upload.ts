@@ -2,19 +2,17 @@ import { fileNameOf, sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
 import { hasReason } from '../../../base/errors/errors.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, latestOf, soonest, timeOf } from '../context.ts'
+import { type Context, timeOf } from '../context.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { resourceOf } from '../resource.ts'
 import { writeStatus } from '../status.ts'
-import { compareStored } from './comparison.ts'
-import { document } from './document.ts'
+import { keepBelongings } from './belongings.ts'
 import { moveArchive } from './move.ts'
 import { heldForScan, type PlacedVersion, placeOf, storedPlaceOf } from './plan.ts'
-import { keepSource } from './provider-source.ts'
 import { forgetPublication, publishedOf } from './publications.ts'
 import { awaitRelease, wakeRelease } from './release.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
-import { verificationDueMs, verifyStored } from './verify.ts'
+import { verifyStored } from './verify.ts'
 import type { VersionStatus, VersionWork } from './work.ts'
 
 /**
@@ -101,21 +99,11 @@ export async function syncUpload(
   })
   if (published !== undefined) await forgetPublication(context, version)
   await resetForceSync(context, object, request)
-  const undocumentedMs = await document(context, latestOf(context, object), placed, {
-    signal,
-    isChecked: stored?.isChecked !== false,
-  })
-  const current = latestOf(context, object)
-  const uncomparedMs = await compareStored(context, current, placed.parent, signal)
-  const source = await keepSource(context, latestOf(context, object), placed, {
+  return keepBelongings(context, object, placed, placed.parent, {
     signal,
     isChecked: stored?.isChecked !== false,
     request,
   })
-  if (source.waitsFor !== undefined) return source
-  const due = verificationDueMs(context, object, found)
-  const dueMs = Math.min(due.verify, due.rehash) - context.clock()
-  return soonest(dueMs, undocumentedMs, source.afterMs, uncomparedMs)
 }
 
 /** In a place of another tenant, a message only says whether the object has the digest that the caller named. */
