@@ -104,7 +104,7 @@ export const ListingMemory = z.object({
         versions: z
           .array(z.string())
           .describe(
-            'Versions, each with the beginning of its commit, or of a digest of its checksums, such as 1.2.0@4f1d2c3b5a69.',
+            'Versions, each with the beginning of its commit, or of a digest of its checksums, such as 1.2.0@4f1d2c3b5a69. 1.2.0@ is one whose content was never read.',
           ),
       }),
     )
@@ -154,7 +154,7 @@ export const ListingMemory = z.object({
     )
     .optional()
     .describe(
-      'Evidence of versions whose content upstream replaced while they waited, the last 10.',
+      'Evidence of versions whose content upstream replaced while they waited, the last 100.',
     ),
 })
 export type ListingMemory = z.infer<typeof ListingMemory>

@@ -149,8 +149,8 @@ export function seenVersions(
     const { mark, publishedMs = nowMs } = one
     const pastMs = publishedMs < nowMs ? publishedMs : undefined
     const known = before?.get(version)
-    if (neverRead(one)) return nowMs
-    const isSame = known?.mark === undefined || mark === undefined || known.mark === mark
+    if (neverRead(one) || known?.isUnread === true) return nowMs
+    const isSame = known?.mark === undefined || mark === undefined || isSameMark(known.mark, mark)
     if (known !== undefined) return isSame ? Math.max(known.sinceMs, pastMs ?? 0) : nowMs
     if (pastMs !== undefined) return before ? Math.max(pastMs, lastMs) : pastMs
     return young?.has(version) === false ? nowMs - minimumAgeMs : nowMs
@@ -168,6 +168,11 @@ export function seenVersions(
       ]
     }),
   )
+}
+
+/** Whether two marks name the same content. Older releases kept shorter ones. */
+export function isSameMark(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one)
 }
 
 /** When a version may come in, which may be in the past. A version that was never listed may not. */

@@ -69,7 +69,7 @@ export interface ScanResult {
 
 /** How long platforms take the failure of a scan that they have in common: less than the wait after it. */
 const sharedMs = 2 * 60_000
-/** The same for what is no failure of a scan, such as a storage that is unreachable. */
+/** The same for a failure of something else, such as a storage that is unreachable. */
 const retryMs = 100
 
 /**

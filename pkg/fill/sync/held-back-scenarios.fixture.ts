@@ -219,7 +219,7 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(drifted()).toMatchObject({
         status: 'True',
         message: expect.stringMatching(
-          /^git\.test\/vpc has other content under v1\.0\.4 than .* old enough too, at the next poll .* \(20.*Z\)$/,
+          /^git\.test\/vpc has other content under v1\.0\.4 than .* still served\. The new content is stored once it is old enough, too \(20.*Z\)$/,
         ) as string,
       })
       await later(7 * day)

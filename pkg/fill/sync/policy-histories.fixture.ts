@@ -61,7 +61,7 @@ export class History {
   readonly #folder: string
   readonly #storage: string
   readonly #offered = new Map<Name, Content>()
-  /** What the next question for a version changes before it is answered. */
+  /** Contents that the next question for a version brings, before it is answered. */
   readonly #races = new Map<Name, Content>()
   readonly #revisions = new Map<string, readonly [Name, Content]>()
   readonly #waiting = new Set<{ readonly atMs: number; readonly call: () => void }>()

@@ -4,7 +4,7 @@ import type { UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import { contents, History, hour, type Name, names, sources } from './policy-histories.fixture.ts'
 
-/* What a policy promises, after random histories of an upstream, of a policy, of a process and of its records. */
+/* Promises of a policy, after random histories of an upstream, of a policy, of a process and of its records. */
 
 const count = Number(process.env['DEPOT_HISTORIES'] ?? 12)
 const seed = Number(process.env['DEPOT_SEED'] ?? Date.now() % 1_000_000)

@@ -74,8 +74,8 @@ export function replacedScenarios(scene: () => Scene): void {
         {
           version: '1.1.0',
           at,
-          seen: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
-          offered: expect.stringMatching(/^[0-9a-f]{24}$/) as string,
+          seen: expect.stringMatching(/^[0-9a-f]{40}$/) as string,
+          offered: expect.stringMatching(/^[0-9a-f]{40}$/) as string,
         },
       ])
       const alarms = () =>
@@ -139,11 +139,20 @@ export function replacedScenarios(scene: () => Scene): void {
       }) as typeof real)
       await later(7 * day)
       expect(fetched()).toBe(0)
-      expect(Number(await counted()) - before).toBe(2)
+      expect(Number(await counted()) - before).toBe(1)
+      const evidence = listing()?.replaced
+      expect(evidence).toMatchObject([{ version: '1.1.0' }])
       const names = stored()
       expect(scene().condition('Version', names[0] ?? '', 'Ready')).toMatchObject({
         reason: 'UpstreamChanged',
+        message:
+          `upstream replaced 1.1.0 after Depot ${scene().namespace}/main had let it in. ` +
+          'The new content is stored once it is old enough, too',
       })
+      await later(2 * hour)
+      await later(2 * hour)
+      expect(Number(await counted()) - before).toBe(1)
+      expect(listing()?.replaced).toEqual(evidence)
       spy.mockRestore()
       await later(hour)
       await later(day)
@@ -171,7 +180,26 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(Date.parse(until() ?? '') - now()).toBeGreaterThan(6.9 * day)
     })
 
-    it('comes in on time although its checksums could not be read at first', async () => {
+    it('is young when it is back before the next list, and was gone in the last one', async () => {
+      await begin()
+      const fault = new FillError('ArchiveTooLarge', 'too large')
+      scene().upstream.faults.set('fetch acme/dns 1.1.0', fault)
+      await later(8 * day)
+      expect(stored()).toHaveLength(2)
+      scene().upstream.provider('acme/dns', { '1.0.0': release() })
+      await later(hour)
+      scene().upstream.faults.clear()
+      releases('stolen')
+      scene().aheadMs += 2 * hour
+      await scene().run()
+      await eventually(() => expect(listing()?.heldBack).toMatchObject([{ version: '1.1.0' }]))
+      expect(fetched()).toBe(2)
+      expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)
+      await later(7 * day)
+      await eventually(() => expect(fetched()).toBe(4))
+    })
+
+    it('comes in without an alarm although its checksums could not be read at first', async () => {
       scene().upstream.provider('acme/dns', { '1.0.0': release() })
       await provider()
       await scene().run()
@@ -180,6 +208,7 @@ export function replacedScenarios(scene: () => Scene): void {
       scene().upstream.faults.set('sums acme/dns 1.1.0', fault)
       await later(hour)
       scene().upstream.faults.clear()
+      await later(hour)
       await later(6 * day)
       expect(stored()).toEqual([])
       await later(day)
@@ -220,6 +249,18 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).not.toContain('dns-1-2-0-linux-amd64')
       await later(7 * day)
       expect(scene().names('Version')).toContain('dns-1-2-0-linux-amd64')
+    })
+
+    it('is young when its content is read first, however long nobody looked', async () => {
+      await begin()
+      scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.2.0': release() })
+      const fault = new FillError('UpstreamNotFound', 'nothing was uploaded yet')
+      scene().upstream.faults.set('sums acme/dns 1.2.0', fault)
+      await later(hour)
+      scene().upstream.faults.clear()
+      await later(30 * day)
+      expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)
+      expect(scene().names('Version')).not.toContain('dns-1-2-0-linux-amd64')
     })
 
     it('does not disturb other versions if it was let in, was never stored, and vanishes', async () => {

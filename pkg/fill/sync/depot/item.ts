@@ -8,15 +8,9 @@ import { type Context, msOf, refOf } from '../context.ts'
 import { reportException } from '../decisions.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/gone.ts'
-import {
-  admission,
-  type HeldVersion,
-  heldBackIn,
-  listingOf,
-  seenBefore,
-  unlistedIn,
-} from '../parent/held-back.ts'
+import { admission, type HeldVersion, heldBackIn, unlistedIn } from '../parent/held-back.ts'
 import { denialsOf, quarantine } from '../parent/quarantine.ts'
+import { listingOf, seenBefore } from '../parent/seen.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
 import { configIn, identityOf, type KnownSource, knownSources, knownVersions } from './known.ts'
 import {
@@ -170,18 +164,20 @@ async function bring(
   const select = (all: readonly string[]) =>
     selectVersions([...all, ...missing], constraints, { historyLimit }).versions
   const wanted = new Set([...select(versions), ...known.all].map(normalizeVersion))
+  const isAwaited = (version: string) => {
+    const name = normalizeVersion(version)
+    return wanted.has(name) && (unstored.has(name) || !have.has(name))
+  }
   const candidates = await markedVersions(context, namespace, item, {
     versions: listed.versions,
     policy,
     memory: listingOf(before),
     lastMs: from.lastMs,
-    isAwaited: (version) => {
-      const name = normalizeVersion(version)
-      return wanted.has(name) && (unstored.has(name) || !have.has(name))
-    },
+    isAwaited,
     asking,
   })
-  const admitted = admission(context, depot, before, { ...from, versions: candidates }, policy)
+  const all = { ...from, versions: candidates, isAwaited }
+  const admitted = admission(context, depot, before, all, policy)
   const { admits, exceptionsOf, remember } = admitted
   const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
   const mayCome = (version: string) =>

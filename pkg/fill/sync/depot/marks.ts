@@ -11,7 +11,7 @@ import {
   type UpstreamVersion,
 } from '../../sources/sources.ts'
 import { type Context, msOf } from '../context.ts'
-import { seenIn } from '../parent/held-back.ts'
+import { seenIn } from '../parent/seen.ts'
 import { contentOfRelease, markOfCommit, markOfModule } from '../version/content-mark.ts'
 import type { DepotItem } from './configs.ts'
 

@@ -1,6 +1,5 @@
 /** Versions of an upstream that a Depot wants, and that are too young for its policy, or refused by it. */
 
-import semver from 'semver'
 import { type HeldWhy, whyHeld } from '../../../api/held/held.ts'
 import {
   ListingMemory,
@@ -13,25 +12,22 @@ import {
   type CandidateVersion,
   exceptionsFor,
   freeMs,
+  isSameMark,
   type Policy,
   type PolicyRefusal,
   type RuleFacts,
   refusalOf,
   ruleRefusalOf,
-  type SeenVersion,
   seenVersions,
   withoutExceptions,
 } from '../../policy/policy.ts'
 import { type Context, keyOf, msOf, timeOf } from '../context.ts'
-import { writeStatus } from '../status.ts'
-import { markLength } from '../version/content-mark.ts'
 import { fitting } from './held-entries.ts'
 import { refusedSigners } from './refused-signers.ts'
-import { newEvidence, replacedIn, reportReplaced } from './replaced.ts'
+import { replacedIn, writeListing } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
+import { listingOf, rememberedVersions, seenIn } from './seen.ts'
 
-/** API servers refuse objects of more than about 1.5 MB. */
-const maxSeenBytes = 600_000
 const maxSkewMs = 5 * 60_000
 const skewedWaitMs = 10 * 60_000
 
@@ -60,6 +56,8 @@ interface Listed extends Omit<RuleFacts, 'sinceMs'> {
   readonly skewMs?: number | undefined
   /** When upstream was last listed; undefined if nobody knows. */
   readonly lastMs: number | undefined
+  /** Whether a config wants a version of which something is not stored. */
+  readonly isAwaited: (version: string) => boolean
 }
 
 /** Whether the clocks of a host and of this machine differ too much to compute an age. */
@@ -89,13 +87,13 @@ export function admission(
   context: Context,
   depot: StoredObject,
   parent: StoredObject | undefined,
-  { address, versions, isImmutable, lastMs, skewMs, ...source }: Listed,
+  { address, versions, isImmutable, isAwaited, lastMs, skewMs, ...source }: Listed,
   policy: Policy | undefined,
 ): Admission {
   const before = listingOf(parent)
   if (policy === undefined) {
     const forget = async (object: StoredObject) => {
-      if (before !== undefined) await writeListing(context, object, undefined)
+      if (before !== undefined) await writeListing(context, object, () => undefined)
       return { heldBack: [], unlisted: 0 }
     }
     const admits = () => true
@@ -108,6 +106,11 @@ export function admission(
   const vanished = [...(known ?? [])].filter(
     ([version, one]) => !seen.has(version) && one.mark !== undefined && freeMs(one, policy) > nowMs,
   )
+  const remembered = () =>
+    rememberedVersions(new Map([...vanished, ...seen]), {
+      isAwaited: (version) => seen.has(version) && isAwaited(version),
+      isYoung: (one) => freeMs(one, policy) > nowMs,
+    })
   const replaced = isImmutable ? replacedIn(known, seen, timeOf(nowMs)) : []
   const freeOf = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
     freeMs(seen.get(normalizeVersion(version)), { minimumAgeMs })
@@ -133,7 +136,7 @@ export function admission(
   const strictly = withoutExceptions(policy)
   const entryOf = (version: string) => {
     const refusal = refusalIn(version, policy)
-    const { sinceMs = nowMs, isUnread } = seen.get(normalizeVersion(version)) ?? {}
+    const { sinceMs = nowMs, mark, isUnread } = seen.get(normalizeVersion(version)) ?? {}
     const ages = agesFor(address, version, policy)
     const isOlder =
       (ages.Installation === 0 && datedBy !== 'Installation') || isFree(version, ages.Installation)
@@ -146,7 +149,7 @@ export function admission(
       const why = 'TooYoung' as const
       const since = timeOf(sinceMs)
       const isReplaced = [...(before?.replaced ?? []), ...replaced].some(
-        (one) => one.version === normalizeVersion(version) && one.at === since,
+        (one) => one.version === normalizeVersion(version) && mark && isSameMark(one.offered, mark),
       )
       const replacedNow = isReplaced ? 'upstream replaced it, so its age began again' : undefined
       const message = isUnread
@@ -176,98 +179,28 @@ export function admission(
         ...held.map(entryOf),
         ...signers.filter(({ version }) => !waiting.has(normalizeVersion(version))),
       ]
-      const evidence = newEvidence(
-        before?.replaced,
-        replaced.filter(({ version }) => waiting.has(version)),
-      )
       const listing = {
         address,
         depot: keyOf(depot.metadata),
         ...(policy.needsAge && {
           firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
           // Nothing may count from a wrong clock.
-          seen: isSkewed ? before?.seen : groupsOf(new Map([...vanished, ...seen])),
+          seen: isSkewed ? before?.seen : remembered(),
         }),
         ...fitting(heldBack),
-        replaced: evidence.all,
       }
       const isEmpty = !policy.needsAge && heldBack.length === 0
-      await writeListing(context, object, isEmpty ? undefined : listing)
-      reportReplaced(context, object, address, evidence.fresh)
+      await writeListing(
+        context,
+        object,
+        () => (isEmpty ? undefined : listing),
+        replaced.filter(({ version }) => isAwaited(version)),
+      )
       const written = { ...object, status: { listing } }
       return { heldBack: heldBackIn(written), unlisted: unlistedIn(written) }
     },
   }
 }
-
-async function writeListing(
-  context: Context,
-  object: StoredObject,
-  listing: ListingMemory | undefined,
-): Promise<void> {
-  // The resource is observed when its Versions exist.
-  const change = { fields: { listing }, conditions: {}, isObserved: false }
-  await writeStatus<ParentStatus>(context, object, () => change)
-}
-
-export function listingOf(parent: StoredObject | undefined): ListingMemory | undefined {
-  return ListingMemory.safeParse((parent?.status as ParentStatus | undefined)?.listing).data
-}
-
-/** Tells which versions earlier lists had. */
-export function seenBefore(parent: StoredObject | undefined): (version: string) => boolean {
-  const seen = listingOf(parent)?.seen ?? []
-  const versions = new Set(
-    seen.flatMap((group) => group.versions.map((text) => text.split('@')[0] ?? '')),
-  )
-  return (version) => versions.has(normalizeVersion(version))
-}
-
-/** @returns undefined if the time is malformed or in the future */
-function pastMs(time: string | undefined, nowMs: number): number | undefined {
-  const ms = msOf(time)
-  return ms !== undefined && ms <= nowMs ? ms : undefined
-}
-
-export function seenIn(
-  { seen }: ListingMemory,
-  nowMs: number,
-): ReadonlyMap<string, SeenVersion> | undefined {
-  if (seen === undefined) return undefined
-  const all = seen.flatMap(({ since, versions }) =>
-    versions.map((text) => {
-      const [version = '', mark] = text.split('@')
-      return [version, { sinceMs: pastMs(since, nowMs) ?? nowMs, mark }] as const
-    }),
-  )
-  return new Map(all)
-}
-
-/** A list of very many versions forgets the commits of the oldest: a tag of them that moves is not seen. */
-function groupsOf(seen: ReadonlyMap<string, SeenVersion>): ListingMemory['seen'] {
-  const all = [...seen]
-  let over = all.reduce((sum, [version]) => sum + version.length + markLength + 4, -maxSeenBytes)
-  if (over > 0) all.sort(([a, one], [b, other]) => one.sinceMs - other.sinceMs || compare(a, b))
-  const kept = all.map(([version, one]): [string, SeenVersion] => {
-    if (over <= 0 || one.mark === undefined) return [version, one]
-    over -= markLength + 1
-    return [version, { sinceMs: one.sinceMs }]
-  })
-  const groups = Map.groupBy(kept, ([, { sinceMs }]) => timeOf(sinceMs))
-  return [...groups]
-    .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([since, group]) => ({
-      since,
-      versions: group
-        .map(([version, { mark }]) => (mark === undefined ? version : `${version}@${mark}`))
-        .toSorted(),
-    }))
-}
-
-const compare = (a: string, b: string) =>
-  semver.valid(a) !== null && semver.valid(b) !== null
-    ? semver.compareBuild(a, b)
-    : a.localeCompare(b)
 
 /** Without the list, which can be long and is not needed for this. */
 const HeldMemory = ListingMemory.pick({ address: true, heldBack: true, heldBackCount: true })

@@ -10,13 +10,14 @@ import { wakeUncompared } from '../version/comparison.ts'
 import { ownedBy, type ParentConfig, syncChildren } from './children.ts'
 import { leaveGoneDepot } from './depot-label.ts'
 import { type DesiredVersion, identityOf, type Skipped } from './desired.ts'
-import { heldBackIn, listingOf } from './held-back.ts'
+import { heldBackIn } from './held-back.ts'
 import { reportLifecycles } from './lifecycle.ts'
 import { publishedFor } from './published.ts'
 import { depotOf, releaseUnscanned } from './quarantine.ts'
 import { withRefusedSigners } from './refused-signers.ts'
 import { heldCondition, useUpConfirmation } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
+import { listingOf } from './seen.ts'
 
 /** The desired children of a Module or Provider. */
 export interface ParentPlan {

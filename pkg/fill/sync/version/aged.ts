@@ -1,9 +1,12 @@
 /** Content that a Depot let in, compared with what its upstream has when it is fetched. */
 
-import { agesFor } from '../../policy/policy.ts'
+import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
+import { agesFor, isSameMark } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, keyOf, msOf, refOf, timeOf } from '../context.ts'
-import { reportReplaced } from '../parent/replaced.ts'
+import { type Context, keyOf, latestOf, msOf, refOf, timeOf } from '../context.ts'
+import type { DepotStatus } from '../depot/configs.ts'
+import { writeListing } from '../parent/replaced.ts'
 import { letIn } from './let-in.ts'
 import type { UpstreamOffer, VersionPlan } from './plan.ts'
 import type { Situation } from './sync-version.ts'
@@ -39,7 +42,7 @@ export async function heldContent(
  */
 async function unagedContent(
   context: Context,
-  { object, version, attempt, signal }: VersionWork,
+  { version, attempt, signal }: VersionWork,
   { parent, address, policy: replaces }: VersionPlan,
   offer: UpstreamOffer,
   { isStored, isLost, isCurrent }: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
@@ -49,41 +52,38 @@ async function unagedContent(
   const isThere = isStored && !isLost
   const mayReplace = replaces === 'follow' || (replaces === 'ask' && !isCurrent)
   if (isThere && (attempt.request !== undefined || !mayReplace)) return undefined
-  const { depot, policy, listing, seen } = letIn(context, parent, version.spec.version)
-  if (policy === undefined || listing === undefined || seen === undefined) return undefined
-  const { Depot, Installation } = agesFor(address, version.spec.version, policy)
+  const name = version.spec.version
+  const { depot, policy, listing, seen } = letIn(context, parent, name)
+  if (policy === undefined || listing?.seen === undefined) return undefined
+  // Nobody counts the age of what no Depot lists: whoever wrote it has chosen it.
+  if (seen === undefined && depot === undefined) return undefined
+  const { Depot, Installation } = agesFor(address, name, policy)
   const minimumAgeMs = Math.max(Depot, Installation)
-  const nowMs = context.clock()
   if (minimumAgeMs === 0) return undefined
   const deadline = AbortSignal.timeout(context.timings.listMs)
   const options = { signal: AbortSignal.any([signal, deadline]) }
-  const mark = seen.mark && (await offer.mark(options))
-  const isOther = mark !== undefined && mark !== seen.mark
+  const mark = seen?.mark && (await offer.mark(options))
+  const isOther = mark !== undefined && seen?.mark !== undefined && !isSameMark(mark, seen.mark)
+  const isListed = seen !== undefined && !isOther
   // A list that came in between began to count its age.
   const letInMs = isStored ? 0 : (msOf(version.metadata.creationTimestamp) ?? 0)
-  const firstMs = msOf(listing.firstListedAt) ?? 0
-  const isYoung = seen.sinceMs > Math.max(letInMs, firstMs) && seen.sinceMs + minimumAgeMs > nowMs
-  if (!isOther && !isYoung) return undefined
-  const key = keyOf(version.metadata)
-  // The list may stay as it is, while the clock of upstream is wrong.
-  if (isOther && context.unaged.get(key) !== revision) {
-    context.unaged.set(key, revision)
-    if (depot !== undefined) {
-      context.relisted.add(keyOf(depot.metadata))
-      context.wake(refOf(depot), 'poll')
-    }
-    if (replaces === 'never' && !isStored && context.dryRun === undefined) {
-      const evidence = { version: version.spec.version, seen: seen.mark ?? '', offered: mark }
-      reportReplaced(context, object, address, [evidence])
-    }
+  const countsMs = Math.max(letInMs, msOf(listing.firstListedAt) ?? 0)
+  const freeMs = isListed && seen.sinceMs > countsMs ? seen.sinceMs + minimumAgeMs : 0
+  if (isListed && freeMs <= context.clock()) return undefined
+  if (!isListed) listAgain(context, depot, keyOf(version.metadata), revision)
+  const isAlarm = replaces === 'never' && !isStored && listing.address === address
+  if (isOther && isAlarm && parent !== undefined && context.dryRun === undefined) {
+    const at = timeOf(context.clock())
+    const evidence = { version: normalizeVersion(name), at, seen: seen?.mark ?? '', offered: mark }
+    await writeListing(context, latestOf(context, parent), (before) => before, [evidence])
   }
-  const when =
+  const until = isListed ? ` (${timeOf(freeMs)})` : ''
+  const after =
     depot === undefined
-      ? 'no Depot lists it any more, so nobody counts how old that content is: bring it with a Depot again'
-      : `it is stored when that content is old enough too, at the next poll of Depot ${keyOf(depot.metadata)} after that`
+      ? 'No Depot lists it any more, so nobody counts how old the new content is: bring it with a Depot again'
+      : `The new content is stored once it is old enough, too${until}`
   if (isThere) {
-    const until = isOther ? '' : ` (${timeOf(seen.sinceMs + minimumAgeMs)})`
-    return `${address} has other content under ${version.spec.version} than the stored archive, which is still served: ${when}${until}`
+    return `${address} has other content under ${name} than the stored archive, which is still served. ${after}`
   }
   if (isLost && !mayReplace) {
     throw new FillError(
@@ -91,8 +91,27 @@ async function unagedContent(
       'the stored archive is missing or altered, and upstream has other content that is too young: delete the Version to accept it',
     )
   }
-  throw new FillError(
-    isLost ? 'ArchiveLost' : 'UpstreamChanged',
-    `upstream has other content under ${version.spec.version} than when it was let in: ${when}`,
-  )
+  const by = depot === undefined ? 'its Depot' : `Depot ${keyOf(depot.metadata)}`
+  const what =
+    seen === undefined
+      ? `upstream has ${name}, which the last list of ${by} did not have`
+      : `upstream replaced ${name} after ${by} had let it in`
+  throw new FillError(isLost ? 'ArchiveLost' : 'UpstreamChanged', `${what}. ${after}`)
+}
+
+/** Has a Depot polled for content that it did not list: at once for each, then each hour while its list stays as it is. */
+function listAgain(
+  context: Context,
+  depot: StoredObject | undefined,
+  key: string,
+  revision: string,
+): void {
+  if (depot === undefined) return
+  const { lastPoll } = (latestOf(context, depot).status ?? {}) as DepotStatus
+  const isNew = context.unaged.get(key) !== revision
+  const isDue = (msOf(lastPoll) ?? 0) + context.timings.stalledMs <= context.clock()
+  if (!isNew && !isDue) return
+  context.unaged.set(key, revision)
+  context.relisted.add(keyOf(depot.metadata))
+  context.wake(refOf(depot), 'poll')
 }

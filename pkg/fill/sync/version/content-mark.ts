@@ -11,8 +11,8 @@ import {
 
 type Platform = UpstreamProviderVersion['platforms'][number]
 
-/** How much of a digest a status remembers: nobody can make other content that begins alike. */
-export const markLength = 24
+/** As long as a commit: shorter, and authors can make two contents whose digests begin alike, one to wait and one to be stored. */
+const markLength = 40
 
 export const markOfCommit = (commit: string): string => commit.slice(0, markLength)
 

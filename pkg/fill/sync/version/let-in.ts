@@ -3,8 +3,8 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import type { SeenVersion } from '../../policy/policy.ts'
 import type { Context } from '../context.ts'
 import { wholePolicyOf } from '../depot/configs.ts'
-import { listingOf, seenIn } from '../parent/held-back.ts'
 import { depotOf } from '../parent/quarantine.ts'
+import { listingOf, seenIn } from '../parent/seen.ts'
 
 /** The Depot of a Module or Provider, and what its lists knew about a version. */
 export function letIn(context: Context, parent: StoredObject | undefined, version: string) {
