@@ -9,7 +9,7 @@ import { verificationDueMs } from './verify.ts'
 import { versionStatus } from './work.ts'
 
 /**
- * Stores what belongs to a stored archive, such as its documentation, and compares it with the one before.
+ * Stores what belongs to a stored archive, such as its documentation, and compares it with the previous version.
  *
  * @returns when to look at all of that again, or at the archive
  */
