@@ -152,8 +152,8 @@ export class History {
     const patch = policy
       ? { op: 'add' as const, path, value: policy }
       : { op: 'remove' as const, path }
-    const has = (this.object('Depot', 'main')?.spec as Depot['spec']).policy !== undefined
-    if (policy !== undefined || has) {
+    const { policy: before } = (this.object('Depot', 'main')?.spec ?? {}) as Depot['spec']
+    if (policy !== undefined || before !== undefined) {
       await this.#objects.patch({ kind: 'Depot', namespace, name: 'main' }, [patch])
     }
   }
@@ -226,7 +226,7 @@ export class History {
   }
 
   status(object: StoredObject | undefined): Partial<AnyStatus> {
-    return (object?.status ?? {}) as Partial<AnyStatus>
+    return object?.status ?? {}
   }
 
   /** The versions that the spec of the Module or Provider names. */

@@ -7,9 +7,10 @@ const now = Date.parse('2026-11-27T08:00:00Z')
 const hour = 3_600_000
 const mark = '0123456789abcdef01234567'
 const isYoung = ({ sinceMs }: SeenVersion) => sinceMs + 7 * 24 * hour > now
-const nobody = { isAwaited: (_: string) => false, isYoung }
+type IsAwaited = (version: string) => boolean
+const nobody: IsAwaited = () => false
 
-function remembered(seen: ReadonlyMap<string, SeenVersion>, isAwaited = nobody.isAwaited) {
+function remembered(seen: ReadonlyMap<string, SeenVersion>, isAwaited = nobody) {
   const groups = rememberedVersions(seen, { isAwaited, isYoung })
   return seenIn({ address: '', seen: groups }, now) ?? new Map<string, SeenVersion>()
 }
@@ -27,9 +28,9 @@ describe('the memory of lists', () => {
 
   it('fits into a status, whatever upstream lists', () => {
     const list = fc.record({
-      count: fc.constantFrom(1, 3000, 8000, 20_000),
+      count: fc.constantFrom(1, 3000, 9000),
       length: fc.integer({ min: 5, max: 255 }),
-      dates: fc.constantFrom(1, 100, 100_000),
+      dates: fc.constantFrom(1, 100, 9000),
       marked: fc.constantFrom(0, 2, 1),
     })
     const property = fc.property(list, ({ count, length, dates, marked }) => {
@@ -40,13 +41,13 @@ describe('the memory of lists', () => {
         const name = `1.0.${index}-`.padEnd(length, 'x')
         seen.set(name, isMarked ? { sinceMs, mark } : { sinceMs })
       }
-      const groups = rememberedVersions(seen, nobody)
+      const groups = rememberedVersions(seen, { isAwaited: nobody, isYoung })
       expect(Buffer.byteLength(JSON.stringify(groups))).toBeLessThan(600_100)
       for (const [version, one] of seenIn({ address: '', seen: groups ?? [] }, now) ?? []) {
         expect(seen.get(version)?.sinceMs).toBe(one.sinceMs)
       }
     })
-    fc.assert(property, { numRuns: 12 })
+    fc.assert(property, { numRuns: 5 })
   })
 
   it('forgets marks of old versions before versions, and those that nobody waits for first', () => {
@@ -57,9 +58,8 @@ describe('the memory of lists', () => {
     const awaited = (version: string) => /^1\.0\.\d{1,2}-/.test(version)
     const kept = remembered(seen, awaited)
     expect(kept.size).toBeLessThan(seen.size)
-    for (const [version, one] of seen) {
-      if (awaited(version)) expect(kept.get(version)).toEqual(one)
-    }
+    const waiting = [...seen].filter(([version]) => awaited(version))
+    expect(waiting.map(([version]) => [version, kept.get(version)])).toEqual(waiting)
     expect(kept.get('1.0.11999-nightly')).toEqual({ sinceMs: now - 11_999 * hour })
   })
 

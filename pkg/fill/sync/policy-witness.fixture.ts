@@ -1,0 +1,176 @@
+import * as fc from 'fast-check'
+import type { UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
+import type { StoredObject } from '../../records/store/store.ts'
+import { contents, type History, hour, type Name, names } from './policy-histories.fixture.ts'
+
+const week = '7d'
+const ages: Readonly<Record<string, number>> = { [week]: 7 * 24 * hour, '3d': 3 * 24 * hour }
+const policies = [
+  'week',
+  'week',
+  'three days',
+  'none',
+  'nothing trusted',
+  'excepted',
+  'denied',
+  'allowed',
+  'ruled',
+  'broken',
+] as const
+
+function policyOf(name: (typeof policies)[number], address: string): UpstreamPolicy | undefined {
+  const reason = 'a test'
+  const minimumAge = week
+  return {
+    week: { minimumAge },
+    'three days': { minimumAge: '3d' },
+    none: undefined,
+    'nothing trusted': { minimumAge, trustFirstListing: false },
+    excepted: { minimumAge, exceptions: [{ address, version: '1.2.0', reason, by: 'Ann' }] },
+    denied: { minimumAge, deny: [{ address, versions: '1.1.0', reason }] },
+    allowed: { minimumAge, allow: [{ address, versions: '< 2.0.0', reason }] },
+    ruled: { minimumAge, rule: { expression: 'upstream.version != "1.0.1"', reason } },
+    broken: { minimumAge, rule: { expression: 'upstream.', reason } },
+  }[name]
+}
+
+const name = fc.constantFrom(...names)
+const content = fc.constantFrom(...contents)
+/** A step of a history. */
+export const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('offer'), name, content }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('withdraw'), name }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('race'), name, content }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('fail'),
+      name,
+      what: fc.constantFrom('list', 'sums', 'release', 'resolve', 'fetch'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('heal') }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constant('pass'), hours: fc.constantFrom(1, 13, 25, 72, 169) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('restart') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('save') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restore') }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('forget') }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('policy'), policy: fc.constantFrom(...policies) }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('undo') }) },
+)
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+/** Remembers what was let in by more than its age, and notes what each step breaks. */
+export class Witness {
+  readonly #history: History
+  /** Promises that were not kept. */
+  readonly broken: string[] = []
+  #policy: UpstreamPolicy | undefined
+  #before: UpstreamPolicy | undefined
+  #saved: readonly StoredObject[] | undefined
+  /** Versions that a first list, or the spec of a restored resource, lets in. */
+  readonly #trusted = new Set<string>()
+  #stored = new Map<Name, string>()
+  #archives: readonly string[] = []
+
+  constructor(history: History) {
+    this.#history = history
+  }
+
+  async take(one: Step): Promise<void> {
+    const history = this.#history
+    if (one.do === 'offer') history.offer(one.name, one.content)
+    else if (one.do === 'withdraw') history.offer(one.name, undefined)
+    else if (one.do === 'race') history.race(one.name, one.content)
+    else if (one.do === 'fail') history.fail(one.what, one.name)
+    else if (one.do === 'heal') history.heal()
+    else if (one.do === 'pass') await this.#work(() => history.pass(one.hours * hour))
+    else if (one.do === 'save') this.#saved = history.save()
+    else if (one.do === 'policy') await this.#edit(policyOf(one.policy, history.address))
+    else if (one.do === 'undo') await this.#edit(this.#before)
+    else {
+      await history.stop()
+      if (one.do !== 'restart') await this.#restore(one.do === 'restore' ? this.#saved : undefined)
+      await this.#work(() => history.start())
+    }
+  }
+
+  async #edit(policy: UpstreamPolicy | undefined): Promise<void> {
+    this.#before = this.#policy
+    this.#policy = policy
+    await this.#history.setPolicy(policy)
+    await this.#work(() => this.#history.pass(0))
+  }
+
+  /** @param saved undefined: without statuses */
+  async #restore(saved: readonly StoredObject[] | undefined): Promise<void> {
+    const history = this.#history
+    const bare = (object: StoredObject) => ({ ...object, status: undefined })
+    await history.restore(saved ?? history.save().map(bare))
+    await history.setPolicy(this.#policy)
+    history.alarms = []
+    this.#stored = history.stored()
+    if (saved === undefined) for (const version of history.named()) this.#trusted.add(version)
+  }
+
+  /** Has the process work, and checks what it has stored. */
+  async #work(work: () => Promise<void>): Promise<void> {
+    const history = this.#history
+    const isFirst = history.status(history.parent).listing?.seen === undefined
+    const named = history.named()
+    await work()
+    const now = history.stored()
+    const { minimumAge = '', exceptions = [], trustFirstListing } = this.#policy ?? {}
+    if (isFirst && trustFirstListing !== false) {
+      const { firstListedAt, seen = [] } = history.status(history.parent).listing ?? {}
+      const old = seen.filter(({ since }) => since !== firstListedAt)
+      for (const version of old.flatMap((group) => group.versions)) {
+        this.#trusted.add(history.source === 'provider' ? (version.split('@')[0] ?? '') : version)
+      }
+      // Without an age, everything came in.
+      if (minimumAge === '') for (const version of named) this.#trusted.add(version)
+    }
+    for (const [version, has] of now) {
+      const key = `${version} ${has}`
+      if (this.#stored.get(version) === has || minimumAge === '') continue
+      if (exceptions.some((one) => one.version === version)) continue
+      if ([...this.#trusted].some((one) => one.split('@')[0] === version)) continue
+      const firstMs = history.firstMs.get(key) ?? Number.POSITIVE_INFINITY
+      const ageMs = history.nowMs - firstMs + 1000
+      if (ageMs < (ages[minimumAge] ?? 0)) this.broken.push(`${key} came in after ${ageMs} ms`)
+    }
+    this.#stored = now
+    const archives = await history.archives()
+    const removed = this.#archives.filter((one) => !archives.includes(one))
+    if (removed.length > 0) this.broken.push(`removed ${removed.join(', ')}`)
+    this.#archives = history.source === 'git that follows' ? [] : archives
+    const alarms = history.alarms.flatMap(({ kind, note }) =>
+      kind === 'Version' ? [] : (/ under \S+ than before: \w+ /.exec(note)?.[0] ?? note),
+    )
+    if (alarms.length > new Set(alarms).size) this.broken.push(`alarms: ${alarms.join(', ')}`)
+  }
+
+  /** Upstream and the policy stay as they are: in the end, everything that may come in is stored. */
+  async settle(): Promise<void> {
+    const history = this.#history
+    history.heal()
+    if (this.#policy?.rule?.expression === 'upstream.') await this.#edit({ minimumAge: week })
+    await this.#work(() => history.start())
+    for (let day = 0; day < 24; day += 1) await this.#work(() => history.pass(25 * hour))
+    const { deny = [], allow, rule } = this.#policy ?? {}
+    const isAllowed = (version: Name) =>
+      !(deny.length > 0 && version === '1.1.0') &&
+      !(allow !== undefined && version === '2.0.0') &&
+      !(rule !== undefined && version === '1.0.1')
+    const wanted = [...history.offered.keys()].filter(isAllowed)
+    const stored = history.stored()
+    const missing = wanted.filter((version) => !stored.has(version))
+    if (missing.length > 0) this.broken.push(`waits for ever: ${missing.join(', ')}`)
+  }
+}
