@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Objects } from '../../records/store/store.ts'
 import { findIsolation } from './isolation.ts'
 import { ScanScene } from './scan.fixture.ts'
-import { execScanner } from './scan.ts'
+import { execScanner, trivyScanner } from './scan.ts'
 import { ScanError } from './scan-error.ts'
 
 let scene: ScanScene
@@ -128,4 +128,37 @@ it('keeps what it knows while the scanner cannot say what it is, and takes back 
     status: 'True',
     message: expect.stringMatching(/^no findings, by scanner of /),
   })
+})
+
+it.each([
+  ['/usr/bin/true', 'true version did not write its version as JSON'],
+  ['/usr/bin/false', 'false ended with status 1'],
+  ['/usr/bin/env', 'env ended with status 127: /usr/bin/env: ‘version’: No such file or directory'],
+])('says of %s that it is not Trivy, and calls nothing clean', async (command, message) => {
+  await scene.store('network', [main])
+  const scanner = trivyScanner({ command, cacheDir: join(scene.folder, 'cache'), isOffline: true })
+  expect((await scene.run({ scanner })).failures()).toEqual([{ key: 'team/network', message }])
+  expect(await scene.scanned('network')).toEqual({ status: 'False', reason: 'ScanFailed', message })
+  expect((await scene.status('network')).sourceScan).toBeUndefined()
+})
+
+it('runs no more scans at a time than it has slots', async () => {
+  const running = JSON.stringify(join(scene.folder, 'running'))
+  await scene.scanner(
+    `fs.mkdirSync(${running}, { recursive: true })
+     const own = ${running} + '/' + Math.random()
+     fs.writeFileSync(own, '')
+     setTimeout(() => {
+       const count = fs.readdirSync(${running}).length
+       fs.rmSync(own)
+       print([{ vulnerabilityID: 'RUNNING-' + count }])
+     }, 150)`,
+  )
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  for (const name of names) await scene.store(name, [main])
+  expect((await scene.run({ slots: 2 })).done).toBe(names.length)
+  const statuses = await Promise.all(names.map((name) => scene.status(name)))
+  const counts = statuses.map(({ sourceScan }) => sourceScan?.findings[0]?.vulnerabilityID)
+  expect(new Set(counts)).toEqual(new Set(['RUNNING-1', 'RUNNING-2']).intersection(new Set(counts)))
+  expect(counts).toContain('RUNNING-2')
 })

@@ -99,3 +99,20 @@ it('scans again after a scan whose time is in the future, because a clock was wr
   expect((await scene.run(options)).done).toBe(1)
   expect(await found()).toEqual([['second'], 'second'])
 })
+
+it('spreads scans with a new database over a tenth of the interval before and after it', async () => {
+  const options = { scanner: await scanner(), slots: 4 }
+  const names = Array.from({ length: 20 }, (_, index) => `module-${index}`)
+  for (const name of names) await scene.store(name, [{ path: 'main.tf', content: '' }])
+  expect((await scene.run(options)).done).toBe(names.length)
+  await write('second')
+  const doneAfter = async (hours: number) => {
+    scene.aheadMs = hours * 3_600_000
+    return (await scene.run(options)).done
+  }
+  expect(await doneAfter(21)).toBe(0)
+  const first = await doneAfter(24)
+  expect(first).toBeGreaterThan(0)
+  expect(first).toBeLessThan(names.length)
+  expect(await doneAfter(27)).toBe(names.length - first)
+})

@@ -179,7 +179,7 @@ function wantedSource(
   return {
     repository: shownUrl(url),
     version,
-    isNamed: config.sourceRepository !== undefined,
+    isNamed: config.sourceRepository !== undefined || source === docs,
     origin: { name, source, ...(isOwn && { githubClientConfig }) },
   }
 }
