@@ -73,7 +73,7 @@ it('leaves the last findings as they were if it is killed in a scan, and scans a
   expect((await status()).sourceScan?.findings).toEqual([])
 })
 
-/** A scanner of archives with a word waits until it is let go. */
+/** The scanner of archives with a word waits until the test lets it go on. */
 function waitingScanner(word: string) {
   const [began, go] = [cluster.path(`${word}-began`), cluster.path(`${word}-go`)]
   cluster.script(`
@@ -89,9 +89,9 @@ const waiting = setInterval(() => {
   }
 }
 
-it('has the findings in the status after an API server that was away during the scan is back', async () => {
-  const scan = waitingScanner('away')
-  const sha256 = await store('# away')
+it('has the findings in the status after an API server that was unreachable during the scan is back', async () => {
+  const scan = waitingScanner('outage')
+  const sha256 = await store('# outage')
   await start()
   await scan.began()
   await cluster.plane.stopApiServer('kill')
@@ -99,7 +99,7 @@ it('has the findings in the status after an API server that was away during the 
   await sleep(3_000)
   await cluster.plane.startApiServer()
   await expect.poll(async () => (await status()).scan?.sha256, { timeout: 60_000 }).toBe(sha256)
-  expect((await status()).sourceScan?.findings).toMatchObject([{ vulnerabilityID: '# away' }])
+  expect((await status()).sourceScan?.findings).toMatchObject([{ vulnerabilityID: '# outage' }])
 }, 120_000)
 
 it('writes nothing for a Version that was deleted while its scan ran, and scans one that was made anew', async () => {

@@ -83,7 +83,7 @@ describe.skipIf(tools === undefined)('Trivy', () => {
         'require a.test/\u202e v1.0.0',
       ],
     ],
-    ['bytes that are no text', () => [randomBytes(1000).toString('latin1')]],
+    ['random bytes', () => [randomBytes(1000).toString('latin1')]],
     [
       'a replacement by a folder outside',
       () => ['require a.test/b v1.0.0', 'replace a.test/b => ../../../../../../etc'],
