@@ -84,7 +84,9 @@ const waiting = setInterval(() => {
   fs.writeSync(1, JSON.stringify([{ vulnerabilityID: text }]))
 }, 20)`)
   return {
-    began: () => expect.poll(() => existsSync(began), { timeout: 60_000 }).toBe(true),
+    began: async () => {
+      await expect.poll(() => existsSync(began), { timeout: 60_000 }).toBe(true)
+    },
     letGo: () => writeFileSync(go, ''),
   }
 }

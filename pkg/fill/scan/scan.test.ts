@@ -535,13 +535,13 @@ describe('a scan policy', () => {
   it('quarantines a version again when an entry of ignore is removed', async () => {
     await scene.scanner(`print([${JSON.stringify(finding('CVE-1', { severity: 'CRITICAL' }))}])`)
     const entry = { id: 'CVE-1', reason: 'not reachable', until: until(3) }
+    const isBlocked: boolean[] = []
     for (const ignore of [[entry], [], [entry]]) {
       await store({ block: 'CRITICAL', ignore })
       await scene.run()
-      expect(await quarantine()).toEqual(
-        ignore.length > 0 ? undefined : [expect.objectContaining({ by: 'ScanPolicy' })],
-      )
+      isBlocked.push((await quarantine()) !== undefined)
     }
+    expect(isBlocked).toEqual([false, true, false])
   })
 
   it('says which entry of ignore spells the id of a finding in another way', async () => {
