@@ -31,7 +31,9 @@ if (Object.hasOwn(commands, word)) await commands[word]?.run(args)
 else if (helpWords.includes(word)) process.stdout.write(usage())
 else if (versionWords.includes(word)) process.stdout.write(`${packageJson.version}\n`)
 else {
-  const meant = closest(word, Object.keys(commands))
+  // The name that people expect of the opposite of yank and the like.
+  const isUndo = /^un(?:yank|deprecate|quarantine|withdraw)$/.test(word)
+  const meant = isUndo ? 'activate' : closest(word, Object.keys(commands))
   const hint = meant === undefined ? `\n\n${usage()}` : `: did you mean depot ${meant}?\n`
   process.stderr.write(`depot: there is no command ${JSON.stringify(word)}${hint}`)
   process.exitCode = 2

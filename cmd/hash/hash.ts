@@ -1,5 +1,5 @@
 import { inspectProvider } from '../../pkg/archives/archive/archive.ts'
-import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
 
 /**
@@ -16,7 +16,9 @@ export async function hash(
     const { sha256, h1 } = await inspectProvider({ file, type: '' })
     return `zh:${sha256}\n${h1}\n`
   } catch (error) {
-    process.stderr.write(`depot: ${file}: ${messageOf(error)}\n`)
+    const isFolder = codeOf(error) === 'EISDIR'
+    const message = isFolder ? 'it is a folder: name one zip of it' : messageOf(error)
+    process.stderr.write(`depot: ${file}: ${message}\n`)
     return 1
   }
 }

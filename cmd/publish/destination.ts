@@ -169,8 +169,11 @@ export class Destination {
 
   #refused({ status, body }: Answered): PublishEnd {
     const { host } = this.#place
-    const { errors } = Refused.safeParse(body).data ?? { errors: [`${host} answered ${status}`] }
-    if (status >= 500) throw unavailable(errors.join('; '))
+    const said = Refused.safeParse(body).data
+    const tooLarge = status === 413 ? '; have its limit of the size of a body raised' : ''
+    const foreign = `${host} answered ${status}, but not as Depot does: a proxy in front of it may have${tooLarge}`
+    const { errors } = said ?? { errors: [foreign] }
+    if (status >= 500 || (status < 300 && said === undefined)) throw unavailable(errors.join('; '))
     for (const error of errors) process.stderr.write(plainText(`depot: ${error}\n`))
     if (status === 401) process.stderr.write(`depot: ${this.#registry.remedyFor(host)}\n`)
     return { outcome: 'refused', text: 'refused: nothing was published' }

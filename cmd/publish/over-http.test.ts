@@ -7,7 +7,12 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
 import { runPublish } from './publish.fixture.ts'
 
-type Answer = (status: number, body: object, headers?: Readonly<Record<string, string>>) => void
+/** @param body text is that of a proxy, which is not JSON */
+type Answer = (
+  status: number,
+  body: object | string,
+  headers?: Readonly<Record<string, string>>,
+) => void
 
 let registry: LoneServer
 let dir: string
@@ -15,6 +20,8 @@ let dir: string
 let listed: (answer: Answer) => void
 let published: ((answer: Answer) => void)[]
 let received: string[]
+/** Whether the next archive is cut off in its middle. */
+let isCut: boolean
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'depot-publish-'))
@@ -31,16 +38,22 @@ beforeEach(() => {
   listed = (answer) => answer(200, { modules: [{ versions: [] }] })
   published = [(answer) => answer(201, { outcome: 'published' })]
   received = []
+  isCut = false
 })
 
 async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { url = '', method } = incoming
   const answer: Answer = (status, body, headers = {}) => {
-    outgoing.writeHead(status, { 'content-type': 'application/json', ...headers })
-    outgoing.end(JSON.stringify(body))
+    const isText = typeof body === 'string'
+    const type = isText ? 'text/html' : 'application/json'
+    outgoing.writeHead(status, { 'content-type': type, ...headers })
+    outgoing.end(isText ? body : JSON.stringify(body))
   }
   if (url.startsWith('/.well-known/')) answer(200, { 'modules.v1': '/depot/modules/v1/' })
-  else if (method === 'PUT') {
+  else if (method === 'PUT' && isCut) {
+    isCut = false
+    incoming.once('data', () => incoming.socket.destroy())
+  } else if (method === 'PUT') {
     received.push((await buffer(incoming)).toString('base64'))
     published.shift()?.(answer)
   } else listed(answer)
@@ -126,4 +139,31 @@ it('writes no control characters of a registry to the terminal', async () => {
   expect(status).toBe(3)
   expect(stderr).toContain('gone')
   expect(stderr).not.toContain('\u001b')
+})
+
+const page = '<html><head><title>Bad Gateway</title></head><body><h1>nginx</h1></body></html>'
+
+it.each([
+  [502, 3, 'answered 502, but not as Depot does: a proxy in front of it may have'],
+  [200, 3, 'answered 200, but not as Depot does: a proxy in front of it may have'],
+  [413, 1, 'answered 413, but not as Depot does: a proxy in front of it may have; have its limit'],
+  [403, 1, 'answered 403, but not as Depot does: a proxy in front of it may have'],
+])('says who answered with the page of a proxy and %d', async (status, expected, text) => {
+  published = [(answer) => answer(status, page)]
+  const ended = await run()
+  expect(ended).toMatchObject({
+    status: expected,
+    stderr: expect.stringContaining(text) as unknown,
+  })
+  expect(ended.stderr).not.toContain('nginx')
+  expect(ended.stdout).not.toContain('it is published')
+})
+
+it('ends with 3 if the connection is cut off while it sends, and sends all of it the next time', async () => {
+  isCut = true
+  const cut = await run()
+  expect(cut).toMatchObject({ status: 3, stdout: expect.not.stringContaining('it is published') })
+  expect(cut.stderr).toContain('run the same command again')
+  expect(await run()).toMatchObject({ status: 0 })
+  expect(received).toHaveLength(1)
 })

@@ -246,6 +246,8 @@ it.each([
   [['module', 'missing'], 'missing does not exist'],
   [['provider', 'vpc'], 'is not the address of a provider: write NAMESPACE/TYPE'],
   [['module'], 'write what to publish: depot publish module FOLDER|ARCHIVE'],
+  [['module', 'vpc', '1.0.0'], '1.0.0 is too much: name one folder, in quotes if it has blanks'],
+  [['module', 'vpc', '--tag-prefix=vpc/'], '--version and --tag-prefix exclude each other'],
   [['module', 'vpc', '--to', 'network/v pc/aws'], 'is not the address of a module'],
 ])('exits with 2 for %j', async (words, message) => {
   const to = words.includes('--to') ? flags.slice(2) : flags

@@ -144,7 +144,9 @@ function statusOf(error: unknown): number {
   if (!isUnread && !isOfFiles && !isExplained) throw error
   process.stderr.write(plainText(`depot: ${messageOf(error)}\n`))
   const isLater = isUnread || (error instanceof ReasonError && mayPass(error.reason))
-  return isLater ? statuses.unreachable : statuses.refused
+  if (!isLater) return statuses.refused
+  process.stderr.write('depot: nothing is published in part; run the same command again\n')
+  return statuses.unreachable
 }
 
 type Inputs = Awaited<ReturnType<typeof readInputs>>
@@ -221,17 +223,23 @@ async function finish(
   return statuses.published
 }
 
+/** @throws OptionsError if it is neither a module nor a provider */
 function operandProblems(
   { allowFile, tagPrefix }: PublishCommandOptions,
   [what, file, ...others]: readonly string[],
 ): string[] {
-  const problems: string[] = []
   const isModule = what === 'module'
-  if ((!isModule && what !== 'provider') || file === undefined || others.length > 0) {
-    problems.push(
+  if ((!isModule && what !== 'provider') || file === undefined) {
+    throw new OptionsError([
       'write what to publish: depot publish module FOLDER|ARCHIVE, or depot publish provider FOLDER',
+    ])
+  }
+  const problems: string[] = []
+  if (others.length > 0) {
+    problems.push(
+      `${others.join(' ')} is too much: name one folder, in quotes if it has blanks, and the version with --version`,
     )
-  } else if (!existsSync(file)) problems.push(`${file} does not exist`)
+  } else if (!existsSync(file)) problems.push(`${file} does not exist: name a folder or an archive`)
   const ofModules = { '--allow-file': allowFile, '--tag-prefix': tagPrefix }
   for (const [flag, value] of isModule ? [] : Object.entries(ofModules)) {
     if (value !== undefined) problems.push(`${flag} is for modules only: leave it out`)

@@ -15,7 +15,9 @@ export async function restore(
 ): Promise<number> {
   const [file, ...more] = operands
   if (file === undefined || more.length > 0) {
-    throw new OptionsError(['name one backup: a file, a folder, or - for standard input'])
+    throw new OptionsError([
+      'name one backup: a file, a folder, or - for standard input; to serve withdrawn versions again, write depot activate ADDRESS VERSIONS',
+    ])
   }
   const { dryRun, kubeconfig, mapGroup: [old, mapped] = [] } = options
   const api = createApi(loadConnection({ kubeconfig, env: process.env }))

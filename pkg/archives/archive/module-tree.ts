@@ -82,7 +82,7 @@ export function moduleFiles(files: readonly TreeFile[], path: string | undefined
   const where = directory === '' ? 'at the root of the archive' : `in ${quoted(directory)}`
   throw new ArchiveError(
     'NoModuleAtRoot',
-    `there is no *.tf or *.tofu file ${where}: ${adviceFor(unwrapped)}`,
+    `there is no *.tf or *.tofu file ${where}: ${adviceFor(unwrapped, directory)}`,
   )
 }
 
@@ -107,12 +107,19 @@ const below = (files: readonly TreeFile[], directory: string): TreeFile[] =>
 export const isConfiguration = (name: string): boolean =>
   /^[^/]+\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
-function adviceFor(files: readonly TreeFile[]): string {
+/** @param named the path that the module was expected at; empty without one */
+function adviceFor(files: readonly TreeFile[], named: string): string {
   const directories = files
     .filter(({ path }) => isConfiguration(posix.basename(path)))
     .map(({ path }) => posix.dirname(path))
   const [first, ...others] = Array.from(new Set(directories)).toSorted()
-  if (first === undefined) return 'there is none anywhere in it'
+  if (first === undefined) {
+    return 'there is none anywhere in it: name the folder or the repository of a module'
+  }
   const more = others.length > 0 ? ` or ${quoted(others[0] ?? '')}` : ''
-  return `set the path of the source to a directory that has one, such as ${quoted(first)}${more}`
+  const what =
+    named === ''
+      ? 'publish a directory that has one, or set the path of the source to it,'
+      : 'set the path of the source to a directory that has one,'
+  return `${what} such as ${quoted(first)}${more}`
 }

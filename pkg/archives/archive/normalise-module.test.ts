@@ -117,7 +117,7 @@ describe('the module', () => {
       what: 'at the root',
       entries: [{ path: 'a/x.txt' }, { path: 'a/b/main.tf' }, { path: 'a/c.d/x.tofu.json' }],
       message:
-        'there is no *.tf or *.tofu file at the root of the archive: set the path of the source to a directory that has one, such as "b" or "c.d"',
+        'there is no *.tf or *.tofu file at the root of the archive: publish a directory that has one, or set the path of the source to it, such as "b" or "c.d"',
     },
     {
       what: 'at the path',
@@ -130,7 +130,7 @@ describe('the module', () => {
       what: 'anywhere',
       entries: [{ path: 'main.tf.bak' }, { path: 'main.tfvars' }],
       message:
-        'there is no *.tf or *.tofu file at the root of the archive: there is none anywhere in it',
+        'there is no *.tf or *.tofu file at the root of the archive: there is none anywhere in it: name the folder or the repository of a module',
     },
   ])('is not found $what', async ({ entries, path, message }) => {
     const normalising = normalise(await zipOf(entries), { path })

@@ -78,7 +78,7 @@ export const restoreCommand = {
   program: 'depot restore',
   operands: 'FILE',
   summary:
-    'Restores a backup into a cluster, statuses included. FILE is a backup, a folder of backups, of which the newest counts, or - for standard input. Exit status: 1 if an object failed.',
+    'Restores a backup into a cluster, statuses included. FILE is a backup, a folder of backups, of which the newest counts, or - for standard input. To serve withdrawn versions again, use depot activate. Exit status: 1 if an object failed.',
   examples: [
     'depot restore backup.yaml --kubeconfig ~/.kube/config --dry-run',
     'depot restore backups --map-group old.example.com=depot.internal',

@@ -17,7 +17,7 @@ const options = flagged({
       .string()
       .regex(/^[^/]+(?:\/[^/]+){1,3}$/, {
         error:
-          'is not an address: write HOST/NAMESPACE/NAME/SYSTEM, or HOST/NAMESPACE/TYPE for a provider; with --direct, without HOST',
+          'is not an address: write HOST/NAMESPACE/NAME/SYSTEM without https://, or HOST/NAMESPACE/TYPE for a provider; with --direct, without HOST',
       })
       .meta({ title: 'ADDRESS' }),
     meaning:
@@ -107,6 +107,7 @@ export const publishCommand = {
     apart('manifests', 'kubeconfig', 'manifests take the place of a cluster'),
     ({ given, name: flag }) =>
       given('to') ? undefined : `${flag('to')} is missing: write --to HOST/NAMESPACE/NAME/SYSTEM`,
+    apart('version', 'tagPrefix', 'no tag is read'),
     apart('direct', 'tokenFile', 'no registry is asked'),
     apart('direct', 'idTokenAudience', 'no registry is asked'),
     apart('tokenFile', 'idTokenAudience', 'the token of the file has its audience'),
