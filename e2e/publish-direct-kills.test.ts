@@ -143,8 +143,11 @@ function watchHalves(place: Place, asked: Asked) {
   }
 }
 
-/** @param alsoKill kills something else than the command, in half of the cases */
-async function survive(place: Place, alsoKill?: () => Promise<void>): Promise<void> {
+/**
+ * @param alsoKill kills something else than the command, in half of the cases
+ * @returns the kills after which some platforms were written, and others were not
+ */
+async function survive(place: Place, alsoKill?: () => Promise<void>): Promise<readonly string[]> {
   const { registry } = place
   const half: string[] = []
   for (const kind of ['module', 'provider'] as const) {
@@ -185,9 +188,11 @@ async function survive(place: Place, alsoKill?: () => Promise<void>): Promise<vo
       expect((await publish(place, asked).ended).stdout).toContain('was published already')
     }
   }
-  // So many kills leave a half now and then, which the same command finished.
-  expect(half.length).toBeGreaterThanOrEqual(kills >= 50 ? 1 : 0)
+  return half
 }
+
+/** So many kills leave a half now and then, which the same command finished. */
+const leastHalves = kills >= 50 ? 1 : 0
 
 const timeout = 120_000 + kills * 30_000
 
@@ -200,7 +205,8 @@ describe(`after each of ${kills} kills (DEPOT_E2E_SEED=${seed})`, () => {
       const files = join(registry.manifests, 'versions')
       const written = async () =>
         (existsSync(files) ? globSync('**/*.yaml', { cwd: files }) : []).length
-      await survive({ registry, server, flags, written })
+      const half = await survive({ registry, server, flags, written })
+      expect(half.length).toBeGreaterThanOrEqual(leastHalves)
     } finally {
       await server.stop()
       registry.remove()
@@ -217,8 +223,8 @@ describe(`after each of ${kills} kills (DEPOT_E2E_SEED=${seed})`, () => {
     /** Calls back with a server of the cluster, and the credentials of a user of it. */
     async function withServer(
       kubeconfig: string,
-      work: (place: Place) => Promise<void>,
-    ): Promise<void> {
+      work: (place: Place) => Promise<readonly string[]>,
+    ): Promise<readonly string[]> {
       const registry = await new Registry().sign()
       cluster.archives = registry.archives
       const flags = ['--kubeconfig', kubeconfig, '--archives', registry.archives]
@@ -233,7 +239,7 @@ describe(`after each of ${kills} kills (DEPOT_E2E_SEED=${seed})`, () => {
       })
       try {
         const written = async () => (await cluster.list('Version', 'team')).length
-        await work({ registry, server, flags, written })
+        return await work({ registry, server, flags, written })
       } finally {
         await server.stop()
         registry.remove()
@@ -265,24 +271,28 @@ describe(`after each of ${kills} kills (DEPOT_E2E_SEED=${seed})`, () => {
         subjects: [{ kind: 'ServiceAccount', namespace: 'team', name }],
       })
       const token = await cluster.plane.serviceAccountToken('team', name)
-      await withServer(await cluster.plane.kubeconfig({ token }), (place) => survive(place))
+      const kubeconfig = await cluster.plane.kubeconfig({ token })
+      const half = await withServer(kubeconfig, (place) => survive(place))
+      expect(half.length).toBeGreaterThanOrEqual(leastHalves)
     })
 
     it('with a controller, which is killed, too', { timeout }, async () => {
-      await withServer(cluster.plane.kubeconfigFile, async (place) => {
+      const half = await withServer(cluster.plane.kubeconfigFile, async (place) => {
         let controller = await cluster.startController()
         try {
-          await survive(place, async () => {
+          const found = await survive(place, async () => {
             process.kill(controller.pid, 'SIGKILL')
             await controller.stop()
             await cluster.forgetLease()
             controller = await cluster.startController()
           })
           await cluster.untilSynced('team', (1 + Math.floor(kills / 2)) * (1 + platforms.length))
+          return found
         } finally {
           await controller.stop()
         }
       })
+      expect(half.length).toBeGreaterThanOrEqual(leastHalves)
     })
   })
 })
