@@ -4,7 +4,7 @@ import { GithubClientConfig, Metadata } from './metadata.ts'
 import { ModuleConfig } from './module.ts'
 import { ProviderConfig } from './provider.ts'
 import { StorageConfig } from './storage-config.ts'
-import { DepotReport, ForceSync, Reconciled, Suspend } from './sync-status.ts'
+import { DepotReport, Reconciled, Steering } from './sync-status.ts'
 import { UpstreamPolicy } from './upstream-policy.ts'
 
 const names = z.array(z.string())
@@ -63,8 +63,7 @@ export const Depot = z.object({
         .describe(
           'Fate of a resource whose config is removed, and of all resources when the Depot is deleted. Default Orphan: they stay.',
         ),
-      ...ForceSync,
-      ...Suspend,
+      ...Steering,
     })
     .describe('Desired state.'),
   status: z

@@ -1,19 +1,11 @@
 import * as z from 'zod'
 import { optionalFlag, optionalText } from '../schema/schema.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { Metadata, SyncState } from './metadata.ts'
+import { Metadata } from './metadata.ts'
 import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
-import {
-  ForceSync,
-  LatestVersion,
-  ListedVersion,
-  ParentCounts,
-  Reconciled,
-  Suspend,
-  SyncedVersion,
-} from './sync-status.ts'
+import { ListedVersion, ParentStatusFields, Steering, SyncedVersion } from './sync-status.ts'
 
 /** Source and storage of the module. */
 export const ModuleConfig = z
@@ -77,17 +69,13 @@ export const Module = z.object({
       moduleConfig: ModuleConfig,
       versions: z.array(ModuleVersion).default([]).describe('The versions that should exist.'),
       ...Lifecycle,
-      ...ForceSync,
-      ...Suspend,
+      ...Steering,
     })
     .describe('Desired state.'),
   status: z
     .object({
-      ...LatestVersion,
-      ...SyncState,
+      ...ParentStatusFields,
       moduleVersionRefs: VersionRefs.optional(),
-      ...ParentCounts,
-      ...Reconciled,
     })
     .optional()
     .describe('Last observed state.'),

@@ -1,20 +1,12 @@
 import * as z from 'zod'
 import { optionalText, optionalTexts } from '../schema/schema.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { Metadata, SyncState } from './metadata.ts'
+import { Metadata } from './metadata.ts'
 import { VersionRefs } from './module.ts'
 import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
 import { Protocols, SharedConfig } from './shared-config.ts'
-import {
-  ForceSync,
-  LatestVersion,
-  ListedVersion,
-  ParentCounts,
-  Reconciled,
-  Suspend,
-  SyncedVersion,
-} from './sync-status.ts'
+import { ListedVersion, ParentStatusFields, Steering, SyncedVersion } from './sync-status.ts'
 
 /** Source and storage of the provider. */
 export const ProviderConfig = z
@@ -89,18 +81,14 @@ export const Provider = z.object({
       providerConfig: ProviderConfig,
       versions: z.array(ProviderVersion).default([]).describe('The versions that should exist.'),
       ...Lifecycle,
-      ...ForceSync,
-      ...Suspend,
+      ...Steering,
     })
     .describe('Desired state.'),
   status: z
     .object({
-      ...LatestVersion,
-      ...SyncState,
+      ...ParentStatusFields,
       providerVersionRefs: VersionRefs.optional(),
       signingKey: optionalText('Fingerprint of the key that signed the first stored version.'),
-      ...ParentCounts,
-      ...Reconciled,
       upstreamAddress: optionalText(
         'Address in the registry that it comes from: host/namespace/name.',
       ),

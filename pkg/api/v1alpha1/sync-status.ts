@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { optionalFlag, optionalText } from '../schema/schema.ts'
 import { conditions } from './condition.ts'
+import { SyncState } from './metadata.ts'
 import { ListingMemory } from './upstream-policy.ts'
 
 /** The status of every kind that the controller reconciles. */
@@ -18,12 +19,8 @@ export const Reconciled = {
 }
 
 /** In the spec of every kind that the controller reconciles. */
-export const ForceSync = {
+export const Steering = {
   forceSync: optionalFlag('Sync again although nothing changed.'),
-}
-
-/** In the spec of every kind that the controller reconciles. */
-export const Suspend = {
   suspend: optionalFlag(
     'Do not touch this object: nothing is fetched, changed or removed, except by deletion.',
   ),
@@ -47,14 +44,11 @@ export const SyncedVersion = {
   synced: optionalFlag('Whether the version is stored.'),
 }
 
-/** The newest version of a parent. */
-export const LatestVersion = {
+/** The status of Modules and Providers about their versions. */
+export const ParentStatusFields = {
+  ...SyncState,
   latestVersion: optionalText('The newest version.'),
   fileName: optionalText('Name of the archive of the newest version.'),
-}
-
-/** The children of a parent. */
-export const ParentCounts = {
   versionCounts: z
     .object({
       wanted: z.int().min(0).describe('Number of desired versions.'),
@@ -81,6 +75,7 @@ export const ParentCounts = {
   listing: ListingMemory.optional().describe(
     'What the policy of the Depot remembers of the lists of upstream.',
   ),
+  ...Reconciled,
 }
 
 const DepotItem = z.object({

@@ -18,7 +18,7 @@ import { Published } from './published.ts'
 import * as rules from './rules.ts'
 import { Scan, ScanSummary } from './scan.ts'
 import { Protocols } from './shared-config.ts'
-import { ForceSync, Reconciled, Suspend } from './sync-status.ts'
+import { Reconciled, Steering } from './sync-status.ts'
 
 const ReadmeConfigMapRef = z.object({
   name: z.string().describe('Name of the ConfigMap.'),
@@ -118,12 +118,11 @@ export const Version = z.object({
         description: 'Plugin protocol versions, if they differ from those of the provider.',
         maxItems: 20,
       }),
-      ...ForceSync,
+      ...Steering,
       retain: optionalFlag('Keep this Version although its parent no longer lists it.'),
       acceptBreaking: optionalFlag(
         'Store and serve this Version although it breaks callers without a new major version. Modules with a versionPolicy only.',
       ),
-      ...Suspend,
       lifecycle: VersionLifecycle.optional(),
       moduleConfigRef: ModuleConfig.optional(),
       providerConfigRef: ProviderConfig.optional(),
