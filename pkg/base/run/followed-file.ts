@@ -3,6 +3,9 @@ import { Loop } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import { readTextFile } from './text-file.ts'
 
+/** How long a file has to stay as it is before its content counts. */
+const restMs = 1000
+
 /** The content of a file, now and after each change. */
 export interface FollowedFile<T> {
   readonly current: T
@@ -39,18 +42,23 @@ export async function followFile<T>({
   /** Whether to follow changes. */
   readonly follow?: boolean
 }): Promise<FollowedFile<T>> {
-  const read = async (): Promise<[text: string, parsed: T]> => {
-    const found = await readTextFile(path)
-    return [found, parse(found, path)]
-  }
-  let [text, current] = await read()
+  let text = await readTextFile(path)
+  let current = parse(text, path)
   const gauge = valid()
   gauge.set(1)
   const listeners = new Set<() => void>()
   let lastProblem: string | undefined
+  /** The content of the last look. */
+  let rested = text
   const looking = new Loop(async () => {
     try {
-      const [now, parsed] = await read()
+      const now = await readTextFile(path)
+      // One that is half written may be valid, and say less.
+      if (now !== text && now !== rested) {
+        rested = now
+        return Math.min(lookMs, restMs)
+      }
+      const parsed = parse(now, path)
       const isOther = now !== text
       if (isOther || lastProblem !== undefined) log.info({ path }, `${name} read`)
       ;[text, lastProblem] = [now, undefined]

@@ -1,7 +1,8 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { openPolicyFile, policyIn } from './policy-file.ts'
 
@@ -75,6 +76,31 @@ it('takes a change without a restart, and keeps the last valid policy of a broke
   await write('{}')
   await expect.poll(isValid).toBe('1')
   expect(file.current).toEqual({})
+})
+
+it('takes no file that is half written', async () => {
+  const whole = 'minimumAge: 7d\ndeny:\n- address: git.test/vpc\n  reason: stolen\n'
+  const { path, open } = await opened(whole)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const file = await open()
+  onTestFinished(() => file.close())
+  const look = async () => {
+    await vi.advanceTimersByTimeAsync(5)
+    // Files are read in real time.
+    for (let count = 0; count < 500; count += 1) await setImmediate()
+  }
+  const later = whole.replace('7d', '14d')
+  const seen: unknown[] = []
+  // Each part is valid, and denies less.
+  for (const part of ['minimumAge: 14d', 'minimumAge: 14d\n', later]) {
+    await writeFile(path, part)
+    await look()
+    seen.push(file.current)
+  }
+  expect(seen).toEqual(Array.from({ length: 3 }, () => policyIn(whole, path)))
+  await look()
+  expect(file.current).toEqual(policyIn(later, path))
 })
 
 it('does not start with a file that cannot be read', async () => {
