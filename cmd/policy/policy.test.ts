@@ -55,6 +55,10 @@ spec:
     rule: { expression: upstream.type == "aws" or upstream.system == "aws", reason: aws only }
 `,
 )
+write(
+  'typo.yaml',
+  'apiVersion: depot.internal/v1alpha1\nkind: Depot\nmetadata: { name: typo, namespace: platform }\nspec: { policy: { minimumage: 7d } }\n',
+)
 write('age.yaml', 'rule: { expression: upstream.ageHours > 24, reason: young }\n')
 write(
   'signer.yaml',
@@ -193,6 +197,10 @@ it.each([
   [['test', vpc, '--depot', 'none.yaml'], '--depot: none.yaml: does not exist'],
   [['test', vpc, '--depot', 'strict.yaml'], '--depot: strict.yaml holds no Depot'],
   [['test', vpc, '--upstream-policy', 'wrong.yaml'], '--upstream-policy: wrong.yaml:2: deny '],
+  [
+    ['test', vpc, '--depot', 'typo.yaml'],
+    'typo.yaml: Depot platform/typo spec.policy.minimumage is not a known field: write minimumAge',
+  ],
   [['show'], 'write test ADDRESS[@VERSION], or list'],
 ])('says what is wrong with %j', async (args, message) => {
   const { status, stderr } = await depot(dir, ['policy', ...args])

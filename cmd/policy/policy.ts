@@ -1,3 +1,4 @@
+import { formatPath, unknownFieldsIn } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type PolicyCommandOptions } from '../../pkg/base/options/options.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -106,6 +107,12 @@ async function depotsIn(path: string, { apiGroup }: PolicyCommandOptions): Promi
   })
   if (mistakes.length > 0) throw new OptionsError(mistakes)
   const depots = objects.filter(({ kind }) => kind === 'Depot')
+  const unknown = depots.flatMap(({ metadata, spec }) =>
+    unknownFieldsIn('Depot', { spec }).map(
+      (one) => `--depot: ${path}: Depot ${keyOf(metadata)} ${formatPath(one.path)} ${one.message}`,
+    ),
+  )
+  if (unknown.length > 0) throw new OptionsError(unknown)
   if (depots.length > 0) return depots
   throw new OptionsError([`--depot: ${path} holds no Depot of ${apiGroup}`])
 }
