@@ -1,3 +1,4 @@
+import { printable } from '../../pkg/base/errors/errors.ts'
 import { type HeldVersion, heldBackCount, heldBackIn } from '../../pkg/fill/sync/sync.ts'
 import type { Objects } from '../../pkg/records/store/store.ts'
 
@@ -27,7 +28,9 @@ export function heldText(rows: readonly HeldRow[], unlisted: number): string {
   if (rows.length === 0) return 'Nothing is held back.\n'
   const lines = rows.map(({ resource, version, address, until, message, by }) => {
     const whose = by === 'Installation' ? ' (policy of the installation)' : ''
-    const parts = [until && `until ${until}`, message].filter((part) => part !== undefined)
+    const parts = [until && `until ${until}`, message && printable(message, 8192)].filter(
+      (part) => part !== undefined,
+    )
     return `${resource} ${version} (${address}): ${parts.join('; ')}${whose}\n`
   })
   return `${lines.join('')}${rows.length} held back${unlisted > 0 ? `, and ${unlisted} more that the status of their resource has no room for` : ''}\n`

@@ -1,5 +1,6 @@
 import type { HeldWhy } from '../../api/held/held.ts'
 import type { ListingMemory } from '../../api/v1alpha1/v1alpha1.ts'
+import { printable } from '../../base/errors/errors.ts'
 
 type Entry = NonNullable<ListingMemory['heldBack']>[number]
 
@@ -12,8 +13,18 @@ export interface HeldBackVersion extends Entry {
   readonly depot: string | undefined
 }
 
-/** Says what the policy says about a version, since when, and who may except it. */
-export function heldBackText(held: HeldBackVersion): string {
+/**
+ * Says in one line what the policy says about a version, since when, and who may except it. Tenants write reasons, and clients
+ * print them.
+ *
+ * @param maxReasonBytes the rest of the line says what to do, and stays
+ */
+export function heldBackText(held: HeldBackVersion, maxReasonBytes = 8192): string {
+  const message = printable(held.message ?? '', maxReasonBytes)
+  return printable(textOf({ ...held, message }), 16_384)
+}
+
+function textOf(held: HeldBackVersion): string {
   const { version, since, until, why, message = '', address, depot, by } = held
   const isHere = by === 'Installation'
   const of = isHere

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import type { ProviderPackage, ProviderVersions, SigningKeys } from '../../api/registry/registry.ts'
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Signer } from '../../archives/signing/signing.ts'
-import { printable } from '../../base/errors/errors.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
 import {
   compareText,
@@ -30,7 +29,8 @@ export const providerRoutes = {
 const defaultProtocols: readonly string[] = ['5.0']
 
 const maxWarnings = 5
-const maxWarningBytes = 1000
+/** Warnings are in every list. */
+const maxReasonBytes = 400
 
 /** How many platforms' metadata is kept, of some 5 kB each. */
 const maxPackages = 1000
@@ -160,7 +160,7 @@ function heldBackWarnings(provider: Parent): string[] {
   )
   const lines = told
     .slice(0, maxWarnings)
-    .map((one) => printable(`version ${one.version} is ${heldBackText(one)}`, maxWarningBytes))
+    .map((one) => `version ${one.version} is ${heldBackText(one, maxReasonBytes)}`)
   const more = told.length - lines.length
   return more === 0 ? lines : [...lines, `${moreVersions(more)} held back`]
 }

@@ -81,6 +81,23 @@ it.each([
   fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
 })
 
+it('prints a reason as one line without escapes, and as long as people may write it', async () => {
+  const message = `denied: \u001B[31mred\u001B[0m\nsecond line ${'x'.repeat(1000)} the end`
+  fixture.add('Module', 'net', {
+    spec: { moduleConfig: { provider: 'aws' } },
+    status: { listing: { ...listing, heldBack: [{ ...denied, why: 'Denied', message }] } },
+  })
+  const { status, body } = await get('/depot/modules/v1/platform/net/aws/1.2.0/download')
+  expect(status).toBe(403)
+  expect(body.errors[0]).not.toMatch(/\p{Cc}/u)
+  expect(body.errors[0]).toMatch(/red.*second line x{1000} the end; to take it, name it in spec/)
+  hello({ listing: { ...listing, heldBack: [{ ...denied, why: 'Denied', message }] } })
+  const { warnings } = (await get(`${providers}/versions`)).body
+  expect(warnings[0]).toMatch(/red.*second line x{200,400}…; to take it, name it in spec.*1\.2\.0$/)
+  hello()
+  fixture.add('Module', 'net', { spec: { moduleConfig: { provider: 'aws' } } })
+})
+
 it('says that upstream replaced a version that waits', async () => {
   const heldBack = [{ ...young, why: 'TooYoung', message: 'upstream replaced it' }]
   fixture.add('Module', 'net', {
