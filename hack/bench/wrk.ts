@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -97,10 +98,11 @@ function scriptFor({ authorizations, unique, url }: WrkLoad): string | undefined
   if (unique) {
     const { pathname, search } = new URL(url)
     const path = `${pathname}${search}${search === '' ? '?' : '&'}${uniqueParameter}=`
+    // Runs follow each other within a second.
     return `local n = 0
 request = function()
   n = n + 1
-  return wrk.format('GET', '${path}' .. n .. '.' .. os.time())
+  return wrk.format('GET', '${path}${randomUUID()}.' .. n)
 end`
   }
   if (authorizations === undefined) return undefined
