@@ -266,9 +266,12 @@ export class Search {
   }
 }
 
+/** By rank: how many numbers have it, then the place of the next one. Memory outside of the heap is dear, so it is kept. */
+const next = new Uint32Array(noRank + 1)
+
 /** The numbers that have a rank, lowest rank first, and in the given order if ranks are equal. */
 function byRank(numbers: Uint32Array, ranks: Uint8ClampedArray): Uint32Array {
-  const next = new Uint32Array(noRank + 1)
+  next.fill(0)
   for (const number of numbers) {
     const rank = ranks[number] ?? noRank
     next[rank] = (next[rank] ?? 0) + 1
