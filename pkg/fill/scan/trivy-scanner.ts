@@ -72,7 +72,8 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
     async identity() {
       const home = await mkdtemp(join(tmpdir(), 'depot-trivy-'))
       const args = ['version', ...common]
-      const run = { command, args, home, deadlineMs: 60_000, maxOutputBytes: 1024 * 1024 }
+      const limits = { deadlineMs: 60_000, maxOutputBytes: 1024 * 1024 }
+      const run = { command, args, home, isOffline, ...limits }
       try {
         const output = await runScanner({ ...run, signal: new AbortController().signal })
         const { data } = TrivyVersion.safeParse(jsonOf(output.toString()))

@@ -26,6 +26,13 @@ export function providerSourceScenarios(scene: () => Scene): void {
         providerConfig: { namespace: 'acme', storageConfig, ...config },
         versions: versions(...listed),
       })
+    /** Changes the config while reconcilers run. */
+    const configure = async (change: object) => {
+      const provider = scene().object('Provider', 'hello')
+      const { providerConfig } = provider.spec as { providerConfig: object }
+      const spec = { providerConfig: { ...providerConfig, ...change } }
+      await scene().objects.patch(refOf(provider), { spec })
+    }
     const run = (options = {}) => scene().run({ providerSources: true, ...options })
     const status = () => scene().status('Version', 'hello-1-0-0-linux-amd64')
     const source = () => status().artifact?.source
@@ -344,12 +351,12 @@ export function providerSourceScenarios(scene: () => Scene): void {
       scene().upstream.privates.add(repository)
       scene().upstream.sources.set('acme/hello', repository)
       await write({})
-      await run()
+      const sync = await scene().begin({ providerSources: true })
+      await sync.idle()
       const problem = `${repository} is private, and only the registry names it: name it in sourceRepository to have it scanned`
       expect(source()).toEqual({ repository, problem })
-      await write({ sourceRepository: repository })
-      await run()
-      expect(source()?.sha256).toBeDefined()
+      await configure({ sourceRepository: repository })
+      await eventually(() => expect(source()?.sha256).toBeDefined())
     })
 
     it('need a list of tags of the last day only, unless a person asks', async () => {
@@ -414,12 +421,7 @@ export function providerSourceScenarios(scene: () => Scene): void {
       const sync = await scene().begin({ providerSources: true })
       await sync.idle()
       expect(await stored()).toHaveLength(1)
-      const { providerConfig } = scene().object('Provider', 'hello').spec as {
-        providerConfig: object
-      }
-      await scene().objects.patch(refOf(scene().object('Provider', 'hello')), {
-        spec: { providerConfig: { ...providerConfig, operatingSystems: ['linux', 'darwin'] } },
-      })
+      await configure({ operatingSystems: ['linux', 'darwin'] })
       await eventually(async () => expect(await stored()).toHaveLength(2))
       expect(asked().filter((what) => what.startsWith('fetch'))).toHaveLength(2)
     })

@@ -211,10 +211,10 @@ async function filesOf(
     maxAgeMs,
   }: Pick<SourceNeed, 'signal' | 'request'> & { readonly maxAgeMs: number },
 ): Promise<SourceFiles | { readonly waitsFor: string }> {
-  const { repository, version, origin } = wanted
+  const { repository, version, origin, isNamed } = wanted
   const { namespace } = object.metadata
   const key = JSON.stringify([namespace, origin.name, version, repository, request])
-  const whole = JSON.stringify([namespace, origin])
+  const whole = JSON.stringify([namespace, origin, isNamed])
   const upstream = openSource(context, namespace, wanted)
   if (upstream.file === undefined && !context.providerFiles.has(key)) {
     // The rest of the work asks no registry.
