@@ -103,6 +103,7 @@ interface Answered {
   readonly errors?: readonly string[]
   readonly refusals?: readonly { readonly reason: string }[]
   readonly missing?: readonly string[]
+  readonly incomplete?: readonly string[]
 }
 
 /** A body that has begun, and its end. */

@@ -20,6 +20,20 @@ afterEach(() => app.close())
 
 const path = 'modules/team/vpc/aws/1.0.0'
 
+it('says file and line of what cannot be parsed', async () => {
+  await app.open()
+  const put = async (version: string, type: string) => {
+    const content = `variable "x" {\n  type = ${type}\n}\n`
+    const archive = await tarGzOf([{ path: 'main.tf', content }])
+    return send(app.routes(), `modules/team/vpc/aws/${version}`, archive)
+  }
+  expect(await put('1.0.0', '')).toMatchObject({
+    status: 201,
+    body: { incomplete: [expect.stringMatching(/^main\.tf:2: Invalid expression/)] },
+  })
+  expect((await put('1.0.1', 'string')).body.incomplete).toBeUndefined()
+})
+
 it('reserves space for what has arrived only, and an eighth of the spool for modules at most', async () => {
   await app.open()
   const routes = app.routes()

@@ -4,7 +4,7 @@ import { RegistryError } from '../../base/errors/errors.ts'
 import { createLimiter } from '../../base/pacing/pacing.ts'
 import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
 import { counted, Refused } from './answers.ts'
-import { backRefused, type Publication, planPublication } from './plan.ts'
+import { backRefused, type Publication, planPublication, unreadIn } from './plan.ts'
 import { publish } from './publish.ts'
 import type { PublishParts } from './publish-parts.ts'
 import { requireRight } from './right.ts'
@@ -68,7 +68,15 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
       const { sha256, sizeBytes, contentDigest } = archive
       const facts = { sha256, sizeBytes, contentDigest, verdict: comparison?.verdict, isBroken }
       const { isMissing: newModule } = target
-      const body = { outcome, address, version: target.version, newModule, ...facts }
+      const incomplete = unreadIn(publication.interface)
+      const body = {
+        outcome,
+        address,
+        version: target.version,
+        newModule,
+        ...facts,
+        ...(incomplete.length > 0 && { incomplete }),
+      }
       const { callerHash } = c.env?.facts ?? {}
       const what = { namespace, name, system, version: target.version, sha256 }
       log.info({ ...what, outcome, callerHash, ...publisher }, 'archive published')

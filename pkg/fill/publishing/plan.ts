@@ -13,7 +13,13 @@ import {
   storedName,
 } from '../../archives/archive/archive.ts'
 import { compareModules } from '../../archives/compare/compare.ts'
-import { type PackedDocs, packedDocs, unpackDocs } from '../../archives/docs/docs.ts'
+import {
+  docsProblems,
+  type PackedDocs,
+  packedDocs,
+  problemText,
+  unpackDocs,
+} from '../../archives/docs/docs.ts'
 import type { ArchivePlace, ArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import type { Clock, createLimiter } from '../../base/pacing/pacing.ts'
@@ -237,6 +243,9 @@ async function compare(
     return { ...unlike, uncompared, refusal }
   }
 }
+
+/** What could not be parsed, with file and line. */
+export const unreadIn = (docs: ModuleDocs): readonly string[] => docsProblems(docs).map(problemText)
 
 /** The newest stable one of some versions that is before another one. */
 export function newestBefore(versions: readonly string[], version: string): string | undefined {
