@@ -244,7 +244,7 @@ async function compare(
   }
 }
 
-/** What could not be parsed, with file and line. */
+/** Problems of files that could not be parsed, with file and line. */
 export const unreadIn = (docs: ModuleDocs): readonly string[] => docsProblems(docs).map(problemText)
 
 /** The newest stable one of some versions that is before another one. */
