@@ -81,6 +81,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await page.evaluate(() => navigator.clipboard.writeText(''))
     await page.locator('.aside .btn.main').click()
     await expect.poll(copied).toBe(expected)
+    await page.getByRole('link', { name: /^Versions/ }).click()
     await page.getByRole('button', { name: 'Copy link to 6.40.1' }).click()
     await expect.poll(copied).toBe(`${showcase.explorer.url}/network/module/vpc?version=6.40.1`)
     await page.goto(await copied())
@@ -343,7 +344,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await expect.poll(() => section.getByText('Refreshing failed.').count()).toBe(0)
 
     await page.goto(
-      '/platform/module/observability-collector-daemonset-with-tail-sampling-and-egress',
+      '/platform/module/observability-collector-daemonset-with-tail-sampling-and-egress?tab=findings',
     )
     await section.getByText(/^Scanned .+ by trivy 0\.70\.0, embedded checks$/).waitFor()
     await section.getByRole('table', { name: 'Findings' }).waitFor()

@@ -5,7 +5,6 @@ import { number } from '../parts/format.ts'
 import { Pick } from '../parts/pick.tsx'
 import { rootTabs } from '../url/pages.ts'
 import { countsOf, requiredOf, tabNames } from './docs/inputs.ts'
-import { readmeOf, shownTab } from './docs/use-docs.ts'
 import { countOf } from './findings/count.ts'
 import type { ReadmeHeading } from './readme/readme.tsx'
 import type { SectionProps } from './section.ts'
@@ -59,12 +58,13 @@ export function Aside(props: Props) {
 }
 
 /** Links to the sections of the page. */
-export function Contents({ address, detail, docs, values, headings }: Props) {
-  const hasReadme = shownTab(detail, values) === '' && readmeOf(detail, docs) !== undefined
+export function Contents({ address, detail, docs, headings }: Props) {
   const sections =
-    address.folder === undefined
-      ? sectionsOf(detail, hasReadme, headings)
-      : folderSections(docs, headings)
+    detail.kind === 'provider'
+      ? providerSections(detail)
+      : address.folder === undefined
+        ? readmeSections(headings)
+        : folderSections(docs, headings)
   const current = useCurrentSection(sections.map(({ id }) => id))
   return (
     <nav class="toc" aria-labelledby="contents">
@@ -88,25 +88,13 @@ const readmeSections = (headings: readonly ReadmeHeading[]): Section[] => [
   ...headings.slice(0, 12).map(({ id, words }) => ({ id, words, sub: true })),
 ]
 
-function sectionsOf(
-  detail: Props['detail'],
-  hasReadme: boolean,
-  headings: readonly ReadmeHeading[],
-): Section[] {
-  const own = [
-    ...(hasReadme ? readmeSections(headings) : []),
-    { id: 'overview', words: 'Overview' },
-    { id: 'usage', words: 'Usage' },
-  ]
-  // The rest of a module is on tabs.
-  if (detail.kind === 'module') return own
-  return [
-    ...own,
-    { id: 'versions', words: 'Versions', count: detail.versions.length },
-    { id: 'findings', words: 'Findings', count: countOf(detail) },
-    ...(detail.totalDownloads > 0 ? [{ id: 'downloads', words: 'Downloads' }] : []),
-  ]
-}
+const providerSections = (detail: Props['detail']): Section[] => [
+  { id: 'overview', words: 'Overview' },
+  { id: 'usage', words: 'Usage' },
+  { id: 'versions', words: 'Versions', count: detail.versions.length },
+  { id: 'findings', words: 'Findings', count: countOf(detail) },
+  ...(detail.totalDownloads > 0 ? [{ id: 'downloads', words: 'Downloads' }] : []),
+]
 
 /** The sections of a submodule or example. */
 const folderSections = (docs: Props['docs'], headings: readonly ReadmeHeading[]): Section[] =>

@@ -1,6 +1,6 @@
 import { addressOf } from '../../../api/usage/usage.ts'
 import { boot } from '../api/boot.ts'
-import type { ResourceDetail } from '../api/records.ts'
+import type { ResourceDetail, VersionDocs } from '../api/records.ts'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { CodeFact, Fact } from '../parts/fact.tsx'
@@ -10,7 +10,7 @@ import { resourceHref, resourcesHref } from '../url/pages.ts'
 import { safeHref } from './safe-href.ts'
 import type { SectionProps } from './section.ts'
 
-export function Overview({ address, detail, version }: SectionProps) {
+export function Overview({ address, detail, docs, version }: SectionProps) {
   const { platforms = [] } = detail
   const source = addressOf({ ...detail, registryHost: boot.registryHost })
   return (
@@ -24,6 +24,7 @@ export function Overview({ address, detail, version }: SectionProps) {
           <CopyButton text={source} what="address" />
         </Fact>
         <CodeFact words="Latest version" code={detail.latestVersion} />
+        {docs !== undefined && <Needs address={address} docs={docs} version={version} />}
         <Fact words="Status">
           <SyncChip synced={detail.synced} />
           <Unsynced address={address} versions={detail.versions} />
@@ -74,6 +75,36 @@ export function Overview({ address, detail, version }: SectionProps) {
 }
 
 const mostNamed = 3
+
+/** Versions of the CLI and of providers that the version needs. */
+function Needs({
+  address,
+  docs: { root },
+  version,
+}: Pick<SectionProps, 'address' | 'version'> & { readonly docs: VersionDocs }) {
+  const needs = [
+    ...(root.requiredVersion === undefined ? [] : [['CLI', root.requiredVersion] as const]),
+    ...root.providers.map((it) => [it.name, it.version ?? ''] as const),
+  ]
+  if (needs.length === 0) return null
+  const shown = needs.slice(0, mostNamed)
+  const href = resourceHref(address, {
+    version: version.isLatest ? '' : (version.shown ?? ''),
+    tab: 'dependencies',
+  })
+  return (
+    <Fact words="Needs">
+      {shown.map(([name, constraint]) => (
+        <span key={name}>
+          {name} <code>{constraint}</code>
+        </span>
+      ))}
+      {needs.length > shown.length && (
+        <a href={href}>and {number(needs.length - shown.length)} more</a>
+      )}
+    </Fact>
+  )
+}
 
 /** Links to the versions that are not in sync. */
 function Unsynced({

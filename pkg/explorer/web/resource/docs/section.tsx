@@ -65,14 +65,15 @@ export const Name = ({ name, id }: { readonly name: string; readonly id: string 
 /** Marks: what callers should know of an input or output, in a word each. */
 export function Marks({ words }: { readonly words: readonly (string | false)[] }) {
   const said = words.filter((it) => it !== false)
+  if (said.length === 0) return null
   return (
-    <>
+    <span class="marks">
       {said.map((it) => (
-        <span key={it} class="tag">
+        <span key={it} class={it === 'Deprecated' ? 'tag mark warn' : 'tag mark'}>
           {it}
         </span>
       ))}
-    </>
+    </span>
   )
 }
 
