@@ -292,5 +292,10 @@ describe('the documentation of a module', () => {
     )
     expect(inputs.map(({ name }) => name)).toEqual(names)
     expect(resources.map(({ type }) => type)).toEqual(names)
+    const keys = names.map((name) => `"${name}" = { "${name}" = 1 }`).join(', ')
+    const [input] = (await rootOf(`variable "it" {\n  default = { ${keys} }\n}\n`)).inputs
+    const sorted = names.toSorted()
+    const value = sorted.map((name) => `"${name}":{"${name}":1}`).join(',')
+    expect(JSON.stringify(input?.default)).toBe(`{${value}}`)
   })
 })

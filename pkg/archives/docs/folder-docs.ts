@@ -1,9 +1,16 @@
-import * as z from 'zod'
 import type { FolderDocs, InputDocs, ProviderRequirement } from '../../api/docs/docs.ts'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Block, type BlockType, type Body, blocksOf, headerOrder, nested } from './blocks.ts'
 import type { ParsedFile } from './hcl-parser.ts'
-import { expressionText, isDeep, isFalse, isTrue, textOrNothing, unescaped } from './values.ts'
+import {
+  expressionText,
+  hasInfinity,
+  isDeep,
+  isFalse,
+  isTrue,
+  textOrNothing,
+  unescaped,
+} from './values.ts'
 
 /** A file that was parsed. */
 export interface ParsedSource {
@@ -14,8 +21,6 @@ export interface ParsedSource {
   readonly text: string | undefined
   readonly isOverride: boolean
 }
-
-const Json = z.json()
 
 type Lists = Pick<
   FolderDocs,
@@ -81,7 +86,7 @@ const bodyOf = ({ body }: Block): Body => body
 /** Why JSON cannot hold a value that the parser returned. */
 function valueProblem(value: unknown): string | undefined {
   if (isDeep(value)) return 'is nested too deeply'
-  return Json.safeParse(value).success ? undefined : 'has a number that is too large'
+  return hasInfinity(value) ? 'has a number that is too large' : undefined
 }
 
 /** Leaves values that are nested too deeply, which are reported elsewhere, as they are. */
@@ -132,7 +137,8 @@ function inputOf({ name, body }: Named, report: (problem: string) => void): Inpu
     name,
     ...optional('type', expressionText(body['type'])),
     ...described(body),
-    ...(hasDefault && problem === undefined && { default: Json.parse(body['default']) }),
+    ...(hasDefault &&
+      problem === undefined && { default: body['default'] as InputDocs['default'] }),
     required: !hasDefault,
     sensitive: isTrue(body['sensitive']),
     nullable: !isFalse(body['nullable']),

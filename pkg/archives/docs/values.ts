@@ -26,3 +26,10 @@ export function isDeep(value: unknown, levels = 50): boolean {
   const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
   return inner.some((each: unknown) => isDeep(each, levels - 1))
 }
+
+/** Whether a value has a number that is too large for JSON. */
+export function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
+  return inner.some(hasInfinity)
+}

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -125,6 +128,18 @@ describe('a request', () => {
     expect(await reasonOf(unknown.request(url, { signal }))).toBe('Unreachable')
     expect((await unknown.request(url, { signal, ca: authority.ca })).status).toBe(200)
     expect(await reasonOf(unknown.request(url, { signal }))).toBe('Unreachable')
+  })
+
+  it('says that a port does not speak TLS', async () => {
+    const plain = createServer((_, response) => response.end('plain')).listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const host = `127.0.0.1:${(plain.address() as AddressInfo).port}`
+    const egress = localEgress([host], authority.ca)
+    opened.push(egress)
+    await expect(egress.request(`https://${host}/`, { signal })).rejects.toThrow(
+      `https://${host}/ cannot be reached: the port does not speak TLS`,
+    )
+    plain.close()
   })
 
   it('appears in errors without query and userinfo', async () => {

@@ -256,7 +256,8 @@ function egressError(thrown: unknown, url: URL, asked: AbortSignal): unknown {
   // Errors of sockets, TLS and undici have a code.
   const hasCode = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
   if (!hasCode && !(thrown instanceof RegistryError)) return thrown
-  const why = saidBy(messageOf(thrown))
+  const said = saidBy(messageOf(thrown))
+  const why = said.includes(':wrong version number:') ? 'the port does not speak TLS' : said
   return new EgressError('Unreachable', `${at} cannot be reached: ${why}`, { cause })
 }
 
