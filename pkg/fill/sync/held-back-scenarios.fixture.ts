@@ -429,6 +429,18 @@ export function heldBackScenarios(scene: () => Scene): void {
       expect(listed()).toEqual(['v1.0.0'])
     })
 
+    it('trusts a first list of 400 versions except for the newest of each line', async () => {
+      upstream(...Array.from({ length: 400 }, (_, n) => `v1.${Math.floor(n / 10)}.${n % 10}`))
+      await write({ versionHistoryLimit: 3 })
+      await scene().run()
+      expect(listed()).toEqual(['v1.39.6', 'v1.39.5', 'v1.39.4'])
+      expect(heldBack()?.map(({ version }) => version)).toEqual(['v1.39.9', 'v1.39.8', 'v1.39.7'])
+      await scene().run({ pollAtStart: true })
+      expect(listed()).toEqual(['v1.39.6', 'v1.39.5', 'v1.39.4'])
+      await later(7 * day)
+      expect(listed()).toEqual(['v1.39.9', 'v1.39.8', 'v1.39.7'])
+    })
+
     it('remembers a list of 40,000 versions in a status that an API server takes', async () => {
       const many = Array.from({ length: 40_000 }, (_, n) => `v1.${Math.floor(n / 100)}.${n % 100}`)
       upstream(...many)

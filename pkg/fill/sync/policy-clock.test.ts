@@ -1,0 +1,67 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
+import { History, hour } from './policy-histories.fixture.ts'
+
+const day = 24 * hour
+const policy: UpstreamPolicy = { minimumAge: '7d' }
+
+it('ages versions through exceptions, the end of a rule, restarts and restores', async () => {
+  const history = await History.open('git')
+  onTestFinished(() => history.close())
+  const has = () => [...history.stored().keys()].toSorted()
+  const edit = async (changed: UpstreamPolicy) => {
+    await history.setPolicy(changed)
+    await history.pass(0)
+  }
+  await history.setPolicy(policy)
+  history.offer('1.0.0', 'a')
+  await history.start()
+  expect(has()).toEqual([])
+  await history.pass(7 * day)
+  expect(has()).toEqual(['1.0.0'])
+
+  // A restart forgets no age.
+  history.offer('1.0.1', 'a')
+  await history.pass(13 * hour)
+  await history.stop()
+  await history.start()
+  await history.pass(6 * day)
+  expect(has()).toEqual(['1.0.0'])
+  await history.pass(day)
+  expect(has()).toEqual(['1.0.0', '1.0.1'])
+
+  // An exception needs no age, and lets in one version.
+  history.offer('1.1.0', 'a')
+  history.offer('1.2.0', 'a')
+  const { address } = history
+  const except = { address, version: '1.2.0', reason: 'a repair', by: 'Ann' }
+  await edit({ ...policy, exceptions: [except] })
+  expect(has()).toEqual(['1.0.0', '1.0.1', '1.2.0'])
+
+  // A rule that ends lets in what is old enough by then.
+  const until = new Date(history.nowMs + 10 * day).toISOString()
+  await edit({ ...policy, deny: [{ address, versions: '1.1.0', reason: 'looked at', until }] })
+  await history.pass(9 * day)
+  expect(has()).not.toContain('1.1.0')
+  await history.pass(day)
+  expect(has()).toContain('1.1.0')
+
+  // A backup with statuses has the age of its time.
+  history.offer('2.0.0', 'a')
+  await history.pass(13 * hour)
+  const saved = history.save()
+  await history.pass(3 * day)
+  await history.restore(saved)
+  await history.start()
+  await history.pass(2 * day)
+  expect(has()).not.toContain('2.0.0')
+  await history.pass(2 * day)
+  expect(has()).toEqual(['1.0.0', '1.0.1', '1.1.0', '1.2.0', '2.0.0'])
+
+  // One without statuses lets in again what the specs name, and removes nothing.
+  const archives = await history.archives()
+  await history.restore(history.save().map((object) => ({ ...object, status: undefined })))
+  await history.start()
+  expect(has()).toEqual(['1.0.0', '1.0.1', '1.1.0', '1.2.0', '2.0.0'])
+  expect(await history.archives()).toEqual(expect.arrayContaining(archives))
+})
