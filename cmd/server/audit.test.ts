@@ -16,7 +16,16 @@ it('records who requested an archive, the binding that allowed it, and the outco
   const path = join(dir, 'new folder/audit.log')
   const issuer = await TestIssuer.start()
   using fixture = new AccessFixture()
-  fixture.module('vpc')
+  const heldBack = [{ version: '2.0.0', why: 'Denied', message: 'denied: stolen' }]
+  fixture.add('Module', 'vpc', {
+    spec: {
+      moduleConfig: {
+        provider: 'aws',
+        storageConfig: { fileSystem: { directoryPath: 'modules' } },
+      },
+    },
+    status: { listing: { address: 'github.com/acme/vpc', heldBack } },
+  })
   fixture.version('Module', 'vpc', '1.0.0')
   fixture.bind('developers', { expression: '"dev" in groups', moduleResources: ['vpc'] })
   const oidc = oidcOptions(issuer.url)
@@ -41,6 +50,7 @@ it('records who requested an archive, the binding that allowed it, and the outco
     await fetch(`${base}/versions`, { headers: { authorization } })
     await fetch(`${base}/1.0.0/download?x=secret`, { headers: { authorization } })
     await fetch(`${base}/9.9.9/download`, { headers: { authorization } })
+    await fetch(`${base}/2.0.0/download`, { headers: { authorization } })
     await fetch(`${base}/1.0.0/download`, { headers: { authorization: 'Bearer nonsense' } })
   } finally {
     await server.stop(0)
@@ -55,6 +65,8 @@ it('records who requested an archive, the binding that allowed it, and the outco
   ).toEqual([
     ['served', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/1.0.0/download'],
     ['not found', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/9.9.9/download'],
+    // A policy holds it back.
+    ['refused', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/2.0.0/download'],
     ['refused', undefined, undefined, '/depot/modules/v1/platform/vpc/aws/1.0.0/download'],
   ])
   expect(records[0]).toMatchObject({
