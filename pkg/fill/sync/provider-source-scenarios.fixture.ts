@@ -372,6 +372,27 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await eventually(() => expect(ages()).toEqual([24 * 3_600_000, 0]))
     })
 
+    it('of a host with a rate limit need one list an hour after a request that failed', async () => {
+      offer()
+      push(files)
+      scene().upstream.singly.add(repository)
+      await write()
+      await run()
+      expect(asked().slice(2)).toEqual(
+        ['go.mod', 'go.sum'].map((name) => `file ${repository} ${name}`),
+      )
+      scene().upstream.faults.set(repository, new FillError('RateLimited', 'limited'))
+      scene().aheadMs = 5 * 60_000
+      await request('hello-1-0-0-linux-amd64')
+      await eventually(() => expect(source()?.problem).toContain('cannot be read now: limited'))
+      scene().upstream.faults.clear()
+      scene().upstream.listAges.length = 0
+      scene().aheadMs = 2 * 3_600_000
+      await run()
+      expect(source()?.problem).toBeUndefined()
+      expect(scene().upstream.listAges).toContainEqual([repository, 48 * 60_000])
+    })
+
     it('of two requests within a minute are both fetched', async () => {
       offer()
       push(files)

@@ -11,6 +11,7 @@ import {
   type Platform,
   type ProviderOrigin,
   type ProviderUpstream,
+  type ResolvedVersion,
   type Sources,
 } from '../sources/sources.ts'
 
@@ -36,6 +37,8 @@ export class TestUpstream implements Sources {
   readonly sources = new Map<string, string>()
   /** URLs of repositories that only their members may read. */
   readonly privates = new Set<string>()
+  /** URLs of repositories that can be asked for single files. */
+  readonly singly = new Set<string>()
   /** Maximum ages of the lists that were asked for, by URL of the repository. */
   readonly listAges: (readonly [url: string, maxAgeMs: number])[] = []
   /** Errors of requests, by URL, by `namespace/type`, or by the request as `asked` shows it. */
@@ -100,6 +103,13 @@ export class TestUpstream implements Sources {
         return { versions, skipped: 0, unchanged: false, skewMs: this.skewMs, licence }
       },
       isPublic: async () => !this.privates.has(url),
+      ...(this.singly.has(url) && {
+        file: async ({ ref }: ResolvedVersion, path: string) => {
+          this.#ask(`file ${url} ${path}`, url)
+          const text = tags().get(ref)?.[path] ?? tags().get(`v${ref}`)?.[path]
+          return text === undefined ? undefined : Buffer.from(text)
+        },
+      }),
       resolve: async (version) => {
         this.#ask(`resolve ${url} ${version}`, url)
         const files = tags().get(version) ?? tags().get(`v${version}`)

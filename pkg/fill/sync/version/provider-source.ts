@@ -99,8 +99,7 @@ export async function keepSource(
   if (isKnown && request === undefined && (!isChecked || (await isThere(object, at)))) return {}
   try {
     const isUpdate = known?.sha256 !== undefined && known.problem !== undefined
-    const need = { signal, request, maxAgeMs: isUpdate ? freshListMs : listMs }
-    const answer = await filesOf(context, object, wanted, need)
+    const answer = await filesOf(context, object, wanted, { signal, request, isUpdate })
     if ('waitsFor' in answer) {
       if (request !== undefined) await write(unanswered(`${repository} is asked again`))
       return answer
@@ -208,8 +207,11 @@ async function filesOf(
   {
     signal,
     request,
-    maxAgeMs,
-  }: Pick<SourceNeed, 'signal' | 'request'> & { readonly maxAgeMs: number },
+    isUpdate,
+  }: Pick<SourceNeed, 'signal' | 'request'> & {
+    /** Whether an attempt to replace known files has failed. */
+    readonly isUpdate: boolean
+  },
 ): Promise<SourceFiles | { readonly waitsFor: string }> {
   const { repository, version, origin, isNamed } = wanted
   const { namespace } = object.metadata
@@ -223,6 +225,9 @@ async function filesOf(
     if (!context.slots.take(waitsFor, keyOf(object.metadata))) return { waitsFor }
   }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
+  // A list of a host with a rate limit is newer than the attempt that failed, and the same for all versions.
+  const updateMs = upstream.file === undefined ? freshListMs : context.timings.stalledMs * 0.8
+  const maxAgeMs = isUpdate ? updateMs : listMs
   const asking = {
     signal: deadline,
     maxAgeMs: request === undefined ? maxAgeMs : 0,
