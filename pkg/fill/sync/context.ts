@@ -22,6 +22,7 @@ import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
 import type { ArchivesInUse } from './version/archives-in-use.ts'
+import type { AwaitedReleases } from './version/awaited-releases.ts'
 import type { DocsAllowance } from './version/document.ts'
 import type { Earlier } from './version/earlier.ts'
 import type { HeldArchives } from './version/held-archives.ts'
@@ -132,6 +133,7 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly unsourced: Map<string, string>
   /** Versions to compare, with the earlier one of each; undefined if there is none any more. Some wait for theirs. */
   readonly uncompared: Map<string, Earlier>
+  readonly awaited: AwaitedReleases
   /** Versions whose upstream has other content by now, each with what is known of it. */
   readonly outdated: Map<string, OtherContent>
   /** Versions that upstream changed after they were let in, each with the revision that it has by now. */

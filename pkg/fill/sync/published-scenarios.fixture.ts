@@ -158,6 +158,29 @@ export function publishedScenarios(scene: () => Scene): void {
       expect(scene().upstream.asked).toEqual([])
     })
 
+    it('of a release come to rest while their archives are missing', async () => {
+      const providerConfigRef = { name: 'dns', storageConfig }
+      const release = ['amd64', 'arm64'].map((architecture, index) => ({
+        platform: `linux_${architecture}`,
+        sha256: String(index).repeat(64),
+      }))
+      for (const { platform, sha256 } of release) {
+        const [operatingSystem, architecture] = platform.split('_')
+        await scene().write('Version', `dns-${architecture}`, {
+          type: 'Provider',
+          version: '1.0.0',
+          operatingSystem,
+          architecture,
+          providerConfigRef,
+          upload: { fileName: `${architecture}.zip`, sha256, release },
+        })
+      }
+      await scene().run()
+      for (const name of ['dns-amd64', 'dns-arm64']) {
+        expect(scene().condition('Version', name, 'Ready')?.reason).toBe('ArchiveMissing')
+      }
+    })
+
     it('of a release wait for all of its platforms, and stay when one of them is deleted', async () => {
       const platforms = ['amd64', 'arm64', 'riscv64']
       const providerConfigRef = { name: 'dns', storageConfig }

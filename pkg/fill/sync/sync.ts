@@ -22,6 +22,7 @@ import { heldRemovals } from './parent/removal.ts'
 import { sweepDaily } from './sweep.ts'
 import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
+import { AwaitedReleases } from './version/awaited-releases.ts'
 import { DocsAllowance } from './version/document.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { HostSlots } from './version/host-slots.ts'
@@ -116,6 +117,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     verified: new Set(),
     unsourced: new Map(),
     uncompared: new Map(),
+    awaited: new AwaitedReleases(),
     outdated: new Map(),
     unaged: new Map(),
     ruled: new Map(),

@@ -5,6 +5,7 @@ import { afterAll, expect, it } from 'vitest'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import { folderObjects, type Objects } from '../../../records/store/store.ts'
 import { resourceOf } from '../resource.ts'
+import { AwaitedReleases } from './awaited-releases.ts'
 import { awaitRelease, wakeRelease } from './release.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-release-'))
@@ -52,7 +53,7 @@ it('counts a platform that a Depot fetched, and waits without it, even while its
     const object = objects.get('Version', 'team', 'dns-linux')
     if (object === undefined) throw new Error('the Version is not there')
     const work = { object, version: resourceOf('Version', object) }
-    return awaitRelease({ objects, clock: () => 0 }, work)
+    return awaitRelease({ objects, clock: () => 0, awaited: new AwaitedReleases() }, work)
   }
   const upload = { fileName: 'linux.zip', sha256: 'a'.repeat(64), release }
   await create(objects, 'linux', { upload })
@@ -70,21 +71,36 @@ it('counts a platform that a Depot fetched, and waits without it, even while its
   expect(waits()).toBeUndefined()
 })
 
-it('wakes the platforms that wait for a Version that was not published with them', async () => {
+it('wakes the platforms that wait for a Version that was not published with them, once', async () => {
   const dir = join(root, 'woken')
   mkdirSync(dir)
   const log = createLogger('silent')
   const objects = await folderObjects({ dir, apiGroup: 'depot.internal', watch: false, log })
+  const awaited = new AwaitedReleases()
+  const woken: string[] = []
+  const context = {
+    objects,
+    awaited,
+    clock: () => 0,
+    wake: ({ name }: { readonly name: string }) => woken.push(name),
+  }
+  const stored = (os: string) => {
+    const object = objects.get('Version', 'team', `dns-${os}`)
+    if (object === undefined) throw new Error('the Version is not there')
+    return { object, version: resourceOf('Version', object) }
+  }
   await create(objects, 'linux', {
     upload: { fileName: 'linux.zip', sha256: 'a'.repeat(64), release },
   })
+  expect(awaitRelease(context, stored('linux'))).toBeDefined()
   await create(objects, 'windows', {
     upload: { fileName: 'windows.zip', sha256: 'b'.repeat(64) },
   })
-  const object = objects.get('Version', 'team', 'dns-windows')
-  if (object === undefined) throw new Error('the Version is not there')
-  const woken: string[] = []
-  const wake = ({ name }: { readonly name: string }) => woken.push(name)
-  wakeRelease({ objects, wake }, { object, version: resourceOf('Version', object) })
+  const windows = stored('windows')
+  expect(awaitRelease(context, windows)).toBeUndefined()
+  for (let time = 0; time < 2; time += 1) wakeRelease(context, windows.object)
+  expect(woken).toEqual(['dns-linux'])
+  expect(awaitRelease(context, stored('linux'))).toBeUndefined()
+  wakeRelease(context, windows.object)
   expect(woken).toEqual(['dns-linux'])
 })

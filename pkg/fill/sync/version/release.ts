@@ -3,7 +3,7 @@ import { attempt } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, msOf, refOf } from '../context.ts'
+import { type Context, keyOf, msOf, refOf } from '../context.ts'
 import { ownedBy } from '../parent/children.ts'
 import { versionOfStored } from '../parent/desired.ts'
 import { resourceOf } from '../resource.ts'
@@ -22,13 +22,15 @@ type Work = Pick<VersionWork, 'object' | 'version'>
  * @throws FillError ReleaseIncomplete
  */
 export function awaitRelease(
-  { objects, clock }: Pick<Context, 'objects' | 'clock'>,
-  { object: { metadata }, version }: Work,
+  { objects, clock, awaited }: Pick<Context, 'objects' | 'clock' | 'awaited'>,
+  { object, version }: Work,
 ): Reconciled | undefined {
+  const { metadata } = object
+  awaited.end(keyOf(metadata))
   if (openReleaseOf(version) === undefined) return undefined
-  const siblings = siblingsOf(objects, version).map((one) => one.version)
-  const lacking = awaitedPlatforms(version, siblings)
+  const lacking = awaitedPlatforms(version, siblingsOf(objects, version))
   if (lacking.length === 0) return undefined
+  awaited.wait(releaseIdOf(object), refOf(object))
   const leftMs = (msOf(metadata.creationTimestamp) ?? 0) + publishingMs - clock()
   if (leftMs > 0) return { afterMs: leftMs }
   throw new FillError(
@@ -37,23 +39,22 @@ export function awaitRelease(
   )
 }
 
-/** Requests work on the platforms that wait for a new one, whatever becomes of its archive. */
+/**
+ * Requests work on the platforms that wait for this one, or for its removal. It must not wait itself, because two that wait
+ * would wake each other for ever.
+ */
 export function wakeRelease(
-  { objects, wake }: Pick<Context, 'objects' | 'wake'>,
-  { object, version }: Work,
+  { wake, awaited }: Pick<Context, 'wake' | 'awaited'>,
+  object: StoredObject,
 ): void {
-  if (version.spec.type !== 'Provider' || version.status?.checksum) return
-  for (const sibling of siblingsOf(objects, version)) {
-    const isOther = sibling.object.metadata.uid !== object.metadata.uid
-    if (isOther && openReleaseOf(sibling.version) !== undefined) wake(refOf(sibling.object), 'user')
-  }
+  for (const ref of awaited.take(releaseIdOf(object))) wake(ref, 'user')
 }
 
+const releaseIdOf = (object: StoredObject): string =>
+  `${object.metadata.namespace}/${providerOf(object)} ${versionOfStored(object)}`
+
 /** Versions of the same version and provider: those that people published, and those that a Depot fetched. */
-function siblingsOf(
-  objects: Context['objects'],
-  version: Version,
-): { readonly object: StoredObject; readonly version: Version }[] {
+function siblingsOf(objects: Context['objects'], version: Version): readonly Version[] {
   const number = versionOfStored(version)
   const { namespace } = version.metadata
   const parent = parentOfVersion({ objects }, version)
@@ -66,10 +67,7 @@ function siblingsOf(
       (object) =>
         versionOfStored(object) === number && object.metadata.deletionTimestamp === undefined,
     )
-    .flatMap((object) => {
-      const sibling = attempt(() => resourceOf('Version', object))
-      return sibling ? { object, version: sibling } : []
-    })
+    .flatMap((object) => attempt(() => resourceOf('Version', object)) ?? [])
 }
 
 /** The name of its provider, without reading the rest, which takes long. */

@@ -35,7 +35,7 @@ export async function syncUpload(
   attempt.request = request
   const awaited = awaitRelease(context, work)
   if (awaited !== undefined) return awaited
-  wakeRelease(context, work)
+  wakeRelease(context, object)
   const placed = placeOf(context, version)
   const { artifact } = version.status ?? {}
   const from = storedPlaceOf(context, version)

@@ -33,6 +33,7 @@ export async function reconcileVersion(
     context.unaged.delete(keyOf(ref))
     context.ruled.delete(keyOf(ref))
     context.uncompared.delete(keyOf(ref))
+    context.awaited.end(keyOf(ref))
     return undefined
   } finally {
     context.slots.free(keyOf(ref))
