@@ -58,7 +58,10 @@ async function stage(files: ReadonlyMap<string, Buffer>, caller = 'ci') {
 const published = () =>
   app.objects
     .list('Version')
-    .map(({ spec }) => spec as { operatingSystem: string; protocols: string[] })
+    .map(
+      ({ spec }) =>
+        spec as { operatingSystem: string; protocols: string[]; upload: { sha256: string } },
+    )
 
 it('publishes all files of a release once all are there, and asks for none again', async () => {
   const files = await releaseOf('one')
@@ -112,6 +115,25 @@ it('keeps the files of callers apart, and lets one of two win', async () => {
     const zip = files.get(`${stem}_darwin_arm64.zip`)
     expect(lost?.body.errors?.join()).toContain(digestOf(zip ?? Buffer.alloc(0)))
   }
+  expect(app.spool.reservedBytes).toBe(0)
+})
+
+it('takes no file of another build while it publishes', async () => {
+  const [one, other] = [await releaseOf('one'), await releaseOf('other')]
+  const { objects } = app
+  const create = objects.create.bind(objects)
+  const late: Awaited<ReturnType<typeof send>>[] = []
+  vi.spyOn(objects, 'create').mockImplementation(async (object) => {
+    const [[name, bytes] = ['', Buffer.alloc(0)] as const] = other
+    late.push(await send(routes, `${at}/${name}`, bytes))
+    return create(object)
+  })
+  await stage(one)
+  expect((await finish(listOf(one))).status).toBe(201)
+  expect(late.map(({ status }) => status)).toEqual([503, 503])
+  expect(published().map(({ upload }) => upload.sha256)).toEqual(
+    Array.from(one.values(), digestOf).slice(0, 2).toReversed(),
+  )
   expect(app.spool.reservedBytes).toBe(0)
 })
 
@@ -233,6 +255,26 @@ it('gives the space of a file back that another one of its name replaces at the 
   }
   await Promise.all(['1', '2', '3'].map(keep))
   expect(app.spool.reservedBytes).toBe(mib)
+  await staging.drop(key)
+  expect(app.spool.reservedBytes).toBe(0)
+})
+
+it('takes no file while a release is in work, and none that began to arrive before', async () => {
+  const staging = new Staging(app.spool)
+  const key = { caller: 'ci', version: 'team/cmdb/1.0.0' }
+  const { signal } = new AbortController()
+  const start = () => staging.begin(key, 'a', { sizeBytes: 1 }, { maxBytes: 1, signal })
+  {
+    await using upload = await start()
+    await writeFile(upload.space.path, '1')
+    await staging.inTurn(key, async () => {
+      await expect(upload.keep('1')).rejects.toThrow('are being published')
+      await expect(start()).rejects.toThrow('are being published')
+      expect(staging.filesOf(key).size).toBe(0)
+    })
+    await upload.keep('1')
+  }
+  expect(staging.filesOf(key)).toEqual(new Map([['a', '1']]))
   await staging.drop(key)
   expect(app.spool.reservedBytes).toBe(0)
 })

@@ -56,6 +56,8 @@ export class Staging {
   readonly #keepMs: number
   readonly #releases = new Map<string, Release>()
   readonly #turns = new Map<string, Promise<unknown>>()
+  /** Releases that are being published. */
+  readonly #inWork = new Set<string>()
 
   constructor(spool: Spool, keepMs = 3_600_000) {
     this.#spool = spool
@@ -76,6 +78,7 @@ export class Staging {
     { sizeBytes }: Pick<AnnouncedBody, 'sizeBytes'>,
     { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
   ): Promise<StagedUpload> {
+    this.#requireRest(key)
     const limit = this.#spool.sizeBytes / 8
     const left = limit - this.#bytesOf(key.caller)
     if (sizeBytes > left || left <= 0) throw tooMuch(limit)
@@ -105,6 +108,7 @@ export class Staging {
       maxBytes: Math.min(maxBytes, left),
       keep: async (sha256) => {
         if (release.isOver) throw unavailable('the release was published or dropped meanwhile')
+        this.#requireRest(key)
         // Two uploads of one name may end together: each replaces the one before it, on disk and in the list.
         renameSync(space.path, join(release.place.path, name))
         isKept = true
@@ -120,15 +124,21 @@ export class Staging {
   }
 
   /**
-   * Works on a release while nothing else of that version is published from here.
+   * Works on a release while nothing else of that version is published from here, and no file is added to it.
    *
    * @param work receives the folder with the files; undefined if there are none
    */
   async inTurn<T>(key: StagedKey, work: (folder: string | undefined) => Promise<T>): Promise<T> {
     const before = this.#turns.get(key.version)
-    const turn = (before ?? Promise.resolve()).then(() =>
-      work(this.#releases.get(idOf(key))?.place.path),
-    )
+    const id = idOf(key)
+    const turn = (before ?? Promise.resolve()).then(async () => {
+      this.#inWork.add(id)
+      try {
+        return await work(this.#releases.get(id)?.place.path)
+      } finally {
+        this.#inWork.delete(id)
+      }
+    })
     const ended = turn.catch(() => undefined)
     this.#turns.set(key.version, ended)
     try {
@@ -157,6 +167,13 @@ export class Staging {
     clearTimeout(release.expiry)
     await release.place.remove()
     for (const { space } of release.files.values()) await space[Symbol.asyncDispose]()
+  }
+
+  /** Refuses files while the release is being published, which would be a mix of two builds. */
+  #requireRest(key: StagedKey): void {
+    if (this.#inWork.has(idOf(key))) {
+      throw unavailable('the files that were sent before are being published')
+    }
   }
 
   async #open(key: StagedKey, signal: AbortSignal): Promise<Release> {
