@@ -65,3 +65,27 @@ it('ages versions through exceptions, the end of a rule, restarts and restores',
   expect(has()).toEqual(['1.0.0', '1.0.1', '1.1.0', '1.2.0', '2.0.0'])
   expect(await history.archives()).toEqual(expect.arrayContaining(archives))
 })
+
+it.each([1, 2])('raises one alarm for each content with %d controllers', async (processes) => {
+  const history = await History.open('provider')
+  onTestFinished(() => history.close())
+  await history.setPolicy(policy)
+  history.offer('1.0.0', 'a')
+  await history.start(processes)
+  // The fetch sees it first, then polls do, even after a restart.
+  history.race('1.0.0', 'b')
+  await history.pass(7 * day)
+  await history.stop()
+  await history.start(processes)
+  await history.pass(day)
+  expect(history.stored().size).toBe(0)
+  expect(history.alarms).toHaveLength(1)
+  expect(history.status(history.parent).listing?.replaced).toMatchObject([{ version: '1.0.0' }])
+  // A poll sees it first.
+  history.offer('1.0.0', 'c')
+  await history.pass(day)
+  expect(history.alarms).toHaveLength(2)
+  await history.pass(7 * day)
+  expect(history.stored().get('1.0.0')).toBe('c')
+  expect(history.alarms).toHaveLength(2)
+})

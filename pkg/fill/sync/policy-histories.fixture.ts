@@ -70,7 +70,7 @@ export class History {
   alarms: Alarm[] = []
   nowMs = Date.parse('2026-01-01T00:00:00Z')
   #objects = empty
-  #sync: Sync | undefined
+  #syncs: Sync[] = []
 
   private constructor(source: Source, folder: string, spool: Spool) {
     this.source = source
@@ -158,8 +158,18 @@ export class History {
     }
   }
 
-  async start(): Promise<void> {
-    if (this.#sync !== undefined) return
+  /** @param processes more than one where another one has not ended yet */
+  async start(processes = 1): Promise<void> {
+    if (this.#syncs.length > 0) return
+    this.#syncs = await Promise.all(Array.from({ length: processes }, () => this.#process()))
+    await this.#idle()
+  }
+
+  async #idle(): Promise<void> {
+    for (const sync of this.#syncs) await sync.idle()
+  }
+
+  #process(): Promise<Sync> {
     const timers: Timers = {
       now: () => this.nowMs,
       after: (delayMs, call) => {
@@ -168,7 +178,7 @@ export class History {
         return () => this.#waiting.delete(one)
       },
     }
-    this.#sync = await startSync({
+    return startSync({
       limits: defaultLimits,
       objects: this.#objects,
       sources: this.#watched(),
@@ -183,12 +193,11 @@ export class History {
       clock: () => this.nowMs,
       timers,
     })
-    await this.#sync.idle()
   }
 
   async stop(): Promise<void> {
-    await this.#sync?.stop()
-    this.#sync = undefined
+    await Promise.all(this.#syncs.map((sync) => sync.stop()))
+    this.#syncs = []
     this.#waiting.clear()
   }
 
@@ -201,7 +210,7 @@ export class History {
         this.#waiting.delete(one)
         one.call()
       }
-      await this.#sync?.idle()
+      await this.#idle()
       if (due.length === 0) return
     }
   }
