@@ -6,7 +6,7 @@ export const checks = {
   excluded: { level: 'note', text: 'The constraint excludes the latest version.' },
   deprecated: { level: 'warning', text: 'The version is deprecated.' },
   yanked: { level: 'warning', text: 'The version is not for new users.' },
-  quarantined: { level: 'error', text: 'The registry does not serve the version any more.' },
+  quarantined: { level: 'error', text: 'The registry no longer serves the version.' },
   vulnerable: { level: 'error', text: 'A scan found something CRITICAL or HIGH.' },
   gone: { level: 'error', text: 'The registry does not have it.' },
 } as const

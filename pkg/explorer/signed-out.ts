@@ -18,7 +18,7 @@ export function signedOutRoutes(issuer: Issuer, stylesheets: readonly string[]):
     const isPrivate = c.req.query('private') !== undefined
     return openDoor(c, stylesheets, {
       title: 'You are signed out',
-      content: html`<p>${isPrivate ? 'This page needs a sign-in.' : 'This browser has no session of Depot any more.'}</p>
+      content: html`<p>${isPrivate ? 'This page needs a sign-in.' : 'This browser has no session of Depot.'}</p>
 <div class="actions"><a class="btn main" href="/auth/login">Sign in</a>${isPrivate ? '' : html`<a class="btn" href="/">Look at public modules</a>`}</div>
 ${endsThere ? '' : stillSignedIn(issuer.oidc.issuerUrl, c.var.external.origin)}`,
     })

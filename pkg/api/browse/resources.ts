@@ -52,7 +52,7 @@ const card = {
     .enum(resourceReasons)
     .optional()
     .describe(
-      'Why it is not served under its address, or `RemovalHeld`: versions that are not wanted any more stay served until a person decides, or `HeldBack`: a policy holds back versions of its upstream. docs/errors.md explains each.',
+      'Why it is not served under its address, or `RemovalHeld`: versions that are no longer wanted stay served until a person decides, or `HeldBack`: a policy holds back versions of its upstream. docs/errors.md explains each.',
     ),
 }
 

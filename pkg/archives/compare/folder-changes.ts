@@ -61,7 +61,7 @@ function outputChanges({ name, before, after }: VersionPair<OutputDocs>): Folder
     const texts = { before: `${flag} = ${before[flag]}`, after: `${flag} = ${after[flag]}` }
     return after[flag]
       ? [{ ...change, ...texts, verdict: 'breaking', why: `The output is ${flag} now.` }]
-      : [{ ...change, ...texts, verdict: 'compatible', why: `The output is not ${flag} any more.` }]
+      : [{ ...change, ...texts, verdict: 'compatible', why: `The output is no longer ${flag}.` }]
   })
 }
 
@@ -96,7 +96,7 @@ function narrowed(
     const excluded = excludedVersion(before, after)
     return excluded === undefined
       ? { verdict: 'compatible', why: `Every version ${of} that was allowed is still allowed.` }
-      : { verdict: 'breaking', why: `Version ${excluded} ${of} was allowed, and is not any more.` }
+      : { verdict: 'breaking', why: `Version ${excluded} ${of} was allowed, and no longer is.` }
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error
     return { verdict: 'unknown', why: `A version constraint cannot be read: ${error.message}.` }
@@ -113,7 +113,7 @@ function providerChanges(
   const change = { kind: 'provider', name } as const
   if (after === undefined) {
     const was = before && providerText(before)
-    const why = 'The provider is not required any more.'
+    const why = 'The provider is no longer required.'
     return [{ ...change, ...(was !== undefined && { before: was }), verdict: 'compatible', why }]
   }
   const old: Provider | undefined =
@@ -137,7 +137,7 @@ function providerChanges(
     return [{ ...change, ...texts, verdict: 'breaking', why }]
   }
   if (!oldAliases.isSubsetOf(aliases)) {
-    const why = 'Callers that pass a configuration which is not declared any more get an error.'
+    const why = 'Callers that pass a configuration that is no longer declared get an error.'
     return [{ ...change, ...texts, verdict: 'breaking', why }]
   }
   return [{ ...change, ...texts, ...narrowed(old.version, after.version, 'of the provider', work) }]

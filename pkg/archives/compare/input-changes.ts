@@ -20,8 +20,8 @@ export function inputChanges({ name, before, after }: VersionPair<InputDocs>): F
   const aspects = [
     typeChange(before, after),
     defaultChange(before, after),
-    flagChange(before, after, 'nullable', 'Null is not accepted any more.'),
-    flagChange(before, after, 'ephemeral', 'Ephemeral values are not accepted any more.'),
+    flagChange(before, after, 'nullable', 'Null is no longer accepted.'),
+    flagChange(before, after, 'ephemeral', 'Ephemeral values are no longer accepted.'),
     sensitiveChange(before, after),
     validationChange(before, after),
     deprecationChange(before, after),
@@ -51,7 +51,7 @@ function defaultChange(before: InputDocs, after: InputDocs): Aspect {
   const texts = { before: defaultText(before), after: defaultText(after) }
   if (texts.before === texts.after) return undefined
   if (after.required) {
-    const why = 'Callers must set the input, because it has no default any more.'
+    const why = 'Callers must set the input, because it no longer has a default.'
     return { ...texts, verdict: 'breaking', why }
   }
   const why = before.required ? 'The input has a default now.' : 'The default changed.'
@@ -117,7 +117,7 @@ function deprecationChange(before: InputDocs, after: InputDocs): Aspect {
   if (texts.before === texts.after) return undefined
   const why =
     after.deprecated === undefined
-      ? 'The input is not deprecated any more.'
+      ? 'The input is no longer deprecated.'
       : 'The input is deprecated.'
   return { ...texts, verdict: 'compatible', why }
 }

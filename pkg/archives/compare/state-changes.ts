@@ -33,7 +33,7 @@ function resourceChange(
     return [{ kind: 'resource', name, after: name, verdict: 'compatible', why }]
   }
   if (mode !== 'managed') {
-    const why = 'The module does not read it any more.'
+    const why = 'The module no longer reads it.'
     return [{ kind: 'resource', name, before: name, verdict: 'compatible', why }]
   }
   return [removedFromState(name, name, covered)]

@@ -25,7 +25,7 @@ const backupOptions = flagged({
   },
   dir: {
     value: path,
-    meaning: 'Folder for backups whose names have the time, in which old ones are removed.',
+    meaning: 'Folder for backups, which are named by time. Old ones are removed.',
   },
   keep: {
     value: countTo(9999),
@@ -78,7 +78,7 @@ export const restoreCommand = {
   program: 'depot restore',
   operands: 'FILE',
   summary:
-    'Restores a backup into a cluster, statuses included. FILE is a backup, a folder of backups, of which the newest counts, or - for standard input. To serve withdrawn versions again, use depot activate. Exit status: 1 if an object failed.',
+    'Restores a backup into a cluster, statuses included. FILE is a backup, a folder of backups (the newest is used), or - for standard input. To serve withdrawn versions again, use depot activate. Exit status: 1 if an object failed.',
   examples: [
     'depot restore backup.yaml --kubeconfig ~/.kube/config --dry-run',
     'depot restore backups --map-group old.example.com=depot.internal',

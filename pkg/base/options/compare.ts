@@ -8,7 +8,7 @@ const { egressAllow, egressCaPath } = fetchingOptions
 export const registryOptions = {
   egressAllow: {
     ...egressAllow,
-    meaning: 'Additional hosts, in any network, from which a registry has its archives fetched.',
+    meaning: 'Additional hosts, in any network, to which a registry can refer for its archives.',
   },
   egressCaPath: {
     ...egressCaPath,

@@ -84,7 +84,7 @@ const options = flagged({
     value: template,
     otherwise: 'none: nobody publishes to a missing Module',
     meaning:
-      'Module from whose `moduleConfig` a missing one is created for what a caller publishes, without its source. NAME is in the namespace of the new Module.',
+      'Module that is the template of a missing Module to which a caller publishes: its `moduleConfig` is copied, without the source. NAME is in the namespace of the new Module.',
   },
   leaseName: {
     value: name,
@@ -127,7 +127,7 @@ const options = flagged({
     value: webhookUrl,
     otherwise: 'none',
     meaning:
-      'URL that is told of every version that is served, withdrawn or has new `CRITICAL` findings, as signed CloudEvents. HTTPS. Its host needs no `--egress-allow`.',
+      'URL that receives a signed CloudEvent for every version that is served, withdrawn or has new `CRITICAL` findings. HTTPS. Its host needs no `--egress-allow`.',
   },
   ...logOptions,
 })

@@ -10,7 +10,7 @@ const options = flagged({
   serverUrl: {
     value: baseUrl,
     otherwise: 'no running server is asked',
-    meaning: 'Address of a running server, which has to name the registry.',
+    meaning: 'Address of a running server. Its discovery document has to name the registry.',
   },
   serverCaPath: {
     value: path,
@@ -42,7 +42,7 @@ export const doctorCommand = {
   operands: '[server|controller|sync]',
   operandsOptional: true,
   summary:
-    'Checks what a server, a controller or `depot sync` needs: certificate, storage, issuer, clock, permissions, keys. It takes their flags and variables too. In a pod, it has those of the pod without being told. Exit status: 1 if a check failed.',
+    'Checks what a server, a controller or `depot sync` needs: certificate, storage, issuer, clock, permissions, keys. It takes their flags and variables, too. In a pod, it finds those of the running process by itself. Exit status: 1 if a check failed.',
   examples: [
     'depot doctor server -o json',
     'depot doctor sync',

@@ -25,7 +25,7 @@ const options = flagged({
     meaning: 'Groups of the caller, in the order of the token, such as platform,dev or client:ci.',
   },
   job: toggle(
-    'The groups are those of a job of `--publish-issuers`, for which GroupBindings that need no group do not count.',
+    'Treat the groups as those of a CI job (`--publish-issuers`). GroupBindings that match without any group do not apply to jobs.',
   ),
   expression: {
     value: z.string().meta({ title: 'RULE' }),

@@ -94,7 +94,7 @@ export const policyOptions = flagged({
     value: path,
     otherwise: 'none',
     meaning:
-      'YAML file with the policy of the whole installation for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only tighten it. Its `deny` also quarantines versions of Modules and Providers that no Depot made. Depot takes changes of the file without a restart.',
+      'YAML file with the policy of the whole installation for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only tighten it. Its `deny` also quarantines versions of Modules and Providers that no Depot made. Depot applies changes of the file without a restart.',
   },
 })
 

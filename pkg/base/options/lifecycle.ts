@@ -62,7 +62,7 @@ export const yankCommand = {
 export const quarantineCommand = {
   program: 'depot quarantine',
   operands,
-  summary: `Quarantines versions: they are not served any more, and downloads say why. ${edits}`,
+  summary: `Quarantines versions: they are no longer served, and downloads say why. ${edits}`,
   examples: ['depot quarantine platform/network/aws 1.1.0 --message "leaks keys" --dry-run'],
   options,
   rules,

@@ -36,7 +36,7 @@ export const outdatedCommand = {
   operands: '[DIR]',
   operandsOptional: true,
   summary:
-    'Reads module calls, required providers and the lock file of a working directory, asks their registries, and says what is behind, deprecated, yanked, quarantined, vulnerable or gone. Exit status: 0 nothing, 1 something, 2 nothing, but not everything could be judged or was scanned.',
+    'Reads module calls, required providers and the lock file of a working directory, asks their registries, and says what is behind, deprecated, yanked, quarantined, vulnerable or gone. Exit status: 0 nothing found, 1 something found, 2 nothing found, but not everything could be judged or was scanned.',
   examples: [
     'depot outdated',
     'depot outdated infra/prod --ignore behind,excluded -o markdown',

@@ -32,7 +32,7 @@ export const policyCommand = {
   program: 'depot policy',
   operands: 'test ADDRESS[@VERSION] | list',
   summary:
-    'test: says offline what the policy of a Depot makes of a version of an upstream, and why; exits with 1 if it does not come in at once. ADDRESS is the host and path of its source. list: lists the policies of all Depots, or what they hold back and until when.',
+    'test: says offline whether the policy of a Depot lets a version of an upstream in, and why; exits with 1 if it does not come in at once. ADDRESS is the host and path of its source. list: lists the policies of all Depots, or what they hold back and until when.',
   examples: [
     'depot policy test --depot public.yaml github.com/acme/terraform-aws-vpc@5.1.0',
     'depot policy test --upstream-policy policy.yaml registry.opentofu.org/hashicorp/aws',

@@ -37,7 +37,7 @@ const options = flagged({
     meaning:
       'Files to accept although they look like secrets or states. States, `.terraform` and `.git` are never part of the archive.',
   },
-  dryRun: toggle('Print what would be published and what is in its way, and write nothing.'),
+  dryRun: toggle('Print what would be published and what prevents that, and write nothing.'),
   noWait: toggle('Return when the version is stored, before the registry serves it.'),
   tokenFile: {
     value: path,

@@ -128,7 +128,7 @@ const options = flagged({
     value: path,
     otherwise: 'none',
     meaning:
-      'YAML file with the issuers of CI whose jobs may publish: a list of `alias`, `issuer`, `audience` and `claims`. The claims of a verified token become groups `{alias}:{claim}:{value}` for GroupBindings. Depot takes changes of the file without a restart.',
+      'YAML file with the issuers of CI whose jobs may publish: a list of `alias`, `issuer`, `audience` and `claims`. The claims of a verified token become groups `{alias}:{claim}:{value}` for GroupBindings. Depot applies changes of the file without a restart.',
   },
   brokerProxyUrl: {
     value: brokerUrl,
@@ -190,7 +190,7 @@ const options = flagged({
       'Pattern of the groups that stand for people in the list of consumers of a module, such as `team-*`: the first one that matches. `*` does not match `/`.',
   },
   consumerPersons: toggle(
-    'Keep people without such a group by the subject of their tokens. They are personal data: tell people before.',
+    'Keep people without such a group by the subject of their tokens. This is personal data: inform them first.',
   ),
   statsRefreshIntervalMs: {
     value: durationMs({ least: '100ms', most: '24h' }),

@@ -38,7 +38,7 @@ const options = flagged({
     'Read and hash every stored archive. Without it, Depot only checks that each one exists and has the right size.',
   ),
   confirmRemovals: toggle(
-    'Remove the stored versions that are not wanted any more, however many there are. Without it, many at once stay until a person confirms.',
+    'Remove stored versions that are no longer wanted, even many at once. Without it, many at once stay until a person confirms.',
   ),
   ...graceOptions,
   apiGroup,

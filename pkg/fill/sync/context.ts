@@ -183,5 +183,5 @@ export async function requireThere({ objects }: Context, object: StoredObject): 
   const { kind, namespace, name } = refOf(object)
   const now = await objects.fresh(kind, namespace, name)
   if (now?.metadata.uid === object.metadata.uid) return
-  throw new ApiError('NotFound', `${kind} ${namespace}/${name} does not exist any more`)
+  throw new ApiError('NotFound', `${kind} ${namespace}/${name} no longer exists`)
 }

@@ -240,7 +240,7 @@ export class Scanner<O, E> {
     const known = this.#files.size
     if (known <= (root === this.#root ? 1 : 0)) return
     throw new Error(
-      `holds no manifest any more, where there were ${known} files: mount it again, or ${emptyHint}`,
+      `has no manifests now, and had ${known} files before: mount it again, or ${emptyHint}`,
     )
   }
 
