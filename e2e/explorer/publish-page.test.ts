@@ -120,6 +120,16 @@ describe.skipIf(chromiumPath === undefined)('publishing', () => {
     expect(await problemsInEveryLook(page, widths)).toEqual([])
     await page.getByRole('button', { name: 'Copy publish command' }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(command)
+    for (const [tab, variable] of [
+      ['GitHub Actions', '$GITHUB_REF_NAME'],
+      ['GitLab', '$CI_COMMIT_TAG'],
+    ] as const) {
+      await page.getByRole('tab', { name: tab }).click()
+      expect((await blocks(page))[1]).toContain(
+        `depot publish module . --to ${host}/network/vpc/aws --version "${variable}"`,
+      )
+      expect(await problemsInEveryLook(page, widths)).toEqual([])
+    }
     expect(problems).toEqual([])
     await close()
   })

@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { parseResource } from '../../../api/v1alpha1/v1alpha1.ts'
-import { depotBlock, type Filled, manifestFile, manifests, publishCommand } from './blocks.ts'
+import {
+  ciJob,
+  depotBlock,
+  type Filled,
+  manifestFile,
+  manifests,
+  publishCommand,
+} from './blocks.ts'
 
 const module: Filled = {
   kind: 'module',
@@ -68,4 +75,25 @@ it.each([
   ],
 ])('writes a command', (filled, command) => {
   expect(publishCommand(filled).replaceAll(' \\\n  ', ' | ')).toBe(`depot publish ${command}`)
+})
+
+it('writes jobs that request an identity and publish the tag', () => {
+  const to = 'depot.example.com/network/vpc/aws'
+  expect(parse(ciJob(module, 'github'))).toMatchObject({
+    permissions: { 'id-token': 'write' },
+    jobs: {
+      publish: {
+        steps: [{}, { run: `depot publish module . --to ${to} --version "$GITHUB_REF_NAME"` }],
+      },
+    },
+  })
+  expect(parse(ciJob(module, 'gitlab'))).toMatchObject({
+    publish: {
+      id_tokens: { DEPOT_ID_TOKEN: { aud: 'https://depot.example.com' } },
+      script: [`depot publish module . --to ${to} --version "$CI_COMMIT_TAG"`],
+    },
+  })
+  expect(ciJob(provider, 'gitlab')).toMatch(
+    /depot publish provider dist --to depot\.example\.com\/network\/cmdb$/,
+  )
 })

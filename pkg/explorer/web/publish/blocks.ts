@@ -67,6 +67,43 @@ export function publishCommand(filled: Filled): string {
   return lines.join(' \\\n  ')
 }
 
+/** CI systems that give a job its identity. */
+export type Ci = 'github' | 'gitlab'
+
+/** A job that publishes a tag. The version of a provider is in the names of its zips. */
+export function ciJob(filled: Filled, ci: Ci): string {
+  const { kind, namespace, registryHost } = filled
+  const isModule = kind === 'module'
+  const address = `${registryHost}/${namespace}/${nameOf(filled)}${isModule ? `/${systemOf(filled)}` : ''}`
+  const tag = ci === 'github' ? '$GITHUB_REF_NAME' : '$CI_COMMIT_TAG'
+  const version = isModule ? ` --version "${tag}"` : ''
+  const command = `depot publish ${kind} ${isModule ? '.' : 'dist'} --to ${address}${version}`
+  if (ci === 'gitlab') {
+    return `publish:
+  rules:
+    - if: $CI_COMMIT_TAG
+  id_tokens:
+    DEPOT_ID_TOKEN:
+      aud: https://${registryHost}
+  script:
+    # Needs depot on the PATH.
+    - ${command}`
+  }
+  return `on:
+  push:
+    tags: ["v*"]
+permissions:
+  contents: read
+  id-token: write
+jobs:
+  publish:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v5
+      # Needs depot on the PATH.
+      - run: ${command}`
+}
+
 const fileName = (filled: Filled): string =>
   filled.kind === 'module'
     ? `${nameOf(filled)}-${versionOf(filled)}.zip`

@@ -1,9 +1,19 @@
+import { useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Tabs } from '../parts/tabs.tsx'
 import type { PublishValues } from '../url/pages.ts'
 import { withoutMistakes } from './address.ts'
-import { depotBlock, type Filled, manifestFile, manifests, publishCommand } from './blocks.ts'
+import {
+  type Ci,
+  ciJob,
+  depotBlock,
+  type Filled,
+  manifestFile,
+  manifests,
+  publishCommand,
+} from './blocks.ts'
 
 interface Props {
   readonly filled: PublishValues & { readonly object: string | undefined }
@@ -36,10 +46,16 @@ export function Ways({ filled: values, overHttp }: Props) {
           {isModule
             ? 'It shows what would break before it sends.'
             : 'It takes the zips of GoReleaser, and checks them against SHA256SUMS.'}
+          {overHttp &&
+            ' A job of GitHub Actions or GitLab uses its own identity, so no secret is stored. The registry has to trust it.'}
           {!overHttp &&
             ' It uses your own credentials of the cluster and of the storage, because this server takes no archives.'}
         </p>
-        <CodeBlock text={publishCommand(filled)} what="publish command" />
+        {overHttp ? (
+          <Commands filled={filled} />
+        ) : (
+          <CodeBlock text={publishCommand(filled)} what="publish command" />
+        )}
         <p class="quiet">
           Look first with <code>--dry-run</code>: files, size, digest
           {isModule && ', interface, breaking changes'}.
@@ -57,6 +73,33 @@ export function Ways({ filled: values, overHttp }: Props) {
         />
       </li>
     </ol>
+  )
+}
+
+/** The command for a shell, and the jobs that run it. */
+function Commands({ filled }: { readonly filled: Filled }) {
+  const [where, choose] = useState<Ci | 'shell'>('shell')
+  return (
+    <>
+      <Tabs
+        label="Where"
+        id="where"
+        chosen={where}
+        tabs={[
+          ['shell', 'Shell'],
+          ['github', 'GitHub Actions'],
+          ['gitlab', 'GitLab'],
+        ]}
+        onChoose={choose}
+      />
+      <div id="where-panel" role="tabpanel" aria-labelledby={`where-${where}`} class="steps">
+        {where === 'shell' ? (
+          <CodeBlock text={publishCommand(filled)} what="publish command" />
+        ) : (
+          <CodeBlock text={ciJob(filled, where)} what="job" yaml />
+        )}
+      </div>
+    </>
   )
 }
 
