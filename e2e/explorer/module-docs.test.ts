@@ -63,7 +63,8 @@ module "key" {
   version = "~> 2.1"
 }
 `
-const demanding = Array.from({ length: 60 }, (_, at) => `variable "it_${at}" {}\n`).join('')
+const withInputs = (length: number) =>
+  Array.from({ length }, (_, at) => `variable "it_${at}" {}\n`).join('')
 const broken = 'variable "cidr" {}\nvariable {{{\n'
 
 const sources: readonly DocumentedVersion[] = [
@@ -76,7 +77,11 @@ const sources: readonly DocumentedVersion[] = [
 let shown: Awaited<ReturnType<typeof showDocumented>>
 beforeAll(async () => {
   if (chromiumPath === undefined) return
-  shown = await showDocumented({ vpc: sources, demanding: [['1.0.0', demanding]] })
+  shown = await showDocumented({
+    vpc: sources,
+    demanding: [['1.0.0', withInputs(60)]],
+    huge: [['1.0.0', withInputs(8_000)]],
+  })
 })
 afterAll(() => shown?.close())
 
@@ -248,6 +253,21 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     expect(copied).toContain(
       `\npassword = ${String.raw`"<img src=x onerror=\"globalThis.ran = 1\">"`}\n`,
     )
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('draws thousands of inputs in slices, and the one that the URL names', async () => {
+    const path = '/network/module/huge?tab=inputs#input-it_7999'
+    const { page, problems, close } = await open(path)
+    await page.locator('#input-it_7999.on').waitFor()
+    const rows = page.getByRole('table', { name: 'Inputs' }).locator('tbody tr[id]')
+    expect(await rows.count()).toBe(301)
+    expect(await page.getByRole('row', { name: 'Required 8,000' }).count()).toBe(1)
+    await page.getByRole('button', { name: 'Show 300 more' }).click()
+    await expect.poll(() => rows.count()).toBe(601)
+    await page.getByRole('searchbox', { name: /Filter inputs/ }).fill('it_7998')
+    await expect.poll(() => rows.count()).toBe(1)
     expect(problems).toEqual([])
     await close()
   })

@@ -58,7 +58,7 @@ export const moduleComparison = endpoint({
       throw notFound(`${title} has no version before ${to}: choose one with ?from=`)
     }
     const before = await docsOfVersion(parent, from, asked.archives)
-    const after = await docsOfVersion(parent, to, asked.archives)
+    const after = from === to ? before : await docsOfVersion(parent, to, asked.archives)
     return { body: JSON.stringify(compareModules(before, after, { from, to })), ...state }
   },
 })

@@ -104,9 +104,13 @@ export function rfc3339(time: number | undefined): string | undefined {
   return time === undefined ? undefined : new Date(time).toISOString()
 }
 
-/** The version of a parent that a caller means, with or without a leading `v`; undefined if it has none. */
+/**
+ * The version of a parent that a caller means, with or without a leading `v`; undefined if it has none. In a query, the `+` of
+ * build metadata means a space.
+ */
 export function versionNamed(parent: Parent, wanted: string): string | undefined {
-  const spelled = [normalizeVersion(wanted), wanted.trim().replace(/^v/i, '')]
+  const written = wanted.trim().replaceAll(' ', '+')
+  const spelled = [normalizeVersion(written), written.replace(/^v/i, '')]
   return spelled.find((version) => parent.rowsOf(version).length > 0)
 }
 

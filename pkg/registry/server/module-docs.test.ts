@@ -67,6 +67,16 @@ describe('GET …/docs', () => {
     })
   })
 
+  it.each(['1.0.0+build.1', '1.0.0%2Bbuild.1', 'v1.0.0+build.1'])(
+    'finds a version with build metadata by %s',
+    async (version) => {
+      documented(fixture, '1.0.0+build.1', packed(docsOf('one')))
+      expect(await ask(`${url}?version=${version}`)).toMatchObject({
+        body: { version: '1.0.0+build.1' },
+      })
+    },
+  )
+
   it('answers with documentation that storage gives in many pieces', async () => {
     const readme = randomBytes(1_500_000).toString('base64')
     documented(fixture, '1.0.0', packed(docsOf(readme)))

@@ -20,6 +20,9 @@ it('accepts a leading v, and names an unknown version', () => {
     shown: '2.0.0',
     unknown: '9.9.9',
   })
+  const built = { versions: [{ version: '1.0.0+b.1', synced: true }], latestVersion: '1.0.0+b.1' }
+  const asked = { ...built, selectedVersion: '1.0.0+b.1' }
+  expect(chosenVersion(asked, '1.0.0 b.1').unknown).toBeUndefined()
   const none = { versions: [], latestVersion: undefined, selectedVersion: undefined }
   expect(chosenVersion(none, '')).toMatchObject({ shown: undefined, synced: false })
 })

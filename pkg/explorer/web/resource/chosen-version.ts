@@ -14,7 +14,11 @@ export function chosenVersion(
   { versions, latestVersion, selectedVersion: shown }: VersionsOf,
   asked: string,
 ): ChosenVersion {
-  const wanted = asked.trim().replace(/^v(?=\d)/, '')
+  // In a query, the + of build metadata means a space.
+  const wanted = asked
+    .trim()
+    .replaceAll(' ', '+')
+    .replace(/^v(?=\d)/, '')
   const isKnown = asked === '' || versions.some(({ version }) => version === wanted)
   return {
     shown,

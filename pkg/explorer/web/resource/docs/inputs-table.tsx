@@ -11,7 +11,7 @@ import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { InputGroup } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
 import { groupsOf, hasFilter, inputGroups, listedInputs, requiredOf } from './inputs.ts'
-import { Description, Empty, Marks, Name, Section, Tools, WithCode } from './section.tsx'
+import { Description, Empty, Marks, Name, Section, Tools, useRows, WithCode } from './section.tsx'
 import { Type } from './type.tsx'
 
 const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words }))
@@ -21,7 +21,8 @@ export function Inputs({ docs, values, change }: TabProps) {
   const listed = listedInputs(inputs, values)
   const required = requiredOf(docs)
   const hash = useHash()
-  const groups = groupsOf(listed)
+  const { rows, more } = useRows(listed, ({ name }) => isTargetOf(hash, name))
+  const counts = new Map(groupsOf(listed).map(([words, group]) => [words, group.length]))
   return (
     <Section id="inputs" words="Inputs" count={listed.length}>
       {inputs.length > 0 && (
@@ -60,11 +61,11 @@ export function Inputs({ docs, values, change }: TabProps) {
         <Empty>{inputs.length === 0 ? 'No inputs.' : 'No inputs match the filter.'}</Empty>
       ) : (
         <Table label="Inputs" look="stack docs inputs" heads={heads}>
-          {groups.map(([words, group]) => (
+          {groupsOf(rows).map(([words, group]) => (
             <Fragment key={words}>
               <tr role="row" class="grp">
                 <th role="rowheader" scope="rowgroup" colSpan={heads.length}>
-                  {words} <span class="quiet num">{number(group.length)}</span>
+                  {words} <span class="quiet num">{number(counts.get(words) ?? 0)}</span>
                 </th>
               </tr>
               {group.map((input) => (
@@ -74,16 +75,19 @@ export function Inputs({ docs, values, change }: TabProps) {
           ))}
         </Table>
       )}
+      {more}
     </Section>
   )
 }
 
+const isTargetOf = (hash: string, name: string): boolean =>
+  hash === `#${encodeURIComponent(`input-${name}`)}`
+
 function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: string }) {
   const { name, type, required, sensitive, ephemeral, nullable, deprecated } = input
   const id = `input-${name}`
-  const isTarget = hash === `#${encodeURIComponent(id)}`
   return (
-    <tr role="row" id={id} class={isTarget ? 'on' : undefined}>
+    <tr role="row" id={id} class={isTargetOf(hash, name) ? 'on' : undefined}>
       <RowHead class="full">
         <Name name={name} id={id} />
         <Marks

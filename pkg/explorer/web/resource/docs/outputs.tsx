@@ -4,7 +4,7 @@ import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
 import { usedOf } from '../used.ts'
 import { hasFilter, listedBy } from './inputs.ts'
-import { Description, Empty, Marks, Name, Section, Tools } from './section.tsx'
+import { Description, Empty, Marks, Name, Section, Tools, useRows } from './section.tsx'
 
 const heads = ['Name', 'Description', 'Use it as'].map((words) => ({ words }))
 
@@ -12,6 +12,7 @@ export function Outputs({ address, docs, detail, values, change }: TabProps) {
   const { outputs } = docs.root
   const label = labelFor(usedOf(detail, address))
   const listed = listedBy(outputs, values.o_q, ({ name, description }) => [name, description])
+  const { rows, more } = useRows(listed)
   return (
     <Section id="outputs" words="Outputs" count={listed.length}>
       {outputs.length > 0 && (
@@ -35,7 +36,7 @@ export function Outputs({ address, docs, detail, values, change }: TabProps) {
         <Empty>{outputs.length === 0 ? 'No outputs.' : 'No outputs match the filter.'}</Empty>
       ) : (
         <Table label="Outputs" look="stack docs" heads={heads}>
-          {listed.map(({ name, description, sensitive, ephemeral, deprecated }) => (
+          {rows.map(({ name, description, sensitive, ephemeral, deprecated }) => (
             <tr key={name} role="row" id={`output-${name}`}>
               <RowHead class="full">
                 <Name name={name} id={`output-${name}`} />
@@ -61,6 +62,7 @@ export function Outputs({ address, docs, detail, values, change }: TabProps) {
           ))}
         </Table>
       )}
+      {more}
     </Section>
   )
 }

@@ -1,7 +1,7 @@
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
 import { hasFilter, listedBy } from './inputs.ts'
-import { Empty, Section, Tools } from './section.tsx'
+import { Empty, Section, Tools, useRows } from './section.tsx'
 
 const heads = ['Type', 'Name', 'Use'].map((words) => ({ words }))
 const uses = { managed: 'Makes', data: 'Reads', ephemeral: 'Opens while it runs' }
@@ -10,6 +10,7 @@ const uses = { managed: 'Makes', data: 'Reads', ephemeral: 'Opens while it runs'
 export function Resources({ docs, values, change }: TabProps) {
   const { resources } = docs.root
   const listed = listedBy(resources, values.r_q, ({ type, name }) => [type, name])
+  const { rows, more } = useRows(listed)
   return (
     <Section id="resources" words="Resources" count={listed.length}>
       {hasFilter(resources) && (
@@ -23,7 +24,7 @@ export function Resources({ docs, values, change }: TabProps) {
         <Empty>{resources.length === 0 ? 'No resources.' : 'No resources match the filter.'}</Empty>
       ) : (
         <Table label="Resources" look="stack docs" heads={heads}>
-          {listed.map(({ mode, type, name }) => (
+          {rows.map(({ mode, type, name }) => (
             <tr key={`${mode}.${type}.${name}`} role="row">
               <RowHead class="full">
                 <code>
@@ -40,6 +41,7 @@ export function Resources({ docs, values, change }: TabProps) {
           ))}
         </Table>
       )}
+      {more}
     </Section>
   )
 }

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { number } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -42,6 +43,27 @@ export const Tools = (props: {
     <div class="gap" />
   </>
 )
+
+/** Thousands of rows would take a browser half a minute. */
+const rowsAtOnce = 300
+
+/** The first rows of a list with the one that the URL names, and a button for more. */
+export function useRows<T>(list: readonly T[], isTarget: (item: T) => boolean = () => false) {
+  const [most, setMost] = useState(rowsAtOnce)
+  const later = list.slice(most)
+  const rows = [...list.slice(0, most), ...later.filter(isTarget)]
+  const more = later.length > 0 && (
+    <div class="foot">
+      <button type="button" class="btn" onClick={() => setMost(most + rowsAtOnce)}>
+        Show {number(Math.min(later.length, rowsAtOnce))} more
+      </button>{' '}
+      <span class="quiet">
+        {number(most)} of {number(list.length)}
+      </span>
+    </div>
+  )
+  return { rows, more }
+}
 
 export const Empty = ({ children }: { readonly children: preact.ComponentChildren }) => (
   <div class="void">
