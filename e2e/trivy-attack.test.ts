@@ -103,6 +103,19 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     expect(JSON.stringify(await scene.status('random'))).not.toMatch(/\\u001b|\u202e/)
   })
 
+  it('looks into every folder of a module', async () => {
+    const folders = ['dev', 'proc', 'sys', 'vendor', 'node_modules', 'x/dev']
+    const bucket = (index: number) => `resource "aws_s3_bucket" "b${index}" {}\n`
+    const files = folders.map((folder, index) => ({
+      path: `${folder}/main.tf`,
+      content: bucket(index),
+    }))
+    await scene.store('network', [{ path: 'main.tf', content: 'locals {}\n' }, ...files])
+    expect((await run()).failures()).toEqual([])
+    const found = (await scene.status('network')).sourceScan?.findings.map((one) => one.pkgName)
+    expect(found).toEqual(expect.arrayContaining(folders.map((_, i) => `aws_s3_bucket.b${i}`)))
+  })
+
   it('is not called clean when a module ends it', async () => {
     const deep = `locals {\n  a = ${'['.repeat(100_000)}${']'.repeat(100_000)}\n}\n`
     const open = 'resource "aws_s3_bucket" "logs" {}\n'

@@ -109,7 +109,7 @@ async function scanCopy(
 }
 
 interface ScanFolders {
-  /** The unpacked archive. */
+  /** The unpacked archive, alone in its parent. */
   readonly folder: string
   /** Folder for files of the scanner. */
   readonly home: string
@@ -124,7 +124,7 @@ async function inFolder<T>(
   work: (folders: ScanFolders) => Promise<T>,
 ): Promise<T> {
   const own = join(workDir, crypto.randomUUID())
-  const folders = { folder: join(own, 'archive'), home: join(own, 'home') }
+  const folders = { folder: join(own, 'archive/files'), home: join(own, 'home') }
   running.set(workDir, (running.get(workDir) ?? 0) + 1)
   try {
     for (const path of Object.values(folders)) await mkdir(path, { recursive: true, mode: 0o700 })

@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf, printable } from '../../base/errors/errors.ts'
@@ -96,7 +96,8 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
     argumentsFor(target, folder, { databases }) {
       if (target === 'source') {
         const offline = isOffline ? ['--offline-scan', '--skip-check-update'] : []
-        return ['fs', '--scanners', 'misconfig', ...shared, ...offline, folder]
+        // In the folder that it is given, Trivy leaves out the subfolders dev, proc and sys.
+        return ['fs', '--scanners', 'misconfig', ...shared, ...offline, dirname(folder)]
       }
       if (isOffline && databases.binary === undefined) {
         throw failed(
@@ -133,7 +134,7 @@ function findingsIn(output: Buffer, target: ScanTarget, name: string): SecurityF
     })),
     ...Misconfigurations.filter(({ Status }) => Status === 'FAIL').map((found) => ({
       vulnerabilityID: found.ID,
-      pkgName: found.CauseMetadata?.Resource || Target,
+      pkgName: found.CauseMetadata?.Resource || Target.replace(/^files\//, ''),
       installedVersion: '',
       severity: found.Severity,
       title: found.Title,
