@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
-import { hasReason, mayPass, ReasonError } from '../../base/errors/errors.ts'
+import { hasReason, mayPass, ReasonError, unavailable } from '../../base/errors/errors.ts'
 import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
 import { FillError, verifySignature } from '../sources/sources.ts'
 import { identityOf } from '../sync/sync.ts'
@@ -13,6 +13,7 @@ import {
   otherBuildOf,
   type PublishAddress,
   platformsOf,
+  platformText,
   publishedAs,
   type Target,
   targetOf,
@@ -121,8 +122,19 @@ export async function publishProvider(
   // Another build may have been faster, or published a platform meanwhile.
   refuse(conflictsOf(context, target, archives))
   await createRelease(context, target, archives, missingOnes)
+  requireWhole(target, archives)
   await closeRelease(context, target, archives)
   return wasMissing || missingOnes.length > 0 ? 'published' : 'exists'
+}
+
+/** A Version that was there before may have been deleted while the others were stored. @throws RegistryError Unavailable */
+function requireWhole(target: Target, archives: readonly ReleaseArchive[]): void {
+  const own = withoutOthers(target, archives)
+  const gone = archives.filter((archive) => !isThere(own, archive))
+  if (gone.length > 0) {
+    const names = gone.map(({ platform }) => platformText(platform)).join(', ')
+    throw unavailable(`the Version for ${names} was deleted while ${target.version} was published`)
+  }
 }
 
 function refuse([refusal]: readonly FillError[]): void {

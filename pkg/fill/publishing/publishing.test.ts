@@ -287,6 +287,25 @@ describe('a release that was begun and never finished', () => {
     expect(await publishAgain(release)).toBe('exists')
   })
 
+  it.each([
+    ['with the credentials of a person', {}],
+    ['by a controller', { publisher: {} }],
+  ])('is not served by halves if a Version is deleted while it is finished %s', async (_, by) => {
+    const release = await begin('first', all, 2)
+    const again = await planAgain(dirname(release.archives[0]?.file.path ?? ''))
+    const [first] = context.objects.list('Version')
+    if (first === undefined) throw new Error('no Version was created')
+    await context.objects.delete(refOf(first))
+    context = { ...context, ...by }
+    await expect(publishProvider(context, again)).rejects.toMatchObject({
+      reason: 'Unavailable',
+      message: expect.stringContaining('darwin_arm64 was deleted while 1.0.0 was published'),
+    })
+    expect(served()).toEqual([])
+    expect(await publishAgain(release)).toBe('published')
+    expect(served().toSorted()).toEqual(all)
+  })
+
   it('does not follow a later version that was published meanwhile', async () => {
     const release = await begin('first', all, 1)
     await publishAgain(await plannedRelease('later', ['linux_amd64'], '1.0.1'))
