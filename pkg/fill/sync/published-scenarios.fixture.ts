@@ -181,6 +181,33 @@ export function publishedScenarios(scene: () => Scene): void {
       }
     })
 
+    it('of a release go on once the last platform is there, although that one is suspended', async () => {
+      const providerConfigRef = { name: 'dns', storageConfig }
+      const release = await Promise.all(
+        ['amd64', 'arm64'].map(async (architecture) => ({
+          platform: `linux_${architecture}`,
+          sha256: await store(`dns/${architecture}.zip`, Buffer.from(architecture)),
+        })),
+      )
+      const write = (architecture: string, sha256: string | undefined, more: object = {}) =>
+        scene().write('Version', `dns-${architecture}`, {
+          type: 'Provider',
+          version: '1.0.0',
+          operatingSystem: 'linux',
+          architecture,
+          providerConfigRef,
+          upload: { fileName: `${architecture}.zip`, sha256, release },
+          ...more,
+        })
+      const ready = () => scene().condition('Version', 'dns-amd64', 'Ready')
+      await write('amd64', release[0]?.sha256)
+      scene().aheadMs = 61_000
+      await scene().begin()
+      await eventually(() => expect(ready()?.reason).toBe('ReleaseIncomplete'))
+      await write('arm64', release[1]?.sha256, { suspend: true })
+      await eventually(() => expect(ready()?.status).toBe('True'))
+    })
+
     it('of a release wait for all of its platforms, and stay when one of them is deleted', async () => {
       const platforms = ['amd64', 'arm64', 'riscv64']
       const providerConfigRef = { name: 'dns', storageConfig }

@@ -12,6 +12,7 @@ import { resourceOf } from '../resource.ts'
 import { suspend } from '../status.ts'
 import { parentOfVersion } from './parent-of.ts'
 import { attemptedNow, refusedWaitMs } from './refused.ts'
+import { wakeRelease } from './release.ts'
 import { removeVersion } from './remove.ts'
 import { ruleBasis } from './signer-rule.ts'
 import { failedStatus, substitutionOf, withSubstitution } from './status.ts'
@@ -46,7 +47,10 @@ async function reconcileObject(
   object: StoredObject,
   signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
-  if (object.metadata.deletionTimestamp !== undefined) return removeVersion(context, object, signal)
+  if (object.metadata.deletionTimestamp !== undefined) {
+    wakeRelease(context, object)
+    return removeVersion(context, object, signal)
+  }
   const attempt: SyncAttempt = {}
   try {
     const parent = parentOfVersion(context, resourceOf('Version', object))
@@ -68,11 +72,15 @@ async function syncObject(
   signal: AbortSignal,
 ): Promise<Reconciled | undefined> {
   const version = resourceOf('Version', object)
-  if (version.spec.suspend === true) {
-    return suspend(context, object, { syncStatus: 'Suspended' })
-  }
-  const sync = version.spec.upload === undefined ? syncVersion : syncUpload
-  return sync(context, { object, version, attempt, signal })
+  const work = { object, version, attempt, signal }
+  const { suspend: isSuspended, upload } = version.spec
+  if (isSuspended !== true && upload !== undefined) return syncUpload(context, work)
+  // Platforms that were published may wait for this one, which was not published with them.
+  const done = isSuspended
+    ? await suspend(context, object, { syncStatus: 'Suspended' })
+    : await syncVersion(context, work)
+  wakeRelease(context, object)
+  return done
 }
 
 async function failed(
