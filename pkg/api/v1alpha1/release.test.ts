@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest'
-import { incompleteReleases } from './release.ts'
+import { describe, expect, it } from 'vitest'
+import { releaseText } from './archive.ts'
+import { awaitedPlatforms, incompleteReleases, incompleteReleasesIn } from './release.ts'
+import type { Version } from './version.ts'
 
 const list = (...parts: readonly string[]): string => parts.join('\n')
 
@@ -29,4 +31,42 @@ it('does not complete two builds with the Versions of each other', () => {
     { part: 'windows 2', open: two },
   ]
   expect([...incompleteReleases(parts).values()]).toEqual([['windows'], ['linux']])
+})
+
+describe('a Version that an older one of its platform hides', () => {
+  const versionOf = (name: string, digest: string, released?: readonly string[]): Version => ({
+    kind: 'Version',
+    metadata: { name, namespace: 'team', creationTimestamp: '2026-01-01T00:00:00Z' },
+    spec: {
+      type: 'Provider',
+      version: '1.0.0',
+      operatingSystem: name.replace(/^\w-/, ''),
+      architecture: 'amd64',
+      upload: {
+        sha256: digest.repeat(64),
+        ...(released && {
+          release: released.map((os) => ({
+            platform: `${os}_amd64`,
+            sha256: digest.repeat(64),
+          })),
+        }),
+      },
+    },
+  })
+  const first = versionOf('a-linux', 'a')
+
+  it('waits, although no other Version of its release is there', () => {
+    const hidden = versionOf('b-linux', 'b', ['linux', 'windows'])
+    const text = releaseText(hidden.spec.upload?.release ?? [])
+    const lacking = ['linux_amd64', 'windows_amd64']
+    expect(incompleteReleasesIn([first, hidden])).toEqual(new Map([[text, lacking]]))
+    expect(awaitedPlatforms(hidden, [first, hidden])).toEqual(lacking)
+    expect(awaitedPlatforms(first, [first, hidden])).toEqual([])
+  })
+
+  it('does not wait if the older one has the same archive, and the others are served', () => {
+    const hidden = versionOf('b-linux', 'a', ['linux', 'windows'])
+    const all = [first, hidden, versionOf('a-windows', 'a')]
+    expect(awaitedPlatforms(hidden, all)).toEqual([])
+  })
 })

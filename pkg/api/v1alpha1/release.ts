@@ -48,20 +48,23 @@ export function incompleteReleasesIn(
       .filter(({ status }) => status?.checksum)
       .map(({ spec: { upload } }) => releaseText(upload?.release ?? [])),
   )
+  const oldest = oldestOfPlatforms(siblings)
   return incompleteReleases(
-    oldestOfPlatforms(siblings).map((version) => {
+    siblings.map((version) => {
       const open = textOfOpen(version)
-      return { part: partOf(version), open: stored.has(open ?? '') ? undefined : open }
+      // A Version that is hidden by an older one is no part of any release, and its own one lacks it.
+      const part = oldest.has(version) ? partOf(version) : ''
+      return { part, open: stored.has(open ?? '') ? undefined : open }
     }),
   )
 }
 
 /** The Versions that are served: the oldest one of each platform. */
-function oldestOfPlatforms(siblings: readonly Version[]): readonly Version[] {
+function oldestOfPlatforms(siblings: readonly Version[]): ReadonlySet<Version> {
   const ageOf = ({ metadata }: Version) => `${metadata.creationTimestamp} ${metadata.name}`
   const byAge = siblings.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
   const platforms = Map.groupBy(byAge, ({ spec }) => `${spec.operatingSystem}_${spec.architecture}`)
-  return Array.from(platforms.values(), ([oldest]) => oldest).filter((one) => one !== undefined)
+  return new Set([...platforms.values()].flatMap(([oldest]) => oldest ?? []))
 }
 
 /**
