@@ -202,6 +202,37 @@ it('lets a caller hold an eighth of the spool, and a few releases', async () => 
   expect((await send(routes, fifth, Buffer.from('x'), { caller: 'other' })).status).toBe(201)
 })
 
+it('counts releases and files that begin at the same moment', async () => {
+  const staging = new Staging(app.spool)
+  const { signal } = new AbortController()
+  const refusals = async (versions: readonly string[], sizeBytes: number) => {
+    const key = (version: string) => ({ caller: 'ci', version })
+    const begun = await Promise.allSettled(
+      versions.map((version, index) =>
+        staging.begin(key(version), String(index), { sizeBytes }, { maxBytes: 1, signal }),
+      ),
+    )
+    for (const one of begun) {
+      if (one.status === 'fulfilled') await one.value[Symbol.asyncDispose]()
+    }
+    expect(app.spool.reservedBytes).toBe(0)
+    return begun.flatMap((one) => (one.status === 'rejected' ? String(one.reason) : []))
+  }
+  const releases = ['a', 'b', 'c', 'd', 'e', 'f']
+  expect(await refusals(releases, 1)).toEqual(
+    [1, 2].map(() => expect.stringContaining('you have begun to send 4 releases')),
+  )
+  expect(await refusals(['a', 'a', 'b'], 3 * mib)).toEqual([
+    expect.stringContaining(`larger than ${8 * mib} bytes`),
+  ])
+  expect(
+    await refusals(
+      Array.from({ length: 101 }, () => 'a'),
+      1,
+    ),
+  ).toEqual([expect.stringContaining('a release has 100 files at most')])
+})
+
 it('counts no release whose first file is refused', async () => {
   const all = new Uint8Array(8 * mib)
   const other = begin(routes, `${at}/${stem}_linux_amd64.zip`, all, { caller: 'other' })

@@ -79,13 +79,12 @@ export class Staging {
     { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
   ): Promise<StagedUpload> {
     this.#requireRest(key)
+    const release = await this.#open(key, signal)
+    // What is compared here must be counted before anything is awaited.
     const limit = this.#spool.sizeBytes / 8
     const left = limit - this.#bytesOf(key.caller)
-    if (sizeBytes > left || left <= 0) throw tooMuch(limit)
-    const release = await this.#open(key, signal)
-    if (release.files.size + release.arriving.size >= maxFiles && !release.files.has(name)) {
-      throw new RegistryError('TooLarge', `a release has ${maxFiles} files at most: send fewer`)
-    }
+    const count = release.files.size + release.arriving.size
+    const isFull = count >= maxFiles && !release.files.has(name)
     let held: UploadSpace | undefined
     const arriving = () => Math.max(sizeBytes, held?.bytes ?? 0)
     release.arriving.add(arriving)
@@ -96,6 +95,10 @@ export class Staging {
       else await this.drop(key)
     }
     try {
+      if (sizeBytes > left || left <= 0) throw tooMuch(limit)
+      if (isFull) {
+        throw new RegistryError('TooLarge', `a release has ${maxFiles} files at most: send fewer`)
+      }
       held = await this.#spaces.open(sizeBytes, signal)
     } catch (error) {
       await end()
@@ -182,13 +185,6 @@ export class Staging {
       known.usedMs = performance.now()
       return known
     }
-    const own = [...this.#releases.values()].filter((one) => one.key.caller === key.caller)
-    if (own.length >= maxReleases) {
-      throw new RegistryError(
-        'TooLarge',
-        `you have begun to send ${maxReleases} releases: finish one of them, or wait an hour`,
-      )
-    }
     const place = await this.#spool.reserve(0, { signal })
     await mkdir(place.path, { mode: 0o700 })
     // Another file of the release may have come at the same moment.
@@ -196,6 +192,14 @@ export class Staging {
     if (other !== undefined) {
       await place.remove()
       return other
+    }
+    const own = [...this.#releases.values()].filter((one) => one.key.caller === key.caller)
+    if (own.length >= maxReleases) {
+      await place.remove()
+      throw new RegistryError(
+        'TooLarge',
+        `you have begun to send ${maxReleases} releases: finish one of them, or wait an hour`,
+      )
     }
     const files = new Map<string, StagedFile>()
     const release = {
