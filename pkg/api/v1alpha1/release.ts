@@ -52,7 +52,7 @@ export function incompleteReleasesIn(
   return incompleteReleases(
     siblings.map((version) => {
       const open = textOfOpen(version)
-      // A Version that is hidden by an older one is no part of any release, and its own one lacks it.
+      // A Version that an older one of its platform hides does not count, and its own release lacks it.
       const part = oldest.has(version) ? partOf(version) : ''
       return { part, open: stored.has(open ?? '') ? undefined : open }
     }),
