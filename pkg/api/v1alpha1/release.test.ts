@@ -36,7 +36,15 @@ it('does not complete two builds with the Versions of each other', () => {
 describe('a Version that an older one of its platform hides', () => {
   const versionOf = (name: string, digest: string, released?: readonly string[]): Version => ({
     kind: 'Version',
-    metadata: { name, namespace: 'team', creationTimestamp: '2026-01-01T00:00:00Z' },
+    metadata: {
+      name,
+      namespace: 'team',
+      uid: name,
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      labels: {},
+      ownerReferences: [],
+    },
     spec: {
       type: 'Provider',
       version: '1.0.0',
