@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { expect, it, vi } from 'vitest'
 import { withHclParser } from './hcl-parser.ts'
 
 const small = 'variable "cidr" {}\n'
@@ -22,4 +23,23 @@ it('counts no time in which it waits for files', async () => {
     return parse('small.tf', small)
   })
   expect(parsed).toEqual({ variable: { cidr: [{}] } })
+})
+
+it('ends its thread after 30 s without work, and starts another one', async () => {
+  const parseSmall = () => withHclParser(5_000, (parse) => parse('small.tf', small))
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const terminate = vi.spyOn(Worker.prototype, 'terminate')
+  try {
+    await parseSmall()
+    vi.advanceTimersByTime(20_000)
+    await parseSmall()
+    vi.advanceTimersByTime(29_000)
+    expect(terminate).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1_000)
+    expect(terminate).toHaveBeenCalledOnce()
+  } finally {
+    vi.restoreAllMocks()
+    vi.useRealTimers()
+  }
+  expect(await parseSmall()).toEqual({ variable: { cidr: [{}] } })
 })
