@@ -141,7 +141,7 @@ const isOlder = (version: string, than: string): boolean => {
 
 /** The version that a constraint names alone. */
 const exactly = (constraint: string): string | undefined =>
-  /^\s*=?\s*v?(\d+\.\d+\.\d+\S*)\s*$/.exec(constraint)?.[1]
+  /^=?\s*v?(\d+\.\d+\.\d\S*)$/.exec(constraint.trim())?.[1]
 
 const listedIn = (kind: Registered['kind'], text: string) =>
   kind === 'module'

@@ -23,7 +23,7 @@ export function readFloat(text: string, at: number): number {
 
 /** A finite decimal number, or undefined. */
 export function parseDecimal(text: string): number | undefined {
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return undefined
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return undefined
   const value = Number(text)
   return Number.isFinite(value) ? value : undefined
 }

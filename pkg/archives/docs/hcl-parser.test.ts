@@ -43,3 +43,9 @@ it('ends its thread after 30 s without work, and starts another one', async () =
   }
   expect(await parseSmall()).toEqual({ variable: { cidr: [{}] } })
 })
+
+it('reads the line of a problem whose message is long', async () => {
+  const odd = '[:0,0: '.repeat(1000)
+  const failed = withHclParser(5_000, (parse) => parse('main.tf', `a = 1\nb = "${odd}\n`))
+  await expect(failed).rejects.toMatchObject({ line: 2 })
+})

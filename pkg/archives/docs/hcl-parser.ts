@@ -138,9 +138,13 @@ const cpuMsOf = (parser: Worker): Promise<number> =>
     () => 0,
   )
 
+/** Texts of the module are in a message, and a longer one takes long to search. */
+const longestRead = 1000
+
 /** Reads the first problem of `parse config: [main.tf:2,9-3,1: Summary; Detail. main.tf:7,1-2: Summary; Detail.]`. */
-function problemIn(message: string): HclError {
-  if (message.startsWith('Maximum call stack')) return new HclError('the file is nested too deeply')
+function problemIn(whole: string): HclError {
+  if (whole.startsWith('Maximum call stack')) return new HclError('the file is nested too deeply')
+  const message = whole.length > longestRead ? `${whole.slice(0, longestRead)}]` : whole
   const [, line, summary = '', detail = ''] =
     /\[.*?:(\d+),\d+[-\d,]*: ([^;]*); (.*?)\.?(?:\]$| and \d+ other|,? \S+:\d+,\d+)/su.exec(
       message,

@@ -43,3 +43,7 @@ it('shows neither credentials nor queries of URLs', () => {
 it('ends after 300 characters', () => {
   expect(Array.from(saidBy('é'.repeat(1000)))).toHaveLength(300)
 })
+
+it('reads a page of brackets at once', () => {
+  expect(saidBy('<'.repeat(500_000))).toHaveLength(300)
+})

@@ -20,7 +20,7 @@ export function saidBy(body: string): string {
     : `${characters.slice(0, maxCharacters - 1).join('')}…`
 }
 
-const pageParts = /<(script|style|title)\b[\s\S]*?<\/\1\s*>|<[^>]*>/gi
+const pageParts = /<(script|style|title)\b[\s\S]*?<\/\1\s*>|<[^<>]*>/gi
 
 /** `{"message"}` of GitHub, `{"errors": []}` of registries, `{"error": {"message"}}` of Google. */
 function inJson(body: string): string | undefined {

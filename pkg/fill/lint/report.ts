@@ -23,7 +23,7 @@ export function asText({ findings, files, objects }: LintResult): string {
 const some = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 /** Errors of expressions have more lines that show the place; the first is enough here. */
-const oneLine = (message: string): string => message.replaceAll(/\s*\n\s*/g, ' ')
+const oneLine = (message: string): string => message.replaceAll(/(?<!\s)\s*\n\s*/g, ' ')
 
 /** The findings, for programs. */
 export function asJson({ findings, files, objects }: LintResult): string {

@@ -28,7 +28,7 @@ export function moduleAddress(text: string, base: string): ModuleAddress {
   if (url?.protocol !== 'https:' && url?.origin !== new URL(base).origin)
     throw unusable('that is not https')
   if (url.username !== '' || url.password !== '') throw unusable('with credentials in it')
-  const [, place = url.pathname, path = ''] = /^(.*?[^/])\/\/(.*)$/.exec(url.pathname) ?? []
+  const [, place = url.pathname, path = ''] = /^(.*?[^/])\/\/(.*)$/s.exec(url.pathname) ?? []
   const inner = decoded(path)
   const query = url.searchParams
   url.pathname = place
@@ -56,7 +56,7 @@ function absolute(text: string): string {
     return `https://${repository}.git${rest.replace(/^\/(?=[^/])/, '//')}`
   }
   if (text.startsWith('bitbucket.org/')) throw unusable('on bitbucket.org')
-  if (/^[^/:?]+@[^/:?]+:/.test(text)) throw unusable('that is read over ssh')
+  if (/^[^/:?@]+@[^/:?]+:/.test(text)) throw unusable('that is read over ssh')
   return text
 }
 
@@ -68,7 +68,7 @@ function decoded(path: string): string | undefined {
   } catch {
     throw unusable('whose folder cannot be read')
   }
-  const inner = text.replace(/^\*(?:\/|$)/, '').replace(/\/+$/, '')
+  const inner = text.replace(/^\*(?:\/|$)/, '').replace(/(?<!\/)\/+$/, '')
   return inner === '' ? undefined : inner
 }
 

@@ -42,3 +42,11 @@ it.each([
 ])('leaves a document whole that %s', (_, text) => {
   expect(itemsOf(text)).toBeUndefined()
 })
+
+it('reads comments of a list whose lines end as on Windows', () => {
+  const comments = '# a comment\r\n'.repeat(1000)
+  expect(itemsOf(`kind: List\r\nitems:\r\n${comments}- a: 1\r\n`)?.items).toEqual([
+    { text: `${comments}- a: 1\r\n`, line: 12 },
+  ])
+  expect(itemsOf(`kind: List\r\nitems:\r\n${comments}a: 1\r\n`)).toBeUndefined()
+})

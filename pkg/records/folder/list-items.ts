@@ -19,7 +19,7 @@ export function listItemsOf({ text, line }: DocumentPart): ListParts | undefined
   const heading = /^items:[ \t]*\r?\n/m.exec(text)
   if (heading === null) return undefined
   const start = heading.index + heading[0].length
-  const dash = /(?:[ \t]*(?:#[^\n]*)?\r?\n)*( *)-(?=\s)/y
+  const dash = /(?:[ \t]*(?:#[^\r\n]*)?\r?\n)*( *)-(?=\s)/y
   dash.lastIndex = start
   const indent = dash.exec(text)?.[1]?.length
   if (indent === undefined) return undefined

@@ -9,7 +9,7 @@ import { whyNot } from './resource-record.ts'
 
 const query = z.object({
   address: word
-    .regex(/^([^/]*[.:][^/]*\/)?[^/]+\/[^/]+(\/[^/]+)?$/, {
+    .regex(/^([^/.:]*[.:][^/]*\/)?[^/]+\/[^/]+(\/[^/]+)?$/, {
       message: 'must be namespace/name/system of a module, or namespace/type of a provider',
     })
     .meta({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Bits } from './bits.ts'
 import { Listed } from './listed.ts'
-import { NameSearch, sortByRelevance } from './name-search.ts'
+import { NameSearch, sortByRelevance, wordsOf } from './name-search.ts'
 
 const entries = [
   ['network', 'vpc', 'vpc/aws', 5],
@@ -84,4 +84,9 @@ it('follows a changed address, and forgets a removed one', () => {
   expect([has('vpc/oci'), has('vpc/aws')]).toEqual([true, false])
   search.delete(changed)
   expect(has('vpc')).toBe(false)
+})
+
+it('reads a text of dots at once', () => {
+  expect(wordsOf('.'.repeat(200_000))).toHaveLength(1)
+  expect(wordsOf(`${'.'.repeat(200_000)}/`)).toHaveLength(1)
 })

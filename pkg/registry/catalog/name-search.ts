@@ -57,8 +57,8 @@ export function wordsOf(text: string): string[] {
     .map((word) =>
       word
         .replace(/^\w+:\/\//, '')
-        .replace(/(?:\/\/|[?#]).*$/, '')
-        .replace(/^[^/]*[.:][^/]*\/(?=[^/]+\/[^/]+)/, '')
+        .replace(/(?:\/\/|[?#]).*$/s, '')
+        .replace(/^[^/.:]*[.:][^/]*\/(?=[^/]+\/[^/])/, '')
         .replace(/^\/(?:-\/r\/)?/, '')
         .replace(/^([^/]+)\/(?:module|provider)\/([^/]+)\/?$/, '$1/$2'),
     )

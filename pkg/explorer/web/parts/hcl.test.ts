@@ -53,3 +53,9 @@ it('colours the fields, strings and comments of YAML', () => {
     ['string', '""'],
   ])
 })
+
+it('reads long runs of blanks at once', () => {
+  const blanks = ' '.repeat(200_000)
+  expect(yamlTokens(`\v${blanks}`)).toEqual([{ kind: 'plain', text: `\v${blanks}` }])
+  expect(hclTokens(`\v${blanks}`)).toEqual([{ kind: 'plain', text: `\v${blanks}` }])
+})

@@ -13,13 +13,13 @@ const pattern = new RegExp(
   [
     '(?<comment>(?:#|//)[^\\n]*|/\\*[^]*?(?:\\*/|(?![^])))',
     '(?<string>"(?:\\\\.|[^"\\\\\\n])*"?)',
-    `(?<key>(?<=^[ \\t]*)(?:${blocks})(?=[ \\t]*(?:"[^"\\n]*"[ \\t]*)*[{=]))`,
+    `(?<key>(?=[a-z])(?<=^[ \\t]*)(?:${blocks})(?=[ \\t]*(?:"[^"\\n]*"[ \\t]*)*[{=]))`,
   ].join('|'),
   'gm',
 )
 
 const yamlPattern =
-  /(?<comment>(?<=^[ \t]*|\s)#[^\n]*)|(?<string>"[^"\n]*")|(?<field>(?<=^[ \t]*(?:- )*)[\w.-]+(?=:(?:\s|$)))/gm
+  /(?<comment>#(?<=(?:^[ \t]*|\s)#)[^\n]*)|(?<string>"[^"\n]*")|(?<field>(?=[\w.-])(?<=^[ \t]*(?:- )*)[\w.-]+(?=:(?:\s|$)))/gm
 
 export const hclTokens = (source: string): Token[] => tokensOf(source, pattern)
 export const yamlTokens = (source: string): Token[] => tokensOf(source, yamlPattern)

@@ -53,3 +53,12 @@ it.each([
 ])('names the source %s as %s', (identity, address) => {
   expect(addressOf(identity)).toBe(address)
 })
+
+it('compares URLs of many slashes and at signs at once', () => {
+  expect(
+    isSameSource(`git:https://git.test/a${'/'.repeat(200_000)}b`, 'git:https://git.test/a'),
+  ).toBe(false)
+  expect(
+    isSameSource(`git:https://git.test/a.git${'/'.repeat(200_000)}`, 'git:https://git.test/a'),
+  ).toBe(true)
+})

@@ -75,9 +75,10 @@ const githubArchive =
 /** `git:https://Git.test/team/vpc.git/` becomes `git:git.test/team/vpc`. */
 function spelled(identity: string): string {
   const [, kind = '', host = '', path = ''] =
-    /^(?:(\w+):)?(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^/:]*)[/:]?(.*?)(?:\.git)?\/*$/i.exec(identity) ??
-    []
+    /^(?:(\w+):)?(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^/:]*)[/:]?(.*)$/is.exec(identity) ?? []
   const plain = path
+    .replace(/(?<!\/)\/+$/, '')
+    .replace(/\.git$/i, '')
     .replace(/%[0-9a-f]{2}/gi, (code) => (isUnreserved(code) ? decodeURIComponent(code) : code))
     .replace(/\/{2,}/g, '/')
     .replace(/^\/|\/$/g, '')

@@ -41,7 +41,7 @@ export function rewritten(
       const after = change(value)
       if (after === undefined && path.length === 0) {
         const rest = joinedDocuments(parts.toSpliced(part, 1))
-        return /^(?:\s|---|#.*)*$/.test(rest) ? undefined : rest
+        return rest.split('\n').every(isEmptyLine) ? undefined : rest
       }
       const edited = isJson(file)
         ? editedJson(current, path, after)
@@ -51,6 +51,9 @@ export function rewritten(
   }
   throw changed(file)
 }
+
+/** A line without anything but a comment, or the mark between two documents. */
+const isEmptyLine = (line: string): boolean => /^(?:\s|---)*(?:#|$)/.test(line)
 
 function partsOf(file: string, text: string): string[] {
   return isJson(file) ? [text] : Array.from(documentsOf(text), (slice) => slice.text)

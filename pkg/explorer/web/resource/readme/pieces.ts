@@ -15,8 +15,8 @@ export interface Piece {
 }
 
 const longest = 4096
-const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$/
-const delimiterRow = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/
+const fence = /^ {0,3}(`{3,}|~{3,})(?!~)([^`\n]*)$/
+const delimiterRow = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/
 const startsBlock = /^\S/
 
 export function piecesOf(markdown: string): Piece[] {
@@ -29,7 +29,7 @@ export function piecesOf(markdown: string): Piece[] {
   const lines = markdown.replaceAll(/\r\n?/g, '\n').split('\n')
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? ''
-    const opening = fence.exec(line)
+    const opening = line.length > longest ? null : fence.exec(line)
     if (opening !== null) {
       endBlock()
       const end = endOfFence(lines, at, opening[1] ?? '')

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { rewritten } from './text.ts'
+
+const without = (text: string) =>
+  rewritten(
+    'a.yaml',
+    text,
+    () => true,
+    () => undefined,
+  )
+
+it('leaves nothing of a file in which only comments are left', () => {
+  expect(without(`${'#'.repeat(1000)}\n---\na: 1\n`)).toBeUndefined()
+})
+
+it('keeps what else a file has, however long its comments are', () => {
+  const rest = `${'#'.repeat(1000)}\nb: [\n`
+  expect(without(`a: 1\n---\n${rest}`)).toContain(rest)
+})
