@@ -50,7 +50,13 @@ it.each<[string, Partial<FolderDocs>, Partial<FolderDocs>]>([
   [
     'a moved block of brackets',
     { resources: [{ mode: 'managed', type: 'a', name: 'b' }] },
-    { refactorings: [{ from: filledWith('[') }, { from: filledWith('["') }] },
+    {
+      refactorings: ['[', '["', '[\\"', 'a["[\\"', '["[\\"]', '["a"'].flatMap((part) => [
+        { from: filledWith(part) },
+        { from: `${filledWith(part)}"[` },
+        { from: `["${filledWith(part)}"]` },
+      ]),
+    },
   ],
 ])('compares %s in short time', (_what, before, after) => {
   const moduleOf = (root: Partial<FolderDocs>) => ({

@@ -13,9 +13,11 @@ export function stateChanges(before: FolderDocs, after: FolderDocs): FolderChang
   ]
 }
 
+/** A key of an instance. What has no end reaches to the end, so that no `[` in it is tried again. */
+const instanceKey = /\[(?:"(?:[^"\\]|\\[^])*(?:"|\\?$)|[^[\]"\\])*(?:\]|$)/g
+
 /** The address of a whole resource or module call, without the keys of instances. */
-const withoutKeys = (address: string): string =>
-  address.replaceAll(/\[(?:"(?:[^"\\]|\\[^])*"|[^[\]"])*\]/g, '')
+const withoutKeys = (address: string): string => address.replaceAll(instanceKey, '')
 
 const prefixes = { managed: '', data: 'data.', ephemeral: 'ephemeral.' }
 
