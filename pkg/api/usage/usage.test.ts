@@ -258,6 +258,14 @@ it.each([
   expect(valueText(value)).toBe(text)
 })
 
+it.each(['\n', ' \n', '\r', '\u2028', ' ', 'EOT'])('writes many %j in short time', (part) => {
+  const text = `${part.repeat(200_000)}\n`
+  const began = process.threadCpuUsage()
+  valueText(text)
+  const { user, system } = process.threadCpuUsage(began)
+  expect((user + system) / 1000).toBeLessThan(400)
+})
+
 it('passes on the outputs of a module', () => {
   const outputs = [
     { name: 'id', sensitive: false, ephemeral: false },

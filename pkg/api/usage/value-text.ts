@@ -33,8 +33,8 @@ export function valueText(value: Value): string {
 
 const isHeredoc = (text: string): boolean =>
   text.endsWith('\n') &&
-  !/^\s*EOT\s*$/m.test(text) &&
-  text.replaceAll(/[\n\t]/g, '').search(unseen) === -1
+  text.replaceAll(/[\n\t]/g, '').search(unseen) === -1 &&
+  !/^[^\S\n]*EOT[^\S\n]*$/m.test(text)
 
 function nestedText(value: Value, indent: string): string {
   if (typeof value === 'string') return quoted(value)
