@@ -12,7 +12,7 @@ import {
 } from '../../base/serving/serving.ts'
 import { requestOf } from '../auth/auth.ts'
 import type { Parent } from '../catalog/catalog.ts'
-import { absent } from './find.ts'
+import { absent, HeldBackRefusal } from './find.ts'
 import type { RegistryOptions } from './options.ts'
 
 type App = Context<ServingEnv>
@@ -93,7 +93,7 @@ export function mount(
     const path: RouteParameters = c.req.param()
     const parent = () => kind && parentOf(options, kind, path)
     const read = () => mounted.read(path, parent(), c)
-    const respond = (found = read()): Response | Promise<Response> => {
+    const respond = (found = counted(read)): Response | Promise<Response> => {
       const answer = mounted.ready?.(found) ?? mounted.answer?.(found, c)
       return after(answer as Answer, toResponse)
     }
@@ -121,6 +121,16 @@ export function mount(
       )
     })
   })
+}
+
+/** Finds what the answer needs, or counts the refusal that is the answer. */
+function counted(read: () => unknown): unknown {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof HeldBackRefusal) error.count()
+    throw error
+  }
 }
 
 /** Treats a refused caller like one who may see nothing, so that both get the same answer. */

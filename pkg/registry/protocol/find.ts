@@ -4,6 +4,16 @@ import { notFound, RegistryError } from '../../base/errors/errors.ts'
 import { type Catalog, heldBackText, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { type Release, releaseOf } from './release.ts'
 
+/** A request for a version that a policy holds back. Whoever answers with this error counts the request. */
+export class HeldBackRefusal extends RegistryError {
+  readonly count: () => void
+
+  constructor(message: string, count: () => void) {
+    super('Forbidden', message)
+    this.count = count
+  }
+}
+
 /** The answer if something does not exist, or not for the caller. */
 export function absent(kind: ParentKind, namespace: string, name: string): RegistryError {
   return notFound(
@@ -98,8 +108,9 @@ function refuseHeldBack(parent: Parent, address: string, version: string): void 
   const isIt = (one: { readonly version: string }) => normalizeVersion(one.version) === version
   const held = parent.resource?.heldBack.find(isIt)
   if (held === undefined) return
-  parent.refuse(held.version)
-  throw new RegistryError('Forbidden', `version ${version} of ${address} is ${heldBackText(held)}`)
+  throw new HeldBackRefusal(`version ${version} of ${address} is ${heldBackText(held)}`, () =>
+    parent.refuse(held.version),
+  )
 }
 
 /** @throws RegistryError NotConfigured if the operator gave no key */

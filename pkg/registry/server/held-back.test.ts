@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { oidcOptions, TestIssuer } from '../auth/issuer.fixture.ts'
+import { AccessFixture } from './access.fixture.ts'
+import { createApp } from './app.ts'
 import { Fixture } from './registry.fixture.ts'
 
 const fixture = new Fixture()
@@ -221,6 +224,61 @@ it('counts the requests that it refuses, and lists what waits with them', async 
   expect((await browse('/held-back?q=vpc')).items).toHaveLength(2)
   expect(await browse('/resources/platform/module/vpc')).toMatchObject(message)
   expect(fixture.catalog.heldBackRequests()).toBeGreaterThan(before)
+})
+
+it('counts a request once, whichever way it took, and none of a caller who may not see the provider', async () => {
+  const own = new AccessFixture()
+  const signer = await own.withSigner()
+  own.add('Provider', 'hello', {
+    spec: { providerConfig: { storageConfig } },
+    status: { listing },
+  })
+  own.bind('team', { expression: '"team" in groups', providerResources: ['*'] })
+  const issuer = await TestIssuer.start()
+  const token = `Bearer ${await issuer.sign({ sub: 'ann', groups: ['team'] })}`
+  const oidc = { ...oidcOptions(issuer.url), allowGuests: true }
+  const auth = own.auth({ mode: 'oidc', oidc })
+  await auth.started
+  const { catalog, archives, log } = own
+  const whole = createApp({ catalog, archives, log, signer, auth })
+  const statusOf = async (url: string, authorization?: string) => {
+    const request = { url, origin: 'http://depot.test', authorization, facts: {} }
+    const ready = whole.hot({
+      ...request,
+      ifNoneMatch: undefined,
+      acceptEncoding: undefined,
+      isForwarded: false,
+    })
+    expect(ready).toBeUndefined()
+    const headers = new Headers(authorization === undefined ? {} : { authorization })
+    return (await whole.routes.request(url, { headers })).status
+  }
+  const revision = () => catalog.heldBackRevision
+  try {
+    const urls = [
+      `${providers}/1.1.0/download/linux/amd64`,
+      `${providers}/1.1.0/SHA256SUMS/linux/amd64`,
+      `${providers}/1.1.0/SHA256SUMS.sig/linux/amd64`,
+      '/depot/providers/v1/download/platform/hello/1.1.0?os=linux&arch=amd64',
+    ]
+    const before = revision()
+    const guessed = `sha256=${'0'.repeat(64)}`
+    for (const url of urls) {
+      const refused = url.includes('/hello/1.1.0/download/') ? 403 : 404
+      expect(await statusOf(url)).toBe(refused)
+      expect(await statusOf(`${url}${url.includes('?') ? '&' : '?'}${guessed}`)).toBe(refused)
+    }
+    expect([catalog.heldBackRequests(), revision()]).toEqual([0, before])
+    for (const [index, url] of urls.entries()) {
+      expect(await statusOf(url, token)).toBe(403)
+      expect(catalog.heldBackRequests()).toBe(index + 1)
+    }
+    expect(revision()).toBe(before + urls.length)
+  } finally {
+    await auth.close()
+    issuer.stop()
+    own[Symbol.dispose]()
+  }
 })
 
 it('warns of versions of a provider that are too young or denied, not of those that no rule allows', async () => {
