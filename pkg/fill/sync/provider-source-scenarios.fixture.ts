@@ -279,6 +279,31 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await eventually(() => expect(published().artifact?.source?.sha256).toBeDefined())
     })
 
+    it('of a published provider stay while its Provider is missing, and go when it names no repository', async () => {
+      push(files)
+      await publish({})
+      const own = { name: 'hello', namespace: 'acme', storageConfig }
+      const provide = (change: object) =>
+        scene().write('Provider', 'by-hand', {
+          providerConfig: { ...own, ...change },
+          versions: [],
+        })
+      await provide({ sourceRepository: repository })
+      await run()
+      const before = published().artifact?.source
+      expect(before?.sha256).toBeDefined()
+      await scene().remove('Provider', 'by-hand')
+      await run()
+      expect(published().artifact?.source).toEqual(before)
+      scene().upstream.faults.set(repository, new FillError('RateLimited', 'limited'))
+      await provide({ sourceRepository: repository })
+      await run()
+      expect(published().artifact?.source).toEqual(before)
+      await provide({})
+      await run()
+      expect(published().artifact?.source).toBeUndefined()
+    })
+
     it('stay while the repository that the config names next cannot be read', async () => {
       offer()
       push(files)

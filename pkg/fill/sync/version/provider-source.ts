@@ -170,7 +170,9 @@ function wantedSource(
   const config = providerConfigOf(parent, resource)
   const status = parent?.status as Provider['status']
   const url = config.sourceRepository ?? status?.resolvedSourceRepository
-  if (url === undefined && resource.spec.upload === undefined) return 'unknown'
+  // A Provider that is deleted to be created again, or whose file cannot be read, may name one.
+  const isSaid = resource.spec.upload !== undefined && parent !== undefined
+  if (url === undefined && !isSaid) return 'unknown'
   if (!url) return undefined
   const { docs, githubClientConfig } = config
   const source = docs?.url === url ? docs : { type: hostOf(url, githubClientConfig), url }
