@@ -20,7 +20,7 @@ export interface Repository {
  * A server with the shape of GitHub's API: tags in pages with ETags, archives by way of a redirect to a second host where
  * no token may come, rate headers, and tokens of apps.
  *
- * Not imitated: everything but these seven calls, the order of tags, secondary limits unless asked for, names of
+ * Not imitated: everything but these eight calls, the order of tags, secondary limits unless asked for, names of
  * repositories that changed, archives that are made while they are sent, and permissions of apps.
  */
 export class GithubServer {
@@ -128,7 +128,8 @@ export class GithubServer {
       return { ...json({ message: 'Bad credentials' }), status: 401 }
     }
     const [, name = '', call = '', rest = ''] =
-      /^\/repos\/([^/]+\/[^/]+)(?:\/(tags|releases|tarball|contents)([^#]*))?$/.exec(url) ?? []
+      /^\/repos\/([^/]+\/[^/]+)(?:\/(tags|releases|tarball|contents|commits)([^#]*))?$/.exec(url) ??
+      []
     const repository = this.repositories.get(name)
     if (repository === undefined || (repository.isPrivate === true && token === undefined)) {
       return { ...json({ message: 'Not Found' }), status: 404 }
@@ -141,6 +142,7 @@ export class GithubServer {
     if (call === 'tags') return this.#tags(name, repository, new URLSearchParams(rest))
     if (call === 'releases') return this.#releases(name, repository, new URLSearchParams(rest))
     if (call === 'contents') return this.#file(name, repository, rest)
+    if (call === 'commits') return this.#commit(name, repository, rest)
     const location = `https://${this.#archives.host}/${name}/legacy.tar.gz${rest}`
     return { status: 302, headers: { location } }
   }
@@ -154,6 +156,14 @@ export class GithubServer {
     return file === undefined
       ? { ...json({ message: 'Not Found' }), status: 404 }
       : { headers: { 'content-type': 'application/vnd.github.raw' }, body: file.content }
+  }
+
+  #commit(name: string, { tags }: Repository, rest: string): Partial<StandInAnswer> {
+    const shas = [...tags].map(([tag, entries]) => shaOf(name, tag, entries))
+    const sha = shas.find((one) => rest === `/${one}`)
+    return sha === undefined
+      ? { ...json({ message: `No commit found for SHA: ${rest.slice(1)}` }), status: 422 }
+      : { headers: { 'content-type': 'application/vnd.github.sha' }, body: Buffer.from(sha) }
   }
 
   #tags(name: string, { tags }: Repository, query: URLSearchParams): Partial<StandInAnswer> {

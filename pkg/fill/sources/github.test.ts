@@ -348,13 +348,30 @@ it('reads one file at a commit, without its archive, and with the credential of 
   expect((await read('go.mod'))?.toString()).toBe('module vpc\n')
   expect(await read('go.sum')).toBeUndefined()
   const [, commit] = resolved.revision.split(':')
-  expect(github.asked).toEqual(
-    ['go.mod', 'go.sum'].map((path) => `GET /repos/acme/vpc/contents/${path}?ref=${commit}`),
-  )
+  const contents = (path: string) => `GET /repos/acme/vpc/contents/${path}?ref=${commit}`
+  const isThere = `GET /repos/acme/vpc/commits/${commit}`
+  expect(github.asked).toEqual([contents('go.mod'), contents('go.sum'), isThere])
   await expect(read('go.mod', 5)).rejects.toMatchObject({ cause: { reason: 'TooLarge' } })
   expect(await read('docs')).toBeUndefined()
   github.faults.on(/contents/, 'error')
   await expect(read('go.mod')).rejects.toMatchObject({ reason: 'FetchFailed' })
+})
+
+it('says that a repository cannot be read, and not that it lacks a file', async () => {
+  github.tag('acme/vpc', 'v1.0.0', files)
+  const resolved = await vpc().resolve('1.0.0', { signal })
+  const read = () => vpc().file?.(resolved, 'go.mod', { signal, maxBytes: 100 })
+  expect(await read()).toBeUndefined()
+  github.tag('acme/vpc', 'v1.0.0', { 'main.tf': 'moved' })
+  await expect(read()).rejects.toMatchObject({
+    message: expect.stringContaining('No commit found'),
+  })
+  const { tags } = github.repositories.get('acme/vpc') ?? { tags: new Map<string, []>() }
+  github.repositories.set('acme/vpc', { tags, isPrivate: true })
+  await expect(read()).rejects.toMatchObject({
+    reason: 'UpstreamNotFound',
+    message: expect.stringContaining('status 404 ("Not Found")'),
+  })
 })
 
 it('says whether everybody may read a repository that it reads with a credential', async () => {

@@ -217,18 +217,25 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
       return { ...fetched, revision: resolved.revision, path }
     },
     async file(resolved, file, { signal, urgent, maxBytes }) {
+      const credential = await github.credential()
       const ref = encodeURIComponent(commitOf(resolved) ?? resolved.ref)
-      const answer = await askAs(await github.credential(), `${url}/contents/${file}?ref=${ref}`, {
+      const options = { signal, urgent, leaves: leftForArchives }
+      const answer = await askAs(credential, `${url}/contents/${file}?ref=${ref}`, {
         headers: { ...headers, accept: 'application/vnd.github.raw+json' },
-        signal,
-        urgent,
+        ...options,
         maxBytes,
-        leaves: leftForArchives,
       })
       // Of a folder, GitHub sends a list of its files.
       const isFolder = answer.header('content-type')?.startsWith('application/json') === true
-      const isAbsent = answer.status === 404 || (answer.status === 200 && isFolder)
-      return isAbsent ? undefined : expectStatus(answer, 200).body
+      if (answer.status === 200 && isFolder) return undefined
+      if (answer.status !== 404) return expectStatus(answer, 200).body
+      // GitHub says the same of a repository that the credential may not read any more.
+      const commit = await askAs(credential, `${url}/commits/${ref}`, {
+        headers: { ...headers, accept: 'application/vnd.github.sha' },
+        ...options,
+      })
+      expectStatus(commit, 200)
+      return undefined
     },
     async isPublic(options) {
       const credential = await github.credential()
