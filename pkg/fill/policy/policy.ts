@@ -46,6 +46,8 @@ interface PolicyLayer {
 export interface Policy extends AgePolicy {
   /** Whether anything depends on when versions were published. */
   readonly needsAge: boolean
+  /** The owner of a rule that reads ages. There are no exceptions from it. */
+  readonly datedBy: PolicyOwner | undefined
   /** Whether anything depends on the licence of the source. */
   readonly needsLicence: boolean
   readonly layers: readonly PolicyLayer[]
@@ -93,13 +95,15 @@ export function strictest(
   const layers = [layerOf('Installation', ofInstallation), layerOf('Depot', ofDepot)]
   const minimumAgeMs = Math.max(...layers.map((layer) => layer.minimumAgeMs))
   const rules = layers.flatMap((layer) => layer.rules)
+  const datedBy = layers.find((layer) => layer.rules.some((rule) => rule.needsAge))?.owner
   const lists = layers.flatMap(({ deny, allow }) => [...deny, ...allow])
   if (minimumAgeMs === 0 && lists.length === 0 && rules.length === 0) return undefined
   const all = [...ofInstallation, ...ofDepot]
   return {
     layers,
     minimumAgeMs,
-    needsAge: minimumAgeMs > 0 || rules.some((rule) => rule.needsAge),
+    needsAge: minimumAgeMs > 0 || datedBy !== undefined,
+    datedBy,
     needsLicence: rules.some((rule) => rule.needsLicence),
     trustFirstListing: all.every(({ trustFirstListing }) => trustFirstListing !== false),
   }

@@ -5,6 +5,7 @@ import { contents, type History, hour, type Name, names } from './policy-histori
 
 const week = '7d'
 const ages: Readonly<Record<string, number>> = { [week]: 7 * 24 * hour, '3d': 3 * 24 * hour }
+const isOld = 'upstream.ageHours >= 72'
 const policies = [
   'week',
   'week',
@@ -15,6 +16,7 @@ const policies = [
   'denied',
   'allowed',
   'ruled',
+  'ruled by age',
   'broken',
 ] as const
 
@@ -30,6 +32,7 @@ function policyOf(name: (typeof policies)[number], address: string): UpstreamPol
     denied: { minimumAge, deny: [{ address, versions: '1.1.0', reason }] },
     allowed: { minimumAge, allow: [{ address, versions: '< 2.0.0', reason }] },
     ruled: { minimumAge, rule: { expression: 'upstream.version != "1.0.1"', reason } },
+    'ruled by age': { rule: { expression: isOld, reason } },
     broken: { minimumAge, rule: { expression: 'upstream.', reason } },
   }[name]
 }
@@ -65,6 +68,11 @@ export const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('undo') }) },
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+
+/** The age that a policy demands. */
+function ageOf({ minimumAge = '', rule }: UpstreamPolicy = {}): number {
+  return rule?.expression === isOld ? 72 * hour : (ages[minimumAge] ?? 0)
+}
 
 /** Remembers what was let in by more than its age, and notes what each step breaks. */
 export class Witness {
@@ -126,7 +134,8 @@ export class Witness {
     const named = history.named()
     await work()
     const now = history.stored()
-    const { minimumAge = '', exceptions = [], trustFirstListing } = this.#policy ?? {}
+    const { exceptions = [], trustFirstListing } = this.#policy ?? {}
+    const neededMs = ageOf(this.#policy)
     if (isFirst && trustFirstListing !== false) {
       const { firstListedAt, seen = [] } = history.status(history.parent).listing ?? {}
       const old = seen.filter(({ since }) => since !== firstListedAt)
@@ -134,16 +143,16 @@ export class Witness {
         this.#trusted.add(history.source === 'provider' ? (version.split('@')[0] ?? '') : version)
       }
       // Without an age, everything came in.
-      if (minimumAge === '') for (const version of named) this.#trusted.add(version)
+      if (neededMs === 0) for (const version of named) this.#trusted.add(version)
     }
     for (const [version, has] of now) {
       const key = `${version} ${has}`
-      if (this.#stored.get(version) === has || minimumAge === '') continue
+      if (this.#stored.get(version) === has || neededMs === 0) continue
       if (exceptions.some((one) => one.version === version)) continue
       if ([...this.#trusted].some((one) => one.split('@')[0] === version)) continue
       const firstMs = history.firstMs.get(key) ?? Number.POSITIVE_INFINITY
       const ageMs = history.nowMs - firstMs + 1000
-      if (ageMs < (ages[minimumAge] ?? 0)) this.broken.push(`${key} came in after ${ageMs} ms`)
+      if (ageMs < neededMs) this.broken.push(`${key} came in after ${ageMs} ms`)
     }
     this.#stored = now
     const archives = await history.archives()
@@ -167,7 +176,7 @@ export class Witness {
     const isAllowed = (version: Name) =>
       !(deny.length > 0 && version === '1.1.0') &&
       !(allow !== undefined && version === '2.0.0') &&
-      !(rule !== undefined && version === '1.0.1')
+      !(rule !== undefined && rule.expression !== isOld && version === '1.0.1')
     const wanted = [...history.offered.keys()].filter(isAllowed)
     const stored = history.stored()
     const missing = wanted.filter((version) => !stored.has(version))

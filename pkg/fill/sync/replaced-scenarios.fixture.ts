@@ -121,6 +121,43 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(stored()).toHaveLength(2)
     })
 
+    it.each(['at a poll', 'after the last poll'])(
+      'is young again if a rule reads its age, and upstream replaces it %s',
+      async (when) => {
+        const rule = { expression: 'upstream.ageHours >= 168', reason: 'too young' }
+        const config = { name: 'dns', namespace: 'acme', signature: 'IfPresent' }
+        scene().upstream.provider('acme/dns', { '1.0.0': release() })
+        await write({ policy: { rule }, providerConfigs: [config] })
+        await scene().run()
+        releases()
+        await later(hour)
+        await later(6 * day)
+        if (when === 'at a poll') releases('stolen')
+        const real = scene().upstream.provider.bind(scene().upstream)
+        vi.spyOn(scene().upstream, 'provider').mockImplementation(((origin: object) => {
+          const upstream = real(origin)
+          return {
+            ...upstream,
+            release: (version: string, ...rest: [never, never]) => {
+              if (version === '1.1.0') {
+                real('acme/dns', { '1.0.0': release(), '1.1.0': release('stolen') })
+              }
+              return upstream.release(version, ...rest)
+            },
+          }
+        }) as typeof real)
+        await later(day)
+        await eventually(() => expect(listing()?.replaced).toHaveLength(1))
+        await eventually(() => expect(stored()).toEqual([]))
+        expect(scene().names('Version')).toHaveLength(2)
+        expect(fetched()).toBe(0)
+        await later(6 * day)
+        expect(fetched()).toBe(0)
+        await later(day)
+        await eventually(() => expect(fetched()).toBe(2))
+      },
+    )
+
     it('raises the alarm even if upstream has the old bytes again at the next poll', async () => {
       await begin()
       const before = Number(await counted())

@@ -30,7 +30,8 @@ interface Asked {
 
 /**
  * Lists of registries say nothing about the content of their versions. So they are asked for that of each version that is
- * young when it is seen first, and again while a version waits. One that cannot be answered is asked for at the next poll.
+ * young when it is seen first, or of each one if a rule reads ages, and again while a version waits. One that cannot be
+ * answered is asked for at the next poll.
  */
 export async function markedVersions(
   context: Context,
@@ -43,7 +44,7 @@ export async function markedVersions(
     ...('commit' in one && one.commit !== undefined && { mark: markOfCommit(one.commit) }),
     ...(one.publishedAt !== undefined && { publishedMs: msOf(one.publishedAt) ?? Infinity }),
   }))
-  if (policy === undefined || policy.minimumAgeMs === 0) return listed
+  if (policy?.needsAge !== true) return listed
   if (listed.every(({ mark }) => mark !== undefined)) return listed
   const nowMs = context.clock()
   const before = memory && seenIn(memory, nowMs)
@@ -52,6 +53,8 @@ export async function markedVersions(
     const version = normalizeVersion(one.version)
     if (one.mark !== undefined) return false
     if (before?.get(version)?.mark !== undefined) return isAwaited(one.version)
+    // A rule does not say how old a version has to be.
+    if (policy.datedBy !== undefined) return true
     return (seen.get(version)?.sinceMs ?? nowMs) + policy.minimumAgeMs > nowMs
   }
   const marks = new Map<string, string | undefined>()

@@ -115,7 +115,7 @@ export function admission(
   const freeOf = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
     freeMs(seen.get(normalizeVersion(version)), { minimumAgeMs })
   const isSkewed = isClockSkewed(skewMs)
-  const datedBy = policy.layers.find(({ rules }) => rules.some(({ needsAge }) => needsAge))?.owner
+  const { datedBy } = policy
   const isFree = (version: string, minimumAgeMs = policy.minimumAgeMs) => {
     const isDated = minimumAgeMs > 0 || datedBy !== undefined
     return !(isSkewed && isDated) && (minimumAgeMs === 0 || freeOf(version, minimumAgeMs) <= nowMs)

@@ -59,7 +59,7 @@ async function unagedContent(
   if (seen === undefined && depot === undefined) return undefined
   const { Depot, Installation } = agesFor(address, name, policy)
   const minimumAgeMs = Math.max(Depot, Installation)
-  if (minimumAgeMs === 0) return undefined
+  if (minimumAgeMs === 0 && policy.datedBy === undefined) return undefined
   const deadline = AbortSignal.timeout(context.timings.listMs)
   const options = { signal: AbortSignal.any([signal, deadline]) }
   const mark = seen?.mark && (await offer.mark(options))
