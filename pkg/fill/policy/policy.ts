@@ -68,6 +68,8 @@ export interface CandidateVersion {
   readonly mark?: string | undefined
   /** Whether upstream lists it, and its content could not be read. */
   readonly isUnread?: boolean
+  /** Why it could not be read. */
+  readonly problem?: string | undefined
   /** When it was published, as the host attests: in the future, or Infinity, if that cannot be true. */
   readonly publishedMs?: number | undefined
 }

@@ -266,6 +266,43 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(stored()).toHaveLength(2)
     })
 
+    it('comes in although its registry lists a platform without an archive', async () => {
+      const files = { platforms: ['linux/amd64', 'freebsd/arm'] }
+      const real = scene().upstream.provider.bind(scene().upstream)
+      vi.spyOn(scene().upstream, 'provider').mockImplementation(((origin: object) => {
+        const upstream = real(origin)
+        const sums: typeof upstream.sums = async (version, platform, options) => {
+          if (platform.os === 'freebsd') {
+            throw new FillError('UpstreamNotFound', 'no package for freebsd_arm')
+          }
+          const all = await upstream.sums(version, platform, options)
+          return new Map([...all].filter(([file]) => !file.includes('freebsd')))
+        }
+        return { ...upstream, sums }
+      }) as typeof real)
+      real('acme/dns', { '1.0.0': files })
+      await write({
+        policy: { minimumAge: '7d', trustFirstListing: false },
+        providerConfigs: [
+          {
+            name: 'dns',
+            namespace: 'acme',
+            signature: 'IfPresent',
+            operatingSystems: ['linux'],
+          },
+        ],
+      })
+      await scene().run()
+      await later(6 * day)
+      expect(scene().names('Version')).toEqual([])
+      await later(day)
+      expect(scene().names('Version')).toEqual(['dns-1-0-0-linux-amd64'])
+      await eventually(() =>
+        expect(scene().condition('Version', 'dns-1-0-0-linux-amd64', 'Ready')?.status).toBe('True'),
+      )
+      expect(listing()?.replaced).toBeUndefined()
+    })
+
     it('is young as long as its content cannot be read', async () => {
       await begin()
       scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.2.0': release() })
@@ -277,7 +314,8 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(listing()?.heldBack).toMatchObject([
         {
           version: '1.2.0',
-          message: 'upstream lists it, and its content cannot be read, so its age has not begun',
+          message:
+            'upstream lists it, and its content cannot be read (linux_amd64: nothing was uploaded yet), so its age has not begun',
         },
       ])
       scene().upstream.faults.clear()

@@ -67,7 +67,7 @@ export async function markedVersions(
   // Those whose content nobody has read come first: the time may not last for all.
   const isKnown = ({ version }: { readonly version: string }): number =>
     before?.get(normalizeVersion(version))?.mark === undefined ? 0 : 1
-  const unread = new Set<string>()
+  const unread = new Map<string, string>()
   await eachLimited(
     versions
       .filter(({ version }) => asked.has(version))
@@ -77,7 +77,7 @@ export async function markedVersions(
       const mark = await ask(one).catch((error: unknown) => {
         signal.throwIfAborted()
         if (!(error instanceof FillError || isTimeout(error))) throw error
-        unread.add(one.version)
+        unread.set(one.version, error instanceof FillError ? error.message : 'no answer in time')
         return undefined
       })
       marks.set(one.version, mark)
@@ -87,6 +87,7 @@ export async function markedVersions(
     ...one,
     mark: one.mark ?? marks.get(one.version),
     isUnread: unread.has(one.version),
+    problem: unread.get(one.version),
   }))
 }
 

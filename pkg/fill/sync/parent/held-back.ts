@@ -120,6 +120,7 @@ export function admission(
     const isDated = minimumAgeMs > 0 || datedBy !== undefined
     return !(isSkewed && isDated) && (minimumAgeMs === 0 || freeOf(version, minimumAgeMs) <= nowMs)
   }
+  const problems = new Map(versions.map(({ version, problem }) => [version, problem]))
   const ruled = new Map<string, PolicyRefusal | undefined>()
   /** Evaluated once: tenants write expressions. */
   const ruleRefusal = (version: string) => {
@@ -133,6 +134,10 @@ export function admission(
   }
   const refusalIn = (version: string, from: Policy) =>
     refusalOf(address, version, from, nowMs) ?? ruleRefusal(version)
+  const problemOf = (version: string) => {
+    const problem = problems.get(version)
+    return problem === undefined ? '' : ` (${problem})`
+  }
   const strictly = withoutExceptions(policy)
   const entryOf = (version: string) => {
     const refusal = refusalIn(version, policy)
@@ -153,7 +158,7 @@ export function admission(
       )
       const replacedNow = isReplaced ? 'upstream replaced it, so its age began again' : undefined
       const message = isUnread
-        ? 'upstream lists it, and its content cannot be read, so its age has not begun'
+        ? `upstream lists it, and its content cannot be read${problemOf(version)}, so its age has not begun`
         : replacedNow
       return { version, since, until: timeOf(freeAtMs), why, message, ...by }
     }

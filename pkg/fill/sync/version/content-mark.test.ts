@@ -77,7 +77,9 @@ it.each([
   ['UpstreamNotFound', ['darwin', 'linux'], [2, 2]],
   ['UpstreamNotFound', ['linux', 'darwin'], [2, 1]],
   ['RateLimited', ['darwin', 'linux'], ['RateLimited', 1]],
-  ['UpstreamNotFound', ['darwin', 'linux', 'plan9'], ['UpstreamNotFound', 3]],
+  ['UpstreamNotFound', ['darwin', 'linux', 'plan9'], [2, 3]],
+  ['UpstreamNotFound', ['darwin', 'plan9'], ['UpstreamNotFound', 2]],
+  ['FetchFailed', ['darwin', 'linux', 'plan9'], ['FetchFailed', 3]],
 ] as const)(
   'has all checksums if others name those of a platform without an answer: %s, %j, %j',
   async (reason, systems, expected) => {
@@ -101,6 +103,29 @@ it.each([
   },
 )
 
+it('names a platform without an archive, until upstream has one', async () => {
+  const hashes = new Map([['terraform-provider-dns_1.0.0_linux_amd64.zip', 'a'.repeat(64)]])
+  let reason: 'UpstreamNotFound' | 'FetchFailed' | undefined = 'UpstreamNotFound'
+  const upstream = {
+    address: 'registry.test/acme/dns',
+    sums: (_: string, { os }: { os: string }) =>
+      os === 'plan9' && reason !== undefined
+        ? Promise.reject(new FillError(reason, 'no package'))
+        : Promise.resolve(hashes),
+  }
+  const platforms = ['linux', 'plan9'].map((os) => ({ os, arch: 'amd64' }))
+  const content = (of = platforms) =>
+    contentOfRelease(upstream, { version: '1.0.0', platforms: of }, { signal })
+  const { mark } = await content()
+  expect((await content(platforms.toReversed())).mark).toBe(mark)
+  expect((await content(platforms.slice(0, 1))).mark).not.toBe(mark)
+  reason = 'FetchFailed'
+  await expect(content()).rejects.toMatchObject({ message: 'plan9_amd64: no package' })
+  reason = undefined
+  hashes.set('terraform-provider-dns_1.0.0_plan9_amd64.zip', 'b'.repeat(64))
+  expect((await content()).mark).not.toBe(mark)
+})
+
 it('has no name for a release without archives', async () => {
   const dns = local.sources.provider({ name: 'dns', namespace: 'acme' }, 'team')
   expect(await contentOfRelease(dns, { version: '9.0.0', platforms: [] }, { signal })).toEqual({
@@ -110,7 +135,7 @@ it('has no name for a release without archives', async () => {
 })
 
 it.each([
-  [`1.0.0@sha1:${'a'.repeat(40)}`, 'a'.repeat(24)],
+  [`1.0.0@sha1:${'a'.repeat(40)}`, 'a'.repeat(40)],
   ['1.0.0@mark:0123456789abcdef', undefined],
 ])('a module with the revision %s is named %s', (revision, mark) => {
   expect(markOfModule(revision)).toBe(mark)

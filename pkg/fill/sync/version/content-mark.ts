@@ -38,7 +38,8 @@ export interface ReleaseContent {
 
 /**
  * Reads the checksums of all platforms of a release. One document usually has all of them, but may also have only
- * those of one platform. A platform that cannot be asked about may be in the document of another one.
+ * those of one platform. A platform that cannot be asked about may be in the document of another one. Where upstream has
+ * nothing for a platform that it lists, the mark says so: it changes when the platform comes.
  *
  * @throws FillError
  */
@@ -62,10 +63,21 @@ export async function contentOfRelease(
       failures.push({ platform, error })
     }
   }
+  const unknown = failures.filter(({ platform }) => !isKnown(platform))
+  const isAbsent = ({ error }: { readonly error: FillError }) => error.reason === 'UpstreamNotFound'
   // Without one of them, the mark would change when that can be read.
-  const missing = failures.find(({ platform }) => !isKnown(platform))
-  if (missing !== undefined) throw missing.error
-  const named = [...files].map(([file, sum]) => `${sum} ${file}`).toSorted()
+  const missing = unknown.find((one) => files.size === 0 || !isAbsent(one))
+  if (missing !== undefined) throw ofPlatform(missing.platform, missing.error)
+  const absent = unknown.map(({ platform: { os, arch } }) => `absent ${os}_${arch}`)
+  const named = [...[...files].map(([file, sum]) => `${sum} ${file}`), ...absent].toSorted()
   const mark = named.length === 0 ? undefined : markOfRevision(named.join('\n'))
   return { sums: [...files.values()], mark }
+}
+
+function ofPlatform({ os, arch }: Platform, error: FillError): FillError {
+  const { retryAfterMs } = error
+  return new FillError(error.reason, `${os}_${arch}: ${error.message}`, {
+    cause: error,
+    retryAfterMs,
+  })
 }
