@@ -60,6 +60,22 @@ it('exits with 1 if something breaks, and with 2 if that cannot be decided', () 
   })
 })
 
+it('lets no name of a module forge a line', () => {
+  const forged = 'a\n::error::no\nCompatible:\n  input b: fine'
+  const aliases = ['aws.a\n::error::no']
+  mkdirSync(join(dir, 'forging'))
+  writeFileSync(
+    join(dir, 'forging', 'main.tf.json'),
+    JSON.stringify({
+      variable: { [forged]: { type: 'string' } },
+      terraform: { required_providers: { aws: { configuration_aliases: aliases } } },
+    }),
+  )
+  const { stdout } = compare(first, 'forging')
+  expect(stdout).toContain('  input a ::error::no Compatible: input b: fine: ')
+  expect(stdout).not.toMatch(/^(?:::|Compatible)/m)
+})
+
 it('says what it needs if a version is missing or cannot be read', () => {
   expect(compare(first)).toMatchObject({
     status: 2,

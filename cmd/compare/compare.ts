@@ -1,8 +1,8 @@
 import {
   changeGroups,
+  changeText,
   comparisonMarkdown,
   oneLine,
-  subjectOf,
 } from '../../pkg/api/changes/changes.ts'
 import type { InterfaceChange, ModuleComparison, ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import { compareModules } from '../../pkg/archives/compare/compare.ts'
@@ -92,13 +92,13 @@ function asText(
 ): string {
   const lines = changeGroups(changes).flatMap(([heading, group]) => [
     `${heading}:`,
-    ...group.map((change) => `  ${subjectOf(change)}: ${change.why}${textsOf(change)}`),
+    ...group.map((change) => `  ${changeText(change)}${textsOf(change)}`),
   ])
   const none = [`No change of the interface from ${from} to ${to}.`]
   const text = [
     ...(lines.length > 0 ? lines : none),
     ...(readme === 'same' ? [] : ['The README changed.']),
-    ...(users === undefined ? [] : [usersText(users)]),
+    ...(users === undefined ? [] : [oneLine(usersText(users))]),
   ]
   return plainText(`${text.join('\n')}\n`)
 }

@@ -38,6 +38,16 @@ it('refuses a folder without configuration', () => {
   })
 })
 
+it('lets no name of a module forge a line', () => {
+  const twice = { variable: { 'a\n::error::no': { type: 'string' } } }
+  mkdirSync(join(dir, 'forging'))
+  writeFileSync(join(dir, 'forging', 'main.tf.json'), JSON.stringify([twice, twice]))
+  const { stderr, status } = docs('forging')
+  expect(status).toBe(1)
+  expect(stderr).toContain('a ::error::no')
+  expect(stderr).not.toMatch(/^::/m)
+})
+
 it('prints the same of a folder and of an archive, without control characters', async () => {
   writeFileSync(join(dir, 'main.tf'), configuration)
   writeFileSync(

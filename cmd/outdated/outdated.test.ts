@@ -79,6 +79,14 @@ const manifest = (modules: Readonly<Record<string, string>>) =>
     })),
   })
 
+it('lets no name of a configuration forge a line', async () => {
+  const forging = { 'a\n::error::no': { source: 'git::https://example.com/a\n::error::b' } }
+  workspace({ 'main.tf.json': JSON.stringify({ module: forging }) })
+  const texts = await Promise.all([outdated(), outdated(['-o', 'markdown'])])
+  for (const { stdout } of texts) expect(stdout).not.toMatch(/^::/m)
+  expect(texts[0]?.stdout).toContain('a ::error::no')
+})
+
 it('says what is behind within the constraint, and what the constraint excludes', async () => {
   workspace({
     'main.tf': call('~> 1.0'),

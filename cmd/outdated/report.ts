@@ -1,3 +1,4 @@
+import { oneLine } from '../../pkg/api/changes/changes.ts'
 import type { DocsProblem } from '../../pkg/api/docs/docs.ts'
 import { problemText } from '../../pkg/archives/docs/docs.ts'
 import { checks, type Item } from './items.ts'
@@ -23,12 +24,16 @@ export function asText({ items }: Report): string {
     const lines = linesOf(item)
     if (lines.length === 0) return []
     const head = [`${placeOf(item)}:`, item.name, item.source, item.version].filter(Boolean)
-    return [head.join(' '), ...lines.map((line) => `  ${line}`)]
+    return [oneLine(head.join(' ')), ...lines.map((line) => `  ${oneLine(line)}`)]
   })
   const others = items.flatMap((item) =>
     item.notJudged === undefined
       ? []
-      : [`${placeOf(item)}: ${item.name} ${item.source} was not judged: ${item.notJudged}`],
+      : [
+          oneLine(
+            `${placeOf(item)}: ${item.name} ${item.source} was not judged: ${item.notJudged}`,
+          ),
+        ],
   )
   return `${[...blocks, ...others, `${summaryOf(items)}.`].join('\n')}\n`
 }
@@ -69,10 +74,11 @@ export function asMarkdown({ items, problems }: Report): string {
 }
 
 /** Text of others must neither end a cell nor begin a link, an image or HTML. */
-const cell = (text: string): string => text.replaceAll(/[\\|[\]<>*_!`@]/g, '\\$&')
+const cell = (text: string): string => oneLine(text).replaceAll(/[\\|[\]<>*_!`@]/g, '\\$&')
 
 /** Text of others as code. It ends at the first run of as many backticks as it begins with. */
-function code(text: string): string {
+function code(value: string): string {
+  const text = oneLine(value)
   const runs = text.match(/`+/g) ?? []
   const fence = '`'.repeat(Math.max(0, ...runs.map((run) => run.length)) + 1)
   const space = runs.length > 0 ? ' ' : ''

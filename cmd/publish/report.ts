@@ -1,4 +1,4 @@
-import { changeGroups, oneLine, subjectOf } from '../../pkg/api/changes/changes.ts'
+import { changeGroups, changeText, oneLine } from '../../pkg/api/changes/changes.ts'
 import { docsProblems, plainText, problemText } from '../../pkg/archives/docs/docs.ts'
 import type {
   ComparedVersion,
@@ -57,7 +57,7 @@ export function asText(publication: ShownModule): string {
     comparedWith(publication),
     ...changeGroups(comparison?.changes ?? []).flatMap(([heading, group]) => [
       `${heading}:`,
-      ...group.map((change) => `  ${subjectOf(change)}: ${oneLine(change.why)}`),
+      ...group.map((change) => `  ${changeText(change)}`),
     ]),
     ...(usedBy === undefined ? [] : [`used by: ${oneLine(usersText(usedBy))}`]),
   ]

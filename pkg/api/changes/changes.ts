@@ -19,8 +19,12 @@ const kindTexts: Partial<Record<InterfaceChange['kind'], string>> = {
   parser: 'file',
 }
 
+/** A change in one line, whatever line ends a name of the module has. */
+export const changeText = (change: InterfaceChange): string =>
+  oneLine(`${subjectOf(change)}: ${change.why}`)
+
 /** `modules/a: input cidr` */
-export function subjectOf({ kind, name, path }: InterfaceChange): string {
+function subjectOf({ kind, name, path }: InterfaceChange): string {
   const subject = [kindTexts[kind] ?? kind, name].filter((part) => part !== '').join(' ')
   return path === '' ? subject : `${path}: ${subject}`
 }

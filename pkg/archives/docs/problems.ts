@@ -1,3 +1,4 @@
+import { oneLine } from '../../api/changes/changes.ts'
 import type { DocsProblem, ModuleDocs } from '../../api/docs/docs.ts'
 
 /** Problems of the files of a module, in its root, submodules and examples. */
@@ -6,8 +7,8 @@ export const docsProblems = ({ root, submodules, examples }: ModuleDocs): DocsPr
     error === undefined ? [] : [{ ...error, file: error.file ?? (path || 'the root module') }],
   )
 
-/** A problem with its place, such as `main.tf:2: Invalid expression`. */
+/** A problem with its place in one line, such as `main.tf:2: Invalid expression`. */
 export const problemText = ({ message, file, line }: DocsProblem): string => {
   const place = [file, line].filter((part) => part !== undefined).join(':')
-  return place === '' ? message : `${place}: ${message}`
+  return oneLine(place === '' ? message : `${place}: ${message}`)
 }

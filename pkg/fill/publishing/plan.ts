@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import semver from 'semver'
-import { subjectOf } from '../../api/changes/changes.ts'
+import { changeText } from '../../api/changes/changes.ts'
 import type { ModuleComparison, ModuleDocs } from '../../api/docs/docs.ts'
 import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import {
@@ -230,7 +230,7 @@ async function compare(
     const reasons = comparison.changes
       .filter(({ verdict }) => verdict === 'breaking')
       .slice(0, maxReasons)
-      .map((change) => `${subjectOf(change)}: ${change.why}`)
+      .map(changeText)
     const message = `breaks callers of ${from}: ${reasons.join(' ')} Publish it as ${next}.0.0`
     const refusal = new FillError('BreakingChange', message)
     return { ...unlike, comparison, isBroken, refusal }

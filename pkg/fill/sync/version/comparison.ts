@@ -1,7 +1,7 @@
 /** Compares the interface of a module version with that of the previous stored version: does it keep what its number promises? */
 
 import { isDeepStrictEqual } from 'node:util'
-import { subjectOf } from '../../../api/changes/changes.ts'
+import { changeText } from '../../../api/changes/changes.ts'
 import type { ModuleDocs } from '../../../api/docs/docs.ts'
 import {
   type Compared,
@@ -237,7 +237,7 @@ async function compare(
   const deciding = changes.filter((change) => change.verdict === verdict)
   const reasons = deciding
     .slice(0, maxReasons)
-    .map((change) => printable(`${subjectOf(change)}: ${change.why}`, maxReasonBytes))
+    .map((change) => printable(changeText(change), maxReasonBytes))
   return {
     from,
     fromSha256,
