@@ -145,6 +145,20 @@ it.each([
   expect(matches[0]).toContainEqual({ field, text: found })
 })
 
+it('finds the whole of a long name, and ranks it first', () => {
+  const name = `collector-${'with-tail-sampling-'.repeat(4)}end`
+  const searched = new Searched()
+  for (const each of [`${name}-2`, name]) {
+    searched.module(each)
+    searched.download(`${name}-2`, 9)
+  }
+  searched.feed()
+  expect(searched.find(name)).toMatchObject({
+    names: [name, `${name}-2`],
+    matches: [[{ field: 'name', text: name }], [{ field: 'name', text: `${name}-2` }]],
+  })
+})
+
 it.each(['comment', 'work', 'cdir', 'network nothing', '//', 'zzones_'])(
   '%s is found nowhere',
   (text) => {

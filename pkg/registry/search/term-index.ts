@@ -1,5 +1,5 @@
 import { lowerBound } from '../catalog/catalog.ts'
-import { termsOf, withOneError } from './terms.ts'
+import { termOf, termsOf, withOneError } from './terms.ts'
 
 /** Terms that a word of a query stands for. */
 export interface Expanded {
@@ -45,7 +45,9 @@ export class TermIndex {
   /** The ids of all texts with the word, a word that begins with it, or one with a typing error. */
   *idsOf({ word, typos }: Expanded): Generator<readonly [ids: readonly number[], isTypo: boolean]> {
     const terms = this.#sorted.get(word.charAt(0)) ?? []
-    for (const { ids } of terms.slice(placeOf(terms, word), endOf(terms, word))) yield [ids, false]
+    const start = termOf(word)
+    for (const { ids } of terms.slice(placeOf(terms, start), endOf(terms, start)))
+      yield [ids, false]
     for (const typo of typos) yield [this.#ids.get(typo) ?? [], true]
   }
 

@@ -11,15 +11,16 @@ export function wordsIn(text: string): string[] {
   return text.toLowerCase().match(token) ?? []
 }
 
+/** The part of a word that the index has. */
+export const termOf = (word: string): string => word.slice(0, maxTermLength)
+
 /** The words of a text and their parts: `aws_s3_bucket`, `aws`, `s3` and `bucket`. */
 export function termsOf(text: string): Set<string> {
   return new Set(wordsIn(text).flatMap(termsOfWord))
 }
 
 function termsOfWord(word: string): string[] {
-  return [word, ...word.split(/[_-]+/)]
-    .filter((term) => term !== '')
-    .map((term) => term.slice(0, maxTermLength))
+  return [word, ...word.split(/[_-]+/)].filter((term) => term !== '').map(termOf)
 }
 
 /** As many lines as have no more than a number of different terms. The last one may be cut between two words. */

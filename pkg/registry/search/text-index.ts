@@ -10,7 +10,7 @@ import {
   type View,
 } from '../catalog/catalog.ts'
 import { type Expanded, TermIndex } from './term-index.ts'
-import { termsOf, wordsIn } from './terms.ts'
+import { termOf, termsOf, wordsIn } from './terms.ts'
 import { type Field, namesOf, rankOfField, type Texts, textsOf } from './texts.ts'
 
 /** Ids of texts are the number of the entry and, in the lowest bits, the number of the field. */
@@ -205,7 +205,7 @@ export class Search {
   #matchesOf({ number }: Listed, words: readonly Expanded[]): Match[] {
     const texts = this.#indexed[number]?.texts ?? {}
     const isMatch = (term: string) =>
-      words.some(({ word, typos }) => term.startsWith(word) || typos.includes(term))
+      words.some(({ word, typos }) => term.startsWith(termOf(word)) || typos.includes(term))
     const parts = words.flatMap(({ word, typos }) => [word, ...typos])
     const mayMatch = (line: string) => parts.some((part) => line.includes(part))
     return searchFields.flatMap((field) => {
