@@ -132,12 +132,17 @@ describe.skipIf(tools === undefined)('Trivy', () => {
 
   it('calls nothing clean that it did not recognise', async () => {
     await writeDatabase('v99.0.0')
-    await provider('#!/bin/sh\n')
+    const files = [
+      { path: 'terraform-provider-random_v1.0.0', content: '#!/bin/sh\n' },
+      { path: 'node_modules/a/package.json', content: '{"name":"a","version":"1.0.0"}' },
+      { path: 'licenses/program', content: readFileSync(database) },
+    ]
+    await scene.store('random', files, { type: 'Provider' })
     await run()
     expect(await scene.scanned('random')).toEqual({
       status: 'Unknown',
       reason: 'NothingRecognised',
-      message: 'trivy recognised no packages in the archive',
+      message: 'trivy recognised no packages in terraform-provider-random_v1.0.0',
     })
     expect((await scene.status('random')).binaryScan).toBeUndefined()
   })

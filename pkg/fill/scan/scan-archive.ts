@@ -97,16 +97,20 @@ async function scanCopy(
         throw failed(`the archive cannot be unpacked: ${error.message}`, error)
       })
       await reserved.remove()
+      const executables = (await readdir(folder)).filter(isExecutable)
       await scanner.prepare?.(target, folder)
       const args = scanner.argumentsFor(target, folder, identity)
       const run = { args, home, deadlineMs, isOffline, maxOutputBytes, signal }
       const output = await runScanner({ ...run, command: scanner.command })
-      return { sha256, findings: scanner.findingsIn(output, target) }
+      return { sha256, findings: scanner.findingsIn(output, target, executables) }
     })
   } finally {
     await reserved.remove()
   }
 }
+
+/** Terraform starts a file at the top of the archive with such a name. */
+const isExecutable = (name: string): boolean => name.startsWith('terraform-provider-')
 
 interface ScanFolders {
   /** The unpacked archive, alone in its parent. */

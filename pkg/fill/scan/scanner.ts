@@ -23,7 +23,12 @@ export interface ArchiveScanner {
   /**
    * The findings in its output, which is untrusted.
    *
+   * @param executables names of the files that Terraform may start as the provider
    * @throws ScanError
    */
-  findingsIn(output: Buffer, target: ScanTarget): SecurityFinding[]
+  findingsIn(
+    output: Buffer,
+    target: ScanTarget,
+    executables: readonly string[],
+  ): SecurityFinding[]
 }

@@ -49,6 +49,7 @@ const TrivyReport = z.object({
       z.object({
         Target: text.default(''),
         Class: text.default(''),
+        Type: text.default(''),
         Vulnerabilities: z.array(Vulnerability).default([]),
         Misconfigurations: z.array(Misconfiguration).default([]),
       }),
@@ -110,19 +111,46 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
       const kind = target === 'binary' ? 'rootfs' : 'fs'
       return [kind, '--scanners', 'vuln', ...shared, ...offline, folder]
     },
-    findingsIn: (output, target) => findingsIn(output, target, name),
+    findingsIn(output, target, executables) {
+      const results = resultsIn(output, name)
+      const unread = unreadIn(results, target, executables)
+      if (unread === undefined) return findingsOf(results)
+      throw new ScanError('NothingRecognised', `${name} recognised no packages in ${unread}`)
+    },
   }
 }
 
-function findingsIn(output: Buffer, target: ScanTarget, name: string): SecurityFinding[] {
+type Results = NonNullable<z.infer<typeof TrivyReport>['Results']>
+
+function resultsIn(output: Buffer, name: string): Results {
   const { data } = TrivyReport.safeParse(jsonIn(output, name))
   if (data === undefined) throw failed(`${name} did not write a report of SchemaVersion 2`)
-  const results = data.Results ?? []
-  // A program without packages is one that Trivy cannot read. A module may well have nothing to check.
-  if (target !== 'source' && !results.some((result) => result.Class === 'lang-pkgs')) {
-    const where = target === 'binary' ? 'the archive' : 'go.mod and go.sum'
-    throw new ScanError('NothingRecognised', `${name} recognised no packages in ${where}`)
+  return data.Results ?? []
+}
+
+/** Types of results for one executable, whose Target is its path. */
+const programTypes: ReadonlySet<string> = new Set(['gobinary', 'rustbinary'])
+
+/** What Trivy cannot read, so that nothing is known about it; undefined if it has read everything. */
+function unreadIn(
+  results: Results,
+  target: ScanTarget,
+  executables: readonly string[],
+): string | undefined {
+  // A module may well have nothing to check.
+  if (target === 'source') return undefined
+  if (target === 'dependencies') {
+    const isRead = results.some((result) => result.Class === 'lang-pkgs')
+    return isRead ? undefined : 'go.mod and go.sum'
   }
+  if (executables.length === 0) return 'the archive'
+  // Packages beside an executable, such as those of Node, say nothing about it.
+  const programs = results.filter(({ Type }) => programTypes.has(Type))
+  const unread = executables.filter((path) => !programs.some(({ Target }) => Target === path))
+  return unread.length === 0 ? undefined : printable(unread.join(', '), 200)
+}
+
+function findingsOf(results: Results): SecurityFinding[] {
   return results.flatMap(({ Target, Vulnerabilities, Misconfigurations }) => [
     ...Vulnerabilities.map((found) => ({
       vulnerabilityID: found.VulnerabilityID,
