@@ -55,6 +55,18 @@ beforeAll(async () => {
       binaryScan: { findings: [] },
     },
   })
+  fixture.provider('limited')
+  const repository = 'https://git.test/limited'
+  const answers = {
+    '1.0.0': { repository, problem: 'git.test limits requests' },
+    '1.1.0': { repository, problem: 'it has no go.mod', revision: 'v1.1.0@sha1:0' },
+  }
+  for (const [number, source] of Object.entries(answers)) {
+    fixture.version('Provider', 'limited', number, {
+      spec: { operatingSystem: 'linux', architecture: 'arm64' },
+      status: { artifact: { source }, binaryScan: { findings: [] } },
+    })
+  }
   fixture.provider('random')
   fixture.version('Provider', 'random', '1.0.0', {
     spec: { operatingSystem: 'linux', architecture: 'arm64' },
@@ -124,6 +136,8 @@ describe('the exit status', () => {
     ['0 if all findings are milder', 'vpc/aws@1.1.0', 'HIGH', 0],
     ['1 for that severity', 'vpc/aws@1.2.0', 'HIGH', 1],
     ['2 if the latest version was not scanned', 'vpc/aws', 'UNKNOWN', 2],
+    ['2 if the source could not be read yet', 'limited@1.0.0', 'UNKNOWN', 2],
+    ['0 if there is no go.mod to scan', 'limited@1.1.0', 'UNKNOWN', 0],
     ['1 for a finding, although a platform was not scanned', 'cmdb', 'CRITICAL', 1],
   ])('is %s', async (_, address, severity, status) => {
     const ended = await run([`${server.host}/platform/${address}`, '--fail-on', severity])

@@ -65,7 +65,7 @@ export const VersionFindings = z
     unscanned: z
       .array(z.string())
       .describe(
-        'Archives that nobody scanned: `source` of a module, or of a provider whose go.mod is known; `os/arch` of a provider.',
+        'What nobody scanned: `source` of a module, or of a provider, unless its repository is not known or has no go.mod; `os/arch` of a provider.',
       ),
     packages: z.array(PackageFindings).describe('All findings by package, the worst first.'),
   })

@@ -26,9 +26,5 @@ export interface ArchiveScanner {
    * @param executables names of the files that Terraform may start as the provider
    * @throws ScanError
    */
-  findingsIn(
-    output: Buffer,
-    target: ScanTarget,
-    executables: readonly string[],
-  ): SecurityFinding[]
+  findingsIn(output: Buffer, target: ScanTarget, executables: readonly string[]): SecurityFinding[]
 }

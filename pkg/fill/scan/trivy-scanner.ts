@@ -131,7 +131,7 @@ function resultsIn(output: Buffer, name: string): Results {
 /** Types of results for one executable, whose Target is its path. */
 const programTypes: ReadonlySet<string> = new Set(['gobinary', 'rustbinary'])
 
-/** What Trivy cannot read, so that nothing is known about it; undefined if it has read everything. */
+/** Names what Trivy cannot read, so that nothing is known about it; undefined if it has read everything. */
 function unreadIn(
   results: Results,
   target: ScanTarget,

@@ -504,7 +504,11 @@ function findingsOfVersion(model: NaiveModel, owner: Owner, query: URLSearchPara
   const unscanned = own.filter((one) => !binaries.includes(one)).map(platformName)
   const lacksSource = isModule
     ? sources.length === 0
-    : own.some(({ status }) => status?.artifact?.source?.sha256 && !status.sourceScan)
+    : own.some(({ status }) => {
+        const isAnswered = status?.artifact?.source?.revision !== undefined
+        const isWithoutFiles = isAnswered && status?.artifact?.source?.sha256 === undefined
+        return status?.artifact?.source && !isWithoutFiles && !status.sourceScan
+      })
   return {
     address: `${owner.metadata.namespace}/${model.address(owner)}`,
     version,

@@ -206,6 +206,17 @@ const version = fc
         binaryScan: scan,
         scan: summary,
         dependencyScan: summary,
+        artifact: maybe(
+          fc.record({
+            source: maybe(
+              fc.record({
+                repository: pick('https://git.test/b'),
+                revision: maybe(pick('v1.0.0@sha1:0')),
+                sha256: maybe(pick('c'.repeat(64))),
+              }),
+            ),
+          }),
+        ),
         compared: maybe(
           fc.record({
             from: pick('1.0.0', '1.1.0'),

@@ -98,7 +98,10 @@ export function rareOf(
   const ref = spec.type === 'Module' ? status?.readmeConfigMapRef : undefined
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const open = openReleaseOf(version)
-  const hasSource = spec.type === 'Provider' && status?.artifact?.source?.sha256 !== undefined
+  const source = spec.type === 'Provider' ? status?.artifact?.source : undefined
+  // A repository that has not answered yet may have go.mod.
+  const hasSource =
+    source !== undefined && (source.sha256 !== undefined || source.revision === undefined)
   const breaks = breaksOf(version)
   const published = publishedFrom(status?.published)
   const { quarantinedBy = nothingRare.quarantinedBy } = status ?? {}

@@ -164,7 +164,7 @@ export class VersionRow {
     return this.#rare.isBinaryCut
   }
 
-  /** Whether the source of a provider is stored, and no scan of it is known. */
+  /** Whether a provider has a source, or may have one that could not be read yet, and no scan of it is known. */
   get lacksSourceScan(): boolean {
     return this.#rare.hasSource && this.sourceScannedAt === undefined
   }
