@@ -2,6 +2,20 @@
 
 import type { InterfaceChange, ModuleComparison } from '../docs/docs.ts'
 
+/**
+ * The version that another one is compared with, unless a person names one: the previous release, or a prerelease if there
+ * is no release before it.
+ *
+ * @param versions newest first
+ */
+export function previousVersion(versions: readonly string[], version: string): string | undefined {
+  const earlier = versions.slice(versions.indexOf(version) + 1)
+  return earlier.find((one) => !isPrerelease(one)) ?? earlier[0]
+}
+
+/** Build metadata, which begins with a plus, may have a hyphen, too. */
+const isPrerelease = (version: string): boolean => /^[^+]*-/.test(version)
+
 /** Heading of each verdict. */
 const headings = { breaking: 'Breaking', unknown: 'Cannot be decided', compatible: 'Compatible' }
 

@@ -1,7 +1,9 @@
 import * as z from 'zod'
+import { previousVersion } from '../../api/changes/changes.ts'
 import { ModuleComparison } from '../../api/docs/docs.ts'
 import { compareModules } from '../../archives/compare/compare.ts'
 import { notFound } from '../../base/errors/errors.ts'
+import type { Parent } from '../catalog/catalog.ts'
 import { docsOfVersion } from '../documentation/documentation.ts'
 import { endpoint } from './endpoint.ts'
 import { chosenVersion } from './module-docs.ts'
@@ -10,7 +12,7 @@ import { requireVersion } from './resource-record.ts'
 
 const query = z.object({
   from: word.optional().meta({
-    description: 'The earlier version. Default: the one before the later version.',
+    description: 'The earlier version. Default: the previous release with documentation.',
     examples: ['1.1.0'],
   }),
   to: word.optional().meta({
@@ -50,10 +52,9 @@ export const moduleComparison = endpoint({
   waitsFor: 'storage',
   async answer(asked) {
     const { parent, title, version: to, state } = chosenVersion(asked, asked.query.to)
-    const numbers = [...new Set(parent.versions.map(({ version }) => version))]
     const from = asked.query.from
       ? requireVersion(parent, asked.query.from)
-      : numbers[numbers.indexOf(to) + 1]
+      : previousOf(parent, to)
     if (from === undefined) {
       throw notFound(`${title} has no version before ${to}: choose one with ?from=`)
     }
@@ -62,3 +63,11 @@ export const moduleComparison = endpoint({
     return { body: JSON.stringify(compareModules(before, after, { from, to })), ...state }
   },
 })
+
+/** The previous one that has documentation, or one without if none has. */
+function previousOf({ versions }: Parent, version: string): string | undefined {
+  const documented = versions.filter((row) => row.version === version || row.docs !== undefined)
+  const ofRows = (rows: typeof versions) =>
+    previousVersion([...new Set(rows.map((row) => row.version))], version)
+  return ofRows(documented) ?? ofRows(versions)
+}

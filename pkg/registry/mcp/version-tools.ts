@@ -68,7 +68,7 @@ const compareVersions = tool({
     'What changed between two versions of a module, and whether callers of the earlier one can take the later one unchanged: breaking, unknown or compatible, for the whole and for each change.',
   input: z.strictObject({
     module: moduleAddress,
-    from: word('Earlier version. Default: the one before the later version.').optional(),
+    from: word('Earlier version. Default: the previous release with documentation.').optional(),
     to: word('Later version. Default: the latest.').optional(),
   }),
   async answer({ module, from, to }, asked) {

@@ -294,6 +294,16 @@ describe('GET …/compare', () => {
     expect(await ask('?from=v1.0.0&to=1.9.0')).toMatchObject({ body: compatible })
   })
 
+  it('compares a release with the previous release that has documentation', async () => {
+    documented(fixture, '1.9.0', packed(withOutputs(['id'])))
+    fixture.version('Module', 'vpc', '1.9.1', { content: 'archive 1.9.1' })
+    documented(fixture, '2.0.0-rc.1', packed(withOutputs([])))
+    documented(fixture, '2.0.0', packed(withOutputs([])))
+    const body = { from: '1.9.0', to: '2.0.0', verdict: 'breaking' }
+    expect(await ask()).toMatchObject({ status: 200, body })
+    expect(await ask('?to=2.0.0-rc.1')).toMatchObject({ body: { from: '1.9.0' } })
+  })
+
   it('finds no change between a version and itself', async () => {
     documented(fixture, '1.0.0', packed(withOutputs(['id'])))
     expect(await ask('?from=1.0.0')).toMatchObject({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chosenPair } from './chosen-pair.ts'
+import { chosenPair, versionBefore } from './chosen-pair.ts'
 
 const module = (latestVersion: string | undefined, ...numbers: readonly string[]) => ({
   versions: numbers.map((version) => ({ version, synced: true })),
@@ -17,6 +17,17 @@ it.each([
 ])('chooses %s', (_what, askedFrom, askedTo, from, to) => {
   const pair = chosenPair(stable, { from: askedFrom, to: askedTo })
   expect(pair).toEqual({ from, to, unknown: [] })
+})
+
+it('compares a release with the previous release that is stored', () => {
+  const { versions } = module(undefined, '2.0.0', '2.0.0-rc.1', '1.9.0', '1.8.0+b-1', '1.8.0-rc.1')
+  expect(versionBefore(versions, '2.0.0')).toBe('1.9.0')
+  expect(versionBefore(versions, '2.0.0-rc.1')).toBe('1.9.0')
+  expect(versionBefore(versions, '1.9.0')).toBe('1.8.0+b-1')
+  expect(versionBefore(versions, '1.8.0+b-1')).toBe('1.8.0-rc.1')
+  expect(versionBefore(versions, '1.8.0-rc.1')).toBeUndefined()
+  const unstored = versions.map((one) => ({ ...one, synced: one.version !== '1.9.0' }))
+  expect(versionBefore(unstored, '2.0.0')).toBe('1.8.0+b-1')
 })
 
 it('names versions that the module does not have', () => {

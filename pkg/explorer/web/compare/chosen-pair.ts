@@ -1,3 +1,4 @@
+import { previousVersion } from '../../../api/changes/changes.ts'
 import type { ResourceDetail } from '../api/records.ts'
 import type { VersionRange } from '../url/pages.ts'
 
@@ -9,7 +10,7 @@ export interface ChosenPair extends VersionRange {
 
 type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion'>
 
-/** Without versions in the URL: the latest with the previous one. Undefined for a module with fewer than two. */
+/** Without versions in the URL: the latest with the previous release. Undefined for a module with fewer than two. */
 export function chosenPair(
   { versions, latestVersion }: VersionsOf,
   range: VersionRange,
@@ -19,16 +20,26 @@ export function chosenPair(
   if (newest === undefined || second === undefined) return undefined
   const asked = { from: numberOf(range.from), to: numberOf(range.to) }
   const to = asked.to || (latestVersion ?? newest)
-  const from = asked.from || versionBefore(numbers, to)
+  const from = asked.from || versionBefore(versions, to)
   // The latest version can be the oldest, if the others are prereleases.
   if (from === undefined) return { from: second, to: newest, unknown: [] }
   const unknown = [...new Set([from, to])].filter((it) => !numbers.includes(it))
   return { from, to, unknown }
 }
 
-/** @param versions newest first */
-export const versionBefore = (versions: readonly string[], version: string): string | undefined =>
-  versions[versions.indexOf(version) + 1]
+/** The previous release that the registry has stored, or one that it has not if it has none. */
+export function versionBefore(
+  versions: VersionsOf['versions'],
+  version: string,
+): string | undefined {
+  const stored = versions.filter((one) => one.version === version || one.synced)
+  const among = (some: typeof versions) =>
+    previousVersion(
+      some.map((one) => one.version),
+      version,
+    )
+  return among(stored) ?? among(versions)
+}
 
 /** The number that a person means who writes `v1.0.0`. */
 const numberOf = (asked: string): string => asked.trim().replace(/^v(?=\d)/, '')

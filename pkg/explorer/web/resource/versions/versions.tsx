@@ -104,9 +104,7 @@ export function VersionsSection({ address, detail, version, values, change }: Se
                     group={group}
                     address={address}
                     values={values}
-                    previous={
-                      detail.hasDocs && versionBefore(detail.versions.map(numberOf), group.version)
-                    }
+                    previous={detail.hasDocs && versionBefore(detail.versions, group.version)}
                     isLatest={group.version === detail.latestVersion}
                     state={detail.versions.find((it) => it.version === group.version)?.state}
                     isShown={group.version === version.shown}
@@ -129,7 +127,6 @@ export function VersionsSection({ address, detail, version, values, change }: Se
 }
 
 const compareHead = { words: <Hidden>Compare</Hidden> }
-const numberOf = ({ version }: { readonly version: string }): string => version
 
 const heads = (isProvider: boolean): Head[] => [
   { words: 'Version' },
