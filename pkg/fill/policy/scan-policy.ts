@@ -127,6 +127,17 @@ function missing(status: Status | undefined): string {
 }
 
 /**
+ * Whether a scanner has looked at an archive, or found something in its source. Then it alone lifts a quarantine, because it
+ * also knows the policy of its installation.
+ *
+ * @param sha256 of the archive, in hexadecimal
+ */
+export function hasScan(status: Status | undefined, sha256: string | undefined): boolean {
+  const { critical = 0, high = 0 } = status?.dependencyScan?.counts ?? {}
+  return (sha256 !== undefined && status?.scan?.sha256 === sha256) || critical + high > 0
+}
+
+/**
  * The policies that quarantine a version, after the one of scans has decided. Entries of others stay.
  *
  * @param now RFC 3339

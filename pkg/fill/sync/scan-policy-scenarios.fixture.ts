@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { storageConfig, url, versions } from './scenario-parts.fixture.ts'
@@ -52,6 +52,32 @@ export function scanPolicyScenarios(scene: () => Scene): void {
     expect((await store({ block: 'CRITICAL' })).quarantinedBy).toHaveLength(1)
     expect((await store({ block: 'CRITICAL', onMissing: 'Serve' })).quarantinedBy).toBeUndefined()
   })
+
+  it.each(['scan', 'dependencyScan'])(
+    'a version that a scanner quarantined for its %s stays so when its lost archive is stored again',
+    async (summary) => {
+      const status = await store({})
+      const { fileName = '', sha256 } = status.artifact ?? {}
+      const counts = { critical: 1, high: 0, medium: 0, low: 0, unknown: 0 }
+      const entry = {
+        by: 'ScanPolicy' as const,
+        message: 'scans found CRITICAL: CVE-1',
+        since: '2026-11-27T00:00:00Z',
+      }
+      await scene().objects.writeStatus(scene().object('Version', 'vpc-1-0-0'), {
+        ...status,
+        [summary]: { sha256, scanner: 'trivy 0.70.0', counts },
+        quarantinedBy: [entry],
+      })
+      await scene().stop()
+      const lost = (await scene().stored()).find((path) => path.endsWith(fileName)) ?? ''
+      await rm(join(scene().storage, lost))
+      await scene().run({ verifyAtStart: 'look' })
+      expect(await scene().stored()).toContain(lost)
+      expect(scene().status('Version', 'vpc-1-0-0').artifact?.sha256).toBe(sha256)
+      expect(scene().status('Version', 'vpc-1-0-0').quarantinedBy).toEqual([entry])
+    },
+  )
 
   it.each(['scan', 'dependencyScan'])(
     'a version with findings of its %s stays quarantined until a scanner decides',

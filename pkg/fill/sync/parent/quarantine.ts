@@ -6,6 +6,7 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import {
   exceptionsFor,
   expiryOf,
+  hasScan,
   type PolicyOwner,
   quarantinedAfter,
   refusalOf,
@@ -187,9 +188,7 @@ export async function releaseUnscanned(
   const { block, onMissing = block && 'Hold' } = configOf(parent)?.scanPolicy ?? {}
   if (onMissing === 'Hold') return
   const after = (status: VersionStatus | undefined) => {
-    const isScanned = status?.scan?.sha256 === sha256Hex(status?.checksum ?? '')
-    const { critical = 0, high = 0 } = status?.dependencyScan?.counts ?? {}
-    return isScanned || critical + high > 0
+    return hasScan(status, sha256Hex(status?.checksum ?? ''))
       ? status?.quarantinedBy
       : quarantinedAfter(status?.quarantinedBy, {}, '')
   }

@@ -14,7 +14,7 @@ import { normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { shownUrl } from '../../egress/egress.ts'
-import { quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
+import { hasScan, quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
 import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import { type Context, keyOf, timeOf } from '../context.ts'
 import { addressOf } from '../depot/listing.ts'
@@ -263,13 +263,15 @@ export function scanPolicyOf(
   return config?.scanPolicy
 }
 
-/** The quarantines of a Version with a new archive. A scanner lifts that for missing scans. */
+/** The quarantines of a Version whose archive was stored. A scanner lifts those for missing scans and for findings. */
 export function heldForScan(
   version: Version,
   parent: StoredObject | undefined,
   facts: Omit<ScanFacts, 'policy'>,
 ): NonNullable<Version['status']>['quarantinedBy'] {
   const verdict = scanVerdict({ ...facts, policy: scanPolicyOf(version, parent) })
+  const { status, sha256 } = facts
+  if (verdict.message === undefined && hasScan(status, sha256)) return status?.quarantinedBy
   return quarantinedAfter(facts.status?.quarantinedBy, verdict, timeOf(facts.nowMs))
 }
 
