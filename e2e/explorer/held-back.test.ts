@@ -18,7 +18,15 @@ const samples: readonly Sample[] = [
       { version: 'v1.2.0', since, message: 'denied: owner changed, under review' },
     ],
   },
-  { namespace: 'platform', name: 'cmdb', kind: 'provider', versions: ['2.0.0'] },
+  {
+    namespace: 'platform',
+    name: 'cmdb',
+    kind: 'provider',
+    versions: ['2.0.0'],
+    heldBack: [
+      { version: '2.1.0', since, why: 'Unsigned', message: 'it has no signature', signedBy: '' },
+    ],
+  },
 ]
 
 const depot: SampleDepot = {
@@ -41,13 +49,14 @@ describe.skipIf(chromiumPath === undefined)('held versions', () => {
     const { page, problems, close } = await showcase.open('/')
     const sidebar = page.getByRole('navigation', { name: 'Depot' })
     const link = sidebar.getByRole('link', { name: /^Held back/ })
-    await expect.poll(() => link.innerText()).toMatch(/Held back\s*2/)
+    await expect.poll(() => link.innerText()).toMatch(/Held back\s*3/)
     await link.click()
     await page.waitForURL('**/held-back')
-    await page.getByRole('status').getByText('2 versions').waitFor()
-    const [young, denied] = await page.locator('main tbody tr').allInnerTexts()
+    await page.getByRole('status').getByText('3 versions').waitFor()
+    const [young, denied, unsigned] = await page.locator('main tbody tr').allInnerTexts()
     expect(young).toMatch(/v1\.1\.0[\s\S]*Held back until 2999-01-01[\s\S]*in \d+ years/)
     expect(denied).toMatch(/v1\.2\.0[\s\S]*owner changed, under review[\s\S]*when the policy/)
+    expect(unsigned).toMatch(/2\.1\.0[\s\S]*no signature[\s\S]*when it is signed/)
     expect(await problemsInEveryLook(page)).toEqual([])
     // The lines that except a version, for those who may change the Depot.
     const lines = page.locator('main tbody tr').first().locator('details')
@@ -61,6 +70,9 @@ describe.skipIf(chromiumPath === undefined)('held versions', () => {
     await page.getByLabel('Why').selectOption('Denied')
     await page.getByRole('status').getByText('1 version', { exact: true }).waitFor()
     expect(page.url()).toContain('why=Denied')
+    await page.getByLabel('Why').selectOption('No signature')
+    await page.locator('main tbody').getByText('2.1.0', { exact: true }).waitFor()
+    expect(await page.locator('main tbody tr').count()).toBe(1)
     await page.getByLabel('Search address or version').fill('nothing')
     await page.getByText('Nothing matches these filters.').waitFor()
     expect(problems).toEqual([])

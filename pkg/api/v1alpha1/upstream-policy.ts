@@ -122,11 +122,11 @@ export const ListingMemory = z.object({
           .enum(heldWhys)
           .optional()
           .describe(
-            'TooYoung: it comes in by itself. Denied, NotAllowed, Refused: a rule of deny, the lack of one of allow, the expression. Older releases did not write it.',
+            'TooYoung: it comes in by itself. Denied, Unsigned, NotAllowed, Refused: a rule of deny, requireSignature, the lack of a rule of allow, the expression. Older releases did not write it.',
           ),
         message: optionalText('Why it is refused, or why its age began again.'),
         signedBy: optionalText(
-          'Fingerprint of the key of its release, empty without a signature. Present if a rule refuses it for that.',
+          'Fingerprint of the key of its release, empty without a signature. Present if the policy refuses it for that.',
         ),
         by: z
           .literal('Installation')

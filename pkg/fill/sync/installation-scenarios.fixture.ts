@@ -140,6 +140,27 @@ export function installationScenarios(scene: () => Scene): void {
       await eventually(() => expect(withdrawn()).toBeUndefined())
     })
 
+    it('asks for signatures, and says whose policy does', async () => {
+      const { file, change } = fileWith({ requireSignature: true })
+      scene().upstream.provider('acme/dns', { '1.0.0': { platforms: ['linux/amd64'] } })
+      await scene().write('Depot', 'main', {
+        global: { storageConfig },
+        providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }],
+      })
+      await scene().run({ installation: file })
+      const listing = () => scene().status('Provider', 'dns').listing
+      await eventually(() =>
+        expect(listing()?.heldBack).toMatchObject([
+          { version: '1.0.0', why: 'Unsigned', by: 'Installation' },
+        ]),
+      )
+      change({})
+      await eventually(() => expect(listing()).toBeUndefined())
+      await eventually(() =>
+        expect(scene().status('Version', 'dns-1-0-0-linux-amd64').synced).toBe(true),
+      )
+    })
+
     it('refuses signers by its rule while that of the Depot cannot be read, and after the Depot is gone', async () => {
       const [ours, other] = ['A'.repeat(40), 'B'.repeat(40)]
       const rule = { expression: `upstream.signedBy == "${ours}"`, reason: 'not our key' }

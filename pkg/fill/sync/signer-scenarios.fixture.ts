@@ -117,6 +117,59 @@ export function signerScenarios(scene: () => Scene): void {
       await eventually(() => expect(asks()).toBe(first + 4))
     })
 
+    it('holds a release without signature while a policy asks for one, until it is signed', async () => {
+      const platforms = ['linux/amd64', 'linux/arm64']
+      scene().upstream.provider('acme/dns', { '1.0.0': { platforms } })
+      const spec = { providerConfigs: [{ name: 'dns', namespace: 'acme' }] }
+      const listing = () => scene().status('Provider', 'dns').listing
+      await write({ requireSignature: true }, spec)
+      await scene().run()
+      const held = {
+        address: 'registry.test/acme/dns',
+        depot: `${scene().namespace}/main`,
+        heldBack: [
+          {
+            version: '1.0.0',
+            since: expect.any(String) as string,
+            why: 'Unsigned',
+            message: 'it has no signature, which requireSignature asks for',
+            signedBy: '',
+          },
+        ],
+      }
+      await eventually(() => expect(listing()).toEqual(held))
+      await eventually(() =>
+        expect(condition('HeldBack')?.message).toContain(
+          'refused by the policy (1): dns 1.0.0 (registry.test/acme/dns), it has no signature',
+        ),
+      )
+      const before = scene().status('Provider', 'dns')
+      await later(3_600_000)
+      expect(listing()).toEqual(held)
+      expect(scene().status('Provider', 'dns')).toEqual(before)
+      // Then its own config alone refuses it.
+      await write({}, spec)
+      await eventually(() => expect(listing()).toBeUndefined())
+      await eventually(() => expect(condition('HeldBack')).toBeUndefined())
+      expect(scene().condition('Version', 'dns-1-0-0-linux-amd64', 'Ready')).toMatchObject({
+        reason: 'Unsigned',
+      })
+      // With a policy that decides about other things too.
+      await write(
+        { requireSignature: true, allow: [{ address: 'registry.test/**', reason: 'all' }] },
+        spec,
+      )
+      await eventually(() => expect(listing()).toEqual(held))
+      scene().upstream.provider('acme/dns', { '1.0.0': { platforms, signer: 'A'.repeat(40) } })
+      await later(2 * day)
+      await eventually(() =>
+        expect(scene().condition('Version', 'dns-1-0-0-linux-arm64', 'Ready')).toMatchObject({
+          reason: 'Synced',
+        }),
+      )
+      await eventually(() => expect(listing()).toBeUndefined())
+    })
+
     it('refuses a signer for the same reason at each poll, without writing it again', async () => {
       const [known, other] = ['A'.repeat(40), 'B'.repeat(40)]
       const platforms = ['linux/amd64']

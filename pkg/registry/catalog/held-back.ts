@@ -49,7 +49,10 @@ function textOf(held: HeldBackVersion): string {
   const change = isHere
     ? 'ask who runs this registry to change it'
     : 'change spec.policy.rule of the Depot'
-  const remedy = { Denied: except, NotAllowed: list, Refused: change }[why]
+  const unsigned = isHere
+    ? 'ask its publisher to sign it, or who runs this registry to change requireSignature in the file of --upstream-policy'
+    : 'ask its publisher to sign it, or change requireSignature in the policy of the Depot'
+  const remedy = { Denied: except, Unsigned: unsigned, NotAllowed: list, Refused: change }[why]
   return `refused by the policy ${of}${from}: ${message}; to take it, ${remedy}`
 }
 

@@ -71,6 +71,7 @@ const Filters = ({ depots, values, change }: Props & { readonly depots: readonly
         ['', 'Any reason'],
         ['TooYoung', 'Too young'],
         ['Denied', 'Denied'],
+        ['Unsigned', 'No signature'],
         ['NotAllowed', 'Not allowed'],
         ['Refused', 'Refused by a rule'],
       ]}
@@ -141,7 +142,7 @@ function Nothing({ values: { q, why, depot } }: { readonly values: HeldBackValue
 }
 
 function Row({ item }: { readonly item: HeldBackItem }) {
-  const { version, until, askedFor, message, except } = item
+  const { why, version, until, askedFor, message, except } = item
   return (
     <tr role="row">
       <RowHead class="full">
@@ -164,7 +165,9 @@ function Row({ item }: { readonly item: HeldBackItem }) {
       </Cell>
       <Cell label="Free" class="nowrap">
         {until === undefined ? (
-          <span class="quiet">when the policy allows it</span>
+          <span class="quiet">
+            {why === 'Unsigned' ? 'when it is signed' : 'when the policy allows it'}
+          </span>
         ) : (
           <TimeAgo at={until} />
         )}

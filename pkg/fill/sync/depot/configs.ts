@@ -1,7 +1,12 @@
 import type { Depot, ParentKind, UpstreamPolicy } from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt, messageOf, printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type InstallationPolicy, type Policy, strictest } from '../../policy/policy.ts'
+import {
+  type InstallationPolicy,
+  type Policy,
+  type PolicyOwner,
+  strictest,
+} from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
 import { objectName } from '../names.ts'
 
@@ -124,13 +129,25 @@ export function mergedConfigs(
 
 /** The keys and signatures that policies ask of a provider, whatever its config says. */
 function signingOf(config: RawConfig, policies: readonly UpstreamPolicy[]): RawConfig {
-  const isRequired = policies.some(({ requireSignature }) => requireSignature === true)
+  const isRequired = policies.some(asksForSignature)
   const keys = trustedBy(policies)
   const hasOwn = Array.isArray(config['trustedKeys']) && config['trustedKeys'].length > 0
   return {
     ...(isRequired && { signature: 'Required' }),
     ...(keys !== undefined && !hasOwn && { trustedKeys: keys }),
   }
+}
+
+const asksForSignature = ({ requireSignature }: UpstreamPolicy) => requireSignature === true
+
+/** The owner of a policy that asks for signatures of the providers of a Depot; undefined if none does. */
+export function signatureOwnerOf(
+  { installation }: { readonly installation?: Installation | undefined },
+  { spec }: Pick<StoredObject, 'spec'>,
+): PolicyOwner | undefined {
+  const { current } = installation ?? {}
+  if (current !== undefined && asksForSignature(current)) return 'Installation'
+  return policiesOf(spec).some(asksForSignature) ? 'Depot' : undefined
 }
 
 /** The keys that every policy trusts; undefined if none names any. */

@@ -23,7 +23,7 @@ import {
 } from '../../policy/policy.ts'
 import { type Context, keyOf, msOf, timeOf } from '../context.ts'
 import { fitting } from './held-entries.ts'
-import { refusedSigners } from './refused-signers.ts'
+import { refusedSigners, withRefusedSigners } from './refused-signers.ts'
 import { replacedIn, writeListing } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
 import { listingOf, rememberedVersions, seenIn } from './seen.ts'
@@ -93,8 +93,11 @@ export function admission(
   const before = listingOf(parent)
   if (policy === undefined) {
     const forget = async (object: StoredObject) => {
-      if (before !== undefined) await writeListing(context, object, () => undefined)
-      return { heldBack: [], unlisted: 0 }
+      // A policy that only asks for signatures decides nothing else.
+      const listing = withRefusedSigners(context, object, undefined, address)
+      if (before !== undefined || listing !== undefined)
+        await writeListing(context, object, () => listing)
+      return heldOf({ ...object, status: { listing } })
     }
     const admits = () => true
     return { admits, mayCome: admits, exceptionsOf: () => [], remember: forget }
@@ -201,8 +204,7 @@ export function admission(
         () => (isEmpty ? undefined : listing),
         replaced.filter(({ version }) => isAwaited(version)),
       )
-      const written = { ...object, status: { listing } }
-      return { heldBack: heldBackIn(written), unlisted: unlistedIn(written) }
+      return heldOf({ ...object, status: { listing } })
     },
   }
 }
@@ -225,6 +227,11 @@ export function unlistedIn(parent: StoredObject | undefined): number {
   const { heldBack = [], heldBackCount: total = 0 } = HeldMemory.safeParse(listing).data ?? {}
   return Math.max(0, total - heldBack.length)
 }
+
+const heldOf = (parent: StoredObject): Held => ({
+  heldBack: heldBackIn(parent),
+  unlisted: unlistedIn(parent),
+})
 
 export function heldBackCount(objects: Objects): number {
   return (['Module', 'Provider'] as const)

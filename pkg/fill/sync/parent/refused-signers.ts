@@ -1,23 +1,26 @@
-/** Versions of a Provider that it has, and that are not stored because a rule refuses who signed them. */
+/** Versions of a Provider that it has, and that are not stored because the policy refuses who signed them, or that nobody did. */
 
 import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, keyOf } from '../context.ts'
+import { signatureOwnerOf } from '../depot/configs.ts'
 import { signerRefusalOf } from '../version/signer-rule.ts'
 import { ownedBy } from './children.ts'
 import { depotLabel } from './depot-label.ts'
 import { fitting, type HeldEntry } from './held-entries.ts'
+import { depotOf } from './quarantine.ts'
+
+type PolicyContext = Pick<Context, 'objects' | 'apiGroup' | 'clock' | 'installation'>
 
 /** One for each version, whatever its platforms. */
-export function refusedSigners(
-  context: Pick<Context, 'objects'>,
-  parent: StoredObject,
-): HeldEntry[] {
+export function refusedSigners(context: PolicyContext, parent: StoredObject): HeldEntry[] {
   if (parent.kind !== 'Provider') return []
+  const depot = depotOf(context, parent)
+  const signatureOwner = depot && signatureOwnerOf(context, depot)
   const entries = new Map<string, HeldEntry>()
   for (const child of ownedBy(context, parent)) {
     const { version } = child.spec as Version['spec']
-    const refusal = signerRefusalOf(child)
+    const refusal = signerRefusalOf(child, signatureOwner)
     if (refusal !== undefined && !entries.has(version))
       entries.set(version, { version, ...refusal })
   }
@@ -33,7 +36,7 @@ export function refusedSigners(
  * @param address host and path of the source
  */
 export function withRefusedSigners(
-  context: Pick<Context, 'objects' | 'apiGroup'>,
+  context: PolicyContext,
   parent: StoredObject,
   before: ListingMemory | undefined,
   address: string,

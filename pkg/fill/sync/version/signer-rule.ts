@@ -1,6 +1,6 @@
 import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Policy, ruleRefusalOf } from '../../policy/policy.ts'
+import { type Policy, type PolicyOwner, ruleRefusalOf } from '../../policy/policy.ts'
 import { FillError, type ProviderRelease } from '../../sources/sources.ts'
 import { readyIn } from '../conditions.ts'
 import type { Context } from '../context.ts'
@@ -53,10 +53,30 @@ export function requireSigner(
   throw new FillError('RuleRefused', `${refusal.message} (policy of ${whose}; it has ${by})`)
 }
 
-/** The refusal of a Version for its signer; undefined if there is none. */
-export function signerRefusalOf({ status }: StoredObject): HeldEntry | undefined {
-  const ready = readyIn((status as Version['status'])?.conditions)
-  if (ready?.status !== 'False' || ready.reason !== 'RuleRefused') return undefined
+/**
+ * The refusal of a Version for its signer; undefined if there is none.
+ *
+ * @param signatureOwner whose policy asks for signatures, if any does
+ */
+export function signerRefusalOf(
+  { status }: Pick<StoredObject, 'status'>,
+  signatureOwner?: PolicyOwner,
+): HeldEntry | undefined {
+  const { conditions, artifact } = (status ?? {}) as NonNullable<Version['status']>
+  const ready = readyIn(conditions)
+  if (ready?.status !== 'False') return undefined
+  // What is stored stays.
+  const isUnsigned = ready.reason === 'Unsigned' && artifact?.fileName === undefined
+  if (isUnsigned && signatureOwner !== undefined) {
+    return {
+      since: ready.lastTransitionTime,
+      why: 'Unsigned',
+      message: 'it has no signature, which requireSignature asks for',
+      signedBy: '',
+      ...(signatureOwner === 'Installation' && { by: 'Installation' }),
+    }
+  }
+  if (ready.reason !== 'RuleRefused') return undefined
   const [, message = ready.message, whose, by = ''] =
     /^(.*) \(policy of (its Depot|the whole installation); it has (.*)\)$/s.exec(ready.message) ??
     []
