@@ -460,6 +460,41 @@ export function providerSourceScenarios(scene: () => Scene): void {
       for (const name of names) expect(statusOf(name).artifact?.source?.sha256).toBeDefined()
     })
 
+    it('hold up no downloads from the registry while platforms wait for the files of another one', async () => {
+      const slow = Promise.withResolvers<void>()
+      const platforms = ['linux', 'darwin', 'windows'].flatMap((os) => [
+        `${os}/amd64`,
+        `${os}/arm64`,
+      ])
+      scene().upstream.provider('acme/hello', {
+        '1.0.0': { platforms, signer: 'A'.repeat(40) },
+      })
+      push(files)
+      scene().upstream.delays.set(repository, slow.promise)
+      await write()
+      const sync = await scene().begin({ providerSources: true })
+      const isSynced = (name: string) => scene().status('Version', name).synced
+      const all = platforms.map((platform) => `hello-1-0-0-${platform.replace('/', '-')}`)
+      try {
+        await eventually(() => expect(all.map(isSynced)).toEqual(all.map(() => true)))
+        scene().upstream.provider('acme/other', {
+          '1.0.0': { platforms: ['linux/amd64'], signer: 'A'.repeat(40) },
+        })
+        const providerConfig = { namespace: 'acme', storageConfig }
+        await scene().write('Provider', 'other', { providerConfig, versions: versions('1.0.0') })
+        await eventually(() => expect(isSynced('other-1-0-0-linux-amd64')).toBe(true))
+        expect(all.map((name) => scene().status('Version', name).artifact?.source)).toEqual(
+          all.map(() => undefined),
+        )
+      } finally {
+        slow.resolve()
+      }
+      await sync.idle()
+      for (const name of all)
+        expect(scene().status('Version', name).artifact?.source?.sha256).toBeDefined()
+      expect(asked().filter((what) => what.startsWith('fetch'))).toHaveLength(1)
+    })
+
     it('are not kept in memory if they are large', async () => {
       offer()
       push({ ...files, 'go.sum': randomBytes(2 * 1024 * 1024).toString('latin1') })

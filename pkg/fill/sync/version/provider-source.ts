@@ -219,11 +219,12 @@ async function filesOf(
   const { namespace } = object.metadata
   const key = JSON.stringify([namespace, origin.name, version, repository, request])
   const whole = JSON.stringify([namespace, origin, isNamed])
+  // The rest of the work asks no registry.
+  context.slots.free(keyOf(object.metadata))
   const upstream = openSource(context, namespace, wanted)
-  if (upstream.file === undefined && !context.providerFiles.has(key)) {
-    // The rest of the work asks no registry.
-    context.slots.free(keyOf(object.metadata))
-    const waitsFor = `clones/${namespace}`
+  if (upstream.file === undefined) {
+    // Platforms that wait for the files of another one may not take all places of the namespace.
+    const waitsFor = `${context.providerFiles.has(key) ? 'files' : 'clones'}/${namespace}`
     if (!context.slots.take(waitsFor, keyOf(object.metadata))) return { waitsFor }
   }
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
