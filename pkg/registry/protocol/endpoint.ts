@@ -11,7 +11,7 @@ import {
   type ServingEnv,
 } from '../../base/serving/serving.ts'
 import { requestOf } from '../auth/auth.ts'
-import type { Parent } from '../catalog/catalog.ts'
+import type { Parent, VersionRow } from '../catalog/catalog.ts'
 import { absent, HeldBackRefusal } from './find.ts'
 import type { RegistryOptions } from './options.ts'
 
@@ -64,19 +64,40 @@ export const nameIn = (path: RouteParameters): string => path['name'] ?? path['t
 export const queryOf = (asked: Asked): URLSearchParams =>
   new URL('req' in asked ? asked.req.url : asked.url, 'http://depot').searchParams
 
+interface AskedFor {
+  readonly url: string
+  readonly parent: Parent | undefined
+}
+
+const digestIn = (url: string): string | undefined => /[?&]sha256=(\w+)(?:&|$)/.exec(url)?.[1]
+
 /** Whether an endpoint answers everybody: its parent is public, or the URL names the digest. */
 export function isOpen(
   mounted: Endpoint,
   found: unknown,
-  asked: { readonly url: string; readonly parent: Parent | undefined },
-  { catalog }: RegistryOptions,
+  { url, parent }: AskedFor,
+  options: RegistryOptions,
 ): boolean {
   const digest = mounted.digestOf?.(found)
   if (digest === undefined) return false
-  if (/[?&]sha256=(\w+)(?:&|$)/.exec(asked.url)?.[1] === digest) return true
+  return digestIn(url) === digest || isPublic(parent, options)
+}
+
+/**
+ * Whether the URL names the digest of an archive of the parent. Without it, nothing may be read for a stranger: the time
+ * would tell what exists.
+ */
+export function namesArchive({ url, parent }: AskedFor, { catalog }: RegistryOptions): boolean {
+  const sha256 = digestIn(url)
+  if (sha256 === undefined) return false
+  const isOwn = (row: VersionRow): boolean => parent !== undefined && row.parent === parent
+  return catalog.oldestBySha256(sha256, isOwn, 1).length > 0
+}
+
+export function isPublic(parent: Parent | undefined, { catalog }: RegistryOptions): boolean {
+  if (parent === undefined) return false
+  const { kind, namespace, name } = parent
   const { model } = catalog
-  const { kind, namespace, name } = asked.parent ?? {}
-  if (kind === undefined || namespace === undefined || name === undefined) return false
   return model.find(model.views.public, kind, namespace, name) !== undefined
 }
 
@@ -110,9 +131,10 @@ export function mount(
         throw absent(kind, namespace, nameIn(path))
       })
     }
-    // A stranger must not see an error.
-    const found = attempt(read)
     const asked = { url: c.req.url, parent: parent() }
+    // A stranger must not see an error.
+    const mayBeOpen = namesArchive(asked, options) || isPublic(asked.parent, options)
+    const found = mayBeOpen ? attempt(read) : undefined
     if (found !== undefined && isOpen(mounted, found, asked, options)) return respond(found)
     return after(isAllowed(mayRead), (may) => {
       if (may) return respond()

@@ -15,7 +15,15 @@ import type { Parent } from '../catalog/catalog.ts'
 import { moduleArchiveEndpoints, providerArchiveEndpoint } from './archives.ts'
 import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
 import { downloadSummaryEndpoint } from './download-summary.ts'
-import { type Endpoint, isOpen, mount, nameIn, parentOf } from './endpoint.ts'
+import {
+  type Endpoint,
+  isOpen,
+  isPublic,
+  mount,
+  nameIn,
+  namesArchive,
+  parentOf,
+} from './endpoint.ts'
 import { moduleDetailEndpoints } from './module-detail.ts'
 import { moduleListRoutes } from './module-lists.ts'
 import { moduleEndpoints } from './modules.ts'
@@ -95,6 +103,8 @@ interface KnownUrl extends PlainRoute<Endpoint> {
   readonly parent: Parent | undefined
   /** The parent's own address is the same for as long as this is. */
   readonly resource: Parent['resource']
+  /** Whether it named an archive of the parent when it was found. */
+  readonly namesArchive: boolean
 }
 
 /** Finds answers for which nothing has to be waited for; everything else, such as an error, is left to the app. */
@@ -111,9 +121,10 @@ function readyAnswers(
     if (seen !== undefined && isCurrent(seen)) return seen
     const route = plain.find(url.replace(digestQuery, ''))
     if (route === undefined) return undefined
-    const { kind } = route.target
+    const { kind, digestOf } = route.target
     const parent = kind && parentOf(options, kind, route.path)
-    return { ...route, parent, resource: parent?.resource }
+    const isNamed = digestOf !== undefined && namesArchive({ url, parent }, options)
+    return { ...route, parent, resource: parent?.resource, namesArchive: isNamed }
   }
 
   const isCurrent = ({ parent, resource }: KnownUrl): boolean => {
@@ -137,11 +148,13 @@ function readyAnswers(
       parent === undefined ||
       auth === undefined ||
       auth.now.mayRead(request, parent.kind, parent.namespace, parent.name)
+    const isForAll = (): boolean => endpoint.digestOf !== undefined && isPublic(parent, options)
     try {
-      if (endpoint.digestOf === undefined && !mayRead()) return undefined
+      if (!found.namesArchive && !isForAll() && !mayRead()) return undefined
       const content = endpoint.read(path, parent, request)
-      const isForAll = () => isOpen(endpoint, content, { url, parent }, options)
-      if (endpoint.digestOf !== undefined && !isForAll() && !mayRead()) return undefined
+      const isChecked =
+        !found.namesArchive || isOpen(endpoint, content, { url, parent }, options) || mayRead()
+      if (!isChecked) return undefined
       const answer = endpoint.ready?.(content)
       if (answer !== undefined && known.get(url) !== found) remember(url, found)
       return answer

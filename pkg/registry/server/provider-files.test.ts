@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { AccessFixture } from './access.fixture.ts'
-import type { createApp } from './app.ts'
+import { createApp } from './app.ts'
 
 const fixture = new AccessFixture()
 afterAll(() => fixture[Symbol.dispose]())
@@ -60,6 +60,37 @@ describe.each(Object.entries(files))('%s of a provider that is not public', (_, 
     expect(answer).toEqual({ status: 404, body: unknown.body })
     expect(answer.body).toContain('run init again')
   })
+})
+
+it('nothing of a hidden provider is read for a stranger, so that the time of the answer tells nothing', async () => {
+  const auth = fixture.auth({ mode: 'bearer', cluster })
+  const { catalog, archives, log } = fixture
+  const whole = createApp({ catalog, archives, log, signer: undefined, auth })
+  const hidden = catalog.parentAt('Provider', 'platform', 'private')
+  const reads = vi.spyOn(hidden as NonNullable<typeof hidden>, 'memo')
+  const statusOf = async (url: string) => {
+    const request = { url, origin: 'http://depot.test', authorization: undefined, facts: {} }
+    const headers = { ifNoneMatch: undefined, acceptEncoding: undefined, isForwarded: false }
+    const ready = whole.hot({ ...request, ...headers })
+    return (ready?.toResponse() ?? (await whole.routes.request(url))).status
+  }
+  try {
+    for (const version of ['1.0.0', '9.0.0']) {
+      for (const query of ['', `sha256=${'0'.repeat(64)}`]) {
+        for (const urlOf of Object.values(files)) {
+          const url = urlOf(`platform/private/${version}`, 'linux/amd64', query)
+          expect(await statusOf(url)).toBe(404)
+        }
+      }
+    }
+    expect(reads).not.toHaveBeenCalled()
+    const known = `${root}/platform/private/1.0.0/SHA256SUMS/linux/amd64?sha256=${sha256}`
+    expect(await statusOf(known)).toBe(200)
+    expect(reads).toHaveBeenCalled()
+  } finally {
+    reads.mockRestore()
+    await auth.close()
+  }
 })
 
 it('a file of a public provider is sent without a digest', async () => {
