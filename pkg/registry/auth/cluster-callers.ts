@@ -47,20 +47,19 @@ export class ClusterCallers implements Callers, AccessNow {
     return new Refusal('NoCredentials', `credentials are needed: ${howTo[this.#options.mode]}`)
   }
 
-  mayRead(
+  readerOf(
     { authorization, facts }: AuthRequest,
     kind: ParentKind,
     namespace: string,
     name: string,
-  ): boolean {
+  ): { readonly count: () => void } | undefined {
     const { cluster, hashOf, metrics } = this.#options
     const token = authorization === undefined ? undefined : presentedIn(authorization)
-    if (token === undefined) return false
+    if (token === undefined) return undefined
     const { caller, presented } = this.identify(token, hashOf(token))
-    if (!cluster.allowedNow(presented, kind, namespace, name)) return false
+    if (!cluster.allowedNow(presented, kind, namespace, name)) return undefined
     noteCaller(facts, caller, 'cluster')
-    metrics.allowed[caller.kind] += 1
-    return true
+    return { count: () => void (metrics.allowed[caller.kind] += 1) }
   }
 
   viewOf({ facts }: AuthRequest): { readonly view: CallerView; readonly count: () => void } {

@@ -50,7 +50,7 @@ function teach(known: KnownCallers, token: string, groups: string[], expiresAtMs
 }
 
 const sees = (known: KnownCallers, authorization: string | undefined, name: string) =>
-  known.mayRead({ authorization }, 'Module', 'platform', name)
+  known.readerOf({ authorization }, 'Module', 'platform', name) !== undefined
 
 describe('a known token', () => {
   it('sees exactly what its binding allows, at each request', () => {
@@ -63,10 +63,9 @@ describe('a known token', () => {
       expect(sees(known, 'Bearer one', 'b-vpc')).toBe(false)
       expect(sees(known, 'Bearer two', 'b-vpc')).toBe(true)
     }
-    expect(known.mayRead({ authorization: 'Bearer one' }, 'Provider', 'platform', 'a')).toBe(true)
-    expect(known.mayRead({ authorization: 'Bearer one' }, 'Provider', 'platform', 'a-vpc')).toBe(
-      false,
-    )
+    const one = { authorization: 'Bearer one' }
+    expect(known.readerOf(one, 'Provider', 'platform', 'a')).toBeDefined()
+    expect(known.readerOf(one, 'Provider', 'platform', 'a-vpc')).toBeUndefined()
   })
 
   it('sees resources that became public, and no longer those that were', () => {
@@ -121,7 +120,7 @@ describe('a known token', () => {
     const known = open()
     teach(known, 'one', ['a'])
     const facts: RequestFacts = {}
-    known.mayRead({ authorization: 'Bearer one', facts }, 'Module', 'platform', 'a-vpc')
+    known.readerOf({ authorization: 'Bearer one', facts }, 'Module', 'platform', 'a-vpc')
     expect(facts).toEqual({
       mode: 'oidc',
       subject: 'one',

@@ -18,8 +18,13 @@ export interface AuthRequest {
 
 /** Decisions without a wait and without an error. `Auth` decides the rest, and explains refusals. */
 export interface AccessNow {
-  /** As `Auth.mayRead`, and counts the caller. False: ask `Auth.mayRead`. */
-  mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean
+  /** As `Auth.mayRead`, without counting the caller. Undefined: ask `Auth.mayRead`. */
+  readerOf(
+    request: AuthRequest,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): { readonly count: () => void } | undefined
   /** As `Auth.viewOf`, without counting the caller. Undefined: ask `Auth.viewOf`. */
   viewOf(
     request: AuthRequest,
@@ -61,14 +66,14 @@ export class KnownCallers implements AccessNow {
     this.#sessions = new Bounded({ maxBytes: maxSessionBytes, sizeOf: bytesOf, clock })
   }
 
-  mayRead(request: AuthRequest, kind: ParentKind, namespace: string, name: string): boolean {
-    const session = this.of(request)
-    if (session === undefined) return false
-    const view = this.viewOfSession(session)
-    if (view === undefined || !this.shows(view, kind, namespace, name)) return false
-    noteCaller(request.facts, session.caller, nameOf(view))
-    this.#options.metrics.allowed[session.caller.kind] += 1
-    return true
+  readerOf(
+    request: AuthRequest,
+    kind: ParentKind,
+    namespace: string,
+    name: string,
+  ): { readonly count: () => void } | undefined {
+    const seen = this.viewOf(request)
+    return seen !== undefined && this.shows(seen.view, kind, namespace, name) ? seen : undefined
   }
 
   viewOf(

@@ -7,6 +7,6 @@ export function callersSeeing(viewOf: () => CallerView): NonNullable<BrowseOptio
     mode: 'oidc',
     viewOf,
     publishers: { mayPublish: () => false },
-    now: { mayRead: () => false, viewOf: () => undefined },
+    now: { readerOf: () => undefined, viewOf: () => undefined },
   }
 }

@@ -144,10 +144,13 @@ function readyAnswers(
       auth?.now.viewOf(request)
       return undefined
     }
-    const mayRead = (): boolean =>
-      parent === undefined ||
-      auth === undefined ||
-      auth.now.mayRead(request, parent.kind, parent.namespace, parent.name)
+    let reader: { readonly count: () => void } | undefined
+    const mayRead = (): boolean => {
+      if (parent === undefined || auth === undefined) return true
+      const { kind, namespace, name } = parent
+      reader = auth.now.readerOf(request, kind, namespace, name)
+      return reader !== undefined
+    }
     const isForAll = (): boolean => endpoint.digestOf !== undefined && isPublic(parent, options)
     try {
       if (!found.namesArchive && !isForAll() && !mayRead()) return undefined
@@ -156,7 +159,10 @@ function readyAnswers(
         !found.namesArchive || isOpen(endpoint, content, { url, parent }, options) || mayRead()
       if (!isChecked) return undefined
       const answer = endpoint.ready?.(content)
-      if (answer !== undefined && known.get(url) !== found) remember(url, found)
+      if (answer === undefined) return undefined
+      // Otherwise the app counts the caller.
+      reader?.count()
+      if (known.get(url) !== found) remember(url, found)
       return answer
     } catch {
       // The app finds the same error again, and answers with it.

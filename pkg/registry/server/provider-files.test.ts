@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createMetrics } from '../../base/telemetry/telemetry.ts'
 import { AccessFixture } from './access.fixture.ts'
 import { createApp } from './app.ts'
 
@@ -103,4 +104,43 @@ it('a file of a public provider is sent without a digest', async () => {
   const response = await fixture.app({ auth }).request(url)
   await auth.close()
   expect(response.status).toBe(200)
+})
+
+it('a caller is counted once for each request, whatever the answer is', async () => {
+  const metrics = createMetrics({ version: 'test' })
+  using own = new AccessFixture()
+  const auth = own.auth({ mode: 'anonymous', metrics })
+  const { catalog, archives, log } = own
+  const signer = await own.withSigner()
+  own.provider('private')
+  own.version('Provider', 'private', '1.0.0', { spec })
+  const app = createApp({ catalog, archives, log, signer, auth })
+  const counted = async () => {
+    const { values = [] } =
+      (await metrics.getSingleMetric('depot_auth_requests_total')?.get()) ?? {}
+    return values.reduce((sum, { value }) => sum + value, 0)
+  }
+  const ready: boolean[] = []
+  const statuses: number[] = []
+  const at = `${root}/platform/private/1.0.0`
+  const urls = [
+    `${at}/download/linux/amd64`,
+    `${at}/SHA256SUMS/linux/amd64`,
+    // The second time, the signature is there.
+    `${at}/SHA256SUMS.sig/linux/amd64`,
+    `${at}/SHA256SUMS.sig/linux/amd64`,
+    `${root}/platform/private/9.9.9/download/linux/amd64`,
+    `${root}/platform/private/9.9.9/SHA256SUMS/linux/amd64`,
+  ]
+  for (const [index, url] of urls.entries()) {
+    const request = { url, origin: 'http://depot.test', authorization: undefined, facts: {} }
+    const headers = { ifNoneMatch: undefined, acceptEncoding: undefined, isForwarded: false }
+    const answer = app.hot({ ...request, ...headers })
+    ready.push(answer !== undefined)
+    statuses.push((answer?.toResponse() ?? (await app.routes.request(url))).status)
+    expect(await counted()).toBe(index + 1)
+  }
+  expect(statuses).toEqual([200, 200, 200, 200, 404, 404])
+  expect(ready).toEqual([true, true, false, true, false, false])
+  await auth.close()
 })
