@@ -121,9 +121,9 @@ function readyAnswers(
     if (seen !== undefined && isCurrent(seen)) return seen
     const route = plain.find(url.replace(digestQuery, ''))
     if (route === undefined) return undefined
-    const { kind, digestOf } = route.target
-    const parent = kind && parentOf(options, kind, route.path)
-    const isNamed = digestOf !== undefined && namesArchive({ url, parent }, options)
+    const { target } = route
+    const parent = target.kind && parentOf(options, target.kind, route.path)
+    const isNamed = target.digestOf !== undefined && namesArchive({ url, parent }, options)
     return { ...route, parent, resource: parent?.resource, namesArchive: isNamed }
   }
 
