@@ -81,5 +81,9 @@ it('says what it needs if a version is missing or cannot be read', () => {
     status: 2,
     stderr: expect.stringContaining('write two folders'),
   })
-  expect(compare(first, 'nowhere').stderr).toContain('nowhere: ENOENT')
+  const stderr: unknown = expect.stringContaining('"nowhere" is neither a folder or archive nor')
+  expect(compare(first, 'nowhere')).toMatchObject({ status: 2, stderr })
+  expect(compare('localhost:1/team/vpc/aws', '1.4.0').stderr).toContain(
+    '1.4.0 is a version without address: write localhost:1/team/vpc/aws FROM 1.4.0',
+  )
 })

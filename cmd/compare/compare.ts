@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import {
   changeGroups,
   changeText,
@@ -6,13 +7,14 @@ import {
 } from '../../pkg/api/changes/changes.ts'
 import type { InterfaceChange, ModuleComparison, ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import { compareModules } from '../../pkg/archives/compare/compare.ts'
-import { openModuleDocs, plainText } from '../../pkg/archives/docs/docs.ts'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
 import {
   type CompareCommandOptions,
   mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
 import {
+  localDocs,
   openRegistry,
   type Registry,
   type RegistryVersion,
@@ -54,6 +56,11 @@ function pairOf(operands: readonly string[]): readonly [from: string, to: string
       'write two folders, archives or HOST/NAMESPACE/NAME/SYSTEM with or without @VERSION: depot compare FROM TO; or one address and two versions: depot compare HOST/NAMESPACE/NAME/SYSTEM FROM TO',
     ])
   }
+  if (third === undefined && isVersion(second) && registryModule(first) !== undefined) {
+    throw new OptionsError([
+      `${second} is a version without address: write ${first} FROM ${second}, or ${first}@${second} and a folder`,
+    ])
+  }
   if (third === undefined) return [first, second]
   const [from, to] = [`${first}@${second}`, `${first}@${third}`]
   if (registryModule(from) !== undefined) return [from, to]
@@ -61,6 +68,9 @@ function pairOf(operands: readonly string[]): readonly [from: string, to: string
     `${JSON.stringify(first)} is not the address of a module: write HOST/NAMESPACE/NAME/SYSTEM before two versions`,
   ])
 }
+
+const isVersion = (operand: string): boolean =>
+  /^v?\d+\.\d+\.\d+/.test(operand) && !existsSync(operand)
 
 interface Opened {
   readonly name: string
@@ -72,7 +82,7 @@ interface Opened {
 async function opened(operand: string, registry: Registry | undefined): Promise<Opened> {
   const address = registryModule(operand)
   if (address === undefined || registry === undefined) {
-    return { name: operand, docs: await openModuleDocs(operand).catch(mistakeIn(operand)) }
+    return { name: operand, docs: await localDocs(operand) }
   }
   const version = await registry.versionOf(address).catch(mistakeIn(operand))
   const docs = await registry.docsOf(version).catch(mistakeIn(operand))

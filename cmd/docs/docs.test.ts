@@ -48,6 +48,16 @@ it('lets no name of a module forge a line', () => {
   expect(stderr).not.toMatch(/^::/m)
 })
 
+it.each(['https://depot.example.com/team/vpc/aws', 'team/vpc/aws', 'depot.example.com/team/aws'])(
+  'says how to write an address in place of %s',
+  (path) => {
+    expect(docs(path)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('write a path, or HOST/NAMESPACE/NAME/SYSTEM') as string,
+    })
+  },
+)
+
 it('prints the same of a folder and of an archive, without control characters', async () => {
   writeFileSync(join(dir, 'main.tf'), configuration)
   writeFileSync(
@@ -140,7 +150,7 @@ it('exits with 1 and names file and line if a file cannot be parsed', () => {
 })
 
 it.each([
-  ['nowhere', 'nowhere: ENOENT'],
+  ['nowhere', '"nowhere" is neither a folder or archive nor the address of a module'],
   ['README.md', 'this is not an archive'],
 ])('exits with 2 if %s cannot be read', (path, message) => {
   const { status, stderr } = docs(path)

@@ -5,13 +5,12 @@ import {
   docsMarkdown,
   docsProblems,
   injectDocs,
-  openModuleDocs,
   plainText,
   problemText,
 } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { type DocsCommandOptions, mistakeIn, OptionsError } from '../../pkg/base/options/options.ts'
-import { openRegistry, registryModule } from '../registry/registry.ts'
+import { localDocs, openRegistry, registryModule } from '../registry/registry.ts'
 
 /**
  * Prints the documentation of a module, or writes it into a README.
@@ -28,8 +27,8 @@ export async function docs(
   const address = registryModule(path)
   await using registry = address && (await openRegistry(options, [address.host]))
   const at = address && (await registry?.versionOf(address).catch(mistakeIn(path)))
-  const reading = at && registry ? registry.docsOf(at) : openModuleDocs(path)
-  const { schema, ...folders } = await reading.catch(mistakeIn(path))
+  const reading = at && registry ? registry.docsOf(at).catch(mistakeIn(path)) : localDocs(path)
+  const { schema, ...folders } = await reading
   const read = {
     schema,
     ...(at && { address: at.path, version: at.version }),

@@ -8,7 +8,11 @@ import type { ModuleDocs } from '../../pkg/api/docs/docs.ts'
 import { defaultLimits } from '../../pkg/archives/archive/archive.ts'
 import { openModuleDocs } from '../../pkg/archives/docs/docs.ts'
 import { hasReason, jsonOf, messageOf } from '../../pkg/base/errors/errors.ts'
-import { type CompareCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
+import {
+  type CompareCommandOptions,
+  mistakeIn,
+  OptionsError,
+} from '../../pkg/base/options/options.ts'
 import { readTextFile } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
@@ -50,6 +54,14 @@ export function registryModule(operand: string): RegistryAddress | undefined {
   const found = registryAddress(operand)
   const isModule = found !== undefined && kindAt(found.path) === 'module' && !existsSync(operand)
   return isModule ? found : undefined
+}
+
+/** Reads a module on the file system. @throws OptionsError */
+export async function localDocs(operand: string): Promise<ModuleDocs> {
+  if (existsSync(operand)) return openModuleDocs(operand).catch(mistakeIn(operand))
+  throw new OptionsError([
+    `${JSON.stringify(operand)} is neither a folder or archive nor the address of a module: write a path, or HOST/NAMESPACE/NAME/SYSTEM without https://`,
+  ])
 }
 
 /** A request to a registry. Default: a GET. */

@@ -4,6 +4,7 @@ export { openBrowseApi } from './browse-api.ts'
 export { type Consumer, consumersIn, usersOf, usersText, type VersionUsers } from './consumers.ts'
 export {
   type GivenToken,
+  localDocs,
   loginRemedy,
   openRegistry,
   type Registry,
