@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { conditionOf, type ScanPolicy, sourceFileOf } from '../../api/v1alpha1/v1alpha1.ts'
+import { type ArchiveStore, openArchiveStore } from '../../archives/storage/storage.ts'
+import { RegistryError } from '../../base/errors/errors.ts'
 import { ScanScene } from './scan.fixture.ts'
 
 let scene: ScanScene
@@ -41,6 +43,26 @@ const runs = async (target: string) =>
 const said = async (os: string) => {
   const { status, reason, message } = conditionOf(await scene.status(os), 'SourceScanned') ?? {}
   return { status, reason, message }
+}
+
+const sourcePath = async (name: string) =>
+  join(
+    scene.folder,
+    'archives/stored',
+    name,
+    sourceFileOf((await scene.status(name)).artifact) ?? '',
+  )
+
+/** A storage that cannot be reached while somebody reads the source of a provider. */
+function withoutSources(): ArchiveStore {
+  const archives = openArchiveStore({ filesystemMountPath: join(scene.folder, 'archives') })
+  const { driver } = archives.for({ fileSystem: { directoryPath: 'stored' } }, 'random')
+  const open = driver.open.bind(driver)
+  vi.spyOn(driver, 'open').mockImplementation(async (object, ...more) => {
+    if (object.endsWith('.source.zip')) throw new RegistryError('Unavailable', 'no answer')
+    return open(object, ...more)
+  })
+  return archives
 }
 
 it('scans go.mod and go.sum of a provider once, and writes the findings of all platforms', async () => {
@@ -132,13 +154,29 @@ it('quarantines a version by findings in its source although its archive has no 
   expect((await scene.status('linux')).quarantinedBy).toBeUndefined()
 })
 
+it('decides by the scan of its archive while the storage does not give its source', async () => {
+  await scene.scanner(
+    `print(fs.readdirSync(folder)[0].endsWith('bad') ? [{ vulnerabilityID: 'CVE-1', severity: 'CRITICAL' }] : [])`,
+  )
+  await scene.storeSource('bad', goMod, { scanPolicy: { block: 'CRITICAL', onMissing: 'Serve' } })
+  await scene.storeSource('good', goMod, { scanPolicy: { block: 'CRITICAL' } })
+  const since = '2026-11-01T00:00:00Z'
+  const held = [{ by: 'ScanPolicy' as const, message: 'no scan has looked at it yet', since }]
+  await scene.writeStatus('good', { ...(await scene.status('good')), quarantinedBy: held })
+  const { failures } = await scene.run({ archives: withoutSources() })
+  const message = 'no answer'
+  expect(failures()).toEqual(
+    ['bad', 'good'].map((name) => ({ key: `team/${name} (source)`, message })),
+  )
+  expect((await scene.status('bad')).quarantinedBy?.[0]?.message).toContain('CVE-1')
+  expect((await scene.status('good')).quarantinedBy).toBeUndefined()
+})
+
 it('refuses files that differ from what was fetched, and fails once for all platforms', async () => {
   await counting()
   await store()
   for (const os of platforms) {
-    const { artifact } = await scene.status(os)
-    const name = sourceFileOf(artifact) ?? ''
-    await writeFile(join(scene.folder, 'archives/stored', os, name), 'altered')
+    await writeFile(await sourcePath(os), 'altered')
   }
   const { failures } = await scene.run()
   expect(failures().map(({ key }) => key)).toEqual(

@@ -126,13 +126,20 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
       identity: () => identity,
       takeSlot: () => take(key),
     }
-    let outcome: Reconciled = {}
-    for (const part of partsOf((object.spec as Version['spec']).type)) {
-      const one = await scan(context, key, object, part, signal)
-      if (one.waitsFor !== undefined) return one
-      outcome = sooner(outcome, one)
+    const scanAll = async () => {
+      let outcome: Reconciled = {}
+      for (const part of partsOf((object.spec as Version['spec']).type)) {
+        const one = await scan(context, key, object, part, signal)
+        if (one.waitsFor !== undefined) return one
+        outcome = sooner(outcome, one)
+      }
+      return outcome
     }
-    return sooner(outcome, await enforcePolicy(context, object.metadata))
+    const [scanned] = await Promise.allSettled([scanAll()])
+    // What is known counts, even if a scan failed because the storage is unreachable.
+    const enforced = signal.aborted ? {} : await enforcePolicy(context, object.metadata)
+    if (scanned.status === 'rejected') throw scanned.reason
+    return scanned.value.waitsFor === undefined ? sooner(scanned.value, enforced) : scanned.value
   }
 
   async function scan(
@@ -148,10 +155,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     if (earlier !== undefined && waitMs > 0 && isSame(earlier, object)) return { afterMs: waitMs }
     try {
       const outcome = await scanVersion(context, object, part, signal)
-      if (outcome.waitsFor !== undefined) {
-        await enforcePolicy(context, object.metadata)
-        return outcome
-      }
+      if (outcome.waitsFor !== undefined) return outcome
       failures.delete(failing)
       if (outcome.isScanned === true) {
         done += 1
