@@ -317,6 +317,18 @@ const cases: readonly Case[] = [
     quiet: { [controller('depot_upstream_substitution_total', 'kind="Provider"')]: '3x60' },
   },
   {
+    // The counter of a process that just began has no earlier value.
+    alert: 'DepotUpstreamSubstitution',
+    fires: {
+      [controller('depot_upstream_substitution_total', 'kind="Provider"')]: '_x20 1x40',
+      [controller('depot_upstream_substitutions_recent', 'kind="Provider"')]: '_x20 1x40',
+    },
+    quiet: {
+      [controller('depot_upstream_substitution_total', 'kind="Provider"')]: '_x20 1x40',
+      [controller('depot_upstream_substitutions_recent', 'kind="Provider"')]: '_x20 0x40',
+    },
+  },
+  {
     alert: 'DepotRemovalHeld',
     fires: { [controller('depot_removals_held')]: '1x120' },
     quiet: { [controller('depot_removals_held')]: '0x120' },

@@ -9,6 +9,8 @@ interface ScrapedValues {
   readonly heldRemovals: () => number
   /** Number of versions that the policy of their Depot holds back. */
   readonly heldBack: () => number
+  /** Number of other contents of the last hour, by the kind of version. */
+  readonly substitutions: () => ReadonlyMap<string, number>
 }
 export type SyncMetrics = ReturnType<typeof create>['metrics']
 
@@ -41,6 +43,17 @@ function create(registry: Metrics) {
   })
   // An increase from nothing is not an increase to Prometheus.
   for (const kind of ['Module', 'Provider']) substitutions.inc({ kind }, 0)
+  gauge(
+    registry,
+    {
+      name: 'upstream_substitutions_recent',
+      help: 'Other content of the last hour under a version that is stored or waits, as statuses keep it.',
+      labels: ['kind'],
+    },
+    (recent) => {
+      for (const [kind, count] of shown?.substitutions() ?? []) recent.set({ kind }, count)
+    },
+  )
   const orphans = gauge(registry, {
     name: 'sync_orphan_archives',
     help: 'Archives in storage that no Version refers to, as of the last sweep.',

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
+import { recentSubstitutions } from './substitutions.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -94,6 +95,36 @@ export function replacedScenarios(scene: () => Scene): void {
       await later(3 * day)
       expect(stored()).toHaveLength(2)
       expect(listing()?.heldBack).toBeUndefined()
+    })
+
+    it('is an alarm for an hour even if its process ended before it counted', async () => {
+      await begin()
+      const counts = () => recentSubstitutions(scene().objects, now())
+      expect(counts()).toEqual(new Map(Object.entries({ Module: 0, Provider: 0 })))
+      const before = await counted()
+      scene().through = (objects) => ({
+        ...objects,
+        async writeStatus(...args) {
+          const written = await objects.writeStatus(...args)
+          const { listing: memory } = (args[1] ?? {}) as { listing?: { replaced?: unknown } }
+          if (memory?.replaced !== undefined) throw new Error('the process was ended')
+          return written
+        },
+      })
+      releases('stolen')
+      scene().aheadMs += hour
+      await scene().begin({ pollAtStart: true })
+      await eventually(() => expect(listing()?.replaced).toHaveLength(1))
+      await scene().stop()
+      scene().through = undefined
+      await later(1000)
+      expect(await counted()).toBe(before)
+      expect(counts().get('Provider')).toBe(1)
+      expect(await scene().metrics.metrics()).toContain(
+        'depot_upstream_substitutions_recent{kind="Provider"} 1\n',
+      )
+      await later(hour)
+      expect(counts().get('Provider')).toBe(0)
     })
 
     it('is not fetched when its bytes changed after the last poll', async () => {

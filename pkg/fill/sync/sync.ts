@@ -19,6 +19,7 @@ import { heldBackCount } from './parent/held-back.ts'
 import { reconcileModule } from './parent/module.ts'
 import { reconcileProvider } from './parent/provider.ts'
 import { heldRemovals } from './parent/removal.ts'
+import { recentSubstitutions } from './substitutions.ts'
 import { sweepDaily } from './sweep.ts'
 import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
@@ -102,6 +103,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       states: () => versionStates(objects),
       heldRemovals: () => heldRemovals(objects),
       heldBack: () => heldBackCount(objects),
+      substitutions: () => recentSubstitutions(objects, clock()),
     }),
     held: new HeldArchives(timings.heldMs, options.spool),
     slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
