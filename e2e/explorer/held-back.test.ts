@@ -25,6 +25,7 @@ const samples: readonly Sample[] = [
     versions: ['2.0.0'],
     heldBack: [
       { version: '2.1.0', since, why: 'Unsigned', message: 'it has no signature', signedBy: '' },
+      { version: '2.2.0', since, why: 'Breaking', message: 'it breaks callers of 2.0.0' },
     ],
   },
 ]
@@ -49,14 +50,15 @@ describe.skipIf(chromiumPath === undefined)('held versions', () => {
     const { page, problems, close } = await showcase.open('/')
     const sidebar = page.getByRole('navigation', { name: 'Depot' })
     const link = sidebar.getByRole('link', { name: /^Held back/ })
-    await expect.poll(() => link.innerText()).toMatch(/Held back\s*3/)
+    await expect.poll(() => link.innerText()).toMatch(/Held back\s*4/)
     await link.click()
     await page.waitForURL('**/held-back')
-    await page.getByRole('status').getByText('3 versions').waitFor()
-    const [young, denied, unsigned] = await page.locator('main tbody tr').allInnerTexts()
+    await page.getByRole('status').getByText('4 versions').waitFor()
+    const [young, denied, unsigned, breaking] = await page.locator('main tbody tr').allInnerTexts()
     expect(young).toMatch(/v1\.1\.0[\s\S]*Held back until 2999-01-01[\s\S]*in \d+ years/)
     expect(denied).toMatch(/v1\.2\.0[\s\S]*owner changed, under review[\s\S]*when the policy/)
     expect(unsigned).toMatch(/2\.1\.0[\s\S]*no signature[\s\S]*when it is signed/)
+    expect(breaking).toMatch(/2\.2\.0[\s\S]*breaks callers of 2\.0\.0[\s\S]*when it is accepted/)
     expect(await problemsInEveryLook(page)).toEqual([])
     // The lines that except a version, for those who may change the Depot.
     const lines = page.locator('main tbody tr').first().locator('details')

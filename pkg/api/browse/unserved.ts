@@ -46,7 +46,7 @@ export const HeldBackItem = z
     why: z
       .enum(heldWhys)
       .describe(
-        'TooYoung: it comes in by itself. Denied, Unsigned, NotAllowed, Refused: a rule of deny, requireSignature, the lack of a rule of allow, the expression.',
+        'TooYoung: it comes in by itself. Denied, Unsigned, Breaking, NotAllowed, Refused: a rule of deny, requireSignature, versionPolicy of its module, the lack of a rule of allow, the expression.',
       ),
     message: z.string().describe('What the policy says and what to do, as the end of a sentence.'),
     kind,

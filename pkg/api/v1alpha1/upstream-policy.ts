@@ -122,7 +122,7 @@ export const ListingMemory = z.object({
           .enum(heldWhys)
           .optional()
           .describe(
-            'TooYoung: it comes in by itself. Denied, Unsigned, NotAllowed, Refused: a rule of deny, requireSignature, the lack of a rule of allow, the expression. Older releases did not write it.',
+            'TooYoung: it comes in by itself. Denied, Unsigned, Breaking, NotAllowed, Refused: a rule of deny, requireSignature, versionPolicy of its module, the lack of a rule of allow, the expression. Older releases did not write it.',
           ),
         message: optionalText('Why it is refused, or why its age began again.'),
         signedBy: optionalText(

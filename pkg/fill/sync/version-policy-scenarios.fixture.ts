@@ -160,6 +160,21 @@ export function versionPolicyScenarios(scene: () => Scene): void {
         ? 'set spec.acceptBreaking: true in the manifest'
         : command
       expect(condition('1.1.0', 'Ready')?.message).toContain(remedy)
+      const held = {
+        since: expect.any(String) as string,
+        why: 'Breaking',
+        message: expect.stringMatching(/^it breaks callers of 1\.0\.1: .*[^.]$/) as string,
+      }
+      const listing = () => scene().status('Module', 'vpc').listing
+      await eventually(() =>
+        expect(listing()?.heldBack).toEqual([
+          { version: '1.2.0', ...held },
+          { version: '1.1.0', ...held },
+        ]),
+      )
+      await write('Warn', [...numbers, '1.0.1'])
+      await eventually(() => expect(served()).toEqual(numbers))
+      await eventually(() => expect(listing()).toBeUndefined())
     })
 
     it('takes one that a person accepts, and those that keep what that one promises', async () => {

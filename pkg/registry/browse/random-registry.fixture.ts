@@ -94,7 +94,7 @@ const listing = maybe(
             'refused by the rule: z',
           ),
         ),
-        why: maybe(pick('TooYoung', 'Denied', 'Unsigned', 'NotAllowed', 'Refused')),
+        why: maybe(pick('TooYoung', 'Denied', 'Unsigned', 'Breaking', 'NotAllowed', 'Refused')),
         by: maybe(pick('Installation')),
       }),
       { selector: ({ version }) => version, maxLength: 3 },
@@ -408,7 +408,7 @@ const findingsQuery = query({
 })
 
 const heldBackQuery = query({
-  why: pick('TooYoung', 'Denied', 'Unsigned', 'NotAllowed', 'Refused'),
+  why: pick('TooYoung', 'Denied', 'Unsigned', 'Breaking', 'NotAllowed', 'Refused'),
   depot: pick('platform/main', 'nowhere'),
   q: pick('vpc', 'git', '9.0', 'nothing'),
   order: pick('asked', 'free', 'newest'),

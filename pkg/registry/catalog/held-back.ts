@@ -42,6 +42,9 @@ function textOf(held: HeldBackVersion): string {
   if (why === 'TooYoung') {
     return `held back until ${until}: it is too young for the policy ${of}${age}; to take it earlier, ${except}`
   }
+  if (why === 'Breaking') {
+    return `refused by versionPolicy of its module${from}: ${message}; to take it, set spec.acceptBreaking: true on its Version, or ask its publisher for a new major version`
+  }
   // An exception does not outweigh a list of what is allowed.
   const list = isHere
     ? 'ask who runs this registry for a rule of allow in the file of --upstream-policy'

@@ -83,7 +83,7 @@ export function platformNames(rows: readonly VersionRow[]): string {
 
 function noArchive(parent: Parent, version: string, rows: readonly VersionRow[]): never {
   const address = `${parent.kind.toLowerCase()} ${parent.namespace}/${parent.name}`
-  // Even if it has a Version, whose signer or lack of a signature the policy refuses.
+  // Even if it has a Version that is not stored, for its signer or because it breaks callers.
   refuseHeldBack(parent, address, version)
   if (rows[0] === undefined) {
     throw notFound(`${address} has no version ${version}: see its list of versions`)

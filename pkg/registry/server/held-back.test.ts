@@ -63,6 +63,7 @@ it.each([
 it.each([
   ['Denied', 'stolen; to take it, name it in spec.policy.exceptions of the Depot', '2 versions'],
   ['Unsigned', 'stolen; to take it, ask its publisher to sign it, or change requireS', 'a version'],
+  ['Breaking', 'stolen; to take it, set spec.acceptBreaking: true on its Version', 'a version'],
   ['NotAllowed', 'stolen; to take it, add a rule to spec.policy.allow', 'a version'],
   ['Refused', 'stolen; to take it, change spec.policy.rule of the Depot', 'a version'],
 ])('believes the reason %s, whatever the words of the policy are', async (why, text, news) => {

@@ -72,6 +72,7 @@ const Filters = ({ depots, values, change }: Props & { readonly depots: readonly
         ['TooYoung', 'Too young'],
         ['Denied', 'Denied'],
         ['Unsigned', 'No signature'],
+        ['Breaking', 'Breaking change'],
         ['NotAllowed', 'Not allowed'],
         ['Refused', 'Refused by a rule'],
       ]}
@@ -104,6 +105,11 @@ const heads = [
   { words: 'Free', class: 'nowrap' },
   { words: 'Asked for', class: 'num' },
 ]
+
+const freed: Partial<Record<HeldBackItem['why'], string>> = {
+  Unsigned: 'when it is signed',
+  Breaking: 'when it is accepted',
+}
 
 function Rows({ data, values, change }: Props & { readonly data: HeldBackList }) {
   const hrefOf = (page: number): string => heldBackHref({ ...values, page })
@@ -165,9 +171,7 @@ function Row({ item }: { readonly item: HeldBackItem }) {
       </Cell>
       <Cell label="Free" class="nowrap">
         {until === undefined ? (
-          <span class="quiet">
-            {why === 'Unsigned' ? 'when it is signed' : 'when the policy allows it'}
-          </span>
+          <span class="quiet">{freed[why] ?? 'when the policy allows it'}</span>
         ) : (
           <TimeAgo at={until} />
         )}

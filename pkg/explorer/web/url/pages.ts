@@ -103,7 +103,7 @@ export type ConflictsValues = Values<typeof conflictsParams>
 
 export const heldBackParams = {
   q: text,
-  why: oneOf(['', 'TooYoung', 'Denied', 'Unsigned', 'NotAllowed', 'Refused'], ''),
+  why: oneOf(['', 'TooYoung', 'Denied', 'Unsigned', 'Breaking', 'NotAllowed', 'Refused'], ''),
   depot: text,
   order: oneOf(['asked', 'free', 'newest'], 'asked'),
   page: count(1),

@@ -23,7 +23,7 @@ import {
 } from '../../policy/policy.ts'
 import { type Context, keyOf, msOf, timeOf } from '../context.ts'
 import { fitting } from './held-entries.ts'
-import { refusedSigners, withRefusedSigners } from './refused-signers.ts'
+import { refusedVersions, withRefusedVersions } from './refused-versions.ts'
 import { replacedIn, writeListing } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
 import { listingOf, rememberedVersions, seenIn } from './seen.ts'
@@ -94,7 +94,7 @@ export function admission(
   if (policy === undefined) {
     const forget = async (object: StoredObject) => {
       // A policy that only asks for signatures decides nothing else.
-      const listing = withRefusedSigners(context, object, undefined, address)
+      const listing = withRefusedVersions(context, object, undefined, address)
       if (before !== undefined || listing !== undefined)
         await writeListing(context, object, () => listing)
       return heldOf({ ...object, status: { listing } })
@@ -182,10 +182,10 @@ export function admission(
     },
     async remember(object, held) {
       const waiting = new Set(held.map(normalizeVersion))
-      const signers = refusedSigners(context, object)
+      const refused = refusedVersions(context, object)
       const heldBack = [
         ...held.map(entryOf),
-        ...signers.filter(({ version }) => !waiting.has(normalizeVersion(version))),
+        ...refused.filter(({ version }) => !waiting.has(normalizeVersion(version))),
       ]
       const listing = {
         address,

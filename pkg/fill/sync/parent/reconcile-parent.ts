@@ -14,7 +14,7 @@ import { heldBackIn } from './held-back.ts'
 import { reportLifecycles } from './lifecycle.ts'
 import { publishedFor } from './published.ts'
 import { depotOf, releaseUnscanned } from './quarantine.ts'
-import { withRefusedSigners } from './refused-signers.ts'
+import { withRefusedVersions } from './refused-versions.ts'
 import { heldCondition, useUpConfirmation } from './removal.ts'
 import { type ParentStatus, reportOf } from './report.ts'
 import { listingOf } from './seen.ts'
@@ -89,8 +89,13 @@ async function sync(
       ...change.fields,
       ...fields,
       ...handled(request, nowMs),
-      // Nobody holds back versions of a resource that its Depot released, except for their signers.
-      listing: withRefusedSigners(context, object, listingOf({ ...object, status }), address ?? ''),
+      // Nobody holds back versions of a resource that its Depot released, except for their signers and their breaking changes.
+      listing: withRefusedVersions(
+        context,
+        object,
+        listingOf({ ...object, status }),
+        address ?? '',
+      ),
     },
     conditions: { ...change.conditions, RemovalHeld },
   }))

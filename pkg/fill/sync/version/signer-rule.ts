@@ -53,6 +53,17 @@ export function requireSigner(
   throw new FillError('RuleRefused', `${refusal.message} (policy of ${whose}; it has ${by})`)
 }
 
+/** The refusal of a Version that breaks callers; undefined if it is stored or does not. */
+export function breakRefusalOf({ status }: Pick<StoredObject, 'status'>): HeldEntry | undefined {
+  const { conditions, artifact, compared } = (status ?? {}) as NonNullable<Version['status']>
+  const ready = readyIn(conditions)
+  const isRefused = ready?.status === 'False' && ready.reason === 'BreakingChange'
+  if (!isRefused || artifact?.fileName !== undefined || compared === undefined) return undefined
+  const { from, reasons = [] } = compared
+  const message = `it breaks callers of ${from}: ${reasons.join(' ')}`.replace(/\.$/, '')
+  return { since: ready.lastTransitionTime, why: 'Breaking', message }
+}
+
 /**
  * The refusal of a Version for its signer; undefined if there is none.
  *

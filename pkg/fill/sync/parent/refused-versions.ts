@@ -1,10 +1,13 @@
-/** Versions of a Provider that it has, and that are not stored because the policy refuses who signed them, or that nobody did. */
+/**
+ * Versions that a Module or Provider has, and that are not stored: those of a module break callers, and the policy refuses who
+ * signed those of a provider, or that nobody did.
+ */
 
 import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { type Context, keyOf } from '../context.ts'
 import { signatureOwnerOf } from '../depot/configs.ts'
-import { signerRefusalOf } from '../version/signer-rule.ts'
+import { breakRefusalOf, signerRefusalOf } from '../version/signer-rule.ts'
 import { ownedBy } from './children.ts'
 import { depotLabel } from './depot-label.ts'
 import { fitting, type HeldEntry } from './held-entries.ts'
@@ -13,14 +16,14 @@ import { depotOf } from './quarantine.ts'
 type PolicyContext = Pick<Context, 'objects' | 'apiGroup' | 'clock' | 'installation'>
 
 /** One for each version, whatever its platforms. */
-export function refusedSigners(context: PolicyContext, parent: StoredObject): HeldEntry[] {
-  if (parent.kind !== 'Provider') return []
+export function refusedVersions(context: PolicyContext, parent: StoredObject): HeldEntry[] {
   const depot = depotOf(context, parent)
   const signatureOwner = depot && signatureOwnerOf(context, depot)
   const entries = new Map<string, HeldEntry>()
   for (const child of ownedBy(context, parent)) {
     const { version } = child.spec as Version['spec']
-    const refusal = signerRefusalOf(child, signatureOwner)
+    const refusal =
+      parent.kind === 'Provider' ? signerRefusalOf(child, signatureOwner) : breakRefusalOf(child)
     if (refusal !== undefined && !entries.has(version))
       entries.set(version, { version, ...refusal })
   }
@@ -30,26 +33,28 @@ export function refusedSigners(context: PolicyContext, parent: StoredObject): He
 }
 
 /**
- * The memory of the lists of upstream, with the versions whose signer is refused now. A rule of the installation also refuses
+ * The memory of the lists of upstream, with the versions that are refused now. A rule of the installation also refuses
  * those of Providers that no Depot made.
  *
  * @param address host and path of the source
  */
-export function withRefusedSigners(
+export function withRefusedVersions(
   context: PolicyContext,
   parent: StoredObject,
   before: ListingMemory | undefined,
   address: string,
 ): ListingMemory | undefined {
   const depot = parent.metadata.labels[depotLabel(context.apiGroup)]
-  const refused = refusedSigners(context, parent)
+  const refused = refusedVersions(context, parent)
   if (depot === undefined) {
     return refused.length === 0 ? undefined : { address, ...fitting(refused) }
   }
   const known = before?.heldBack ?? []
   const again = new Set(refused.map(({ version }) => version))
   // An older definition of Providers drops the field.
-  const others = known.filter((one) => one.signedBy === undefined && !again.has(one.version))
+  const others = known.filter(
+    (one) => one.signedBy === undefined && one.why !== 'Breaking' && !again.has(one.version),
+  )
   if (refused.length === 0 && others.length === known.length) return before
   const { namespace } = parent.metadata
   const memory = before ?? { address, depot: keyOf({ namespace, name: depot }) }
