@@ -64,8 +64,11 @@ export function comparisonMarkdown(
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
+/** Text of a module without effect: a space of no width keeps a code host from naming people and issues in it. */
 const cell = (text: string): string =>
   oneLine(text)
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
+    .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll(/[\\|_*`[\]]/g, String.raw`\$&`)
+    .replaceAll(/(?<!\w)@|#(?=\d)/g, '$&&#8203;')
