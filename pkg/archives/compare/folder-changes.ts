@@ -89,7 +89,7 @@ function narrowed(
 ): Pick<FolderChange, 'verdict' | 'why'> {
   const cost = ((before?.length ?? 0) + (after?.length ?? 0)) ** 2
   if (cost > work.left) {
-    return { verdict: 'unknown', why: 'Too many version constraints changed to compare each.' }
+    return { verdict: 'unknown', why: 'The changed version constraints are too long to compare.' }
   }
   work.left -= cost
   try {
