@@ -10,7 +10,14 @@ import { Pick } from '../../parts/pick.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { InputGroup } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
-import { groupsOf, hasFilter, inputGroups, listedInputs, requiredOf } from './inputs.ts'
+import {
+  groupsOf,
+  hasFilter,
+  inputGroups,
+  listedInputs,
+  requiredOf,
+  settableInputs,
+} from './inputs.ts'
 import { Description, Empty, Marks, Name, Section, Tools, useRows, WithCode } from './section.tsx'
 import { Type } from './type.tsx'
 
@@ -51,7 +58,7 @@ export function Inputs({ docs, values, change }: TabProps) {
             />
           )}
           <CopyButton
-            text={() => argumentsBlock(listedInputs(inputs, { i_q: '', i_group: '' }))}
+            text={() => argumentsBlock(settableInputs(inputs))}
             what="all inputs as HCL"
             look="words"
           />

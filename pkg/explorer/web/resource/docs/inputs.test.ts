@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { ModuleInput, VersionDocs } from '../../api/records.ts'
-import { groupsOf, hasFilter, inputGroups, listedInputs, localFolder } from './inputs.ts'
+import {
+  groupsOf,
+  hasFilter,
+  inputGroups,
+  listedInputs,
+  localFolder,
+  settableInputs,
+} from './inputs.ts'
 
 const input = (name: string, more: Partial<ModuleInput> = {}): ModuleInput => ({
   name,
@@ -22,6 +29,16 @@ const namesOf = (filter: string, all: readonly ModuleInput[] = inputs) =>
 
 it('lists required inputs first, each group in the order of the module', () => {
   expect(namesOf('').slice(0, 4)).toEqual(['cidr', 'name', 'tags', 'other_0'])
+})
+
+it('copies no deprecated input that may be left out', () => {
+  const deprecated = 'Use name.'
+  const some = [
+    input('old', { deprecated }),
+    input('kept'),
+    input('must', { deprecated, required: true }),
+  ]
+  expect(settableInputs(some).map(({ name }) => name)).toEqual(['must', 'kept'])
 })
 
 it.each([

@@ -63,6 +63,12 @@ export function localFolder(
   return undefined
 }
 
+/** Inputs that a caller may set without a warning, and those that a caller must set. */
+export const settableInputs = (inputs: readonly ModuleInput[]): readonly ModuleInput[] =>
+  listedInputs(inputs, { i_q: '', i_group: '' }).filter(
+    ({ required, deprecated }) => required || deprecated === undefined,
+  )
+
 /** Inputs that a caller must set. */
 export const requiredOf = (docs: VersionDocs | undefined): readonly ModuleInput[] =>
   docs?.root.inputs.filter(({ required }) => required) ?? []
