@@ -94,9 +94,9 @@ function Needs({
   })
   return (
     <Fact words="Needs">
-      {shown.map(([name, constraint]) => (
-        <span key={name}>
-          {name} <code>{constraint}</code>
+      {shown.map(([name, constraint], at) => (
+        <span key={at}>
+          {name} {constraint !== '' && <code>{constraint}</code>}
         </span>
       ))}
       {needs.length > shown.length && (
