@@ -125,10 +125,12 @@ function Picks({ address, detail, pair, compared }: PicksProps) {
       />
       {compared !== undefined && (
         <CopyButton
-          text={comparisonMarkdown({
-            ...compared,
-            from: `${address.namespace}/${address.name} ${compared.from}`,
-          })}
+          text={() =>
+            comparisonMarkdown({
+              ...compared,
+              from: `${address.namespace}/${address.name} ${compared.from}`,
+            })
+          }
           what="as Markdown"
           look="words"
         />

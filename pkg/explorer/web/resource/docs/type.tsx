@@ -2,19 +2,20 @@ import { dedented } from '../../../../api/usage/usage.ts'
 
 const typeWords = /\b(string|number|bool|any|list|set|map|object|tuple|optional)\b/
 
+/** Colours of a longer type cost more than they help. */
+const longestColoured = 20_000
+
 /** A type as its author wrote it; words of the language are coloured. */
-export const Type = ({ text }: { readonly text: string }) => (
-  <>
-    {dedented(text)
-      .split(typeWords)
-      .map((part, at) =>
-        at % 2 === 0 ? (
-          part
-        ) : (
-          <span key={at} class="k">
-            {part}
-          </span>
-        ),
-      )}
-  </>
-)
+export function Type({ text }: { readonly text: string }) {
+  const lines = dedented(text)
+  if (lines.length > longestColoured) return lines
+  return lines.split(typeWords).map((part, at) =>
+    at % 2 === 0 ? (
+      part
+    ) : (
+      <span key={at} class="k">
+        {part}
+      </span>
+    ),
+  )
+}
