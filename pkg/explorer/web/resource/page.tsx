@@ -21,7 +21,8 @@ import { chosenVersion } from './chosen-version.ts'
 import { DocsTabs } from './docs/docs-tabs.tsx'
 import { FolderPart } from './docs/folder-part.tsx'
 import { docsOfFolder } from './docs/inputs.ts'
-import { readmeOf, shownTab, useDocs } from './docs/use-docs.ts'
+import { shownTab, tabOfSection } from './docs/shown-tab.ts'
+import { readmeOf, useDocs } from './docs/use-docs.ts'
 import { DownloadsSection } from './downloads/downloads.tsx'
 import { FindingsSection } from './findings/findings.tsx'
 import { Header } from './header.tsx'
@@ -49,6 +50,11 @@ export function ResourcePage(props: {
   useEffect(() => {
     if (found) rememberVisit({ ...module, ...(version !== '' && { version }), at: Date.now() })
   }, [found, version])
+  const section = query.data?.kind === 'module' && values.tab === '' && !folder
+  useEffect(() => {
+    const tab = section ? tabOfSection(location.hash.slice(1)) : ''
+    if (tab !== '') change({ tab }, 'replace')
+  }, [section])
   useScrollToHash(found)
   return (
     <>
@@ -71,9 +77,17 @@ function useScrollToHash(found: boolean): void {
   useEffect(() => {
     if (!found || done.current) return
     done.current = true
-    const id = location.hash.slice(1)
+    const id = decoded(location.hash.slice(1))
     if (id !== '' && scrollY === 0) stayAt(id)
   }, [found])
+}
+
+function decoded(hash: string): string {
+  try {
+    return decodeURIComponent(hash)
+  } catch {
+    return hash
+  }
 }
 
 /** How long content above a section may keep growing. */

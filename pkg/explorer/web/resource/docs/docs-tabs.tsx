@@ -22,7 +22,7 @@ import { countsOf, tabNames } from './inputs.ts'
 import { Inputs } from './inputs-table.tsx'
 import { Outputs } from './outputs.tsx'
 import { Resources } from './resources.tsx'
-import { shownTab } from './use-docs.ts'
+import { readmeValues, shownTab } from './shown-tab.ts'
 
 interface Props extends SectionProps {
   readonly query: Query<VersionDocs>
@@ -69,7 +69,7 @@ export function DocsTabs(props: Props) {
           {(['', ...moduleTabs] as const).filter(isListed).map((tab) => (
             <li key={tab}>
               <a
-                href={resourceHref(module, { ...values, tab })}
+                href={resourceHref(module, tab === '' ? readmeValues(values) : { ...values, tab })}
                 aria-current={tab === shown ? 'page' : undefined}
               >
                 {tab === '' ? 'README' : tabNames[tab]}

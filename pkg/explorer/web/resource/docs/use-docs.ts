@@ -1,12 +1,6 @@
 import type { ResourceDetail, VersionDocs } from '../../api/records.ts'
 import { type Query, useQuery } from '../../api/use-query.ts'
-import {
-  docsUrl,
-  factTabs,
-  type ModuleTab,
-  type PageAddress,
-  type ResourceValues,
-} from '../../url/pages.ts'
+import { docsUrl, type PageAddress } from '../../url/pages.ts'
 import type { ChosenVersion } from '../chosen-version.ts'
 
 export interface Documentation {
@@ -30,11 +24,3 @@ export const readmeOf = (
   { kind, readmeContent }: ResourceDetail,
   docs: VersionDocs | undefined,
 ): string | undefined => (kind === 'module' ? (readmeContent ?? docs?.root.readme) : undefined)
-
-/** The tab of the URL. A version without documentation has no tabs of it, and shows its README. */
-export const shownTab = (
-  { hasDocs, kind }: ResourceDetail,
-  { tab }: ResourceValues,
-): ModuleTab | '' => (kind === 'module' && (hasDocs || isFact(tab)) ? tab : '')
-
-const isFact = (tab: ModuleTab | ''): boolean => factTabs.some((one) => one === tab)
