@@ -384,6 +384,26 @@ export function providerSourceScenarios(scene: () => Scene): void {
       await eventually(() => expect(source()?.sha256).toBeDefined())
     })
 
+    it('are not those of a private repository that another Version of the same provider names', async () => {
+      offer()
+      push(files)
+      scene().upstream.privates.add(repository)
+      scene().upstream.sources.set('acme/hello', repository)
+      await write({ operatingSystems: ['darwin'] })
+      const sync = await scene().begin({ providerSources: true })
+      await sync.idle()
+      const mirrored = () => scene().status('Version', 'hello-1-0-0-darwin-arm64').artifact?.source
+      const refused = { repository, problem: expect.stringContaining('is private') }
+      expect(mirrored()).toEqual(refused)
+      await publish({ sourceRepository: repository })
+      await eventually(() => expect(published().artifact?.source?.sha256).toBeDefined())
+      // The repository of its documentation makes it look again.
+      await configure({ docs: { type: 'git', url: other } })
+      await eventually(() => expect(asked()).toContain(`resolve ${other} 1.0.0`))
+      await sync.idle()
+      expect(mirrored()).toEqual(refused)
+    })
+
     it('need a list of tags of the last day only, unless a person asks', async () => {
       offer()
       push(files)

@@ -217,7 +217,7 @@ async function filesOf(
 ): Promise<SourceFiles | { readonly waitsFor: string }> {
   const { repository, version, origin, isNamed } = wanted
   const { namespace } = object.metadata
-  const key = JSON.stringify([namespace, origin.name, version, repository, request])
+  const key = JSON.stringify([namespace, origin.name, version, repository, isNamed, request])
   const whole = JSON.stringify([namespace, origin, isNamed])
   // The rest of the work asks no registry.
   context.slots.free(keyOf(object.metadata))
