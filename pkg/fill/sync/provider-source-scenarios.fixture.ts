@@ -438,6 +438,27 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(scene().upstream.listAges).toContainEqual([repository, 48 * 60_000])
     })
 
+    it('are found at a moved tag although the repository failed when a person requested a sync', async () => {
+      offer()
+      push({ 'Cargo.toml': '' })
+      await write()
+      await run()
+      expect(source()?.problem).toBe(`${repository} has no go.mod at 1.0.0`)
+      scene().upstream.faults.set(repository, new FillError('FetchFailed', 'down'))
+      scene().aheadMs = 5 * 60_000
+      await request('hello-1-0-0-linux-amd64')
+      await eventually(() => expect(source()).toEqual({ repository, problem: 'down' }))
+      await run()
+      scene().upstream.faults.clear()
+      scene().upstream.listAges.length = 0
+      push(files)
+      scene().aheadMs = 2 * 3_600_000
+      await run()
+      expect(source()?.sha256).toBeDefined()
+      // A list of the last day may be older than the tag.
+      expect(scene().upstream.listAges).toContainEqual([repository, 60_000])
+    })
+
     it('of two requests within a minute are both fetched', async () => {
       offer()
       push(files)

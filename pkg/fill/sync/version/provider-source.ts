@@ -73,7 +73,7 @@ export async function keepSource(
   at: StoragePlace,
   { signal, isChecked, request }: SourceNeed,
 ): Promise<Reconciled> {
-  const { artifact } = versionStatus(object)
+  const { artifact, lastHandledSync, lastForcedSync } = versionStatus(object)
   const { fileName, sha256, source: known } = artifact ?? {}
   if (!context.providerSources || fileName === undefined || sha256 === undefined) return {}
   if (!isProvider(object) || !at.place.isGrantedTo(object.metadata.namespace)) return {}
@@ -98,7 +98,8 @@ export async function keepSource(
   })
   if (isKnown && request === undefined && (!isChecked || (await isThere(object, at)))) return {}
   try {
-    const isUpdate = known?.sha256 !== undefined && known.problem !== undefined
+    const isRequested = lastHandledSync !== undefined || lastForcedSync !== undefined
+    const isUpdate = known?.problem !== undefined && (known.sha256 !== undefined || isRequested)
     const answer = await filesOf(context, object, wanted, { signal, request, isUpdate })
     if ('waitsFor' in answer) {
       if (request !== undefined) await write(unanswered(`${repository} is asked again`))
@@ -211,7 +212,7 @@ async function filesOf(
     request,
     isUpdate,
   }: Pick<SourceNeed, 'signal' | 'request'> & {
-    /** Whether an attempt to replace known files has failed. */
+    /** Whether an attempt to replace known files, or one that a person requested, has failed. */
     readonly isUpdate: boolean
   },
 ): Promise<SourceFiles | { readonly waitsFor: string }> {
