@@ -13,9 +13,10 @@ import {
   serveHttps,
   type UpstreamAuthority,
 } from '../../../hack/testbed/upstream/https-server.ts'
+import { messageOf } from '../../base/errors/errors.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
 import { localEgress } from './egress.fixture.ts'
-import { type Egress, EgressError } from './egress.ts'
+import { type Egress, EgressError, lastingText } from './egress.ts'
 
 let authority: UpstreamAuthority
 let other: HttpsServer
@@ -351,6 +352,16 @@ describe('limits of a host', () => {
       expect(await untilOf(get(egress))).toBe('answered')
     },
   )
+
+  it('have a text without the time and the words of the host', async () => {
+    answerWith = () => ({ status: 429, body: '{"message":"slow (down) \\"id\\" 17"}' })
+    const egress = open({ clock: () => nowMs })
+    const first = await get(egress).then(() => '', messageOf)
+    expect(first).toMatch(/ limits requests until 2027-01-15T08:01:00Z \(status 429: ".*"\)$/)
+    expect(lastingText(`${first}; give a token`)).toBe(
+      `${server.host} limits requests; give a token`,
+    )
+  })
 
   it('may be named in text only; other refusals are answers', async () => {
     answerWith = () => ({ status: 403, body: 'You have exceeded a secondary rate limit.' })

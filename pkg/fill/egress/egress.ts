@@ -14,5 +14,6 @@ export {
 export { EgressError } from './errors.ts'
 export { refusalOf } from './hosts.ts'
 export { Egress } from './open.ts'
+export { lastingText } from './rate-limits.ts'
 export { causeOf, explained, refusalText, shownUrl } from './shown.ts'
 export { writeBody } from './write-body.ts'

@@ -16,6 +16,10 @@ const reserve = 0.1
 const maxLost = 3
 const lostMs = 15_000
 
+/** The message of a limit without what differs each time, for places where a change of the text costs a write. */
+export const lastingText = (message: string): string =>
+  message.replace(/( limits requests) until [-\dT:]+Z(?: \(status \d+: ".*"\))?/, '$1')
+
 interface AnswerHead {
   readonly status: number
   readonly header: (name: string) => string | undefined

@@ -459,6 +459,25 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(scene().upstream.listAges).toContainEqual([repository, 60_000])
     })
 
+    it('cause no write while a host limits requests, whose message has another time each hour', async () => {
+      offer()
+      push(files)
+      const limit = (hour: string, refusal = '') => {
+        const message = `git.test limits requests until 2026-11-27T${hour}:00:00Z${refusal}; give a token`
+        scene().upstream.faults.set(repository, new FillError('RateLimited', message))
+      }
+      limit('04', ' (status 403: "exceeded (id 12)")')
+      await write()
+      await run()
+      const problem = 'git.test limits requests; give a token'
+      expect(source()).toEqual({ repository, problem })
+      limit('06')
+      scene().aheadMs = 2 * 3_600_000
+      await run()
+      expect(source()).toEqual({ repository, problem })
+      expect(asked()).toHaveLength(2)
+    })
+
     it('of two requests within a minute are both fetched', async () => {
       offer()
       push(files)

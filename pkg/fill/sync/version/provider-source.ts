@@ -10,7 +10,7 @@ import {
 import { ArchiveError, packFiles, visitFiles } from '../../../archives/archive/archive.ts'
 import { hasReason, messageOf, printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { refusalOf, shownUrl } from '../../egress/egress.ts'
+import { lastingText, refusalOf, shownUrl } from '../../egress/egress.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import {
   FillError,
@@ -127,7 +127,7 @@ export async function keepSource(
     const cause =
       reason === 'InvalidSpec'
         ? `${repository} is not the URL of a repository, such as https://github.com/OWNER/NAME`
-        : message
+        : lastingText(message)
     const said = known?.sha256 === undefined ? cause : `${repository} cannot be read now: ${cause}`
     const problem = printable(said, 300)
     if (problem !== known?.problem) {
