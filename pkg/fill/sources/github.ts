@@ -184,6 +184,7 @@ export function githubModule(github: GithubOptions): ModuleUpstream {
   return {
     identity,
     type,
+    apiHost: new URL(apiUrl).host,
     async list(options) {
       const credential = await github.credential()
       const { items: tags, unchanged } = await listOf(tagList, credential, options)

@@ -100,6 +100,8 @@ export interface ModuleUpstream {
   resolve(version: string, options: UpstreamOptions): Promise<ResolvedVersion>
   /** @throws FillError */
   fetch(resolved: ResolvedVersion, options: FetchOptions): Promise<FetchedArchive>
+  /** Host that is asked in place of that of the repository. */
+  readonly apiHost?: string
   /** Whether everybody may read it, if the host can be asked. True without a credential. @throws FillError */
   isPublic?(options: UpstreamOptions): Promise<boolean>
   /** Reads one file, if the host can be asked for one. @returns undefined if it is missing @throws FillError */

@@ -370,6 +370,22 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(source()?.sha256).toBeDefined()
     })
 
+    it('are not asked for on GitHub if the operator does not allow its API and only the registry names it', async () => {
+      offer()
+      const named = 'https://github.com/acme/hello'
+      push(files, named)
+      scene().upstream.sources.set('acme/hello', named)
+      await write({})
+      const policy = { hosts: [], privateNetworks: [], publicDownloads: true, plainOrigins: [] }
+      await run({ policy })
+      const problem =
+        'https://api.github.com/ is refused: an operator can allow it with --egress-allow=api.github.com'
+      expect(source()).toEqual({ repository: named, problem })
+      expect(scene().upstream.asked.filter((what) => what.includes(named))).toEqual([])
+      await run({ policy: { ...policy, hosts: ['api.github.com'] } })
+      expect(source()?.sha256).toBeDefined()
+    })
+
     it('are not read from a private repository that only the registry names', async () => {
       offer()
       push(files)

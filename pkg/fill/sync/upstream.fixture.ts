@@ -90,6 +90,9 @@ export class TestUpstream implements Sources {
     return {
       identity: `${type}:${url}`,
       type,
+      ...(origin.source?.type === 'github' && {
+        apiHost: new URL(origin.githubClientConfig?.apiUrl ?? 'https://api.github.com').host,
+      }),
       list: async ({ maxAgeMs = 0, datesOf, needsLicence }) => {
         this.listAges.push([url, maxAgeMs])
         if (maxAgeMs < Number.POSITIVE_INFINITY) this.#ask(`list ${url}`, url)

@@ -263,10 +263,12 @@ function openSource(
   namespace: string,
   { origin, isNamed }: WantedSource,
 ): ModuleUpstream {
-  const { type, url } = origin.source ?? {}
-  const refusal = policy && type === 'git' && !isNamed ? refusalOf(policy, url ?? '') : undefined
+  const upstream = sources.module(origin, namespace)
+  const { apiHost } = upstream
+  const url = apiHost === undefined ? (origin.source?.url ?? '') : `https://${apiHost}`
+  const refusal = policy && !isNamed ? refusalOf(policy, url) : undefined
   if (refusal !== undefined) throw new FillError('EgressRefused', refusal)
-  return sources.module(origin, namespace)
+  return upstream
 }
 
 /** A registry may name any repository that the credential of the config reads. @throws FillError */
