@@ -61,6 +61,23 @@ describe('shared results', () => {
     expect(shared.has('a')).toBe(false)
   })
 
+  it('are not awaited by a caller whose signal aborts, and come for the others', async () => {
+    const shared = opened()
+    const slow = Promise.withResolvers<number>()
+    const stop = new AbortController()
+    const { signal } = stop
+    const all = [
+      shared.get('a', () => slow.promise),
+      shared.get('a', next, { signal }),
+      shared.get('a', next, { signal: new AbortController().signal }),
+    ]
+    stop.abort(new Error('stopped'))
+    expect(await outcomes(all.slice(1, 2))).toEqual(['stopped'])
+    expect(await outcomes([shared.get('a', next, { signal })])).toEqual(['stopped'])
+    slow.resolve(7)
+    expect([await outcomes(all), made]).toEqual([[7, 'stopped', 7], 0])
+  })
+
   it('stay when an earlier one fails meanwhile', async () => {
     const shared = opened()
     const first = Promise.withResolvers<number>()

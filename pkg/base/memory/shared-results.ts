@@ -15,6 +15,8 @@ export interface ResultNeed<V> {
   readonly failedMs?: (error: unknown) => number
   /** Whether to make the result anew, whatever is known. */
   readonly isFresh?: boolean
+  /** Ends a wait for a result that another caller makes. */
+  readonly signal?: AbortSignal
 }
 
 /**
@@ -36,10 +38,10 @@ export class SharedResults<V> {
     let known = need.isFresh === true ? undefined : this.#made.get(key)
     while (known !== undefined) {
       try {
-        return await known
+        return await untilAborted(known, need.signal)
       } catch (error) {
         const now = this.#made.get(key)
-        if (now === known) throw error
+        if (now === known || need.signal?.aborted === true) throw error
         known = now
       }
     }
@@ -60,5 +62,18 @@ export class SharedResults<V> {
   /** Whether a result is known or being made. */
   has(key: string): boolean {
     return this.#made.get(key) !== undefined
+  }
+}
+
+async function untilAborted<V>(result: Promise<V>, signal: AbortSignal | undefined): Promise<V> {
+  if (signal === undefined) return result
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([result, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }

@@ -24,8 +24,9 @@ export async function pagesFromSource(
   const key = JSON.stringify([namespace, name, version, source])
   const upstream = context.sources.module({ name, source, githubClientConfig }, namespace)
   const limits = context.limits.module
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
-  return context.pages.get(key, async () => {
+  const make = async () => {
+    // It begins after the wait for another caller.
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
     const resolved = await upstream.resolve(version, { signal: deadline })
     const { file, path } = await upstream.fetch(resolved, { signal: deadline, limits })
     try {
@@ -35,7 +36,8 @@ export async function pagesFromSource(
     } finally {
       await file.remove()
     }
-  })
+  }
+  return context.pages.get(key, make, { signal })
 }
 
 /** The repository with the documentation of a provider version; undefined for modules, too. */

@@ -228,32 +228,39 @@ async function filesOf(
     const waitsFor = `${context.providerFiles.has(key) ? 'files' : 'clones'}/${namespace}`
     if (!context.slots.take(waitsFor, keyOf(object.metadata))) return { waitsFor }
   }
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
   // A list of a host with a rate limit is newer than the attempt that failed, and the same for all versions.
   const updateMs = upstream.file === undefined ? freshListMs : context.timings.stalledMs * 0.8
   const maxAgeMs = isUpdate ? updateMs : listMs
-  const asking = {
-    signal: deadline,
+  /** The deadline begins after the wait for another caller. */
+  const asking = () => ({
+    signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)]),
     maxAgeMs: request === undefined ? maxAgeMs : 0,
     maxIncompleteAgeMs: incompleteListMs,
-  }
+  })
   const failedMs = () => (signal.aborted ? 0 : brokenMs)
   const list = async () => {
-    await upstream.list(asking)
-    await requireReadable(wanted, upstream, asking)
+    const options = asking()
+    await upstream.list(options)
+    await requireReadable(wanted, upstream, options)
   }
   let isListed = false
   const make = async () => {
-    await context.repositories.get(whole, list, { failedMs, isFresh: request !== undefined })
+    await context.repositories.get(whole, list, {
+      failedMs,
+      isFresh: request !== undefined,
+      signal,
+    })
     isListed = true
     // The list that was just asked for is recent enough.
-    const recent = { ...asking, maxAgeMs: Math.max(asking.maxAgeMs, freshListMs) }
+    const options = asking()
+    const recent = { ...options, maxAgeMs: Math.max(options.maxAgeMs, freshListMs) }
     const resolved = await upstream.resolve(version, recent)
-    return readFiles(context, upstream, resolved, { repository, signal: deadline })
+    return readFiles(context, upstream, resolved, { repository, signal: options.signal })
   }
   return context.providerFiles.get(key, make, {
     isKept: (found) => !('bytes' in found && found.bytes.length > maxSharedBytes),
     failedMs: () => (isListed ? failedMs() : 0),
+    signal,
   })
 }
 
