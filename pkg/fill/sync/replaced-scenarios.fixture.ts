@@ -259,7 +259,19 @@ export function replacedScenarios(scene: () => Scene): void {
       scene().upstream.faults.clear()
       releases('stolen')
       scene().aheadMs += 2 * hour
+      const notes: string[] = []
+      scene().through = (objects) => ({
+        ...objects,
+        writeStatus(object, status) {
+          if (object.kind === 'Version') notes.push(JSON.stringify(status))
+          return objects.writeStatus(object, status)
+        },
+      })
       await scene().run()
+      scene().through = undefined
+      expect(notes.join('\n')).toContain(
+        `upstream has 1.1.0, which the last list of Depot ${scene().namespace}/main did not have. It is stored when a list has it and it is old enough`,
+      )
       await eventually(() => expect(listing()?.heldBack).toMatchObject([{ version: '1.1.0' }]))
       expect(fetched()).toBe(2)
       expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)

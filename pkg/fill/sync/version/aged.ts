@@ -94,9 +94,9 @@ async function unagedContent(
   const by = depot === undefined ? 'its Depot' : `Depot ${keyOf(depot.metadata)}`
   const what =
     seen === undefined
-      ? `upstream has ${name}, which the last list of ${by} did not have`
-      : `upstream replaced ${name} after ${by} had let it in`
-  throw new FillError(isLost ? 'ArchiveLost' : 'UpstreamChanged', `${what}. ${after}`)
+      ? `upstream has ${name}, which the last list of ${by} did not have. It is stored when a list has it and it is old enough`
+      : `upstream replaced ${name} after ${by} had let it in. ${after}`
+  throw new FillError(isLost ? 'ArchiveLost' : 'UpstreamChanged', what)
 }
 
 /** Has a Depot polled for content that it did not list: at once for each, then each hour while its list stays as it is. */
