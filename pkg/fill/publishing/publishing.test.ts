@@ -199,6 +199,33 @@ it('refuses the rest of a release once another build has published a platform', 
   expect(objects.list('Version')).toHaveLength(2)
 })
 
+it('says what another build has, also of an archive that a person placed in storage', async () => {
+  const platforms = ['linux_amd64', 'windows_amd64'] as const
+  const refusalOf = async (name: string, some: Platforms) =>
+    (await plannedRelease(name, some)).refusals[0]?.message
+  const placed = (version: string, more: object) =>
+    context.objects.create({
+      kind: 'Version',
+      metadata: { name: `cmdb-${version}`, namespace: 'team' },
+      spec: {
+        type: 'Provider',
+        version,
+        ...{ operatingSystem: 'linux', architecture: 'amd64', fileName: 'x.zip' },
+        providerConfigRef: { name: 'cmdb' },
+        ...more,
+      },
+    })
+  await publishProvider(context, await plannedRelease('first', platforms))
+  await placed('2.0.0', {})
+  expect(await refusalOf('second', ['linux_amd64'])).toMatch(
+    /^1\.0\.0 is published with windows_amd64, which this release lacks: it has linux_amd64 \(Version \S+, SHA-256 \w{64}\), and this release has linux_amd64 \(SHA-256 \w{64}\)\./,
+  )
+  const third = await plannedRelease('third', ['darwin_arm64'], '2.0.0')
+  expect(third.refusals[0]?.message).toMatch(
+    /^2\.0\.0 is published with linux_amd64, which this release lacks: it has linux_amd64 \(Version team\/cmdb-2\.0\.0, placed in storage\), and this release has darwin_arm64 \(SHA-256 \w{64}\)\./,
+  )
+})
+
 it('lets a caller over HTTP ask again if somebody else took the name meanwhile', async () => {
   context = { ...context, publisher: {} }
   const taken = Promise.withResolvers<void>()
@@ -368,7 +395,7 @@ describe('a release that was begun and never finished', () => {
     expect(second.refusals).toMatchObject([{ reason: 'ReleaseIncomplete' }])
     const message = second.refusals[0]?.message ?? ''
     expect(message).toMatch(
-      /darwin_arm64 has SHA-256 \w{64} \(Version team\/cmdb-1-0-0-darwin-arm64\)/,
+      /it has darwin_arm64 \(Version team\/cmdb-1-0-0-darwin-arm64, SHA-256 \w{64}\), and this release has darwin_arm64 \(SHA-256 \w{64}\)/,
     )
     expect(message).toContain('or delete Version team/cmdb-1-0-0-darwin-arm64 first')
   })

@@ -330,16 +330,32 @@ export function otherBuildOf(
   }[],
 ): FillError | undefined {
   const { version } = target
-  const platforms = new Set(release.map(({ platform }) => platformText(platform)))
-  const lacking = siblingsOfVersion(target).filter((one) => !platforms.has(platformOf(one)))
-  const [there] = lacking
-  const [own] = release
-  if (there === undefined || own === undefined) return undefined
-  const digests = `${platformOf(there)} has SHA-256 ${there.sha256} (${nameOf(there.object)}), and ${platformText(own.platform)} of this release has ${own.file.sha256}`
+  const platforms = new Map(release.map((one) => [platformText(one.platform), one] as const))
+  const there = siblingsOfVersion(target)
+  const lacking = there.filter((one) => !platforms.has(platformOf(one)))
+  const [first] = lacking
+  const [any] = release
+  if (first === undefined || any === undefined) return undefined
+  const differs = (one: Sibling): boolean => {
+    const own = platforms.get(platformOf(one))?.file.sha256
+    return own !== undefined && own !== one.sha256
+  }
+  const other = there.find(differs) ?? first
+  const digests = bothTexts(other, platforms.get(platformOf(other)) ?? any)
   return new FillError(
     'VersionExists',
     `${version} is published with ${lacking.map(platformOf).toSorted().join(', ')}, which this release lacks: ${digests}. Publish all platforms of one build, or another version`,
   )
+}
+
+/** What was published, and what this release has: for the same platform if both have it. */
+export function bothTexts(
+  there: Sibling,
+  own: { readonly platform: Platform; readonly file: Pick<Digests, 'sha256'> },
+): string {
+  const { sha256, object } = there
+  const archive = sha256 === undefined ? 'placed in storage' : `SHA-256 ${sha256}`
+  return `it has ${platformOf(there)} (${nameOf(object)}, ${archive}), and this release has ${platformText(own.platform)} (SHA-256 ${own.file.sha256})`
 }
 
 /** An object as a person finds it, such as `Version team/vpc-1-0-0`. */

@@ -9,7 +9,7 @@ import { hasReason, unavailable } from '../../base/errors/errors.ts'
 import { refOf, type StoredObject } from '../../records/store/store.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
 import type { PublishContext } from './plan.ts'
-import { nameOf, platformOf, platformText, type Sibling, type Target } from './target.ts'
+import { bothTexts, nameOf, platformOf, platformText, type Sibling, type Target } from './target.ts'
 
 /*
  * Releases that were begun and never served: a kill, or an error that stays, came before the last platform had its Version.
@@ -100,13 +100,11 @@ export function unfinishedRefused(
   const { others } = unfinishedOf(target, archives)
   const [first] = others
   if (first === undefined) return undefined
-  const ours = new Map(
-    archives.map(({ platform, file }) => [platformText(platform), file.sha256] as const),
-  )
+  const ours = new Map(archives.map((one) => [platformText(one.platform), one] as const))
   const { sibling, platform, lacking } = others.find((one) => ours.has(one.platform)) ?? first
-  const own = ours.get(platform)
-  const [[otherPlatform, other] = []] = ours
-  const digests = `${platform} has SHA-256 ${sibling.sha256} (${nameOf(sibling.object)}), and ${own === undefined ? `${otherPlatform} of this release has ${other}` : `this archive has ${own}`}`
+  const own = ours.get(platform) ?? archives[0]
+  if (own === undefined) return undefined
+  const digests = bothTexts(sibling, own)
   const what = `${target.version} was begun with other zips and is not served, because it lacks ${lacking.join(', ')}: ${digests}. Finish it with its zips`
   const refusal = (rest: string) => new FillError('ReleaseIncomplete', `${what}, or ${rest}`)
   // Somebody's own credentials may allow to create Versions, and not to delete them.
