@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
-import { jsonOf, ReasonError, unavailable } from '../../pkg/base/errors/errors.ts'
+import { jsonOf, type Reason, ReasonError, unavailable } from '../../pkg/base/errors/errors.ts'
 import { statusLine } from '../../pkg/base/run/run.ts'
 import type { PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -52,7 +52,10 @@ const Published = z.object({
 const Refused = z.object({
   errors: z.array(z.string()).min(1),
   missing: z.array(z.string()).optional(),
+  refusals: z.array(z.object({ reason: z.string() })).optional(),
 })
+/** Reasons of the cluster, such as a quota: a part of a release may be there then. */
+const ofCluster: ReadonlySet<string> = new Set<Reason>(['Forbidden', 'Invalid', 'AlreadyExists'])
 const Versions = z.object({ version: z.string(), platforms: z.array(z.unknown()).optional() })
 const ModuleList = z.object({ modules: z.array(z.object({ versions: z.array(Versions) })) })
 const ProviderList = z.object({ versions: z.array(Versions) })
@@ -176,7 +179,12 @@ export class Destination {
     if (status >= 500 || (status < 300 && said === undefined)) throw unavailable(errors.join('; '))
     for (const error of errors) process.stderr.write(plainText(`depot: ${error}\n`))
     if (status === 401) process.stderr.write(`depot: ${this.#registry.remedyFor(host)}\n`)
-    return { outcome: 'refused', text: 'refused: nothing was published' }
+    const isHalf = said?.refusals?.some(({ reason }) => ofCluster.has(reason)) ?? false
+    const text =
+      isHalf && !this.#isModule
+        ? 'refused: platforms that are new are not served until all of them are there; run the same command again once the cluster takes them'
+        : 'refused: nothing was published'
+    return { outcome: 'refused', text }
   }
 
   /** The token goes to the registry's own host only, whatever its discovery says. */

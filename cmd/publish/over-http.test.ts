@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type LoneServer, serveHttpsAlone } from '../../hack/testbed/upstream/https-server.ts'
+import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
+import { put } from '../import/import.fixture.ts'
 import { runPublish } from './publish.fixture.ts'
 
 /** @param body text is that of a proxy, which is not JSON */
@@ -19,6 +21,7 @@ let dir: string
 /** How the registry answers the list of versions, and each of the publications. */
 let listed: (answer: Answer) => void
 let published: ((answer: Answer) => void)[]
+let finished: (answer: Answer) => void
 let received: string[]
 /** Whether the next archive is cut off in its middle. */
 let isCut: boolean
@@ -49,7 +52,12 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promi
     outgoing.writeHead(status, { 'content-type': type, ...headers })
     outgoing.end(isText ? body : JSON.stringify(body))
   }
-  if (url.startsWith('/.well-known/')) answer(200, { 'modules.v1': '/depot/modules/v1/' })
+  if (url.startsWith('/.well-known/')) {
+    answer(200, {
+      'modules.v1': '/depot/modules/v1/',
+      'providers.v1': '/depot/providers/v1/',
+    })
+  } else if (method === 'POST') finished(answer)
   else if (method === 'PUT' && isCut) {
     isCut = false
     incoming.once('data', () => incoming.socket.destroy())
@@ -60,18 +68,32 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promi
 }
 
 const run = (...more: readonly string[]) =>
+  send(['module', 'vpc', '--to', `${registry.host}/team/vpc/aws`, '--version=1.0.0', ...more])
+
+const runProvider = async () => {
+  const zip = await zipOf([{ path: 'terraform-provider-cmdb_v1.0.0', content: 'binary' }])
+  put(join(dir, 'dist/terraform-provider-cmdb_1.0.0_linux_amd64.zip'), zip)
+  return send(['provider', 'dist', '--to', `${registry.host}/team/cmdb`])
+}
+
+const send = (words: readonly string[]) =>
   runPublish(dir, [
-    'module',
-    'vpc',
-    '--to',
-    `${registry.host}/team/vpc/aws`,
-    '--version=1.0.0',
+    ...words,
     '--token-file',
     join(dir, 'token'),
     '--egress-ca-path',
     registry.authority.caFile,
-    ...more,
   ])
+
+it.each([
+  ['Forbidden', 'exceeded quota', 'platforms that are new are not served until all of them'],
+  ['VersionExists', '1.0.0 is published with other files', 'nothing was published'],
+])('says of a release that %s refuses what is there', async (reason, message, text) => {
+  finished = (answer) => answer(422, { errors: [message], refusals: [{ reason, message }] })
+  const { status, stdout, stderr } = await runProvider()
+  expect([status, stderr]).toEqual([1, `depot: ${message}\n`])
+  expect(stdout).toContain(`refused: ${text}`)
+})
 
 it.each([
   [401, 'not compared: you may not read it'],
