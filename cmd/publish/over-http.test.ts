@@ -95,6 +95,15 @@ it.each([
   expect(stdout).toContain(`refused: ${text}`)
 })
 
+it('says why files of a release are missing again and again', async () => {
+  const name = 'terraform-provider-cmdb_1.0.0_linux_amd64.zip'
+  finished = (answer) => answer(409, { errors: ['missing'], missing: [name] })
+  published = Array.from({ length: 6 }, () => (answer: Answer) => answer(201, {}))
+  const { status, stderr } = await runProvider()
+  expect([status, received.length]).toEqual([3, 6])
+  expect(stderr).toContain('or another job with the same identity sends other files')
+})
+
 it.each([
   [401, 'not compared: you may not read it'],
   [403, 'not compared: you may not read it'],

@@ -67,7 +67,7 @@ async function sendRelease(
     }
   }
   throw unavailable(
-    'some files did not arrive where the others are, because the controller has several replicas',
+    'files of the release were missing each time: the controller has several replicas, or another job with the same identity sends other files of this version',
   )
 }
 
