@@ -348,7 +348,7 @@ export function otherBuildOf(
   )
 }
 
-/** What was published, and what this release has: for the same platform if both have it. */
+/** Names a published archive, and one of this release: of the same platform if both have it. */
 export function bothTexts(
   there: Sibling,
   own: { readonly platform: Platform; readonly file: Pick<Digests, 'sha256'> },
