@@ -210,7 +210,9 @@ it('says what another build has, also of an archive that a person placed in stor
       spec: {
         type: 'Provider',
         version,
-        ...{ operatingSystem: 'linux', architecture: 'amd64', fileName: 'x.zip' },
+        operatingSystem: 'linux',
+        architecture: 'amd64',
+        fileName: 'x.zip',
         providerConfigRef: { name: 'cmdb' },
         ...more,
       },
