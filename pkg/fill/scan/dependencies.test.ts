@@ -1,10 +1,11 @@
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { conditionOf, type ScanPolicy, sourceFileOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { type ArchiveStore, openArchiveStore } from '../../archives/storage/storage.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { ScanScene } from './scan.fixture.ts'
+import { execScanner } from './scan.ts'
 
 let scene: ScanScene
 beforeEach(async () => {
@@ -170,6 +171,24 @@ it('decides by the scan of its archive while the storage does not give its sourc
   )
   expect((await scene.status('bad')).quarantinedBy?.[0]?.message).toContain('CVE-1')
   expect((await scene.status('good')).quarantinedBy).toBeUndefined()
+})
+
+it('scans the other platforms while the file of one is lost, and names it there only', async () => {
+  await counting()
+  await store()
+  await rm(await sourcePath('linux'))
+  const message = expect.stringMatching(/^storage has no archive terraform-provider-linux_/)
+  for (const database of ['first', 'second', 'third']) {
+    const command = execScanner(join(scene.folder, 'scanner'))
+    const identity = async () => ({ scanner: 'scanner 1', databases: { dependencies: database } })
+    const { failures } = await scene.run({ scanner: { ...command, identity }, slots: 4 })
+    expect(failures()).toEqual([{ key: 'team/linux (source)', message }])
+    for (const os of ['darwin', 'windows']) {
+      expect((await scene.status(os)).dependencyScan?.database).toBe(database)
+    }
+    scene.aheadMs += 30 * 3_600_000
+  }
+  expect(await said('linux')).toMatchObject({ reason: 'ScanFailed', message })
 })
 
 it('refuses files that differ from what was fetched, and fails once for all platforms', async () => {

@@ -2,13 +2,13 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SecurityFinding, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { ArchiveError, type LimitsByKind, unpack } from '../../archives/archive/archive.ts'
-import type { Spool } from '../../archives/spool/spool.ts'
+import type { Spool, SpoolFile } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
 import { codeOf, messageOf } from '../../base/errors/errors.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { readStored, storedPlaceOf } from '../sync/sync.ts'
 import { type ScanPart, storedPart } from './part.ts'
-import type { ArchiveScanner, ScannerIdentity } from './scanner.ts'
+import type { ArchiveScanner, ScannerIdentity, ScanTarget } from './scanner.ts'
 import { failed, runScanner } from './scanner-process.ts'
 
 export interface ArchiveScanning {
@@ -42,21 +42,47 @@ export interface ScannedFile {
   readonly findings: SecurityFinding[]
 }
 
+export interface ScanSteps<R> {
+  /** Whether an archive of this digest needs no scan. */
+  readonly isKnown: (sha256: string) => boolean
+  /** Scans the copy, or takes the result of a scan of the same bytes. */
+  readonly finish: (scan: () => Promise<ScannedFile>) => Promise<R>
+}
+
 /**
  * Copies an archive of a Version from storage, checks its digest, unpacks it into a folder of its own, and scans that.
  *
- * @param isKnown whether an archive of this digest needs no scan
- * @returns undefined if it needs none
+ * @returns undefined if it needs no scan
  * @throws ScanError, FillError or RegistryError
  */
-export async function scanArchive(
+export async function scanArchive<R>(
   scanning: ArchiveScanning,
   { version, part, identity }: ScanSubject,
-  isKnown: (sha256: string) => boolean,
+  { isKnown, finish }: ScanSteps<R>,
   signal: AbortSignal,
-): Promise<ScannedFile | undefined> {
+): Promise<R | undefined> {
+  const { fileName = '', sha256: expected } = storedPart(version, part) ?? {}
+  const { place } = storedPlaceOf(scanning, version)
+  const stored = await nameFullDisk(readStored(scanning, place, fileName, { signal }))
+  // One message for both: a Version may name a place of another tenant, whose digests are secrets.
+  const absent = () => failed(`storage has no archive ${fileName} with the digest of this Version`)
+  if (stored === undefined) throw absent()
+  const { reserved, sha256 } = stored
   try {
-    return await scanCopy(scanning, { version, part, identity }, isKnown, signal)
+    if (sha256 !== (expected ?? sha256)) throw absent()
+    if (isKnown(sha256)) return undefined
+    const subject = { reserved, target: part.target, identity, signal }
+    const scan = async () => ({ sha256, findings: await scanCopy(scanning, subject) })
+    return await finish(() => nameFullDisk(scan()))
+  } finally {
+    await reserved.remove()
+  }
+}
+
+/** @throws ScanError if the disk takes no more */
+async function nameFullDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
   } catch (error) {
     const code = codeOf(error)
     if (!diskCodes.has(code)) throw error
@@ -65,48 +91,39 @@ export async function scanArchive(
   }
 }
 
-async function scanCopy(
-  scanning: ArchiveScanning,
-  { version, part, identity }: ScanSubject,
-  isKnown: (sha256: string) => boolean,
-  signal: AbortSignal,
-): Promise<ScannedFile | undefined> {
-  const { scanner, limits, deadlineMs, isOffline } = scanning
-  const { target } = part
-  const { fileName = '', sha256: expected } = storedPart(version, part) ?? {}
-  const { place } = storedPlaceOf(scanning, version)
-  const stored = await readStored(scanning, place, fileName, { signal })
-  // One message for both: a Version may name a place of another tenant, whose digests are secrets.
-  const absent = () => failed(`storage has no archive ${fileName} with the digest of this Version`)
-  if (stored === undefined) throw absent()
-  const { reserved, sha256 } = stored
-  try {
-    if (sha256 !== (expected ?? sha256)) throw absent()
-    if (isKnown(sha256)) return undefined
-    return await inFolder(scanning.workDir, async ({ folder, home }) => {
-      await unpack({
-        file: reserved.path,
-        limits: limits[target === 'binary' ? 'provider' : 'module'],
-        scratch: `${reserved.path}.scratch`,
-        into: folder,
-        // Scanners skip executables that nobody may execute. Nothing here is ever run.
-        mode: target === 'binary' ? 0o500 : 0o400,
-        signal,
-      }).catch((error: unknown) => {
-        if (!(error instanceof ArchiveError)) throw error
-        throw failed(`the archive cannot be unpacked: ${error.message}`, error)
-      })
-      await reserved.remove()
-      const executables = (await readdir(folder)).filter(isExecutable)
-      await scanner.prepare?.(target, folder)
-      const args = scanner.argumentsFor(target, folder, identity)
-      const run = { args, home, deadlineMs, isOffline, maxOutputBytes, signal }
-      const output = await runScanner({ ...run, command: scanner.command })
-      return { sha256, findings: scanner.findingsIn(output, target, executables) }
+interface CopySubject {
+  readonly reserved: SpoolFile
+  readonly target: ScanTarget
+  readonly identity: ScannerIdentity
+  readonly signal: AbortSignal
+}
+
+/** Scans a copy, and removes it as soon as it is unpacked. */
+function scanCopy(
+  { workDir, scanner, limits, deadlineMs, isOffline }: ArchiveScanning,
+  { reserved, target, identity, signal }: CopySubject,
+): Promise<SecurityFinding[]> {
+  return inFolder(workDir, async ({ folder, home }) => {
+    await unpack({
+      file: reserved.path,
+      limits: limits[target === 'binary' ? 'provider' : 'module'],
+      scratch: `${reserved.path}.scratch`,
+      into: folder,
+      // Scanners skip executables that nobody may execute. Nothing here is ever run.
+      mode: target === 'binary' ? 0o500 : 0o400,
+      signal,
+    }).catch((error: unknown) => {
+      if (!(error instanceof ArchiveError)) throw error
+      throw failed(`the archive cannot be unpacked: ${error.message}`, error)
     })
-  } finally {
     await reserved.remove()
-  }
+    const executables = (await readdir(folder)).filter(isExecutable)
+    await scanner.prepare?.(target, folder)
+    const args = scanner.argumentsFor(target, folder, identity)
+    const run = { args, home, deadlineMs, isOffline, maxOutputBytes, signal }
+    const output = await runScanner({ ...run, command: scanner.command })
+    return scanner.findingsIn(output, target, executables)
+  })
 }
 
 /** Terraform starts a file at the top of the archive with such a name. */

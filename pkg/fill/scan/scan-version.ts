@@ -49,7 +49,7 @@ export interface ScanContext extends ArchiveScanning {
   /** By uid of the Version. A scan that failed is not written down. */
   readonly lastScans: Readonly<Record<ScanPart['summary'], Map<string, LastScan>>>
   /** Scans of go.mod and go.sum, which the platforms of a version have in common. */
-  readonly shared: SharedResults<ScanResult | undefined>
+  readonly shared: SharedResults<ScanResult>
   /** The policy of the installation, which others can only make stricter. */
   readonly defaultPolicy?: ScanPolicy | undefined
   /** @throws ScanError */
@@ -69,7 +69,7 @@ export interface ScanResult {
 
 /** How long platforms take the failure of a scan that they have in common: less than the wait after it. */
 const sharedMs = 2 * 60_000
-/** The same for a failure of something else, such as a storage that is unreachable. */
+/** The same for a failure of something else, such as a work folder that is gone. */
 const retryMs = 100
 
 /**
@@ -116,14 +116,16 @@ export async function scanVersion(
       return dueInMs(sha256) !== 0
     }
     let isScanned = false
-    const scan = async () => {
-      isScanned = true
-      const found = await scanArchive(context, subject, isKnown, signal)
-      return found && resultFrom(found, part, identity, context.clock())
-    }
     // Those who wait have no slot: they try again by themselves later.
     const failedMs = (error: unknown) => (error instanceof ScanError ? sharedMs : retryMs)
-    const scanned = await (key === undefined ? scan() : context.shared.get(key, scan, { failedMs }))
+    const finish = (scan: () => Promise<ScannedFile>) => {
+      const make = async () => {
+        isScanned = true
+        return resultFrom(await scan(), part, identity, context.clock())
+      }
+      return key === undefined ? make() : context.shared.get(key, make, { failedMs })
+    }
+    const scanned = await scanArchive(context, subject, { isKnown, finish }, signal)
     if (scanned === undefined) {
       await sayScanned(context, object, part, read)
       return {}

@@ -102,7 +102,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     ...options,
     clock,
     lastScans,
-    shared: new SharedResults<ScanResult | undefined>({ maxEntries: 20, clock }),
+    shared: new SharedResults<ScanResult>({ maxEntries: 20, clock }),
   }
   const look = async (): Promise<ScannerIdentity> => {
     const found = await scanner.identity()
