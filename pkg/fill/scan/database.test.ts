@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Objects } from '../../records/store/store.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner } from './scan.ts'
 
@@ -115,4 +116,43 @@ it('spreads scans with a new database over a tenth of the interval before and af
   expect(first).toBeGreaterThan(0)
   expect(first).toBeLessThan(names.length)
   expect(await doneAfter(27)).toBe(names.length - first)
+})
+
+it('scans again in the same process after its clock was wrong', async () => {
+  const failing = await scene.scanner('process.exit(1)')
+  const databases = {
+    get source() {
+      return database
+    },
+  }
+  const identity = async () => ({ scanner: 'scanner 1', databases })
+  await scene.store('network', [{ path: 'main.tf', content: '' }])
+  scene.aheadMs = 400 * 24 * 3_600_000
+  let objects: Objects | undefined
+  const through = (opened: Objects) => (objects = opened)
+  const scans = await scene.begin({ scanner: { ...execScanner(failing), identity }, through })
+  /** The Version is looked at again, because its status changes. */
+  const look = async (note: string) => {
+    const object = objects?.get('Version', 'team', 'network')
+    if (object === undefined) throw new Error('there is no Version')
+    await objects?.writeStatus(object, { ...(object.status as object), syncStatus: note })
+    await scans.idle()
+  }
+  await scans.idle()
+  expect(scans.failures()).toHaveLength(1)
+  await scanner()
+  await look('with a wrong clock')
+  expect(scans.done).toBe(0)
+  scene.aheadMs = 0
+  await look('after a failure')
+  expect(scans.done).toBe(1)
+  scene.aheadMs = 400 * 24 * 3_600_000
+  await write('second')
+  await look('with a wrong clock')
+  expect(scans.done).toBe(2)
+  scene.aheadMs = 0
+  await write('third')
+  await look('after a scan')
+  expect(scans.done).toBe(3)
+  expect(await found()).toEqual([['third'], 'third'])
 })

@@ -236,12 +236,13 @@ function lastScanOf(
   { status, metadata }: Version,
   { summary, findings }: ScanPart,
 ): LastScan | undefined {
-  const known = lastScans[summary].get(metadata.uid)
+  // A clock was wrong at a time in the future.
+  const past = (ms: number) => (ms > clock() + rescanMs ? 0 : ms)
+  const own = lastScans[summary].get(metadata.uid)
+  const known = own && { ...own, atMs: past(own.atMs) }
   const written = status?.[summary]
   if (written === undefined) return known
-  const writtenMs = msOf(status?.[findings]?.scannedAt) ?? 0
-  // A clock was wrong then.
-  const atMs = writtenMs > clock() + rescanMs ? 0 : writtenMs
+  const atMs = past(msOf(status?.[findings]?.scannedAt) ?? 0)
   // Times are written in seconds. A later one is of another scanner.
   if (known !== undefined && known.atMs >= atMs) return known
   const { sha256, scanner, database } = written

@@ -152,7 +152,9 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     const failing = failureKey(key, part.condition)
     const earlier = failures.get(failing)
     const waitMs = (earlier?.againMs ?? 0) - clock()
-    if (earlier !== undefined && waitMs > 0 && isSame(earlier, object)) return { afterMs: waitMs }
+    // A longer wait is due to a clock that was wrong.
+    const isWaiting = waitMs > 0 && waitMs <= rescanMs
+    if (earlier !== undefined && isWaiting && isSame(earlier, object)) return { afterMs: waitMs }
     try {
       const outcome = await scanVersion(context, object, part, signal)
       if (outcome.waitsFor !== undefined) return outcome
