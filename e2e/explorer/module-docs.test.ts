@@ -185,6 +185,23 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await close()
   })
 
+  it('leads links from before there were tabs to the lists', async () => {
+    for (const [link, tab] of [
+      ['?v_q=1.0', 'Versions'],
+      ['?f_severity=CRITICAL#findings', 'Findings'],
+      ['#downloads', 'Versions'],
+    ] as const) {
+      const { page, problems, close } = await open(`${module}${link}`)
+      await tabs(page).locator('[aria-current="page"]', { hasText: tab }).waitFor()
+      await tabs(page).getByRole('link', { name: 'README' }).click()
+      await tabs(page).locator('[aria-current="page"]', { hasText: 'README' }).waitFor()
+      await page.reload()
+      await tabs(page).locator('[aria-current="page"]', { hasText: 'README' }).waitFor()
+      expect(problems).toEqual([])
+      await close()
+    }
+  })
+
   it('leaves room for every column, whatever types and defaults are', async () => {
     for (const width of [1440, 1000, 320]) {
       const { page, close } = await open(`${module}?tab=inputs`, width)
