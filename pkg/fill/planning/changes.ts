@@ -146,7 +146,9 @@ function* reported(
   }
   const held = conditionOf(object.status as Module['status'], 'RemovalHeld')
   if (held?.status === 'True') yield { action: 'hold', ...ref, message: held.message }
-  for (const { version, until, message } of heldBackIn(object)) {
+  for (const { why, version, until, message } of heldBackIn(object)) {
+    // Its Version says so, and stays as it is.
+    if (why === 'Breaking') continue
     const parts = [until && `too young until ${until}`, message].filter(
       (part) => part !== undefined,
     )
