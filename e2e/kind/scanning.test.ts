@@ -201,7 +201,7 @@ it('downloads the database from a mirror with the release, and shows its age', a
 it('quarantines versions with critical findings, and serves the others', async () => {
   const provider = await until(
     () => statusOf('provider-1-0-0'),
-    ({ binaryScan }) => binaryScan !== undefined,
+    ({ binaryScan, quarantinedBy }) => binaryScan !== undefined && quarantinedBy !== undefined,
     420_000,
   )
   expect(provider).toMatchObject({

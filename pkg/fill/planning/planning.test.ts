@@ -160,7 +160,7 @@ it('says why a stored version stays when its new source has content that is too 
   scene.upstream.repository(fork, { 'v1.0.0': 'stolen' })
   scene.aheadMs += 3_600_000
   const wait = expect.stringMatching(
-    /^git\.test\/fork has other content under v?1\.0\.0 than the stored archive, which is still served: it is stored when/,
+    /^git\.test\/fork has other content under v?1\.0\.0 than the stored archive, which is still served. The new content is stored once it is old enough, too/,
   ) as string
   expect(await planned()).toContainEqual(
     expect.objectContaining({ action: 'wait', kind: 'Module', message: wait }),
