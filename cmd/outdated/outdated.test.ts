@@ -302,7 +302,7 @@ it('writes Markdown and SARIF with the text of others harmless', async () => {
   const { stdout } = await outdated(['-o', 'markdown'])
   expect(stdout).toBe(`| place | source | version | finding |
 | --- | --- | --- | --- |
-| \`a b.tf:1\` | \`${host}/network/vpc/aws\` | 1.2.0 | excluded: 2.0.0 is the latest, which "~\\> 1.0, \\!= 1.9" excludes |
+| \`a b.tf:1\` | \`${host}/network/vpc/aws\` | 1.2.0 | excluded: 2.0.0 is the latest, which "~> 1.0, != 1.9" excludes |
 
 1 judged, 1 with findings, 0 undecided, 0 not judged, 1 without states and findings of their registry.
 `)

@@ -1,4 +1,4 @@
-import { oneLine } from '../../pkg/api/changes/changes.ts'
+import { markdownText, oneLine } from '../../pkg/api/changes/changes.ts'
 import type { DocsProblem } from '../../pkg/api/docs/docs.ts'
 import { problemText } from '../../pkg/archives/docs/docs.ts'
 import { checks, type Item } from './items.ts'
@@ -64,17 +64,21 @@ export const asJson = ({ items, problems }: Report): string =>
 export function asMarkdown({ items, problems }: Report): string {
   const rows = items.flatMap((item) =>
     linesOf(item).map((line) =>
-      [code(placeOf(item)), code(item.source), cell(item.version ?? ''), cell(line)].join(' | '),
+      [
+        code(placeOf(item)),
+        code(item.source),
+        markdownText(item.version ?? ''),
+        markdownText(line),
+      ].join(' | '),
     ),
   )
   const table = ['| place | source | version | finding |', '| --- | --- | --- | --- |']
   const lines = rows.length === 0 ? [] : [...table, ...rows.map((row) => `| ${row} |`), '']
-  lines.push(...problems.flatMap((problem) => [`Not read: ${cell(problemText(problem))}`, '']))
+  lines.push(
+    ...problems.flatMap((problem) => [`Not read: ${markdownText(problemText(problem))}`, '']),
+  )
   return `${[...lines, `${summaryOf(items)}.`].join('\n')}\n`
 }
-
-/** Text of others must neither end a cell nor begin a link, an image or HTML. */
-const cell = (text: string): string => oneLine(text).replaceAll(/[\\|[\]<>*_!`@]/g, '\\$&')
 
 /** Text of others as code. It ends at the first run of as many backticks as it begins with. */
 function code(value: string): string {

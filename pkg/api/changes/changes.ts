@@ -53,19 +53,21 @@ export function comparisonMarkdown(
   note?: string,
 ): string {
   const blocks = changeGroups(changes).map(([heading, group]) => {
-    const rows = group.map((change) => `| ${cell(subjectOf(change))} | ${cell(change.why)} |`)
+    const rows = group.map(
+      (change) => `| ${markdownText(subjectOf(change))} | ${markdownText(change.why)} |`,
+    )
     return `**${heading}**\n\n| | |\n| --- | --- |\n${rows.join('\n')}\n`
   })
-  const title = `### ${cell(from)} to ${cell(to)}: ${verdict}\n`
-  const notes = note === undefined ? [] : [`${cell(note)}\n`]
+  const title = `### ${markdownText(from)} to ${markdownText(to)}: ${verdict}\n`
+  const notes = note === undefined ? [] : [`${markdownText(note)}\n`]
   const body = blocks.length > 0 ? blocks : ['No change of the interface.\n']
   return [title, ...body, ...notes].join('\n')
 }
 
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
-/** Text of a module without effect: a space of no width keeps a code host from naming people and issues in it. */
-const cell = (text: string): string =>
+/** Text of others without effect: a space of no width keeps a code host from naming people and issues in it. */
+export const markdownText = (text: string): string =>
   oneLine(text)
     .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '')
     .replaceAll('&', '&amp;')
