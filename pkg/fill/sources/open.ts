@@ -76,8 +76,9 @@ interface RegistryQuestion {
 export function openSources(options: SourcesOptions): RegistrySources {
   const { egress, spool, secrets, upstreamHosts, metrics, clock = Date.now } = options
   const { githubSecretName = 'depot-github', githubApiUrl = 'https://api.github.com' } = options
-  const { unsignedRemedy = 'set signature: IfPresent in its config to accept it nevertheless' } =
-    options
+  const {
+    unsignedRemedy = 'set signature: IfPresent in its config to accept it nevertheless, unless a policy has requireSignature',
+  } = options
   const log = options.log.child({ component: 'sources' })
   const upstream = new UpstreamClient(egress, spool, metrics, clock)
   const cache = new ListingCache(options.listingsDir, log, clock)
