@@ -14,7 +14,12 @@ const samples: readonly Sample[] = [
     provider: 'aws',
     versions: ['1.0.0'],
     heldBack: [
-      { version: 'v1.1.0', since, until: '2999-01-01T00:00:00Z' },
+      {
+        version: 'v1.1.0',
+        since,
+        publishedAt: '2026-11-26T09:45:12Z',
+        until: '2999-01-01T00:00:00Z',
+      },
       { version: 'v1.2.0', since, message: 'denied: owner changed, under review' },
     ],
   },
@@ -55,7 +60,9 @@ describe.skipIf(chromiumPath === undefined)('held versions', () => {
     await page.waitForURL('**/held-back')
     await page.getByRole('status').getByText('4 versions').waitFor()
     const [young, denied, unsigned, breaking] = await page.locator('main tbody tr').allInnerTexts()
-    expect(young).toMatch(/v1\.1\.0[\s\S]*Held back until 2999-01-01[\s\S]*in \d+ years/)
+    expect(young).toMatch(
+      /v1\.1\.0[\s\S]*Held back until 2999-01-01[\s\S]*Published[\s\S]*said by [\w.]+\.[\s\S]*in \d+ years/,
+    )
     expect(denied).toMatch(/v1\.2\.0[\s\S]*owner changed, under review[\s\S]*when the policy/)
     expect(unsigned).toMatch(/2\.1\.0[\s\S]*no signature[\s\S]*when it is signed/)
     expect(breaking).toMatch(/2\.2\.0[\s\S]*breaks callers of 2\.0\.0[\s\S]*when it is accepted/)

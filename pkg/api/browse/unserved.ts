@@ -60,6 +60,9 @@ export const HeldBackItem = z
       .optional()
       .describe('Present if the policy of the whole installation holds it.'),
     since: moment.optional().describe('From when its age counts, or since when it is refused.'),
+    publishedAt: moment
+      .optional()
+      .describe('When it was published, as the host of its address says; absent if it is refused.'),
     until: moment.optional().describe('When it is free; absent if it is refused.'),
     askedFor: tally.describe('Refused requests for it since this server started.'),
     except: z

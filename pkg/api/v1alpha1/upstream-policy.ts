@@ -117,6 +117,7 @@ export const ListingMemory = z.object({
         since: optionalText(
           'Time from which its age counts, or since when it is refused, RFC 3339.',
         ),
+        publishedAt: optionalText('Time of its publication, as its host says it, RFC 3339.'),
         until: optionalText('Time when it is old enough, RFC 3339. Absent if it is refused.'),
         why: z
           .enum(heldWhys)

@@ -472,7 +472,8 @@ export function heldBackScenarios(scene: () => Scene): void {
       const release = { platforms: ['linux/amd64'] }
       scene().upstream.provider('acme/dns', { '1.0.0': release, '1.0.1': release })
       const at = (ms: number) => new Date(now() - ms).toISOString()
-      scene().upstream.dates.set('acme/dns', { '1.0.0': at(8 * day), '1.0.1': at(6 * day) })
+      const published = at(6 * day)
+      scene().upstream.dates.set('acme/dns', { '1.0.0': at(8 * day), '1.0.1': published })
       await scene().write('Depot', 'main', {
         global: { storageConfig },
         providerConfigs: [{ name: 'dns', namespace: 'acme', signature: 'IfPresent' }],
@@ -480,6 +481,9 @@ export function heldBackScenarios(scene: () => Scene): void {
       })
       await scene().run()
       expect(scene().names('Version')).toEqual(['dns-1-0-0-linux-amd64'])
+      const publishedAt = `${published.slice(0, 19)}Z`
+      const { listing } = scene().status('Provider', 'dns')
+      expect(listing?.heldBack).toMatchObject([{ version: '1.0.1', publishedAt }])
       await later(day)
       expect(scene().names('Version')).toHaveLength(2)
     })

@@ -50,6 +50,7 @@ export const heldBack = endpoint({
         address: 'github.com/acme/terraform-aws-vpc',
         depot: 'platform/public',
         since: '2026-11-26T10:00:00Z',
+        publishedAt: '2026-11-26T09:45:12Z',
         until: '2026-12-03T10:00:00Z',
         askedFor: 3,
         except: {
@@ -128,7 +129,7 @@ const comparing: Readonly<Record<(typeof orders)[number], Order>> = {
 function heldItems(catalog: Catalog, view: View) {
   return [...catalog.model.shown(view)].flatMap(({ parent, summary }) =>
     summary.resource.heldBack.map((held) => {
-      const { version, address, depot, by, since, until } = held
+      const { version, address, depot, by, since, publishedAt, until } = held
       const item: Known = {
         kind: nameOfKind[summary.kind],
         namespace: summary.namespace,
@@ -138,6 +139,7 @@ function heldItems(catalog: Catalog, view: View) {
         depot,
         by,
         since,
+        publishedAt,
         until,
         askedFor: parent.refusalsOf(version),
       }

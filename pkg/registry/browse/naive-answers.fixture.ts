@@ -543,14 +543,14 @@ const waiting = ['TooYoung', 'Denied']
 
 function heldIn(owner: Owner) {
   const { address, depot, heldBack: held = [] } = owner.status?.listing ?? {}
-  return held.map(({ version, since, until, why: given, message, by }) => {
+  return held.map(({ version, since, publishedAt, until, why: given, message, by }) => {
     const word = message?.split(' ')[0] ?? ''
     const read =
       message === undefined
         ? 'TooYoung'
         : ({ denied: 'Denied', 'denied:': 'Denied', not: 'NotAllowed' }[word] ?? 'Refused')
     const why = given ?? read
-    return { why, version, address, depot, by, since, until, askedFor: 0 }
+    return { why, version, address, depot, by, since, publishedAt, until, askedFor: 0 }
   })
 }
 

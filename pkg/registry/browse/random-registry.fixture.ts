@@ -85,6 +85,7 @@ const listing = maybe(
       fc.record({
         version: pick('v1.0.0', '1.1.0', '9.0.0'),
         since: pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z'),
+        publishedAt: maybe(pick('2026-02-01T00:00:00Z', '2026-02-20T00:00:00Z')),
         until: maybe(pick('2026-03-01T00:00:00Z', '2026-04-01T00:00:00Z')),
         message: maybe(
           pick(

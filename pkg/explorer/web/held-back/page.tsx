@@ -148,7 +148,7 @@ function Nothing({ values: { q, why, depot } }: { readonly values: HeldBackValue
 }
 
 function Row({ item }: { readonly item: HeldBackItem }) {
-  const { why, version, until, askedFor, message, except } = item
+  const { why, version, address, publishedAt, until, askedFor, message, except } = item
   return (
     <tr role="row">
       <RowHead class="full">
@@ -159,6 +159,11 @@ function Row({ item }: { readonly item: HeldBackItem }) {
       </RowHead>
       <Cell class="full what">
         {sentence(message)}
+        {publishedAt !== undefined && (
+          <p class="quiet">
+            Published <TimeAgo at={publishedAt} />, said by {address.split('/')[0]}.
+          </p>
+        )}
         {except !== undefined && (
           <details>
             <summary>For those who may change the Depot</summary>

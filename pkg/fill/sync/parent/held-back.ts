@@ -123,6 +123,9 @@ export function admission(
     const isDated = minimumAgeMs > 0 || datedBy !== undefined
     return !(isSkewed && isDated) && (minimumAgeMs === 0 || freeOf(version, minimumAgeMs) <= nowMs)
   }
+  const published = new Map(
+    versions.map(({ version, publishedMs = nowMs }) => [normalizeVersion(version), publishedMs]),
+  )
   const problems = new Map(versions.map(({ version, problem }) => [version, problem]))
   const ruled = new Map<string, PolicyRefusal | undefined>()
   /** Evaluated once: tenants write expressions. */
@@ -163,7 +166,10 @@ export function admission(
       const message = isUnread
         ? `upstream lists it, and its content cannot be read${problemOf(version)}, so its age has not begun`
         : replacedNow
-      return { version, since, until: timeOf(freeAtMs), why, message, ...by }
+      const publishedMs = published.get(normalizeVersion(version)) ?? nowMs
+      // A host may say a time to come, which says nothing.
+      const publishedAt = publishedMs < nowMs ? timeOf(publishedMs) : undefined
+      return { version, since, publishedAt, until: timeOf(freeAtMs), why, message, ...by }
     }
     const { why, message } = refusal
     const entry = before?.heldBack?.find(
