@@ -162,6 +162,7 @@ export const Version = z.object({
         .optional()
         .describe('`Gone` if upstream no longer lists this version. It stays served.'),
       lifecycle: EffectiveLifecycle.optional(),
+      quarantineEndedAt: optionalText('Time when it was last released from quarantine, RFC 3339.'),
       quarantinedBy: z
         .array(QuarantineEntry)
         .optional()

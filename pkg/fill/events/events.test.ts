@@ -115,6 +115,26 @@ it('tells of versions that are served and withdrawn, as signed CloudEvents', asy
   })
 })
 
+it('tells once that a version is served when its quarantine ends, even after two days', async () => {
+  const days = 2 * 24 * 60 * 60_000
+  await write({ versions: '1.0.0', state: 'Quarantined' })
+  const state = () => scene.status('Version', 'vpc-1-0-0').lifecycle?.state
+  await eventually(() => expect(state()).toBe('Quarantined'))
+  await scene.idle()
+  await start(60_000)
+  await stop()
+  expect(told()).toEqual([])
+  scene.aheadMs = days
+  await start(days)
+  await write()
+  await eventually(() => expect(told()).toEqual(['served team/vpc-1-0-0']))
+  await eventually(async () => expect(await metric('delivered')).toBe(1))
+  await stop()
+  await start(days)
+  await stop()
+  expect(told()).toEqual(['served team/vpc-1-0-0'])
+})
+
 it('goes on after another process: tells what it had not, and nothing twice', async () => {
   await start()
   await write()

@@ -26,13 +26,23 @@ const published: StoredObject = {
 const eventsAfter = (status: object) => eventsOf({ ...published, status })
 const artifact = { sha256: '0'.repeat(64), storedAt: '2026-01-01T00:00:02Z' }
 
-it('tells that a published version is served once, after its archive was looked at', () => {
+it('tells that a version is served, after its archive was looked at', () => {
   expect(eventsOf(published)).toEqual([])
   const [first, ...others] = eventsAfter({ artifact })
   expect(others).toEqual([])
-  expect(first).toMatchObject({ type: 'depot.version.served', subject: 'team/vpc-1-0-0' })
-  const checkedAgain = { artifact: { ...artifact, storedAt: '2026-01-01T09:00:00Z' } }
-  expect(eventsAfter(checkedAgain).map(({ id }) => id)).toEqual([first?.id])
+  const atMs = Date.parse(artifact.storedAt)
+  expect(first).toMatchObject({ type: 'depot.version.served', subject: 'team/vpc-1-0-0', atMs })
+})
+
+it('tells that a version is served when its quarantine ends, however long it lasted', () => {
+  const quarantineEndedAt = '2026-01-09T00:00:00Z'
+  const [released, ...others] = eventsAfter({ artifact, quarantineEndedAt })
+  expect(others).toEqual([])
+  expect(released).toMatchObject({
+    type: 'depot.version.served',
+    atMs: Date.parse(quarantineEndedAt),
+  })
+  expect(released?.id).not.toBe(eventsAfter({ artifact })[0]?.id)
 })
 
 it.each([

@@ -19,10 +19,10 @@ const maxFindings = 100
 /** The events that the state of a Version tells. Each has the time that its status has, so nothing else needs to be kept. */
 export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent[] {
   const { type: kind, operatingSystem: os, architecture: arch, ...rest } = spec as Version['spec']
-  const { upload, moduleConfigRef: module, providerConfigRef: provider } = rest
-  const { artifact, checksum, lifecycle, quarantinedBy, scan, dependencyScan, ...scans } =
-    (status ?? {}) as NonNullable<Version['status']>
-  const { sourceScan, binaryScan } = scans
+  const { moduleConfigRef: module, providerConfigRef: provider } = rest
+  const { artifact, checksum, lifecycle, quarantineEndedAt, quarantinedBy, ...scans } = (status ??
+    {}) as NonNullable<Version['status']>
+  const { scan, dependencyScan, sourceScan, binaryScan } = scans
   const [criticalSince] = [scan?.criticalSince, dependencyScan?.criticalSince]
     .filter((since) => since !== undefined)
     .toSorted((a, b) => (msOf(b) ?? 0) - (msOf(a) ?? 0))
@@ -51,8 +51,9 @@ export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent
     ).slice(0, 22)
     return [{ id, type, atMs, subject: `${namespace}/${name}`, data: { ...about, ...data } }]
   }
-  // `storedAt` of an upload is when its archive was last checked, at the request of a person too.
-  const storedAt = artifact && (upload ? metadata.creationTimestamp : artifact.storedAt)
+  const [servedAt] = [artifact?.storedAt, quarantineEndedAt].toSorted(
+    (a, b) => (msOf(b) ?? 0) - (msOf(a) ?? 0),
+  )
   const isServed = lifecycle?.state !== 'Quarantined' && !quarantinedBy?.length
   const findings = [sourceScan, binaryScan]
     .flatMap((one) => one?.findings ?? [])
@@ -65,10 +66,8 @@ export function eventsOf({ metadata, spec, status }: StoredObject): VersionEvent
       fixedVersion,
     }))
   return [
-    ...(isServed
-      ? event('depot.version.served', storedAt, {
-          sha256: artifact?.sha256 ?? checksum ?? upload?.sha256,
-        })
+    ...(artifact && isServed
+      ? event('depot.version.served', servedAt, { sha256: artifact.sha256 ?? checksum })
       : []),
     ...event('depot.version.deprecated', lifecycle?.since, { ...lifecycle, since: undefined }),
     ...event('depot.version.finding', criticalSince, { severity: 'CRITICAL', findings }),

@@ -48,6 +48,10 @@ export function lifecycleScenarios(scene: () => Scene): void {
       })
       await write()
       await eventually(() => expect(states()).toEqual([undefined, undefined]))
+      const ended = ['vpc-1-0-0', 'vpc-1-1-0'].map((name) => {
+        return scene().status('Version', name).quarantineEndedAt
+      })
+      expect(ended).toEqual([undefined, since])
     })
 
     it('follows what a policy wrote, whose entries it leaves alone', async () => {

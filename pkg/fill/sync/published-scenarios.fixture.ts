@@ -41,6 +41,22 @@ export function publishedScenarios(scene: () => Scene): void {
       })
     })
 
+    it('keep the time when their archive was stored when somebody requests a check', async () => {
+      await publish('1.0.0')
+      await module()
+      await scene().run()
+      const status = () => scene().status('Version', 'by-hand-1-0-0')
+      await eventually(() => expect(status().artifact?.storedAt).toBeDefined())
+      const { storedAt } = status().artifact ?? {}
+      scene().aheadMs += 60_000
+      const annotations = { 'depot.internal/sync-requested-at': 'now' }
+      const ref = { kind: 'Version', namespace: scene().namespace, name: 'by-hand-1-0-0' } as const
+      await scene().objects.patch(ref, { metadata: { annotations } })
+      await eventually(() => expect(status().lastHandledSync).toBe('now'))
+      expect(status().artifact?.storedAt).toBe(storedAt)
+      expect(status().artifact?.rehashedAt).not.toBe(storedAt)
+    })
+
     it('count for their module although its spec does not list them', async () => {
       await publish('1.0.0')
       await scene().write('Module', 'network', {

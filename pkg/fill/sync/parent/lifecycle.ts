@@ -29,7 +29,7 @@ export async function reportLifecycles(
     if (isReported(version, rules)) continue
     const { lifecycle: before } = versionStatus(version)
     const written = await writeStatus<VersionStatus>(context, version, (status) => ({
-      fields: { lifecycle: dated(stateOf(version, rules, status), status, context.clock()) },
+      fields: fieldsAfter(stateOf(version, rules, status), status, timeOf(context.clock())),
       conditions: {},
       isObserved: false,
     }))
@@ -48,14 +48,17 @@ function isReported(version: StoredObject, rules: LifecycleRules): boolean {
 }
 
 /** Keeps the time of a state whose words change. */
-function dated(
+function fieldsAfter(
   state: VersionStatus['lifecycle'],
   status: VersionStatus | undefined,
-  nowMs: number,
-): VersionStatus['lifecycle'] {
-  if (state === undefined) return undefined
+  now: string,
+): Pick<VersionStatus, 'lifecycle' | 'quarantineEndedAt'> {
   const { state: before, since } = status?.lifecycle ?? {}
-  return { ...state, since: before === state.state ? since : timeOf(nowMs) }
+  const isReleased = before === 'Quarantined' && state?.state !== 'Quarantined'
+  return {
+    lifecycle: state && { ...state, since: before === state.state ? since : now },
+    ...(isReleased && { quarantineEndedAt: now }),
+  }
 }
 
 function stateOf(

@@ -65,7 +65,11 @@ export async function syncUpload(
   const found =
     stored?.state === 'whole'
       ? { ...artifact, ...stored.seen }
-      : await check(context, work, placed, { fileName, sha256 })
+      : {
+          ...(await check(context, work, placed, { fileName, sha256 })),
+          // It does not change when somebody requests a check.
+          ...(isSame && artifact.storedAt && { storedAt: artifact.storedAt }),
+        }
   const published = await publishedOf(context, version, sha256)
   await writeStatus<VersionStatus>(context, object, (status) => {
     const { fields, conditions } = keptStatus(status, {})
