@@ -78,9 +78,12 @@ export function createBrowse(options: BrowseOptions): {
       headers: badgeHeaders,
     })
   })
-  const description = { body: JSON.stringify(openApiDocument()), revision: () => 0 }
-  const document = answers.put('', '', description, { route: `${prefix}/openapi.json` })
-  get(routes, prefix, '/openapi.json', (c) => send.toResponse(c, document))
+  const describe = () => ({ body: JSON.stringify(openApiDocument()), revision: () => 0 })
+  let document: ReadyAnswer | undefined
+  get(routes, prefix, '/openapi.json', (c) => {
+    document ??= answers.put('', '', describe(), { route: `${prefix}/openapi.json` })
+    return send.toResponse(c, document)
+  })
   const plain = new PlainRoutes(
     answerers.filter(({ waits }) => !waits).map((each) => [prefix + each.pattern, each] as const),
   )

@@ -70,6 +70,8 @@ const buildOf = (version: string) => version.split('+')[1] ?? ''
 
 export class NaiveModel {
   readonly #world: World
+  /** Made once for each owner: this order is asked for most. */
+  readonly #versions = new Map<Owner, Version[]>()
 
   constructor(world: World) {
     this.#world = { ...world, objects: world.objects.map(withServedScans) }
@@ -127,7 +129,9 @@ export class NaiveModel {
 
   /** Newest first, then by platform and name. */
   versions(owner: Owner): Version[] {
-    return this.#all('Version')
+    const known = this.#versions.get(owner)
+    if (known !== undefined) return known
+    const versions = this.#all('Version')
       .filter((version) => version.spec.type === owner.kind)
       .filter((version) => version.metadata.namespace === owner.metadata.namespace)
       .filter((version) => this.#ownerName(version) === owner.metadata.name)
@@ -139,6 +143,8 @@ export class NaiveModel {
           text(a.spec.architecture, b.spec.architecture) ||
           byAge(a, b),
       )
+    this.#versions.set(owner, versions)
+    return versions
   }
 
   #ownerName({ metadata, spec }: Version): string | undefined {
