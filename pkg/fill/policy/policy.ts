@@ -85,8 +85,8 @@ export interface SeenVersion {
   /** The moment from which its age counts. */
   readonly sinceMs: number
   readonly mark?: string | undefined
-  /** Whether its age cannot begin, because its content was never read. */
-  readonly isUnread?: boolean
+  /** When a list named it first, if its content was never read: its age has not begun. */
+  readonly unreadMs?: number | undefined
 }
 
 /**
@@ -161,7 +161,7 @@ export function seenVersions(
     const { mark, publishedMs = nowMs } = one
     const pastMs = publishedMs < nowMs ? publishedMs : undefined
     const known = before?.get(version)
-    if (neverRead(one) || known?.isUnread === true) return nowMs
+    if (neverRead(one) || known?.unreadMs !== undefined) return nowMs
     const isSame = known?.mark === undefined || mark === undefined || isSameMark(known.mark, mark)
     if (known !== undefined) return isSame ? Math.max(known.sinceMs, pastMs ?? 0) : nowMs
     if (pastMs !== undefined) return before ? Math.max(pastMs, lastMs) : pastMs
@@ -175,7 +175,7 @@ export function seenVersions(
         {
           sinceMs: sinceOf(version, one),
           mark: one.mark ?? before?.get(version)?.mark,
-          isUnread: neverRead(one),
+          unreadMs: neverRead(one) ? (before?.get(version)?.unreadMs ?? nowMs) : undefined,
         },
       ]
     }),

@@ -369,6 +369,26 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toContain('dns-1-2-0-linux-amd64')
     })
 
+    it('costs no write at each poll while its content cannot be read', async () => {
+      await begin()
+      const limited = (time: string) => {
+        const fault = new FillError('RateLimited', `registry.test limits requests until ${time}`)
+        scene().upstream.faults.set('sums acme/dns 1.2.0', fault)
+      }
+      scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.2.0': release() })
+      limited('2026-11-27T09:00:00Z')
+      await later(hour)
+      const before = JSON.stringify(scene().object('Provider', 'dns'))
+      for (let count = 0; count < 3; count += 1) {
+        limited(`2026-11-27T1${count}:00:00Z`)
+        await later(hour)
+      }
+      expect(JSON.stringify(scene().object('Provider', 'dns'))).toBe(before)
+      // After an age without an answer, the time when it is free at the latest moves.
+      await later(7 * day)
+      expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)
+    })
+
     it('is young when its content is read first, however long nobody looked', async () => {
       await begin()
       scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.2.0': release() })

@@ -3,6 +3,7 @@
 import { type ListingMemory, normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
 import { isTimeout } from '../../../base/http/http.ts'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
+import { lastingText } from '../../egress/egress.ts'
 import { type CandidateVersion, type Policy, seenVersions } from '../../policy/policy.ts'
 import {
   FillError,
@@ -77,7 +78,9 @@ export async function markedVersions(
       const mark = await ask(one).catch((error: unknown) => {
         signal.throwIfAborted()
         if (!(error instanceof FillError || isTimeout(error))) throw error
-        unread.set(one.version, error instanceof FillError ? error.message : 'no answer in time')
+        const problem =
+          error instanceof FillError ? lastingText(error.message) : 'no answer in time'
+        unread.set(one.version, problem)
         return undefined
       })
       marks.set(one.version, mark)

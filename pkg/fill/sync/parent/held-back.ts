@@ -147,7 +147,7 @@ export function admission(
   const strictly = withoutExceptions(policy)
   const entryOf = (version: string) => {
     const refusal = refusalIn(version, policy)
-    const { sinceMs = nowMs, mark, isUnread } = seen.get(normalizeVersion(version)) ?? {}
+    const { sinceMs = nowMs, mark, unreadMs } = seen.get(normalizeVersion(version)) ?? {}
     const ages = agesFor(address, version, policy)
     const isOlder =
       (ages.Installation === 0 && datedBy !== 'Installation') || isFree(version, ages.Installation)
@@ -156,16 +156,20 @@ export function admission(
     if (refusal === undefined) {
       const age = Math.max(ages.Depot, ages.Installation)
       // With skewed clocks, they are looked at again soon.
-      const freeAtMs = Math.max(freeOf(version, age), isSkewed ? nowMs + skewedWaitMs : 0)
+      const freeAtMs = Math.max(
+        unreadMs === undefined ? freeOf(version, age) : nextTermMs(unreadMs, age, nowMs),
+        isSkewed ? nowMs + skewedWaitMs : 0,
+      )
       const why = 'TooYoung' as const
-      const since = timeOf(sinceMs)
+      const since = timeOf(unreadMs ?? sinceMs)
       const isReplaced = [...(before?.replaced ?? []), ...replaced].some(
         (one) => one.version === normalizeVersion(version) && mark && isSameMark(one.offered, mark),
       )
       const replacedNow = isReplaced ? 'upstream replaced it, so its age began again' : undefined
-      const message = isUnread
-        ? `upstream lists it, and its content cannot be read${problemOf(version)}, so its age has not begun`
-        : replacedNow
+      const message =
+        unreadMs !== undefined
+          ? `upstream lists it, and its content cannot be read${problemOf(version)}, so its age has not begun`
+          : replacedNow
       const publishedMs = published.get(normalizeVersion(version)) ?? nowMs
       // A host may say a time to come, which says nothing.
       const publishedAt = publishedMs < nowMs ? timeOf(publishedMs) : undefined
@@ -214,6 +218,10 @@ export function admission(
     },
   }
 }
+
+/** At least one age and at most two from now, and the same at most polls: nothing is written while nothing changes. */
+const nextTermMs = (firstMs: number, ageMs: number, nowMs: number): number =>
+  ageMs === 0 ? nowMs : firstMs + (Math.floor((nowMs - firstMs) / ageMs) + 2) * ageMs
 
 /** Without the list, which can be long and is not needed for this. */
 const HeldMemory = ListingMemory.pick({ address: true, heldBack: true, heldBackCount: true })

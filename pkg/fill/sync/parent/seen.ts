@@ -32,7 +32,8 @@ export function seenIn(
     versions.map((text) => {
       const [version = '', mark] = text.split('@')
       const sinceMs = pastMs(since, nowMs) ?? nowMs
-      return [version, mark === '' ? { sinceMs, isUnread: true } : { sinceMs, mark }] as const
+      const unread = { sinceMs: nowMs, unreadMs: sinceMs }
+      return [version, mark === '' ? unread : { sinceMs, mark }] as const
     }),
   )
   return new Map(all)
@@ -61,8 +62,8 @@ export function rememberedVersions(
   { isAwaited, isYoung }: Memory,
 ): ListingMemory['seen'] {
   const sizes = new Map<string, number>()
-  for (const { sinceMs } of seen.values()) {
-    sizes.set(timeOf(sinceMs), (sizes.get(timeOf(sinceMs)) ?? 0) + 1)
+  for (const one of seen.values()) {
+    sizes.set(rememberedAt(one), (sizes.get(rememberedAt(one)) ?? 0) + 1)
   }
   let over = sizes.size * groupBytes - maxSeenBytes
   for (const [version, one] of seen) over += bytesOf(textOf(version, one))
@@ -82,14 +83,14 @@ export function rememberedVersions(
     for (const version of [...(others ?? []), ...(awaited ?? [])]) {
       if (over <= 0) break
       const one = kept.get(version) ?? { sinceMs: 0 }
-      const since = timeOf(one.sinceMs)
+      const since = rememberedAt(one)
       const left = (sizes.get(since) ?? 1) - 1
       sizes.set(since, left)
       over -= bytesOf(textOf(version, one)) + (left === 0 ? groupBytes : 0)
       kept.delete(version)
     }
   }
-  return [...Map.groupBy(kept, ([, { sinceMs }]) => timeOf(sinceMs))]
+  return [...Map.groupBy(kept, ([, one]) => rememberedAt(one))]
     .toSorted(([a], [b]) => a.localeCompare(b))
     .map(([since, group]) => ({
       since,
@@ -97,8 +98,11 @@ export function rememberedVersions(
     }))
 }
 
-const textOf = (version: string, { mark, isUnread }: Omit<SeenVersion, 'sinceMs'>): string => {
-  const named = isUnread === true ? '' : mark
+/** The same at each list, so that nothing is written while nothing changes. */
+const rememberedAt = ({ sinceMs, unreadMs = sinceMs }: SeenVersion): string => timeOf(unreadMs)
+
+const textOf = (version: string, { mark, unreadMs }: Omit<SeenVersion, 'sinceMs'>): string => {
+  const named = unreadMs === undefined ? mark : ''
   return named === undefined ? version : `${version}@${named}`
 }
 
