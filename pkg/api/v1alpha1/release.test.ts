@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { releaseText } from './archive.ts'
-import { awaitedPlatforms, incompleteReleases, incompleteReleasesIn } from './release.ts'
+import {
+  awaitedPlatforms,
+  incompleteReleases,
+  incompleteReleasesIn,
+  takenTextOf,
+} from './release.ts'
 import type { Version } from './version.ts'
 
 const list = (...parts: readonly string[]): string => parts.join('\n')
@@ -70,11 +75,15 @@ describe('a Version that an older one of its platform hides', () => {
     expect(incompleteReleasesIn([first, hidden])).toEqual(new Map([[text, lacking]]))
     expect(awaitedPlatforms(hidden, [first, hidden])).toEqual(lacking)
     expect(awaitedPlatforms(first, [first, hidden])).toEqual([])
+    expect(takenTextOf(hidden, [first, hidden])).toMatch(
+      /or none: a-linux \(linux_amd64\)\. Remove/,
+    )
   })
 
   it('does not wait if the older one has the same archive, and the others are served', () => {
     const hidden = versionOf('b-linux', 'a', ['linux', 'windows'])
     const all = [first, hidden, versionOf('a-windows', 'a')]
     expect(awaitedPlatforms(hidden, all)).toEqual([])
+    expect(takenTextOf(hidden, all)).toBe('')
   })
 })

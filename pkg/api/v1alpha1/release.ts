@@ -38,6 +38,27 @@ export function incompleteReleases(
 
 const platformOf = (part: string): string => part.split(' ', 1).join('')
 
+/**
+ * Names the older Versions that take platforms of a release with other archives, because sending its own zips again does not
+ * complete it then.
+ *
+ * @param release as in {@link ReleasePart}
+ * @param counted the Versions of its version and provider, but only the oldest one of each platform
+ * @returns the end of a message; empty if there are none
+ */
+export function takenText(
+  release: string,
+  counted: readonly { readonly part: string; readonly name: string }[],
+): string {
+  const wanted = new Set(release.split('\n'))
+  const platforms = new Set([...wanted].map(platformOf))
+  const taken = counted
+    .filter(({ part }) => platforms.has(platformOf(part)) && !wanted.has(part))
+    .map(({ part, name }) => `${name} (${platformOf(part)})`)
+  if (taken.length === 0) return ''
+  return `. Older Versions of its platforms have other archives, or none: ${taken.join(', ')}. Remove those first if this release is the right one`
+}
+
 /** As {@link incompleteReleases}, of the Versions of the same version and provider. */
 export function incompleteReleasesIn(
   siblings: readonly Version[],
@@ -78,6 +99,15 @@ export const awaitedPlatforms = (
 ): readonly string[] => {
   const open = textOfOpen(version)
   return open === undefined ? [] : (incompleteReleasesIn(siblings).get(open) ?? [])
+}
+
+/** As {@link takenText}, of the release of a Version. */
+export function takenTextOf(version: Version, siblings: readonly Version[]): string {
+  const counted = [...oldestOfPlatforms(siblings)]
+  return takenText(
+    textOfOpen(version) ?? '',
+    counted.map((one) => ({ part: partOf(one), name: one.metadata.name })),
+  )
 }
 
 function textOfOpen(version: Version): string | undefined {

@@ -61,7 +61,13 @@ export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { Published, PublishedBy } from './published.ts'
 export { isRecord } from './record.ts'
-export { awaitedPlatforms, incompleteReleases, incompleteReleasesIn } from './release.ts'
+export {
+  awaitedPlatforms,
+  incompleteReleases,
+  incompleteReleasesIn,
+  takenText,
+  takenTextOf,
+} from './release.ts'
 export { CheckedFinding, type Scan, type ScanSummary, type SecurityFinding } from './scan.ts'
 export { holdsUnscanned, type ScanPolicy } from './scan-policy.ts'
 export { type Backend, backendOf, backends, StorageConfig } from './storage-config.ts'

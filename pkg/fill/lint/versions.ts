@@ -7,6 +7,7 @@ import {
   fileNameOf,
   normalizeVersion,
   parentRefOf,
+  takenTextOf,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { providerFileName } from '../../archives/archive/archive.ts'
@@ -126,16 +127,14 @@ export function* incompleteReleases(
     JSON.stringify([parents.of(version)?.key, normalizeVersion(version.resource.spec.version)])
   const published = versions.filter(({ resource }) => resource.spec.upload !== undefined)
   const all = Map.groupBy(versions, releaseOf)
-  const lackingOf = (version: PlacedObject<Version>) => {
-    const siblings = all.get(releaseOf(version)) ?? []
-    return awaitedPlatforms(
-      version.resource,
-      siblings.map(({ resource }) => resource),
-    )
-  }
+  const siblingsOf = (version: PlacedObject<Version>) =>
+    (all.get(releaseOf(version)) ?? []).map(({ resource }) => resource)
+  const lackingOf = (version: PlacedObject<Version>) =>
+    awaitedPlatforms(version.resource, siblingsOf(version))
   const held = published.filter((version) => lackingOf(version).length > 0)
   yield* oncePerCause(held, releaseOf, (version) => {
-    const message = `the release lacks ${lackingOf(version).join(', ')}, so none of it is served: publish it again with the same zips, or delete its Versions`
+    const taken = takenTextOf(version.resource, siblingsOf(version))
+    const message = `the release lacks ${lackingOf(version).join(', ')}, so none of it is served: publish it again with the same zips, or delete its Versions${taken}`
     return about(version, 'incomplete-release', message, {
       path: ['spec', 'upload', 'release'],
       ...missing(partial),

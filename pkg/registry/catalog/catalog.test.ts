@@ -363,6 +363,20 @@ describe('a release of a provider', () => {
     expect(servedIn(catalog)).toEqual(['linux', 'darwin', 'windows'])
   })
 
+  it('names the older Version that takes a platform without an archive', () => {
+    const catalog = new Catalog()
+    const older = version('a-linux', '1.0.0', {
+      metadata: owner('dns', 'Provider'),
+      spec: { type: 'Provider', operatingSystem: 'linux', architecture: 'amd64' },
+      status: { checksum: undefined, synced: undefined },
+    })
+    upsert(catalog, provider, older, part('linux'), part('darwin'), part('windows'))
+    expect(servedIn(catalog)).toEqual([])
+    expect(catalog.version('platform', 'dns-darwin')?.unserved?.message).toBe(
+      'its release lacks linux_amd64: publish it again with the same zips, or delete the Versions of this release. Older Versions of its platforms have other archives, or none: a-linux (linux_amd64). Remove those first if this release is the right one',
+    )
+  })
+
   it('is not served with a zip that another release needs, before that one is complete', () => {
     const catalog = new Catalog()
     const other = release.filter(({ platform }) => platform !== 'windows_amd64')

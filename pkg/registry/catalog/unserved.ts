@@ -45,9 +45,14 @@ export function duplicateOf(row: VersionRow, original: VersionRow | undefined): 
   }
 }
 
-/** The reason for a Version whose release is not published in full. @param lacking its other platforms */
-export function releaseIncomplete(lacking: readonly string[]): Unserved {
-  const message = `its release lacks ${lacking.join(', ')}: publish it again with the same zips, or delete the Versions of this release`
+/**
+ * The reason for a Version whose release is not published in full.
+ *
+ * @param lacking its other platforms
+ * @param taken as of `takenText`
+ */
+export function releaseIncomplete(lacking: readonly string[], taken: string): Unserved {
+  const message = `its release lacks ${lacking.join(', ')}: publish it again with the same zips, or delete the Versions of this release${taken}`
   return { reason: 'ReleaseIncomplete', message }
 }
 

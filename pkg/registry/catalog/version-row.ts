@@ -15,6 +15,7 @@ import {
   locationFrom,
   normalizeVersion,
   type ParentKind,
+  takenText,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { commonOf } from './common.ts'
@@ -289,31 +290,26 @@ export class VersionRow {
       const message = 'neither it nor its parent has a storageConfig: set one in its parent'
       return { reason: 'NoStorage', message }
     }
-    const lacking = this.#lacking(parent)
-    if (lacking.length > 0) return releaseIncomplete(lacking)
+    const incomplete = this.#releaseIncomplete(parent)
+    if (incomplete !== undefined) return incomplete
     if (this.digest !== undefined) return undefined
     return { reason: 'NoDigest', message: this.#noDigest }
   }
 
-  /** Platforms of its release that have no Version. */
-  #lacking(parent: Parent): readonly string[] {
+  #releaseIncomplete(parent: Parent): Unserved | undefined {
     const { openRelease } = this.#rare
-    if (openRelease === undefined) return []
-    const incomplete = parent.memo(`incompleteReleases ${this.version}`, () =>
-      incompleteReleases(
-        parent.rowsOf(this.version).flatMap((row) =>
-          row.isDuplicate
-            ? []
-            : [
-                {
-                  part: `${row.os}_${row.arch} ${row.sha256}`,
-                  open: row.#rare.openRelease,
-                },
-              ],
-        ),
-      ),
-    )
-    return incomplete.get(openRelease) ?? []
+    if (openRelease === undefined) return undefined
+    const [counted, incomplete] = parent.memo(`incompleteReleases ${this.version}`, () => {
+      const rows = parent.rowsOf(this.version).filter((row) => !row.isDuplicate)
+      const parts = rows.map((row) => ({
+        part: `${row.os}_${row.arch} ${row.sha256}`,
+        open: row.#rare.openRelease,
+        name: row.name,
+      }))
+      return [parts, incompleteReleases(parts)]
+    })
+    const lacking = incomplete.get(openRelease)
+    return lacking && releaseIncomplete(lacking, takenText(openRelease, counted))
   }
 
   get #noDigest(): string {

@@ -1,4 +1,9 @@
-import { awaitedPlatforms, openReleaseOf, type Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import {
+  awaitedPlatforms,
+  openReleaseOf,
+  takenTextOf,
+  type Version,
+} from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
@@ -28,14 +33,15 @@ export function awaitRelease(
   const { metadata } = object
   awaited.end(keyOf(metadata))
   if (openReleaseOf(version) === undefined) return undefined
-  const lacking = awaitedPlatforms(version, siblingsOf(objects, version))
+  const siblings = siblingsOf(objects, version)
+  const lacking = awaitedPlatforms(version, siblings)
   if (lacking.length === 0) return undefined
   awaited.wait(releaseIdOf(object), refOf(object))
   const leftMs = (msOf(metadata.creationTimestamp) ?? 0) + publishingMs - clock()
   if (leftMs > 0) return { afterMs: leftMs }
   throw new FillError(
     'ReleaseIncomplete',
-    `the release lacks ${lacking.join(', ')}: run depot publish provider again with the same zips, or delete the Versions of this release`,
+    `the release lacks ${lacking.join(', ')}: run depot publish provider again with the same zips, or delete the Versions of this release${takenTextOf(version, siblings)}`,
   )
 }
 
