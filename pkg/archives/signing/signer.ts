@@ -45,31 +45,25 @@ export class KeySigner implements Signer {
   ) {
     this.#key = key
     this.#options = options
-    counter(
-      options.metrics,
-      {
-        name: 'signing_requests_total',
-        help: 'Signatures that were asked for: signed, remembered (cached), failed.',
-        labels: ['result'],
-      },
-      (it) => {
+    counter(options.metrics, {
+      name: 'signing_requests_total',
+      help: 'Signatures that were asked for: signed, remembered (cached), failed.',
+      labels: ['result'],
+      collect: (it) => {
         it.reset()
         for (const [result, count] of Object.entries(this.#requests)) it.inc({ result }, count)
       },
-    )
-    gauge(
-      options.metrics,
-      {
-        name: 'signing_key_expiry_timestamp_seconds',
-        help: 'When the signing key expires; absent if it never does.',
-        labels: ['key_id'],
-      },
-      (expiry) => {
+    })
+    gauge(options.metrics, {
+      name: 'signing_key_expiry_timestamp_seconds',
+      help: 'When the signing key expires; absent if it never does.',
+      labels: ['key_id'],
+      collect: (expiry) => {
         const { publicKey, expiresAtMs } = this.#key
         expiry.reset()
         if (expiresAtMs !== undefined) expiry.set({ key_id: publicKey.key_id }, expiresAtMs / 1000)
       },
-    )
+    })
   }
 
   get revision(): number {

@@ -17,15 +17,12 @@ export type ArchiveMetrics = ReturnType<typeof createArchiveMetrics>
 
 /** The metrics of archive storage. */
 export function createArchiveMetrics(metrics: Metrics) {
-  const duration = histogram(
-    metrics,
-    {
-      name: 'storage_request_duration_seconds',
-      help: 'Time to the first byte of requests to the archive storage.',
-      labels: ['backend', 'operation', 'result'],
-    },
-    requestDurationBuckets,
-  )
+  const duration = histogram(metrics, {
+    name: 'storage_request_duration_seconds',
+    help: 'Time to the first byte of requests to the archive storage.',
+    labels: ['backend', 'operation', 'result'],
+    buckets: requestDurationBuckets,
+  })
   const errors = counter(metrics, {
     name: 'storage_errors_total',
     help: 'Requests to the archive storage that failed, by what the client was answered.',
@@ -67,11 +64,11 @@ export function createArchiveMetrics(metrics: Metrics) {
     },
 
     observeCache(usedBytes: () => number) {
-      gauge(
-        metrics,
-        { name: 'archive_cache_bytes', help: 'Size of the archives in the cache on disk.' },
-        (used) => used.set(usedBytes()),
-      )
+      gauge(metrics, {
+        name: 'archive_cache_bytes',
+        help: 'Size of the archives in the cache on disk.',
+        collect: (used) => used.set(usedBytes()),
+      })
     },
   }
 }

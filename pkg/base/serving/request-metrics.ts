@@ -38,31 +38,25 @@ export class RequestMetrics {
     const get = () => ({ ...histogram, values: [...this.#samples(histogram.name)] })
     // The registry uses only these fields; its type asks for more.
     metrics.registerMetric({ ...histogram, get } as unknown as Metric)
-    gauge(
-      metrics,
-      {
-        name: 'http_requests_in_flight',
-        help: 'Requests whose answer is not over.',
-        labels: ['route'],
-      },
-      (inFlight) => {
+    gauge(metrics, {
+      name: 'http_requests_in_flight',
+      help: 'Requests whose answer is not over.',
+      labels: ['route'],
+      collect: (inFlight) => {
         for (const [route, totals] of this.#routes) inFlight.set({ route }, totals.inFlight)
       },
-    )
-    counter(
-      metrics,
-      {
-        name: 'http_response_bytes_total',
-        help: 'Bytes sent, headers included.',
-        labels: ['route'],
-      },
-      (bytes) => {
+    })
+    counter(metrics, {
+      name: 'http_response_bytes_total',
+      help: 'Bytes sent, headers included.',
+      labels: ['route'],
+      collect: (bytes) => {
         for (const [route, totals] of this.#routes) {
           bytes.inc({ route }, totals.unreportedBytes)
           totals.unreportedBytes = 0
         }
       },
-    )
+    })
   }
 
   /** Counts a request that has found its route. */

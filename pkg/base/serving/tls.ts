@@ -54,14 +54,11 @@ export function reloadTls(
   { log, metrics, intervalMs }: { log: Logger; metrics: Metrics; intervalMs: number },
 ): { stop(): void } {
   let { expiresAt } = served
-  gauge(
-    metrics,
-    {
-      name: 'tls_certificate_expiry_timestamp_seconds',
-      help: 'When the served certificate expires.',
-    },
-    (expiry) => expiry.set(expiresAt.getTime() / 1000),
-  )
+  gauge(metrics, {
+    name: 'tls_certificate_expiry_timestamp_seconds',
+    help: 'When the served certificate expires.',
+    collect: (expiry) => expiry.set(expiresAt.getTime() / 1000),
+  })
   const onChange = (): void => {
     try {
       const pair = readTlsFiles(files)

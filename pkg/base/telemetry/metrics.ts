@@ -23,49 +23,42 @@ export function createMetrics({ version = programVersion } = {}): Metrics {
   return metrics
 }
 
-interface Definition<L extends string> {
+interface Definition<L extends string, M> {
   /** Without the prefix `depot_`, in base units: `http_request_duration_seconds`. */
   readonly name: string
   readonly help: string
   readonly labels?: readonly L[]
+  /** Called at each scrape, with what is cheaper to read then than to keep up to date. */
+  readonly collect?: (metric: M) => void
 }
 
-const config = <L extends string>(metrics: Metrics, { name, help, labels }: Definition<L>) => ({
+const config = <L extends string, M>(
+  metrics: Metrics,
+  { name, help, labels, collect }: Definition<L, M>,
+) => ({
   name: `depot_${name}`,
   help,
   labelNames: labels ?? [],
   registers: [metrics],
-})
-
-const collectedBy = <M>(collect?: (metric: M) => void) =>
-  collect && {
+  ...(collect && {
     collect(this: M) {
       collect(this)
     },
-  }
+  }),
+})
 
-/** @param collect called at each scrape, to add counts that were kept elsewhere until then */
 export function counter<L extends string = never>(
   metrics: Metrics,
-  definition: Definition<L>,
-  collect?: (counter: Counter<L>) => void,
+  definition: Definition<L, Counter<L>>,
 ): Counter<L> {
-  return new Counter({
-    ...config(metrics, definition),
-    ...collectedBy(collect),
-  })
+  return new Counter(config(metrics, definition))
 }
 
-/** @param collect called at each scrape, to set values that are cheaper to read than to keep */
 export function gauge<L extends string = never>(
   metrics: Metrics,
-  definition: Definition<L>,
-  collect?: (gauge: Gauge<L>) => void,
+  definition: Definition<L, Gauge<L>>,
 ): Gauge<L> {
-  return new Gauge({
-    ...config(metrics, definition),
-    ...collectedBy(collect),
-  })
+  return new Gauge(config(metrics, definition))
 }
 
 /** Buckets for durations of requests, in seconds. */
@@ -73,11 +66,10 @@ export const requestDurationBuckets: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ]
 
-/** @param buckets upper bounds, in the unit of the metric's name */
+/** @param definition its buckets are upper bounds, in the unit of the metric's name */
 export function histogram<L extends string = never>(
   metrics: Metrics,
-  definition: Definition<L>,
-  buckets: readonly number[],
+  definition: Definition<L, Histogram<L>> & { readonly buckets: readonly number[] },
 ): Histogram<L> {
-  return new Histogram({ ...config(metrics, definition), buckets: [...buckets] })
+  return new Histogram({ ...config(metrics, definition), buckets: [...definition.buckets] })
 }

@@ -23,19 +23,16 @@ export function rejectedObjectsGauge(
   kinds: () => Iterable<string>,
   rejected: () => Iterable<readonly [kind: string, reason: RejectReason, count: number]>,
 ): void {
-  gauge(
-    metrics,
-    {
-      name: 'catalog_rejected_objects',
-      help: 'Objects that are left out because something is wrong with them.',
-      labels: ['kind', 'reason'],
-    },
-    (objects) => {
+  gauge(metrics, {
+    name: 'catalog_rejected_objects',
+    help: 'Objects that are left out because something is wrong with them.',
+    labels: ['kind', 'reason'],
+    collect: (objects) => {
       for (const kind of kinds())
         for (const reason of rejectReasons) objects.set({ kind, reason }, 0)
       for (const [kind, reason, count] of rejected()) objects.inc({ kind, reason }, count)
     },
-  )
+  })
 }
 
 /** Tells of each kind whether all of it has been read, at each scrape; a kind that is read in parts, once every part is. */
@@ -43,30 +40,24 @@ export function syncedGauge(
   metrics: Metrics,
   synced: () => Iterable<readonly [kind: string, isSynced: boolean]>,
 ): void {
-  gauge(
-    metrics,
-    {
-      name: 'catalog_synced',
-      help: '1 once everything of a kind has been read.',
-      labels: ['kind'],
-    },
-    (gauges) => {
+  gauge(metrics, {
+    name: 'catalog_synced',
+    help: '1 once everything of a kind has been read.',
+    labels: ['kind'],
+    collect: (gauges) => {
       for (const [kind, parts] of Map.groupBy(synced(), ([name]) => name)) {
         gauges.set({ kind }, parts.every(([, isSynced]) => isSynced) ? 1 : 0)
       }
     },
-  )
+  })
 }
 
 /** How long changes take from being read to being answered with. */
 export function changeLagHistogram(metrics: Metrics): Histogram<'kind'> {
-  return histogram(
-    metrics,
-    {
-      name: 'catalog_change_lag_seconds',
-      help: 'Time from reading a change to answering with it.',
-      labels: ['kind'],
-    },
-    [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
-  )
+  return histogram(metrics, {
+    name: 'catalog_change_lag_seconds',
+    help: 'Time from reading a change to answering with it.',
+    labels: ['kind'],
+    buckets: [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+  })
 }

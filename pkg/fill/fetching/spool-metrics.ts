@@ -7,8 +7,10 @@ export function showSpool(
   spool: Pick<Spool, 'reservedBytes' | 'sizeBytes'>,
 ): void {
   const help = 'Bytes of --spool-size that archives in work have reserved.'
-  gauge(metrics, { name: 'spool_bytes', help }, (bytes) => bytes.set(spool.reservedBytes))
-  gauge(metrics, { name: 'spool_size_bytes', help: 'The --spool-size.' }, (bytes) =>
-    bytes.set(spool.sizeBytes),
-  )
+  gauge(metrics, { name: 'spool_bytes', help, collect: (bytes) => bytes.set(spool.reservedBytes) })
+  gauge(metrics, {
+    name: 'spool_size_bytes',
+    help: 'The --spool-size.',
+    collect: (bytes) => bytes.set(spool.sizeBytes),
+  })
 }

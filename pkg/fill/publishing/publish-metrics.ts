@@ -22,15 +22,12 @@ export class PublishMetrics {
       help: 'Bytes of complete files that callers sent.',
       labels: ['kind'],
     })
-    this.#durations = histogram(
-      metrics,
-      {
-        name: 'publish_duration_seconds',
-        help: 'Time from the last byte of a version until it is published.',
-        labels: ['kind'],
-      },
-      buckets,
-    )
+    this.#durations = histogram(metrics, {
+      name: 'publish_duration_seconds',
+      help: 'Time from the last byte of a version until it is published.',
+      labels: ['kind'],
+      buckets: buckets,
+    })
   }
 
   received(kind: ParentKind, bytes: number): void {

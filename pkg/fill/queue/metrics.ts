@@ -21,24 +21,26 @@ export function queueMetrics(metrics: Metrics): ReturnType<typeof createQueueMet
 function createQueueMetrics(metrics: Metrics) {
   const queues = new Map<string, QueueValues>()
   const perQueue = (name: string, help: string, read: (queue: QueueValues) => number) =>
-    gauge(metrics, { name, help, labels: ['kind'] }, (it) => {
-      for (const queue of queues.values()) it.set({ kind: queue.kind }, read(queue))
+    gauge(metrics, {
+      name,
+      help,
+      labels: ['kind'],
+      collect: (it) => {
+        for (const queue of queues.values()) it.set({ kind: queue.kind }, read(queue))
+      },
     })
-  gauge(
-    metrics,
-    {
-      name: 'sync_queue_depth',
-      help: 'Objects that wait for a worker.',
-      labels: ['kind', 'priority'],
-    },
-    (it) => {
+  gauge(metrics, {
+    name: 'sync_queue_depth',
+    help: 'Objects that wait for a worker.',
+    labels: ['kind', 'priority'],
+    collect: (it) => {
       for (const queue of queues.values()) {
         for (const priority of priorities) {
           it.set({ kind: queue.kind, priority }, queue.depth(priority))
         }
       }
     },
-  )
+  })
   perQueue(
     'sync_queue_oldest_seconds',
     'Longest time that an object has waited for a worker.',
@@ -52,15 +54,12 @@ function createQueueMetrics(metrics: Metrics) {
   return {
     /** The latest queue of a kind is shown. */
     show: (queue: QueueValues) => void queues.set(queue.kind, queue),
-    duration: histogram(
-      metrics,
-      {
-        name: 'sync_duration_seconds',
-        help: 'Time of the work on one object.',
-        labels: ['kind'],
-      },
-      [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1800],
-    ),
+    duration: histogram(metrics, {
+      name: 'sync_duration_seconds',
+      help: 'Time of the work on one object.',
+      labels: ['kind'],
+      buckets: [0.001, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1800],
+    }),
     retries: counter(metrics, {
       name: 'sync_retries_total',
       help: 'Failed work on an object that is tried again.',

@@ -82,14 +82,11 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     labels: ['result'],
   })
   let databaseMs: number | undefined
-  gauge(
-    metrics,
-    {
-      name: 'scan_database_timestamp_seconds',
-      help: 'When the vulnerability database of the scanner was made; none without one.',
-    },
-    (time) => (databaseMs === undefined ? time.remove() : time.set(databaseMs / 1000)),
-  )
+  gauge(metrics, {
+    name: 'scan_database_timestamp_seconds',
+    help: 'When the vulnerability database of the scanner was made; none without one.',
+    collect: (time) => (databaseMs === undefined ? time.remove() : time.set(databaseMs / 1000)),
+  })
   const failures = new Map<string, Failure>()
   const scanning = new Set<string>()
   const take = (key: string): boolean => {

@@ -43,44 +43,36 @@ function create(registry: Metrics) {
   })
   // An increase from nothing is not an increase to Prometheus.
   for (const kind of ['Module', 'Provider']) substitutions.inc({ kind }, 0)
-  gauge(
-    registry,
-    {
-      name: 'upstream_substitutions_recent',
-      help: 'Other content of the last hour under a version that is stored or waits, as statuses keep it.',
-      labels: ['kind'],
-    },
-    (recent) => {
+  gauge(registry, {
+    name: 'upstream_substitutions_recent',
+    help: 'Other content of the last hour under a version that is stored or waits, as statuses keep it.',
+    labels: ['kind'],
+    collect: (recent) => {
       for (const [kind, count] of shown?.substitutions() ?? []) recent.set({ kind }, count)
     },
-  )
+  })
   const orphans = gauge(registry, {
     name: 'sync_orphan_archives',
     help: 'Archives in storage that no Version refers to, as of the last sweep.',
   })
-  gauge(
-    registry,
-    { name: 'versions', help: 'Versions by their state.', labels: ['state'] },
-    (versions) => {
+  gauge(registry, {
+    name: 'versions',
+    help: 'Versions by their state.',
+    labels: ['state'],
+    collect: (versions) => {
       for (const [state, count] of shown?.states() ?? []) versions.set({ state }, count)
     },
-  )
-  gauge(
-    registry,
-    {
-      name: 'removals_held',
-      help: 'Modules and Providers that wait for a person to confirm the removal of versions.',
-    },
-    (held) => held.set(shown?.heldRemovals() ?? 0),
-  )
-  gauge(
-    registry,
-    {
-      name: 'versions_held_back',
-      help: 'Versions of upstreams that the policy of their Depot holds back.',
-    },
-    (held) => held.set(shown?.heldBack() ?? 0),
-  )
+  })
+  gauge(registry, {
+    name: 'removals_held',
+    help: 'Modules and Providers that wait for a person to confirm the removal of versions.',
+    collect: (held) => held.set(shown?.heldRemovals() ?? 0),
+  })
+  gauge(registry, {
+    name: 'versions_held_back',
+    help: 'Versions of upstreams that the policy of their Depot holds back.',
+    collect: (held) => held.set(shown?.heldBack() ?? 0),
+  })
   return {
     show: (now: ScrapedValues) => {
       shown = now

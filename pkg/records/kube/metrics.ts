@@ -34,15 +34,12 @@ export function createWatchMetrics(metrics: Metrics) {
       labels: ['kind', 'reason'],
     }),
     changeLag: changeLagHistogram(metrics),
-    syncDuration: histogram(
-      metrics,
-      {
-        name: 'watch_sync_duration_seconds',
-        help: 'Time to read everything there is of a kind.',
-        labels: ['kind'],
-      },
-      [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
-    ),
+    syncDuration: histogram(metrics, {
+      name: 'watch_sync_duration_seconds',
+      help: 'Time to read everything there is of a kind.',
+      labels: ['kind'],
+      buckets: [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+    }),
   }
 }
 export type WatchMetrics = ReturnType<typeof createWatchMetrics>
@@ -68,10 +65,15 @@ export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): 
     read: (reflector: WatchState) => number,
     worst: (...values: number[]) => number,
   ) =>
-    gauge(metrics, { name, help, labels: ['kind'] }, (it) => {
-      for (const [kind, some] of Map.groupBy(watched, (one) => one.kind)) {
-        it.set({ kind }, worst(...some.map(({ reflector }) => read(reflector))))
-      }
+    gauge(metrics, {
+      name,
+      help,
+      labels: ['kind'],
+      collect: (it) => {
+        for (const [kind, some] of Map.groupBy(watched, (one) => one.kind)) {
+          it.set({ kind }, worst(...some.map(({ reflector }) => read(reflector))))
+        }
+      },
     })
   perKind(
     'watch_last_contact_timestamp_seconds',

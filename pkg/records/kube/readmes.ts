@@ -51,9 +51,11 @@ export function watchReadmes(
     },
     onDropped: () => dropped.inc(),
   })
-  gauge(metrics, { name: 'readmes_bytes', help: 'Compressed READMEs in memory.' }, (it) =>
-    it.set(store.bytes),
-  )
+  gauge(metrics, {
+    name: 'readmes_bytes',
+    help: 'Compressed READMEs in memory.',
+    collect: (it) => it.set(store.bytes),
+  })
 
   function start(): Promise<void> {
     const target = targetOf(`${apiGroup}/readme`, watchNamespace)

@@ -50,14 +50,11 @@ export class GroupBindings implements ResourceSink {
   constructor({ namespace, log, metrics }: GroupBindingsOptions) {
     this.#namespace = namespace
     this.#log = log.child({ component: 'auth' })
-    gauge(
-      metrics,
-      {
-        name: 'groupbindings_invalid',
-        help: 'GroupBindings with something in them that does not compile.',
-      },
-      (it) => it.set(this.ordered.filter(({ problem }) => problem !== undefined).length),
-    )
+    gauge(metrics, {
+      name: 'groupbindings_invalid',
+      help: 'GroupBindings with something in them that does not compile.',
+      collect: (it) => it.set(this.ordered.filter(({ problem }) => problem !== undefined).length),
+    })
   }
 
   /** In the order of evaluation: by the bytes of their names. */

@@ -91,14 +91,11 @@ export class Auth {
       if (oidc === undefined) throw new TypeError('mode oidc needs an issuer')
       const child = log.child({ component: 'auth' })
       const issuer = new TokenIssuer({ ...oidc, log: child, clock })
-      gauge(
-        options.metrics,
-        {
-          name: 'auth_jwks_last_success_timestamp_seconds',
-          help: 'When the keys of the OIDC issuer were fetched last; 0: never.',
-        },
-        (it) => it.set(issuer.succeededMs / 1000),
-      )
+      gauge(options.metrics, {
+        name: 'auth_jwks_last_success_timestamp_seconds',
+        help: 'When the keys of the OIDC issuer were fetched last; 0: never.',
+        collect: (it) => it.set(issuer.succeededMs / 1000),
+      })
       const clientIds = [oidc.clientId, oidc.uiClientId].filter((id) => id !== undefined)
       this.#callers = new IssuerCallers(issuer, known, {
         ...oidc,

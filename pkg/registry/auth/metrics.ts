@@ -16,14 +16,11 @@ export class AuthMetrics {
   readonly #refused = new Map<CallerReason, { readonly result: string; count: number }>()
 
   constructor(metrics: Metrics, mode: AuthMode) {
-    counter(
-      metrics,
-      {
-        name: 'auth_requests_total',
-        help: 'Requests by what was decided about their caller, and why.',
-        labels: ['mode', 'result', 'reason'],
-      },
-      (it) => {
+    counter(metrics, {
+      name: 'auth_requests_total',
+      help: 'Requests by what was decided about their caller, and why.',
+      labels: ['mode', 'result', 'reason'],
+      collect: (it) => {
         it.reset()
         for (const [reason, count] of Object.entries(this.allowed)) {
           if (count > 0) it.inc({ mode, result: 'allowed', reason }, count)
@@ -32,7 +29,7 @@ export class AuthMetrics {
           it.inc({ mode, result, reason }, count)
         }
       },
-    )
+    })
   }
 
   refused({ reason, result }: Refusal): void {

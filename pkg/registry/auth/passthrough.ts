@@ -68,15 +68,12 @@ export class Passthrough {
     this.#reads = new CallerReads(() => this.#address(), options.connections)
     this.#identities = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
     this.#verdicts = new Bounded({ maxEntries: maxRemembered, clock: options.clock })
-    this.#duration = histogram(
-      options.metrics,
-      {
-        name: 'auth_passthrough_duration_seconds',
-        help: 'Time that the cluster took to decide about a caller.',
-        labels: ['result'],
-      },
-      durationBuckets,
-    )
+    this.#duration = histogram(options.metrics, {
+      name: 'auth_passthrough_duration_seconds',
+      help: 'Time that the cluster took to decide about a caller.',
+      labels: ['result'],
+      buckets: durationBuckets,
+    })
   }
 
   /**

@@ -55,20 +55,17 @@ export class PublishIssuers {
     this.#options = options
     this.#take()
     this.#unfollow = options.file.onChange(() => this.#take())
-    gauge(
-      options.metrics,
-      {
-        name: 'auth_publish_issuer_keys_last_success_timestamp_seconds',
-        help: 'When the keys of an issuer of --publish-issuers were fetched last; 0: never.',
-        labels: ['alias'],
-      },
-      (it) => {
+    gauge(options.metrics, {
+      name: 'auth_publish_issuer_keys_last_success_timestamp_seconds',
+      help: 'When the keys of an issuer of --publish-issuers were fetched last; 0: never.',
+      labels: ['alias'],
+      collect: (it) => {
         it.reset()
         for (const { alias, keys } of this.#trusted.values()) {
           it.set({ alias }, keys.succeededMs / 1000)
         }
       },
-    )
+    })
   }
 
   /** The caller of a token of one of these issuers; undefined for any other token. @throws Refusal */

@@ -32,28 +32,22 @@ export function createMeters(metrics: Metrics) {
       state: { readonly isUp: boolean },
       clock: Clock,
     ): void {
-      gauge(
-        metrics,
-        { name: 'download_queue_events', help: 'Downloads that wait to be counted.' },
-        (it) => it.set(queue.pending),
-      )
-      gauge(
-        metrics,
-        {
-          name: 'download_queue_oldest_timestamp_seconds',
-          help: 'Time of the download that waits longest; the present if none waits.',
-        },
-        (it) => it.set((queue.oldestAt ?? clock()) / 1000),
-      )
-      gauge(
-        metrics,
-        {
-          name: 'download_store_up',
-          help: '1 while the store of download counts answers.',
-          labels: ['store'],
-        },
-        (it) => it.set({ store: store.name }, state.isUp ? 1 : 0),
-      )
+      gauge(metrics, {
+        name: 'download_queue_events',
+        help: 'Downloads that wait to be counted.',
+        collect: (it) => it.set(queue.pending),
+      })
+      gauge(metrics, {
+        name: 'download_queue_oldest_timestamp_seconds',
+        help: 'Time of the download that waits longest; the present if none waits.',
+        collect: (it) => it.set((queue.oldestAt ?? clock()) / 1000),
+      })
+      gauge(metrics, {
+        name: 'download_store_up',
+        help: '1 while the store of download counts answers.',
+        labels: ['store'],
+        collect: (it) => it.set({ store: store.name }, state.isUp ? 1 : 0),
+      })
     },
   }
 }
