@@ -67,6 +67,15 @@ const withInputs = (length: number) =>
   Array.from({ length }, (_, at) => `variable "it_${at}" {}\n`).join('')
 const broken = 'variable "cidr" {}\nvariable {{{\n'
 
+const withDefault = (name: string) =>
+  JSON.stringify({ variable: { [name]: { type: 'string', default: 'x'.repeat(900_000) } } })
+const lavish = {
+  'README.md': '# Lavish\n',
+  'a.tf.json': withDefault('a'),
+  'b.tf.json': withDefault('b'),
+  'c.tf.json': withDefault('c'),
+}
+
 const sources: readonly DocumentedVersion[] = [
   ['3.0.0', latest],
   ['2.0.0', older],
@@ -81,6 +90,7 @@ beforeAll(async () => {
     vpc: sources,
     demanding: [['1.0.0', withInputs(60)]],
     huge: [['1.0.0', withInputs(8_000)]],
+    lavish: [['1.0.0', lavish]],
   })
 })
 afterAll(() => shown?.close())
@@ -310,6 +320,17 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
   it('says which file and line of a version cannot be parsed', async () => {
     const { page, problems, close } = await open(`${module}?version=1.1.0`)
     expect(await page.locator('.body .note').innerText()).toMatch(/main\.tf:2: /)
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('says what was left out of documentation that is too large', async () => {
+    const { page, problems, close } = await open('/network/module/lavish?tab=inputs')
+    expect(await page.locator('.body .note').innerText()).toBe(
+      'The documentation of 1.0.0 is too large, so Depot left out READMEs of examples, READMEs of submodules, and defaults.',
+    )
+    const cells = row(page, 'a').getByRole('cell')
+    expect(await cells.nth(1).innerText()).toBe('left out')
     expect(problems).toEqual([])
     await close()
   })

@@ -35,7 +35,9 @@ export const ModuleComparison = z.strictObject({
   to: z.string(),
   verdict: Verdict.describe('The worst verdict of the changes.'),
   changes: z.array(Change).describe('The worst first, then in the order of the module.'),
-  readme: z.enum(['same', 'changed']),
+  readme: z
+    .enum(['same', 'changed', 'unknown'])
+    .describe('`unknown`: it was too large for the documentation of one of the versions.'),
   dependencies: z
     .array(
       z.strictObject({

@@ -21,7 +21,7 @@ const Input = z.strictObject({
   type: optionalText.describe('Type expression as written. Absent if the input has none.'),
   description: optionalText,
   default: Value.optional().describe(
-    "Default in Terraform's JSON syntax. Absent if the input is required.",
+    "Default in Terraform's JSON syntax. Absent if the input is required, or `leftOut` has `defaults`.",
   ),
   required: z.boolean(),
   sensitive: z.boolean(),
@@ -82,15 +82,29 @@ const FolderDocs = z.strictObject({
   ),
 })
 
+/** Parts of documentation that is too large to be stored whole, in the order in which they are left out. */
+export const omissibleParts = [
+  'exampleReadmes',
+  'submoduleReadmes',
+  'defaults',
+  'readme',
+  'descriptions',
+] as const
+
 /** Documentation of a module version. */
 export const ModuleDocs = z.strictObject({
   schema: z.literal(1),
   root: FolderDocs,
   submodules: z.array(FolderDocs).max(50).describe('The folders of `modules`.'),
   examples: z.array(FolderDocs).max(50).describe('The folders of `examples`.'),
+  leftOut: z
+    .array(z.enum(omissibleParts))
+    .optional()
+    .describe('Parts that are missing, because the documentation would be too large with them.'),
 })
 
 export type ModuleDocs = z.infer<typeof ModuleDocs>
+export type OmissiblePart = (typeof omissibleParts)[number]
 export type FolderDocs = z.infer<typeof FolderDocs>
 export type InputDocs = z.infer<typeof Input>
 export type OutputDocs = z.infer<typeof Output>

@@ -30,9 +30,14 @@ export function compareModules(
     to,
     verdict: changes[0]?.verdict ?? 'compatible',
     changes,
-    readme: before.root.readme === after.root.readme ? 'same' : 'changed',
+    readme: readmeChange(before, after),
     dependencies: dependencyChanges(before.root, after.root),
   }
+}
+
+function readmeChange(before: ModuleDocs, after: ModuleDocs): ModuleComparison['readme'] {
+  if ([before, after].some(({ leftOut }) => leftOut?.includes('readme'))) return 'unknown'
+  return before.root.readme === after.root.readme ? 'same' : 'changed'
 }
 
 function submoduleChanges(

@@ -47,7 +47,9 @@ function typeChange(before: InputDocs, after: InputDocs): Aspect {
 const withoutBlanks = (type: string): string => type.replaceAll(/\s+/g, '')
 
 function defaultChange(before: InputDocs, after: InputDocs): Aspect {
-  if (before.required === after.required && isSame(before.default, after.default)) return undefined
+  const isUnknown = [before, after].some((input) => !input.required && input.default === undefined)
+  const isSameDefault = isUnknown || isSame(before.default, after.default)
+  if (before.required === after.required && isSameDefault) return undefined
   const texts = { before: defaultText(before), after: defaultText(after) }
   if (texts.before === texts.after) return undefined
   if (after.required) {
@@ -59,7 +61,7 @@ function defaultChange(before: InputDocs, after: InputDocs): Aspect {
 }
 
 const defaultText = ({ required, default: value }: InputDocs): string =>
-  required ? 'no default' : `default = ${sorted(value ?? null)}`
+  required ? 'no default' : value === undefined ? 'a default' : `default = ${sorted(value)}`
 
 /** Cheaper than sorting, which large defaults need only if this is false. */
 const isSame = (before: unknown, after: unknown): boolean =>

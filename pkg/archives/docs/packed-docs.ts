@@ -1,7 +1,13 @@
 import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { emptyRoot, type FolderDocs, ModuleDocs } from '../../api/docs/docs.ts'
+import {
+  emptyRoot,
+  type FolderDocs,
+  ModuleDocs,
+  type OmissiblePart,
+  omissibleParts,
+} from '../../api/docs/docs.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { ArchiveError, withModuleFiles } from '../archive/archive.ts'
 import { type DocsFile, readModuleDocs } from './read-docs.ts'
@@ -55,19 +61,47 @@ async function packed(docs: ModuleDocs): Promise<PackedDocs> {
   return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length, root: docs.root }
 }
 
-/** READMEs of examples are what is left out first, then those of submodules. */
-function fittingText({ schema, root, submodules, examples }: ModuleDocs): string {
-  const short = (folder: FolderDocs): FolderDocs => ({ ...folder, readme: undefined })
-  const limit = `${maxWrittenBytes / 1024 / 1024} MiB`
-  const tooLarge = problem(`the documentation has more than ${limit}: shorten defaults and types`)
-  const forms: readonly ModuleDocs[] = [
-    { schema, root, submodules, examples },
-    { schema, root, submodules, examples: examples.map(short) },
-    { schema, root, submodules: submodules.map(short), examples: examples.map(short) },
-  ]
-  const texts = forms.values().map((form) => JSON.stringify(form))
-  const fitting = texts.find((text) => Buffer.byteLength(text) <= maxWrittenBytes)
-  return fitting ?? JSON.stringify({ schema, root: tooLarge, submodules: [], examples: [] })
+/** Leaves out what readers miss least, until the rest fits: names and types, which comparisons need, are always kept. */
+function fittingText(whole: ModuleDocs): string {
+  let docs = whole
+  for (const part of [undefined, ...omissibleParts]) {
+    if (part !== undefined)
+      docs = { ...without[part](docs), leftOut: [...(docs.leftOut ?? []), part] }
+    const text = JSON.stringify(docs)
+    if (Buffer.byteLength(text) <= maxWrittenBytes) return text
+  }
+  const root = problem(
+    `the documentation has more than ${maxWrittenBytes / 1024 / 1024} MiB even without READMEs, defaults and descriptions: shorten types and messages`,
+  )
+  return JSON.stringify({ schema: 1, root, submodules: [], examples: [] })
+}
+
+const withoutReadme = (folder: FolderDocs): FolderDocs => ({ ...folder, readme: undefined })
+
+const everywhere = (docs: ModuleDocs, change: (folder: FolderDocs) => FolderDocs): ModuleDocs => ({
+  ...docs,
+  root: change(docs.root),
+  submodules: docs.submodules.map(change),
+  examples: docs.examples.map(change),
+})
+
+/** Leaves out each part. */
+const without: Readonly<Record<OmissiblePart, (docs: ModuleDocs) => ModuleDocs>> = {
+  exampleReadmes: (docs) => ({ ...docs, examples: docs.examples.map(withoutReadme) }),
+  submoduleReadmes: (docs) => ({ ...docs, submodules: docs.submodules.map(withoutReadme) }),
+  defaults: (docs) =>
+    everywhere(docs, (folder) => ({
+      ...folder,
+      inputs: folder.inputs.map((input) => ({ ...input, default: undefined })),
+    })),
+  readme: (docs) => ({ ...docs, root: withoutReadme(docs.root) }),
+  descriptions: (docs) =>
+    everywhere(docs, (folder) => ({
+      ...folder,
+      description: undefined,
+      inputs: folder.inputs.map((input) => ({ ...input, description: undefined })),
+      outputs: folder.outputs.map((output) => ({ ...output, description: undefined })),
+    })),
 }
 
 /** A root that says only why nothing is known about it. */

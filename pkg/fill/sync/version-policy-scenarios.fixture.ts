@@ -177,6 +177,19 @@ export function versionPolicyScenarios(scene: () => Scene): void {
       await eventually(() => expect(listing()).toBeUndefined())
     })
 
+    it('does not store one whose documentation is too large to be stored whole', async () => {
+      const text = 'x'.repeat(900_000)
+      const large = [1, 2, 3].map((at) => [
+        `large${at}.tf.json`,
+        JSON.stringify({ variable: { [`large${at}`]: { default: text } } }),
+      ])
+      upstream({ ...tags, 'v1.1.0': { ...tags['v1.1.0'], ...Object.fromEntries(large) } })
+      await write('Enforce', ['1.0.0', '1.1.0'])
+      await scene().run()
+      await eventually(() => refused('1.1.0'))
+      expect(status('1.1.0').artifact).toBeUndefined()
+    })
+
     it('takes one that a person accepts, and those that keep what that one promises', async () => {
       await fill('Enforce')
       refused('1.1.0')

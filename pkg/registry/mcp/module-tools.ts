@@ -47,7 +47,7 @@ export const getModule = tool({
       head: {
         ...factsOf(detail, host),
         folder,
-        ...(typeof docs === 'string' && { missing: docs }),
+        ...(typeof docs === 'string' ? { missing: docs } : { leftOut: docs.leftOut }),
         ...(shown && {
           description: shown.description,
           requiredVersion: shown.requiredVersion,

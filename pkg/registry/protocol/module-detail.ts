@@ -100,7 +100,7 @@ function folderOf(folder: FolderDocs): ModuleDetail['root'] {
       name: input.name,
       type: input.type ?? 'any',
       description: input.description ?? '',
-      default: input.required ? '' : JSON.stringify(input.default ?? null),
+      default: input.default === undefined ? '' : JSON.stringify(input.default),
       required: input.required,
     })),
     outputs: outputs.map((output) => ({

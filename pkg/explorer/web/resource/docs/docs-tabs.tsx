@@ -113,7 +113,7 @@ const Count = ({ count, tab }: { readonly count: number | undefined; readonly ta
 /** Says which file of the module is not valid. */
 export function Problem({ docs }: { readonly docs: VersionDocs }) {
   const { error } = docs.root
-  if (error === undefined) return null
+  if (error === undefined) return <LeftOut docs={docs} />
   const place = [error.file, error.line].filter((part) => part !== undefined).join(':')
   return (
     <div class="note warn" role="status">
@@ -126,6 +126,28 @@ export function Problem({ docs }: { readonly docs: VersionDocs }) {
         )}
         {sentence(error.message)} The lists of {docs.version} may be incomplete. It can be installed
         nevertheless.
+      </p>
+    </div>
+  )
+}
+
+const partNames: Readonly<Record<NonNullable<VersionDocs['leftOut']>[number], string>> = {
+  exampleReadmes: 'READMEs of examples',
+  submoduleReadmes: 'READMEs of submodules',
+  defaults: 'defaults',
+  readme: 'the README',
+  descriptions: 'descriptions',
+}
+
+/** Says what is missing in the documentation of a large module. */
+function LeftOut({ docs: { leftOut, version } }: { readonly docs: VersionDocs }) {
+  if (leftOut === undefined) return null
+  const parts = new Intl.ListFormat('en').format(leftOut.map((part) => partNames[part]))
+  return (
+    <div class="note" role="status">
+      <Icon name="warn" />
+      <p>
+        The documentation of {version} is too large, so Depot left out {parts}.
       </p>
     </div>
   )

@@ -116,11 +116,11 @@ function Row({ input, hash }: { readonly input: ModuleInput; readonly hash: stri
         )}
       </Cell>
       <Cell class="full" label="Default">
-        {required ? (
-          <span class="quiet">none</span>
+        {required || input.default === undefined ? (
+          <span class="quiet">{required ? 'none' : 'left out'}</span>
         ) : (
           <code class="lines">
-            <Value text={valueText(input.default ?? null)} />
+            <Value text={valueText(input.default)} />
           </code>
         )}
       </Cell>

@@ -63,10 +63,10 @@ export function localFolder(
   return undefined
 }
 
-/** Inputs that a caller may set without a warning, and those that a caller must set. */
+/** Inputs that a caller may set without a warning, as far as their defaults are known, and those that a caller must set. */
 export const settableInputs = (inputs: readonly ModuleInput[]): readonly ModuleInput[] =>
   listedInputs(inputs, { i_q: '', i_group: '' }).filter(
-    ({ required, deprecated }) => required || deprecated === undefined,
+    (input) => input.required || (input.deprecated === undefined && input.default !== undefined),
   )
 
 /** Inputs that a caller must set. */
