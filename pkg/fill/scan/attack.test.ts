@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Objects } from '../../records/store/store.ts'
 import { findIsolation } from './isolation.ts'
 import { ScanScene } from './scan.fixture.ts'
@@ -142,17 +142,65 @@ it.each([
   expect((await scene.status('network')).sourceScan).toBeUndefined()
 })
 
+it('gives back the slot of a version that needs no scan any more when its turn comes', async () => {
+  const path = (name: string) => join(scene.folder, name)
+  await scene.scanner(
+    `const [name] = fs.readdirSync(folder)
+     if (name === 'bad' || !fs.existsSync(${JSON.stringify(path('armed'))})) process.exit(1)
+     if (name === 'slow') fs.writeFileSync(${JSON.stringify(path('began'))}, '')
+     const waiting = setInterval(() => {
+       if (name === 'slow' && !fs.existsSync(${JSON.stringify(path('go'))})) return
+       clearInterval(waiting)
+       print([])
+     }, 10)`,
+  )
+  for (const name of ['bad', 'slow', 'other'])
+    await scene.store(name, [{ path: name, content: '' }])
+  let objects: Objects | undefined
+  const scans = await scene.begin({ through: (opened) => (objects = opened) })
+  const write = async (name: string, status: object) => {
+    const version = objects?.get('Version', 'team', name)
+    if (version !== undefined)
+      await objects?.writeStatus(version, { ...(version.status as object), ...status })
+  }
+  /** A file that is stored again is scanned at once. */
+  const storeAgain = (name: string) =>
+    write(name, { artifact: { fileName: `${name}.zip`, storedAt: '2026-11-26T00:00:00Z' } })
+  await scans.idle()
+  expect(scans.failures()).toHaveLength(3)
+  await writeFile(path('armed'), '')
+  vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true })
+  await storeAgain('slow')
+  await expect.poll(() => scene.text('began')).toBe('')
+  // Others may begin beside slow work, and wait for the only slot. Then the clock goes back.
+  vi.advanceTimersByTime(10_000)
+  vi.useRealTimers()
+  scene.aheadMs = 6 * 60_000
+  await write('bad', { syncStatus: 'looked at again' })
+  await sleep(50)
+  scene.aheadMs = 0
+  await writeFile(path('go'), '')
+  await scans.idle()
+  await storeAgain('other')
+  await scans.idle()
+  expect([scans.done, scans.failures().map(({ key }) => key)]).toEqual([2, ['team/bad']])
+}, 10_000)
+
 it('runs no more scans at a time than it has slots', async () => {
   const running = JSON.stringify(join(scene.folder, 'running'))
   await scene.scanner(
     `fs.mkdirSync(${running}, { recursive: true })
      const own = ${running} + '/' + Math.random()
      fs.writeFileSync(own, '')
-     setTimeout(() => {
-       const count = fs.readdirSync(${running}).length
+     let most = 0
+     const end = Date.now() + 1500
+     const waiting = setInterval(() => {
+       most = Math.max(most, fs.readdirSync(${running}).length)
+       if (most < 2 && Date.now() < end) return
+       clearInterval(waiting)
        fs.rmSync(own)
-       print([{ vulnerabilityID: 'RUNNING-' + count }])
-     }, 150)`,
+       print([{ vulnerabilityID: 'RUNNING-' + most }])
+     }, 50)`,
   )
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   for (const name of names) await scene.store(name, [main])

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { conditionOf, type ScanPolicy, sourceFileOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { type ArchiveStore, openArchiveStore } from '../../archives/storage/storage.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
+import type { Objects } from '../../records/store/store.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner } from './scan.ts'
 
@@ -128,6 +129,34 @@ it('drops its findings when the source is no longer known, but not those of anot
   expect(after.binaryScan?.findings).toHaveLength(1)
   expect(await said('linux')).toEqual({})
   expect((await scene.status('darwin')).sourceScan?.findings).toHaveLength(1)
+})
+
+it('keeps findings of a source that was stored and scanned while its absence was written', async () => {
+  await counting()
+  await store()
+  await scene.run()
+  const scanned = await scene.status('linux')
+  const { artifact, ...status } = scanned
+  const { source: _, ...unsourced } = artifact ?? {}
+  await scene.writeStatus('linux', { ...status, artifact: unsourced })
+  let conflicts = 0
+  const through = (objects: Objects): Objects => ({
+    ...objects,
+    async writeStatus(object, next, options) {
+      if (object.metadata.name === 'linux' && conflicts === 0) {
+        conflicts += 1
+        await objects.writeStatus(object, { ...scanned, syncStatus: 'by another scanner' })
+      }
+      return objects.writeStatus(object, next, options)
+    },
+  })
+  const scans = await scene.begin({ through })
+  await scans.idle()
+  expect(conflicts).toBe(1)
+  const { sourceScan, dependencyScan } = await scene.status('linux')
+  const known = { sourceScan: scanned.sourceScan, dependencyScan: scanned.dependencyScan }
+  expect({ sourceScan, dependencyScan }).toEqual(known)
+  expect(await said('linux')).toMatchObject({ reason: 'Scanned' })
 })
 
 it('quarantines a version by findings in its source', async () => {

@@ -251,19 +251,26 @@ function lastScanOf(
 
 /** Drops the scan of go.mod and go.sum that are no longer known, and says why there are none. */
 async function forgetDependencies(context: ScanContext, object: StoredObject): Promise<void> {
-  const { status, metadata } = resourceOf('Version', object)
+  const version = resourceOf('Version', object)
+  const { status, metadata } = version
   context.lastScans.dependencyScan.delete(metadata.uid)
-  const problem = status?.artifact?.source?.problem
   const said = status?.conditions?.find(({ type }) => type === 'SourceScanned')
-  if (status?.dependencyScan === undefined && said?.message === problem) return
-  await writeStatus<Status>(context, object, (current) => ({
-    // Another program may have scanned the source.
-    fields: current?.dependencyScan ? { sourceScan: undefined, dependencyScan: undefined } : {},
-    conditions: {
-      SourceScanned: problem === undefined ? undefined : conditionUnknown('SourceUnknown', problem),
-    },
-    isObserved: false,
-  }))
+  const isSaid = said?.message === status?.artifact?.source?.problem
+  if (status?.dependencyScan === undefined && isSaid) return
+  await writeStatus<Status>(context, object, (current) => {
+    // Another scanner may have scanned files that were stored meanwhile.
+    if (storedPart({ ...version, status: current }, dependencies) !== undefined) return unchanged
+    const problem = current?.artifact?.source?.problem
+    return {
+      // Another program may have scanned the source.
+      fields: current?.dependencyScan ? { sourceScan: undefined, dependencyScan: undefined } : {},
+      conditions: {
+        SourceScanned:
+          problem === undefined ? undefined : conditionUnknown('SourceUnknown', problem),
+      },
+      isObserved: false,
+    }
+  })
 }
 
 /**

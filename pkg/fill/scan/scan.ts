@@ -101,15 +101,24 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     lastScans,
     shared: new SharedResults<ScanResult>({ maxEntries: 20, clock }),
   }
-  const look = async (): Promise<ScannerIdentity> => {
+  const identify = async (): Promise<ScannerIdentity> => {
     const found = await scanner.identity()
     databaseMs = msOf(found.databases.binary)
     return found
   }
-  let identity = look()
+  let identity = identify()
   let done = 0
 
   async function reconcile(key: string, signal: AbortSignal): Promise<Reconciled> {
+    try {
+      return await look(key, signal)
+    } finally {
+      // It waited for a slot, and needs no scan any more.
+      scanning.delete(key)
+    }
+  }
+
+  async function look(key: string, signal: AbortSignal): Promise<Reconciled> {
     const [namespace = '', name = ''] = key.split('/')
     const object = objects.get('Version', namespace, name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
@@ -206,7 +215,7 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
   }
   const looking = new Loop(async () => {
     const before = await identity.catch(() => undefined)
-    const now = look()
+    const now = identify()
     const after = await now.catch((error: unknown) => {
       if (before !== undefined) log.warn({ error: messageOf(error) }, 'the scanner cannot be used')
       return undefined
