@@ -221,6 +221,14 @@ it('takes files that look like secrets if they are named', async () => {
   expect(await put(path, archive)).toMatchObject({ status: 201 })
 })
 
+it('refuses to accept a file that the archive lacks', async () => {
+  const archive = await archiveOf('3', secret)
+  const answer = await put('team/vpc/aws/2.0.1?allow-file=prod.tfstate,id.pem,ids.pem', archive)
+  const message = expect.stringMatching(/^--allow-file: ids\.pem .*: did you mean id\.pem\?$/)
+  const refusals = [{ reason: 'NoSecretFile', message }]
+  expect(answer).toMatchObject({ status: 422, body: { refusals } })
+})
+
 it('refuses what breaks callers where the module enforces versions', async () => {
   const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
   const answer = await put('team/vpc/aws/2.1.0', archive)
@@ -368,6 +376,9 @@ describe('depot publish', () => {
     const allowed = await run('4.0.1', '--token-file', 'token', '--dry-run', '--allow-file', '.env')
     expect(allowed).toMatchObject({ status: 0 })
     expect(allowed.stdout).toContain('it would be sent to')
+    write(join(cwd, 'source/prod.tfstate'), '{}')
+    const named = ['--allow-file', './.env,prod.tfstate']
+    expect(await run('4.0.1', '--token-file', 'token', ...named)).toMatchObject({ status: 0 })
   })
 })
 

@@ -96,7 +96,8 @@ export async function publishOverHttp(
         printEnd(options, ended, (outcome) => asJson(shown, outcome, host))
       if (options.dryRun) return end({ outcome: 'planned', text: `it would be sent to ${host}` })
       const { file: path, sha256, sizeBytes } = packed.archive
-      const answered = await to.put({ path, sha256, sizeBytes }, '', queryOf(options, allowed))
+      const query = queryOf(options, packed.accepted)
+      const answered = await to.put({ path, sha256, sizeBytes }, '', query)
       const ended = await to.end(answered, options)
       if (ended.outcome === 'refused') return end(ended)
       return end({ ...ended, text: `${ended.text}\n\n${usageOf(sent, packed)}` })

@@ -194,12 +194,32 @@ spec:
     expect(stderr).toBe(
       `depot: .env, .terraform/, keys/ca.PEM, terraform.tfstate look like secrets or states: remove them, or accept with ${accept}\n`,
     )
-    expect((await publish('1.0.0', '--allow-file', '.env')).status).toBe(1)
+    const one = await publish('1.0.0', '--allow-file', '.env')
+    expect(one.status).toBe(1)
+    expect(one.stderr).toMatch(
+      /^depot: \.terraform\/, .*accept with --allow-file=\.env,\.terraform\/,/,
+    )
     const { stdout } = await publish('1.0.0', accept, '-o', 'json')
     const { files } = JSON.parse(stdout) as { files: { path: string }[] }
     // States are never part of an archive.
     const paths = files.map(({ path }) => path)
     expect(paths).toEqual(['.env', 'README.md', 'keys/ca.PEM', 'main.tf'])
+  })
+
+  it.each([
+    ['main.tf', 'leave it out'],
+    ['ca.pem', 'did you mean keys/ca.pem?'],
+    ['keys/', 'did you mean keys/ca.pem,keys/cb.pem?'],
+    ['keys/cc.pem', 'did you mean keys/ca.pem?'],
+  ])('refuses to accept %s, which does not look like a secret', async (name, hint) => {
+    for (const path of ['keys/ca.pem', 'keys/cb.pem']) put(join(dir, 'vpc', path), 'secret')
+    const names = `./keys/ca.pem,keys/cb.pem,${name}`
+    const { status, stderr } = await publish('1.0.0', '--allow-file', names)
+    expect(status).toBe(1)
+    expect(stderr).toBe(
+      `depot: --allow-file: ${name.replace(/\/$/, '')} is not a file of this module that looks like a secret or a state: ${hint}\n`,
+    )
+    expect((await publish('1.0.0', '--allow-file', './keys/ca.pem,keys/cb.pem')).status).toBe(0)
   })
 
   it('publishes an archive like the folder that it was packed from', async () => {

@@ -174,6 +174,7 @@ export const reasonTopics = {
     OlderVersion: ['fix', 'A later version of the same line exists. Publish a later one.'],
     FilesMissing: ['fix', 'Files of the release did not arrive here. Send them, and finish again.'],
     SecretFile: ['fix', 'A file looks like a secret or a state. Leave it out, or accept it.'],
+    NoSecretFile: ['fix', '`--allow-file` names a file that it need not accept. Correct the name.'],
   },
   /** Why an archive is refused. The same bytes are refused again, so waits between attempts grow to hours. */
   archives: {

@@ -22,6 +22,7 @@ import {
 } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, ArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
+import { closest } from '../../base/options/options.ts'
 import type { Clock, createLimiter } from '../../base/pacing/pacing.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
@@ -55,7 +56,7 @@ interface Asked extends ConfigOrigin {
   readonly file: string
   readonly address: PublishAddress
   readonly version: string
-  /** Files to publish although they look like secrets. */
+  /** Files to publish although they look like secrets or states, and no others. */
   readonly allowed: readonly string[]
 }
 
@@ -63,6 +64,8 @@ interface Asked extends ConfigOrigin {
 export interface PackedModule {
   readonly archive: ModuleArchive
   readonly files: readonly { readonly path: string; readonly sizeBytes: number }[]
+  /** Files in it that look like secrets and are accepted. */
+  readonly accepted: readonly string[]
   readonly docs: PackedDocs
   readonly interface: ModuleDocs
   /** Why it cannot be published. */
@@ -147,7 +150,8 @@ export async function packModule<T>(
   const { limits, signal, workDir, whenFree = (pack) => pack() } = context
   const into = join(workDir, randomUUID())
   const pack = async (): Promise<PackedModule> => {
-    const refusals = secretsRefused(await secretFilesIn({ file, limits, signal }), allowed)
+    const secrets = await secretFilesIn({ file, limits, signal })
+    const refusals = secretsRefused(secrets, allowed)
     let files: PackedModule['files'] = []
     let docs: PackedDocs | undefined
     const archive = await normaliseModule({
@@ -162,7 +166,12 @@ export async function packModule<T>(
       },
     })
     if (docs === undefined) throw new TypeError('a normalised module has no documentation')
-    return { archive, files, docs, interface: await unpackDocs(docs.bytes), refusals }
+    const names = new Set(allowed.map(plainPath))
+    // States are never packed.
+    const accepted = secrets.filter(
+      (path) => names.has(plainPath(path)) && files.some((one) => one.path.startsWith(path)),
+    )
+    return { archive, files, accepted, docs, interface: await unpackDocs(docs.bytes), refusals }
   }
   try {
     return await work(await whenFree(pack))
@@ -171,19 +180,34 @@ export async function packModule<T>(
   }
 }
 
+/** Refuses files that look like secrets and are not accepted, and names that accept nothing. */
 function secretsRefused(found: readonly string[], allowed: readonly string[]): FillError[] {
-  const accepted = new Set(allowed.map((path) => path.replace(/^\.\//, '').replace(/\/$/, '')))
-  const secrets = found.filter((path) => !accepted.has(path.replace(/\/$/, '')))
-  if (secrets.length === 0) return []
+  const accepted = new Set(allowed.map(plainPath).filter((path) => path !== ''))
+  const known = new Set(found.map(plainPath))
+  const useless = [...accepted]
+    .filter((path) => !known.has(path))
+    .map((path) => new FillError('NoSecretFile', uselessText(path, found)))
+  const secrets = found.filter((path) => !accepted.has(plainPath(path)))
+  if (secrets.length === 0) return useless
   const shown = secrets.slice(0, 5).join(', ') + (secrets.length > 5 ? ', …' : '')
   const verb = secrets.length > 1 ? 'look like secrets or states' : 'looks like a secret or a state'
-  const flag = `--allow-file=${secrets.join(',')}`
+  const flag = `--allow-file=${found.join(',')}`
   return [
+    ...useless,
     new FillError(
       'SecretFile',
       `${shown} ${verb}: remove ${secrets.length > 1 ? 'them' : 'it'}, or accept with ${flag}`,
     ),
   ]
+}
+
+const plainPath = (path: string): string => path.replace(/^(?:\.\/)+/, '').replace(/\/$/, '')
+
+function uselessText(path: string, found: readonly string[]): string {
+  const near = found.filter((one) => one.startsWith(`${path}/`) || one.endsWith(`/${path}`))
+  const meant = near.length > 0 ? near.slice(0, 5).join(',') : closest(path, found)
+  const rest = meant === undefined ? 'leave it out' : `did you mean ${meant}?`
+  return `--allow-file: ${path} is not a file of this module that looks like a secret or a state: ${rest}`
 }
 
 /** A line of versions goes forward, so that nobody gets an older state by taking a newer number. */
