@@ -148,7 +148,7 @@ export function signerScenarios(scene: () => Scene): void {
       expect(listing()).toEqual(held)
       expect(scene().status('Provider', 'dns')).toEqual(before)
       // Then its own config alone refuses it.
-      await write({}, spec)
+      await write({ requireSignature: false }, spec)
       await eventually(() => expect(listing()).toBeUndefined())
       await eventually(() => expect(condition('HeldBack')).toBeUndefined())
       expect(scene().condition('Version', 'dns-1-0-0-linux-amd64', 'Ready')).toMatchObject({
