@@ -99,8 +99,7 @@ it('takes no file that is half written', async () => {
     seen.push(file.current)
   }
   expect(seen).toEqual(Array.from({ length: 3 }, () => policyIn(whole, path)))
-  await look()
-  expect(file.current).toEqual(policyIn(later, path))
+  await vi.waitFor(() => expect(file.current).toEqual(policyIn(later, path)))
 })
 
 it('does not start with a file that cannot be read', async () => {
