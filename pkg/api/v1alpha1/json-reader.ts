@@ -1,4 +1,3 @@
-import { isRecord } from './record.ts'
 import { type CheckedFinding, checkFinding, scanFields } from './scan.ts'
 import { TextTable } from './text-table.ts'
 
@@ -142,3 +141,8 @@ function objectsIn(raw: unknown): readonly unknown[] {
 }
 
 const member = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
+
+/** Whether a value is an object of JSON or YAML, and not a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,5 +1,5 @@
+import { isRecord } from './json-reader.ts'
 import { type Kind, kinds } from './kinds.ts'
-import { isRecord } from './record.ts'
 import { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 import type { FieldIssue } from './types.ts'
 

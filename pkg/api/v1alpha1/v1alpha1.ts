@@ -6,12 +6,12 @@
 import type { z } from 'zod'
 import type { Depot } from './depot.ts'
 import type { GroupBinding } from './group-binding.ts'
+import { isRecord } from './json-reader.ts'
 import { apiVersion, type Kind, kinds } from './kinds.ts'
 import { mistakesIn } from './mistakes.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
 import type { Provider } from './provider.ts'
-import { isRecord } from './record.ts'
 import type { FieldIssue, ParsedResource, Resource, ResourceOf } from './types.ts'
 import type { Version } from './version.ts'
 
@@ -45,7 +45,7 @@ export type { Compared } from './compared.ts'
 export { type Condition, conditionOf } from './condition.ts'
 export { fanOut } from './fan-out.ts'
 export { secondsOf } from './go-duration.ts'
-export { JsonReader } from './json-reader.ts'
+export { isRecord, JsonReader } from './json-reader.ts'
 export {
   apiVersion,
   type CustomResourceKind,
@@ -60,7 +60,6 @@ export { hiddenLabelIssue, ignoredBindingIssue, nameIssue, publicLabelIssue } fr
 export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { Published, PublishedBy } from './published.ts'
-export { isRecord } from './record.ts'
 export {
   awaitedPlatforms,
   incompleteReleases,
