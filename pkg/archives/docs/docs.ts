@@ -7,11 +7,13 @@ export { parseCliConfig } from './cli-config.ts'
 export { docsMarkdown, injectDocs } from './markdown.ts'
 export { openModuleDocs } from './open-docs.ts'
 export {
+  docsOfText,
   maxDocsBytes,
   type PackedDocs,
   packedDocs,
   packedDocsOf,
   unpackDocs,
+  unpackDocsText,
 } from './packed-docs.ts'
 export { PageCollector } from './page-collector.ts'
 export { maxPagesBytes, unpackPage, unpackPages } from './pages-file.ts'

@@ -52,9 +52,17 @@ export async function packedDocsOf(
 
 /** @throws Error if it is not the documentation of a module */
 export async function unpackDocs(bytes: Uint8Array): Promise<ModuleDocs> {
-  const text = await gunzip(bytes, { maxOutputLength: maxDocsBytes })
-  return ModuleDocs.parse(JSON.parse(text.toString()))
+  return docsOfText(await unpackDocsText(bytes))
 }
+
+/** The JSON of documentation, or what else was packed. @throws Error if it cannot be unpacked, or is too large */
+export async function unpackDocsText(bytes: Uint8Array): Promise<string> {
+  const text = await gunzip(bytes, { maxOutputLength: maxDocsBytes })
+  return text.toString()
+}
+
+/** @throws Error if it is not the JSON of the documentation of a module */
+export const docsOfText = (text: string): ModuleDocs => ModuleDocs.parse(JSON.parse(text))
 
 async function packed(docs: ModuleDocs): Promise<PackedDocs> {
   const bytes = await gzip(fittingText(docs))

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { VersionDocs } from '../../api/browse/browse.ts'
+import type { ModuleDocs } from '../../api/docs/docs.ts'
 import { notFound } from '../../base/errors/errors.ts'
-import { docsOfVersion } from '../documentation/documentation.ts'
+import { docsTextOfVersion } from '../documentation/documentation.ts'
 import { type BrowseAsked, endpoint } from './endpoint.ts'
 import { resourcePath, word } from './parameters.ts'
 import {
@@ -60,9 +61,9 @@ export const moduleDocs = endpoint({
   waitsFor: 'storage',
   async answer(asked) {
     const { parent, summary, version, state } = chosenVersion(asked, asked.query.version)
-    const { schema, ...folders } = await docsOfVersion(parent, version, asked.archives)
-    const body: VersionDocs = { schema, address: summary.address, version, ...folders }
-    return { body: JSON.stringify(body), ...state }
+    const text = await docsTextOfVersion(parent, version, asked.archives)
+    const own: Omit<VersionDocs, keyof ModuleDocs> = { address: summary.address, version }
+    return { body: `${JSON.stringify(own).slice(0, -1)},${text.trimStart().slice(1)}`, ...state }
   },
 })
 

@@ -2,15 +2,17 @@
 
 import type { ModuleDocs, ProviderPage, StoredPages } from '../../api/docs/docs.ts'
 import {
+  docsOfText,
   maxDocsBytes,
   maxPagesBytes,
-  unpackDocs,
+  unpackDocsText,
   unpackPage,
   unpackPages,
 } from '../../archives/docs/docs.ts'
 import { chunksOf } from '../../archives/spool/spool.ts'
 import type { Archive, Archives } from '../../archives/storage/storage.ts'
 import { hasReason, notFound, RegistryError } from '../../base/errors/errors.ts'
+import { CappedMap } from '../../base/memory/memory.ts'
 import { createLimiter } from '../../base/pacing/pacing.ts'
 import type { Parent } from '../catalog/catalog.ts'
 
@@ -27,8 +29,29 @@ export function docsOfVersion(
   version: string,
   storage: DocsStorage,
 ): Promise<ModuleDocs> {
-  return unpacked(module, version, storage, unpackDocs)
+  return unpacked(module, version, storage, async (bytes, sha256) => {
+    const docs = docsOfText(await unpackDocsText(bytes))
+    validDigests.set(sha256, true)
+    return docs
+  })
 }
+
+/** The same as JSON. A large one takes long to read, so that is done once. @throws RegistryError as `docsOfVersion` */
+export function docsTextOfVersion(
+  module: Parent,
+  version: string,
+  storage: DocsStorage,
+): Promise<string> {
+  return unpacked(module, version, storage, async (bytes, sha256) => {
+    const text = await unpackDocsText(bytes)
+    if (!validDigests.has(sha256)) docsOfText(text)
+    validDigests.set(sha256, true)
+    return text
+  })
+}
+
+/** Digests of documentation that was found to be valid. */
+const validDigests = new CappedMap<string, true>(10_000)
 
 /** The list of a provider version's pages. @throws RegistryError as `docsOfVersion` */
 export function pagesOfVersion(
@@ -57,7 +80,7 @@ async function unpacked<T>(
   parent: Parent,
   version: string,
   storage: DocsStorage,
-  unpack: (bytes: Uint8Array) => Promise<T>,
+  unpack: (bytes: Uint8Array, sha256: string) => Promise<T>,
 ): Promise<T> {
   const { kind, namespace, name } = parent
   const docs = parent.rowsOf(version).find((row) => row.docs !== undefined)?.docs
@@ -65,7 +88,7 @@ async function unpacked<T>(
   const label = { namespace, kind, name, version }
   return fewAtOnce(async () => {
     const bytes = await bytesOf({ ...docs, label, isKept: true }, storage)
-    return unpack(bytes).catch((cause: unknown) => {
+    return unpack(bytes, docs.sha256).catch((cause: unknown) => {
       throw unusable(docs.location.fileName, 'is not valid', cause)
     })
   })

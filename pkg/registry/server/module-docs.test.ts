@@ -144,6 +144,23 @@ describe('GET …/docs', () => {
     expect((await refused()).status).toBe(502)
   })
 
+  it('answers each version with its own address, even if two have the same documentation', async () => {
+    documented(fixture, '1.0.0', packed(docsOf('same')))
+    documented(fixture, '1.1.0', packed(docsOf('same')))
+    for (const version of ['1.0.0', '1.1.0', '1.0.0']) {
+      expect((await ask(`${url}?version=${version}`)).body).toEqual({
+        address: 'vpc/aws',
+        version,
+        ...docsOf('same'),
+      })
+    }
+  })
+
+  it('answers with documentation that another program wrote with line breaks', async () => {
+    documented(fixture, '1.0.0', gzipSync(`\n${JSON.stringify(docsOf('one'), null, 2)}\n`))
+    expect(await ask()).toMatchObject({ status: 200, body: { version: '1.0.0', schema: 1 } })
+  })
+
   it('answers many callers at once', async () => {
     documented(fixture, '1.0.0', packed(docsOf('a'.repeat(2 ** 20))))
     const app = fixture.app()
