@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Objects } from '../../records/store/store.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner } from './scan.ts'
@@ -155,4 +155,75 @@ it('scans again in the same process after its clock was wrong', async () => {
   await look('after a scan')
   expect(scans.done).toBe(3)
   expect(await found()).toEqual([['third'], 'third'])
+})
+
+describe('a database that another scanner of a cluster has in a newer version', () => {
+  const [older, newer] = ['2026-11-25T06:00:00Z', '2026-11-26T06:00:00Z']
+  const notFolder = (objects: Objects): Objects => ({ ...objects, isFolder: false })
+  const scanning = async () => {
+    const databases = {
+      get source() {
+        return database
+      },
+    }
+    const identity = async () => ({ scanner: 'scanner 1', databases: { ...databases } })
+    return { through: notFolder, scanner: { ...(await scanner()), identity } }
+  }
+  const runs = async (name: string) => {
+    await write(name)
+    later()
+    return (await scene.run(await scanning())).done
+  }
+
+  it('does not replace what that one found', async () => {
+    await scene.store('network', [{ path: 'main.tf', content: '' }])
+    expect(await runs(older)).toBe(1)
+    expect(await runs(newer)).toBe(1)
+    const writtenAt = await scene.writtenAt('network')
+    expect(await runs(older)).toBe(0)
+    expect(await scene.writtenAt('network')).toBe(writtenAt)
+    expect(await found()).toEqual([[newer], newer])
+    expect(await runs('2026-11-27T06:00:00Z')).toBe(1)
+  })
+
+  it('does not replace it either if that one ends its scan first', async () => {
+    await scene.store('network', [{ path: 'main.tf', content: '' }])
+    expect(await runs(older)).toBe(1)
+    await write(newer)
+    const other = await scanning()
+    await write('2026-11-25T12:00:00Z')
+    let isFirst = true
+    const through = (opened: Objects): Objects => ({
+      ...notFolder(opened),
+      async writeStatus(object, status, options) {
+        if (isFirst) {
+          isFirst = false
+          const { scan } = await scene.status('network')
+          if (scan === undefined) throw new Error('there is no scan')
+          await opened.writeStatus(object, {
+            ...(object.status as object),
+            scan: { ...scan, database: newer },
+          })
+        }
+        return opened.writeStatus(object, status, options)
+      },
+    })
+    later()
+    await scene.run({ ...other, through })
+    expect([isFirst, (await found())[1]]).toEqual([false, newer])
+  })
+
+  it('replaces it if a person puts the older one back', async () => {
+    await scene.store('network', [{ path: 'main.tf', content: '' }])
+    vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true })
+    await write(newer)
+    const scans = await scene.begin(await scanning())
+    await scans.idle()
+    later()
+    await write(older)
+    await vi.advanceTimersByTimeAsync(60_000)
+    vi.useRealTimers()
+    await scans.idle()
+    expect([scans.done, await found()]).toEqual([2, [[older], older]])
+  })
 })

@@ -19,6 +19,7 @@ import {
   timeOf,
   writeStatus,
 } from '../sync/sync.ts'
+import type { Databases } from './databases.ts'
 import { countsText, listed } from './findings.ts'
 import { dependencies, digestOf, type ScanPart, storedPart } from './part.ts'
 import {
@@ -52,6 +53,7 @@ export interface ScanContext extends ArchiveScanning {
   readonly shared: SharedResults<ScanResult>
   /** The policy of the installation, which others can only make stricter. */
   readonly defaultPolicy?: ScanPolicy | undefined
+  readonly databases: Databases
   /** @throws ScanError */
   readonly identity: () => Promise<ScannerIdentity>
   /** Whether a scan may begin now. */
@@ -131,7 +133,11 @@ export async function scanVersion(
       return {}
     }
     const { sha256, database } = scanned.summary
-    const result = (status: Status | undefined) => resultOf(part, status, scanned)
+    const result = (status: Status | undefined) => {
+      const written = writtenScan(status, part)
+      const isKept = written?.sha256 === sha256 && keepsNewer(context, part, written, database)
+      return isKept ? unchanged : resultOf(part, status, scanned)
+    }
     // Its spec changed meanwhile: that asks for another look, which scans it again.
     if (!(await write(context, object, part, sha256, result))) return {}
     remember(context, subject, sha256)
@@ -208,19 +214,29 @@ const spread = crypto.randomUUID()
 
 /** When a scanned archive is scanned again: 0 is now, and undefined is when the scanner or its database has changed. */
 function untilDue(
-  { clock, rescanMs }: ScanContext,
+  context: ScanContext,
   { metadata }: Version,
   part: ScanPart,
   last: LastScan,
   { scanner, databases }: ScannerIdentity,
 ): number | undefined {
   const database = databases[part.target]
+  if (keepsNewer(context, part, last, database)) return undefined
   const isSame = last.scanner === scanner && last.database === database
   if (isSame && database !== undefined) return undefined
   // Platforms scan what they have in common at the same time.
   const task = part === dependencies ? last.sha256 : metadata.uid
+  const { clock, rescanMs } = context
   return Math.max(0, last.atMs + jittered(rescanMs, task + spread) - clock())
 }
+
+/** Whether a scan with a newer database stays. In a folder, nobody else scans. */
+const keepsNewer = (
+  { objects, databases }: ScanContext,
+  { target }: ScanPart,
+  last: Pick<LastScan, 'database' | 'atMs'>,
+  own: string | undefined,
+): boolean => !objects.isFolder && databases.keeps(target, last, own)
 
 /** A scanner that does not name its database may have a new one at any time. */
 function soonestRescan(
@@ -234,19 +250,27 @@ function soonestRescan(
 function lastScanOf(
   { lastScans, clock, rescanMs }: ScanContext,
   { status, metadata }: Version,
-  { summary, findings }: ScanPart,
+  part: ScanPart,
 ): LastScan | undefined {
   // A clock was wrong at a time in the future.
   const past = (ms: number) => (ms > clock() + rescanMs ? 0 : ms)
-  const own = lastScans[summary].get(metadata.uid)
+  const own = lastScans[part.summary].get(metadata.uid)
   const known = own && { ...own, atMs: past(own.atMs) }
-  const written = status?.[summary]
+  const written = writtenScan(status, part)
   if (written === undefined) return known
-  const atMs = past(msOf(status?.[findings]?.scannedAt) ?? 0)
+  const atMs = past(written.atMs)
   // Times are written in seconds. A later one is of another scanner.
-  if (known !== undefined && known.atMs >= atMs) return known
+  return known !== undefined && known.atMs >= atMs ? known : { ...written, atMs }
+}
+
+function writtenScan(
+  status: Status | undefined,
+  { summary, findings }: ScanPart,
+): LastScan | undefined {
+  const written = status?.[summary]
+  if (written === undefined) return undefined
   const { sha256, scanner, database } = written
-  return { sha256, scanner, database, atMs }
+  return { sha256, scanner, database, atMs: msOf(status?.[findings]?.scannedAt) ?? 0 }
 }
 
 /** Drops the scan of go.mod and go.sum that are no longer known, and says why there are none. */

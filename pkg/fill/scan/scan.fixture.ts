@@ -144,7 +144,9 @@ ${script}
   }
 
   /** Scans what has to be scanned, as a process does that starts and ends. */
-  async run(options: Partial<ScanOptions> = {}): Promise<Pick<Scans, 'done' | 'failures'>> {
+  async run(
+    options: Parameters<ScanScene['begin']>[0] = {},
+  ): Promise<Pick<Scans, 'done' | 'failures'>> {
     const scans = await this.begin(options)
     await scans.idle()
     const { done } = scans
@@ -156,7 +158,10 @@ ${script}
   async begin({
     through = (objects) => objects,
     ...options
-  }: Partial<ScanOptions> & { through?: (objects: Objects) => Objects } = {}): Promise<Scans> {
+  }: Partial<ScanOptions> & {
+    /** Changes what the scanner knows of the folder. */
+    through?: (objects: Objects) => Objects
+  } = {}): Promise<Scans> {
     await this.stop()
     const log = createLogger('silent')
     this.#objects = await this.#open()

@@ -14,6 +14,7 @@ import type { StoredObject } from '../../records/store/store.ts'
 import { explained } from '../egress/egress.ts'
 import { Queue, type Reconciled } from '../queue/queue.ts'
 import { keyOf, msOf } from '../sync/sync.ts'
+import { Databases } from './databases.ts'
 import { partsOf, type ScanPart } from './part.ts'
 import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
@@ -95,15 +96,18 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     return true
   }
   const lastScans: ScanContext['lastScans'] = { scan: new Map(), dependencyScan: new Map() }
+  const databases = new Databases()
   const common = {
     ...options,
     clock,
+    databases,
     lastScans,
     shared: new SharedResults<ScanResult>({ maxEntries: 20, clock }),
   }
   const identify = async (): Promise<ScannerIdentity> => {
     const found = await scanner.identity()
     databaseMs = msOf(found.databases.binary)
+    databases.note(found, clock())
     return found
   }
   let identity = identify()
