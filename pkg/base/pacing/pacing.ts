@@ -3,7 +3,6 @@
  */
 
 export { Backoff, backoffMs, type Random } from './backoff.ts'
-export type { Clock } from './clock.ts'
 export { endsWithin, withDeadline } from './deadline.ts'
 export { eachLimited } from './each-limited.ts'
 export { createFairLimiter, createLimiter } from './limiter.ts'
@@ -11,3 +10,6 @@ export { Loop } from './loop.ts'
 export { pause } from './pause.ts'
 export { SingleFlight } from './single-flight.ts'
 export { Turns } from './turns.ts'
+
+/** The time, in milliseconds since 1970. */
+export type Clock = () => number

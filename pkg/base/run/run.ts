@@ -1,11 +1,11 @@
 /** Runs a process: reads options, starts and stops the parts that a command names in order, and sets the exit status. */
 
 import { constants } from 'node:os'
+import { endsWithin } from '../pacing/pacing.ts'
 import type { Logger } from '../telemetry/telemetry.ts'
 import type { Runnable } from './runnable.ts'
 
 export { type CommandRun, runCommand } from './command.ts'
-export { endWithin } from './end-within.ts'
 export { folderProblem, madeFolderProblem, temporaryFolder } from './folder.ts'
 export { type FollowedFile, followFile } from './followed-file.ts'
 export { httpPart } from './http-part.ts'
@@ -100,4 +100,14 @@ function untilSignal(
     until?.addEventListener('abort', stop, { once: true })
     if (until?.aborted === true) stop()
   })
+}
+
+/** Waits for work that was told to end, up to the grace period. The exit of the process ends the rest. */
+export async function endWithin(
+  ending: Promise<void>,
+  graceMs: number,
+  log: Logger,
+): Promise<void> {
+  if (await endsWithin(ending, graceMs)) return
+  log.warn({ graceMs }, 'work cut off at the end of the grace period')
 }

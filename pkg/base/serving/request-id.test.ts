@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRequestIds } from './plain-request.ts'
+import { createRequestIds } from './listener.ts'
 
 it('numbers new requests and never repeats an id', () => {
   const idOf = createRequestIds()

@@ -3,29 +3,32 @@
  * probes and metrics on a separate port, and a shutdown that drops no request.
  */
 
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
+import type { Context } from 'hono'
 import { settleShapes } from '../fast/fast.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
 import type { OnRequest } from './access-log.ts'
 import { createAdminApp } from './admin.ts'
-import { limitBody, uploadMs } from './body-deadlines.ts'
 import { connectionsOf, drain } from './drain.ts'
-import type { Fetch } from './env.ts'
-import { createListener } from './listener.ts'
+import type { Fetch, ServingEnv } from './env.ts'
+import { createListener, type Hot } from './listener.ts'
 import { refuseMalformed } from './malformed.ts'
-import type { Hot } from './plain-request.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
 export { type LoggedRequest, type OnRequest, pathOf } from './access-log.ts'
-export { awaitUpload, awaitWork, workMs } from './body-deadlines.ts'
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
 export { acceptsGzip, GzipAnswers } from './gzip.ts'
-export type { Hot, PlainRequest } from './plain-request.ts'
+export type { Hot, PlainRequest } from './listener.ts'
 export { type PlainRoute, PlainRoutes, type RouteParameters } from './plain-routes.ts'
 export { ReadyAnswer } from './ready-answer.ts'
 export { requestText } from './request-body.ts'
@@ -77,6 +80,9 @@ export interface RunningServer {
   /** Drops no request; those that still run after the grace period are aborted. */
   stop(graceMs: number): Promise<void>
 }
+
+/** Maximum time in which an upload arrives, in milliseconds. */
+const uploadMs = 1_800_000
 
 /** Deadlines of the public port; archives may take as long as bytes flow. */
 const limits = {
@@ -201,4 +207,36 @@ async function listen(server: Server, { host, port }: Address, scheme: string): 
   const taken = server.address() as AddressInfo
   const shown = host === undefined ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${scheme}://${shown}:${taken.port}`
+}
+
+const deadlines = new WeakMap<object, NodeJS.Timeout>()
+
+/**
+ * Limits the time in which the body of a request arrives: Node has one limit for all routes, which is that of uploads.
+ *
+ * @param late ends the request
+ */
+function limitBody(request: IncomingMessage, ms: number, late: () => void): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (length === undefined && encoding === undefined) return
+  const deadline = setTimeout(() => {
+    if (!request.complete) late()
+  }, ms).unref()
+  deadlines.set(request, deadline)
+  request.once('close', () => clearTimeout(deadline))
+}
+
+/** Lets the body of a request arrive as slowly as an upload, and be answered after long work. */
+export function awaitUpload(c: Context<ServingEnv>): void {
+  const request = c.env?.incoming
+  if (request !== undefined) clearTimeout(deadlines.get(request))
+  awaitWork(c)
+}
+
+/** Maximum time in which nothing is sent while an upload is stored, in milliseconds. */
+export const workMs = 600_000
+
+/** Keeps the connection of a request open while it is worked on. Node sets the usual deadline for the next request. */
+export function awaitWork(c: Context<ServingEnv>): void {
+  c.env?.incoming?.socket.setTimeout(workMs)
 }

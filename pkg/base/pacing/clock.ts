@@ -1,2 +1,0 @@
-/** The time, in milliseconds since 1970. */
-export type Clock = () => number
