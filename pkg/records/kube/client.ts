@@ -1,9 +1,9 @@
+import { apiVersion, type Kind, kinds } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf } from '../../base/errors/errors.ts'
 import { readBounded } from '../../base/http/http.ts'
 import { ApiError, apiErrorOf } from './api-error.ts'
 import { type ObservedObject, observe } from './object.ts'
 import { Outcome } from './outcome.ts'
-import { type ObjectRef, pathOf, placeOf, type WrittenKind } from './resource-path.ts'
 import type { Timings } from './timings.ts'
 import type { Transport, Write } from './transport.ts'
 
@@ -193,4 +193,54 @@ function patchOf(
 
 function isOperations(patch: object): patch is readonly JsonPatchOperation[] {
   return Array.isArray(patch)
+}
+
+/** Kinds that are not Depot's own and that it reads or writes one by one. */
+const others = {
+  ConfigMap: { root: '/api/v1', version: 'v1', plural: 'configmaps' },
+  Secret: { root: '/api/v1', version: 'v1', plural: 'secrets' },
+  Event: { root: '/apis/events.k8s.io/v1', version: 'events.k8s.io/v1', plural: 'events' },
+  Lease: {
+    root: '/apis/coordination.k8s.io/v1',
+    version: 'coordination.k8s.io/v1',
+    plural: 'leases',
+  },
+} as const
+
+/** A kind that is written by name. */
+type WrittenKind = Exclude<Kind, 'Namespace'> | keyof typeof others
+
+/** The object of a request. */
+interface ObjectRef {
+  readonly kind: WrittenKind
+  readonly namespace: string
+  readonly name: string
+}
+
+interface Place {
+  /** Path of the API, such as `/apis/depot.internal/v1alpha1`. */
+  readonly root: string
+  /** As objects carry it. */
+  readonly version: string
+  readonly plural: string
+}
+
+function placeOf(kind: WrittenKind, apiGroup: string): Place {
+  if (isOther(kind)) return others[kind]
+  const version = `${apiGroup}/${apiVersion}`
+  return { root: `/apis/${version}`, version, plural: kinds[kind].plural }
+}
+
+/** Path of a collection, or of an object in it. */
+function pathOf(
+  { kind, namespace, name }: Omit<ObjectRef, 'name'> & { readonly name?: string },
+  apiGroup: string,
+): string {
+  const { root, plural } = placeOf(kind, apiGroup)
+  const collection = `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
+  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`
+}
+
+function isOther(kind: WrittenKind): kind is keyof typeof others {
+  return kind in others
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../hack/testbed/control-plane/fake-cluster.ts'
 import { kubeconfigOf } from '../../../hack/testbed/control-plane/kubeconfig.ts'
 import { loadConnection } from './connection.ts'
-import { identityOf } from './identity.ts'
+import { identityOf } from './transport.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'depot-connection-'))
 afterAll(() => rmSync(directory, { recursive: true }))

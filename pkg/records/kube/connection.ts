@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { delimiter } from 'node:path'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { messageOf, RegistryError } from '../../base/errors/errors.ts'
 import type { Connection } from './credentials.ts'
 import { connectByKubeconfig } from './kubeconfig.ts'
-import { connectFromPod } from './pod.ts'
 
 /**
  * The cluster that the command line, the pod or `KUBECONFIG` names, in this order.
@@ -33,4 +33,35 @@ export function loadConnection({
     'NotConfigured',
     'not in a cluster and no kubeconfig: name one with --kubeconfig FILE or KUBECONFIG, or serve a directory of manifests with --manifests DIR',
   )
+}
+
+/** The service account of the pod that this process runs in. Both files are rotated, so they are read each time. */
+function connectFromPod({
+  host,
+  port,
+  serviceAccount,
+}: {
+  readonly host: string
+  readonly port: string
+  /** Folder with the files `token` and `ca.crt`. */
+  readonly serviceAccount: string
+}): Connection {
+  const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return {
+    async credentials() {
+      try {
+        const token = await readFile(`${serviceAccount}/token`, 'utf8')
+        const ca = await readFile(`${serviceAccount}/ca.crt`)
+        return { server, headers: { Authorization: `Bearer ${token.trim()}` }, tls: { ca } }
+      } catch (cause) {
+        throw new RegistryError(
+          'Unauthenticated',
+          `cannot read the service account of the pod: ${messageOf(cause)}`,
+          { cause },
+        )
+      }
+    },
+    reload() {},
+    recheck() {},
+  }
 }

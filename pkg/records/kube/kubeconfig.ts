@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
@@ -7,7 +8,6 @@ import * as z from 'zod'
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
 import { contentsOf } from '../../base/files/files.ts'
 import type { Connection, Credentials } from './credentials.ts'
-import { superviseExecPlugins } from './exec-plugin.ts'
 
 const Kubeconfig = z.object({
   'current-context': z.string().optional(),
@@ -155,5 +155,31 @@ async function credentialsOf(config: KubeConfig): Promise<Credentials> {
     headers,
     tls: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
     ...(cluster?.proxyUrl && { proxyUrl: cluster.proxyUrl }),
+  }
+}
+
+const timeoutMs = 60_000
+
+/** client-node waits for a plugin for ever and does not tell it which API version is asked for. */
+function superviseExecPlugins(config: KubeConfig): void {
+  for (const authenticator of config['authenticators']) {
+    if (!('execFn' in authenticator)) continue
+    authenticator.execFn = (
+      command: string,
+      args: readonly string[] | undefined,
+      options: { env?: NodeJS.ProcessEnv },
+    ) => {
+      const exec = config.getCurrentUser()?.exec as { apiVersion?: string } | undefined
+      const request = {
+        apiVersion: exec?.apiVersion ?? 'client.authentication.k8s.io/v1',
+        kind: 'ExecCredential',
+        spec: { interactive: false },
+      }
+      const env = {
+        ...(options.env ?? process.env),
+        KUBERNETES_EXEC_INFO: JSON.stringify(request),
+      }
+      return spawn(command, args ?? [], { ...options, env, timeout: timeoutMs })
+    }
   }
 }

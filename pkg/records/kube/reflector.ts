@@ -15,7 +15,7 @@ import {
   recover,
   untried,
 } from './recovery.ts'
-import { reportOutcome } from './report.ts'
+
 import type { KindReplacement, Store } from './store.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
@@ -336,4 +336,26 @@ function backwards(from: string, to: string): Outcome {
 
 function wentBack(message: string): Outcome {
   return new Outcome('RevisionWentBack', message)
+}
+
+/** Logs the end of a list or a watch: usual ends at debug, others with a remedy for the operator. */
+function reportOutcome(
+  { target, transport, log }: { target: ListTarget; transport: Transport; log: Logger },
+  outcome: Outcome,
+  { verb, delayMs }: { verb: 'list' | 'watch'; delayMs: number },
+): void {
+  const { kind, resource, namespace } = target
+  const { reason, message, err } = outcome
+  const event = { kind, reason, message, delayMs, ...(err !== undefined && { err }) }
+  if (!outcome.wait) {
+    log.debug(event, 'watch ended')
+  } else if (reason === 'Unauthenticated' || reason === 'Forbidden') {
+    const { identity } = transport
+    log.error({ ...event, verb, resource, namespace, identity }, 'permission missing')
+  } else if (reason === 'DefinitionMissing') {
+    const remedy = 'kubectl apply --server-side -k config/crd'
+    log.error({ ...event, resource, remedy }, 'custom resource definition missing')
+  } else {
+    log.warn(event, 'watch failed')
+  }
 }

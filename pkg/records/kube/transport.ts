@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { jsonOf } from '../../base/errors/errors.ts'
 import {
@@ -8,8 +9,7 @@ import {
   retryAfterMs,
 } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Connection } from './credentials.ts'
-import { identityOf } from './identity.ts'
+import type { Connection, Credentials } from './credentials.ts'
 import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
 import { ServerClock } from './server-clock.ts'
 import type { Timings } from './timings.ts'
@@ -192,4 +192,22 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   } finally {
     signal.removeEventListener('abort', onAbort)
   }
+}
+
+/** Identity of a caller as far as its credentials tell, for log lines. */
+export function identityOf({ headers, tls }: Credentials): string {
+  const claims = headers['Authorization']?.split('.')[1]
+  try {
+    if (claims !== undefined) {
+      const { sub } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as { sub?: unknown }
+      if (typeof sub === 'string') return sub
+    }
+    if (headers['Authorization'] === undefined && tls.cert !== undefined) {
+      const { subject } = new X509Certificate(tls.cert as Buffer)
+      return /CN=(.*)/.exec(subject)?.[1] ?? subject
+    }
+  } catch {
+    // Neither a JWT nor a certificate that can be read: the API server's own words have to do.
+  }
+  return headers['Authorization'] === undefined ? 'anonymous' : 'the bearer of the token'
 }

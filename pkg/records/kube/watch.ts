@@ -1,6 +1,6 @@
 import { isRecord, type JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Random, Turns } from '../../base/pacing/pacing.ts'
-import { LineSplitter } from './lines.ts'
+
 import { type ListTarget, requestPath } from './list-target.ts'
 import { isText, metadataOf, type ObservedObject, observe } from './object.ts'
 import { Outcome, outcomeOfStatus, undecodable } from './outcome.ts'
@@ -114,5 +114,42 @@ function decode(json: JsonReader, line: string): WatchEvent | Outcome {
       return outcomeOfStatus(object)
     default:
       return undecodable('UnknownEventType', new Error(String(type).slice(0, 40)))
+  }
+}
+
+const newline = 10
+
+/**
+ * Cuts a stream of bytes into lines. Only whole lines become text, so a character that is split over two chunks stays
+ * whole.
+ */
+class LineSplitter {
+  #parts: Buffer[] = []
+  #bytes = 0
+
+  /** Bytes of the line that has begun. */
+  get pendingBytes(): number {
+    return this.#bytes
+  }
+
+  /** The lines that a chunk completes, without empty ones. */
+  *push(chunk: Buffer): Generator<string> {
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      const line = this.#complete(chunk.subarray(start, end))
+      if (line !== '') yield line
+      start = end + 1
+    }
+    if (start === chunk.length) return
+    this.#parts.push(chunk.subarray(start))
+    this.#bytes += chunk.length - start
+  }
+
+  #complete(last: Buffer): string {
+    if (this.#parts.length === 0) return last.toString()
+    const line = Buffer.concat([...this.#parts, last]).toString()
+    this.#parts = []
+    this.#bytes = 0
+    return line
   }
 }

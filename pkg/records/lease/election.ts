@@ -1,9 +1,9 @@
 import { ifFound, messageOf } from '../../base/errors/errors.ts'
 import { pause } from '../../base/pacing/pacing.ts'
-import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type KubeClient } from '../kube/kube.ts'
 import { guarded } from './guard.ts'
-import { createLeaseMetrics } from './metrics.ts'
+
 import { type LeaseRecord, microTime, recordOf } from './record.ts'
 
 interface ElectionOptions {
@@ -196,5 +196,19 @@ export class LeaseElection {
       this.#options.log.warn({ why }, 'lease lost, work is stopped')
     }
     work.abort(new ApiError('NotHeld', why))
+  }
+}
+
+function createLeaseMetrics(metrics: Metrics, held: () => boolean) {
+  gauge(metrics, {
+    name: 'lease_held',
+    help: '1 while this replica is the one that writes.',
+    collect: (it) => it.set(held() ? 1 : 0),
+  })
+  return {
+    losses: counter(metrics, {
+      name: 'lease_losses_total',
+      help: 'How often the lease could not be renewed in time, or was taken by another replica.',
+    }),
   }
 }

@@ -1,12 +1,15 @@
-import { resolve } from 'node:path'
+import { mkdirSync, rmdirSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { codeOf } from '../../../base/errors/errors.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { RecentEvents } from '../events.ts'
 import { refOf } from '../memory.ts'
-import type { FolderObjects } from '../types.ts'
-import { folderNotes } from './notes.ts'
+import type { FolderObjects, Notes } from '../types.ts'
 import { lineOf } from './rejection-line.ts'
 import { FolderState } from './state.ts'
+import { writeFile } from './write-file.ts'
 
 export interface FolderObjectsOptions {
   /** Every `*.yaml`, `*.yml` and `*.json` below it is read; what is made is written below it. */
@@ -76,4 +79,38 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     notes: folderNotes(resolve(options.dir)),
     close,
   }
+}
+
+/** Notes in files of a hidden folder, which is not read as manifests. */
+function folderNotes(dir: string): Notes {
+  const folder = join(dir, '.depot-removals')
+  const fileOf = (key: string) => join(folder, `${key}.json`)
+  return {
+    async all() {
+      const names = await readdir(folder).catch(noneIfMissing)
+      const keys = names
+        .filter((name) => /^[^.].*\.json$/.test(name))
+        .map((name) => name.slice(0, -'.json'.length))
+      const notes = new Map<string, string>()
+      for (const key of keys) notes.set(key, await readFile(fileOf(key), 'utf8'))
+      return notes
+    },
+    async put(key, text) {
+      mkdirSync(folder, { recursive: true })
+      await writeFile(fileOf(key), text)
+    },
+    async drop(key) {
+      await rm(fileOf(key), { force: true })
+      try {
+        rmdirSync(folder)
+      } catch {
+        // Other notes are in it.
+      }
+    },
+  }
+}
+
+function noneIfMissing(error: unknown): string[] {
+  if (codeOf(error) === 'ENOENT') return []
+  throw error
 }
