@@ -1,6 +1,8 @@
 import { constants } from 'node:os'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
+import { type FolderLock, lockFolder } from '../../pkg/base/folderlock/folderlock.ts'
 import {
+  mistakeIn,
   requireNone,
   type SyncCommandOptions,
   syncCommand,
@@ -27,11 +29,9 @@ import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
 import { type FolderObjects, folderObjects } from '../../pkg/records/store/store.ts'
 import { checkFolder, type OpenFolder } from './check.ts'
 import { untilEnd } from './end.ts'
-import { onlyOne } from './only-one.ts'
 import { outcomeOf, problemsOf, type RunTally, summaryOf, trackProgress } from './report.ts'
 
 // Imports write to a folder, too.
-export { onlyOne } from './only-one.ts'
 
 /** Limit for running work to end after a signal; then it is cut off. */
 const graceMs = 5_000
@@ -188,4 +188,21 @@ async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<numbe
   }
   await run({ groups: [[part]], log, graceMs, until: lost })
   return lost.aborted ? 1 : 0
+}
+
+/**
+ * Keeps other programs that write to a folder out of it.
+ *
+ * @throws OptionsError saying who writes there, or why this process cannot
+ */
+export async function onlyOne(
+  dir: string,
+  program: string,
+  onLost: () => void,
+): Promise<FolderLock> {
+  const stop = () => {
+    process.stderr.write(`${program}: another process writes to ${dir} now, so this one ends\n`)
+    onLost()
+  }
+  return lockFolder({ dir, program, onLost: stop }).catch(mistakeIn('--manifests'))
 }

@@ -1,10 +1,10 @@
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, messageOf, unavailable } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { checkedBody } from '../spool/spool.ts'
+import { type ByteSource, checkedBody } from '../spool/spool.ts'
 import { ArchiveReports } from './archive-reports.ts'
 import { ArchiveCache, type Origin } from './cache/archive-cache.ts'
-import { countedBody } from './counted-body.ts'
+
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import { FirstReads } from './first-reads.ts'
 import { StorageGrants } from './grants.ts'
@@ -358,3 +358,37 @@ class ArchiveReader implements Archives {
 const fromCache = (opened: OpenObject): Opened => ({ ...opened, source: 'cache' })
 
 const fromBackend = (opened: OpenObject): Opened => ({ ...opened, source: 'backend' })
+
+interface Counting {
+  /** Called with the size of each chunk as it is given. */
+  readonly onBytes: (sizeBytes: number) => void
+  /** Called with a copy of all bytes when the last one is given; undefined if no copy is wanted. */
+  readonly onWhole?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined
+}
+
+/** Passes a body on, counts its bytes, and may keep a copy of it. @param sizeBytes of the body */
+function countedBody(
+  body: ByteSource,
+  sizeBytes: number,
+  { onBytes, onWhole }: Counting,
+): ByteSource {
+  const copy = onWhole === undefined ? undefined : new Uint8Array(sizeBytes)
+  let givenBytes = 0
+  let closed = false
+  return {
+    async read() {
+      const chunk = await body.read()
+      // The buffer of a closed body may already hold bytes of another one.
+      if (chunk === undefined || closed) return undefined
+      copy?.set(chunk, givenBytes)
+      givenBytes += chunk.length
+      onBytes(chunk.length)
+      if (copy !== undefined && givenBytes === sizeBytes) onWhole?.(copy)
+      return chunk
+    },
+    close() {
+      closed = true
+      body.close()
+    },
+  }
+}

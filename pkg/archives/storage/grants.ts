@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
-import { compileWildcard, type Wildcard } from './wildcard.ts'
 
 /** The places that each namespace may use without proving that it knows their content. */
 export interface GrantOptions {
@@ -160,4 +159,25 @@ export function placeUrl({ storage, configName }: ArchiveLocation, object: strin
   if (s3) return `s3://${s3.bucket}/${object}`
   if (azure) return `azure://${azure.accountName}/${configName}/${object}`
   return gcs ? `gs://${gcs.bucket}/${object}` : `file:///${object}`
+}
+
+/** Whether a text matches a pattern; compiled once. */
+type Wildcard = (text: string) => boolean
+
+/** A pattern where `*` means any text. A match takes time proportional to text and pattern. */
+function compileWildcard(pattern: string): Wildcard {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return (text) => text === pattern
+  return (text) => {
+    if (text.length < first.length + last.length) return false
+    if (!text.startsWith(first) || !text.endsWith(last)) return false
+    let position = first.length
+    for (const part of rest) {
+      const found = text.indexOf(part, position)
+      if (found === -1) return false
+      position = found + part.length
+    }
+    return position <= text.length - last.length
+  }
 }

@@ -14,7 +14,7 @@ import {
 } from '../../base/http/http.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Logger } from '../../base/telemetry/telemetry.ts'
+import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { type AddressRules, addressRules } from './addresses.ts'
 import type {
   Credential,
@@ -27,7 +27,7 @@ import type {
 } from './client.ts'
 import { EgressError } from './errors.ts'
 import { type HostAccess, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
-import { createEgressMetrics, type EgressMetrics } from './metrics.ts'
+
 import { Pools } from './pools.ts'
 import { Allowance } from './rate-limits.ts'
 import { refusalText, shownUrl } from './shown.ts'
@@ -318,3 +318,23 @@ const unreachableCodes: ReadonlySet<unknown> = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
 ])
+
+function createEgressMetrics(metrics: Metrics) {
+  return {
+    requests: counter(metrics, {
+      name: 'upstream_requests_total',
+      help: 'Requests to upstreams, by host and status; other means a host that no option names.',
+      labels: ['host', 'code'],
+    }),
+    refused: counter(metrics, {
+      name: 'egress_refused_total',
+      help: 'Requests that were refused because of their host or address.',
+    }),
+    remaining: gauge(metrics, {
+      name: 'ratelimit_remaining',
+      help: 'Requests that an upstream still allows, according to its last answer.',
+      labels: ['host'],
+    }),
+  }
+}
+type EgressMetrics = ReturnType<typeof createEgressMetrics>

@@ -6,15 +6,13 @@
  */
 
 import { type Context, Hono } from 'hono'
-import { RegistryError } from '../../base/errors/errors.ts'
-import { get, note, type ServingEnv } from '../../base/serving/serving.ts'
-import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
+import { get, note, requestText, type ServingEnv } from '../../base/serving/serving.ts'
+import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import type { OidcAuthOptions } from '../auth/auth.ts'
 import { type BrowseOptions, callerViewOf, createQuestions } from '../browse/browse.ts'
 import type { View } from '../catalog/catalog.ts'
 import { baseUrlOf, type RegistryOptions } from '../protocol/protocol.ts'
-import { messageIn } from './message.ts'
-import { toolMeter } from './metrics.ts'
-import { metadataPath, metadataPaths, resourceMetadata } from './resource-metadata.ts'
 import type { answer as Answer } from './server.ts'
 
 export interface McpOptions
@@ -58,7 +56,7 @@ export function mcpRoutes(options: McpOptions): Hono<ServingEnv> {
 
   const issuer = auth?.issuer
   if (issuer === undefined) return routes
-  for (const path of metadataPaths(route, options.baseUrl)) {
+  for (const path of metadataPaths(options.baseUrl)) {
     get(routes, '', path, (c) =>
       Response.json(resourceMetadata(baseUrlOf(c, options) + route, issuer), {
         headers: { 'Cache-Control': 'no-cache' },
@@ -99,3 +97,52 @@ async function viewOf(c: Context<ServingEnv>, baseUrl: string, options: McpOptio
     })
   }
 }
+
+/** Counts calls of tools: the status of their answers is 200 even if they fail. */
+function toolMeter(metrics: Metrics): (tool: string, result: string) => void {
+  const calls = counter(metrics, {
+    name: 'mcp_tool_calls_total',
+    help: 'Calls of tools by coding agents, by tool and result: ok, or the reason of the error.',
+    labels: ['tool', 'result'],
+  })
+  return (tool, result) => calls.inc({ tool, result })
+}
+
+/** Questions to tools are short. */
+const maxBytes = 64 * 1024
+
+/**
+ * The message of a request.
+ *
+ * @throws RegistryError TooLarge, or BadRequest if it ends early or is not one message
+ */
+async function messageIn(request: Request): Promise<unknown> {
+  const message = jsonOf(await requestText(request, maxBytes, 'message'))
+  // Many calls in one request would escape its limits; the protocol itself has dropped them.
+  if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message
+  throw new RegistryError(
+    'BadRequest',
+    'the body must be one JSON-RPC message: send each message in a request of its own',
+  )
+}
+
+/** Tells clients which issuer gives tokens. */
+const metadataPath = '/.well-known/oauth-protected-resource'
+
+/** The path that answers name, and those that clients try by themselves (RFC 9728, section 3.1). */
+function metadataPaths(baseUrl = 'http://localhost'): ReadonlySet<string> {
+  const { pathname } = new URL(baseUrl + route)
+  return new Set([metadataPath, metadataPath + route, metadataPath + pathname])
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc9728#section-2 */
+const resourceMetadata = (
+  resource: string,
+  { issuerUrl, scopes }: Pick<OidcAuthOptions, 'issuerUrl' | 'scopes'>,
+) => ({
+  resource,
+  authorization_servers: [issuerUrl],
+  scopes_supported: scopes,
+  bearer_methods_supported: ['header'],
+  resource_name: 'Depot',
+})

@@ -1,21 +1,25 @@
 import { Hono } from 'hono'
 import { PatternRouter } from 'hono/router/pattern-router'
+import type { PublishRights, WhoAmI } from '../../api/browse/browse.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import {
+  after,
   answerErrors,
   errorResponse,
   type Fetch,
+  get,
   type Hot,
   type ServingEnv,
 } from '../../base/serving/serving.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
+import { type Auth, requestOf } from '../auth/auth.ts'
 import type { Broker } from '../broker/broker.ts'
 import { type BrowseOptions, createBrowse, prefix } from '../browse/browse.ts'
+import type { Catalog } from '../catalog/catalog.ts'
 import type { ControllerRoutes } from '../forwarding/forwarding.ts'
 import { type McpOptions, mcpRoutes } from '../mcp/mcp.ts'
 import { createRegistry, discoveryPaths, type RegistryOptions } from '../protocol/protocol.ts'
 import { Search } from '../search/search.ts'
-import { callerRoutes } from './caller-routes.ts'
 
 export interface AppOptions extends RegistryOptions, Omit<BrowseOptions, 'archives'> {
   /** Decides who may see what. Default: everybody sees everything. */
@@ -46,8 +50,7 @@ export function createApp(given: AppOptions): App {
   routes.route('/', registry.routes)
   routes.route('/', browse.routes)
   if (auth !== undefined) {
-    const { catalog } = options
-    routes.route('/', callerRoutes({ auth, catalog, overHttp: forwarding !== undefined }))
+    routes.route('/', callerRoutes(auth, options.catalog, forwarding !== undefined))
   }
   if (broker !== undefined) routes.route('/', broker.routes)
   if (forwarding !== undefined) routes.route('/', forwarding.routes)
@@ -105,4 +108,26 @@ export function gate({ fetch, hot }: Answers, waitingFor: () => readonly string[
     },
     hot: (request) => (isFilled || look() ? hot(request) : undefined),
   }
+}
+
+/** Limit of the namespaces that a cluster is asked about for one answer. */
+const maxNamespaces = 100
+
+/**
+ * Tells callers who they are to the registry, and where they may publish.
+ *
+ * @param overHttp whether this server takes archives from callers
+ */
+function callerRoutes(auth: Auth, catalog: Catalog, overHttp: boolean): Hono<ServingEnv> {
+  const app = new Hono<ServingEnv>()
+  const answer = (body: WhoAmI | PublishRights): Response =>
+    Response.json(body, { headers: { 'Cache-Control': 'no-store', Vary: 'Authorization' } })
+  get(app, prefix, '/whoami', (c) => after(auth.whoAmI(requestOf(c)), answer))
+  get(app, prefix, '/publish-rights', (c) => {
+    const asked = catalog.model.namespaces.slice(0, maxNamespaces)
+    return after(auth.publishers.rightsOf(requestOf(c), asked), (items) =>
+      answer({ overHttp, items }),
+    )
+  })
+  return app
 }
