@@ -378,12 +378,12 @@ export function replacedScenarios(scene: () => Scene): void {
       scene().upstream.provider('acme/dns', { '1.0.0': release(), '1.2.0': release() })
       limited('2026-11-27T09:00:00Z')
       await later(hour)
-      const before = JSON.stringify(scene().object('Provider', 'dns'))
+      const before = JSON.stringify(scene().status('Provider', 'dns'))
       for (let count = 0; count < 3; count += 1) {
         limited(`2026-11-27T1${count}:00:00Z`)
         await later(hour)
       }
-      expect(JSON.stringify(scene().object('Provider', 'dns'))).toBe(before)
+      expect(JSON.stringify(scene().status('Provider', 'dns'))).toBe(before)
       // After an age without an answer, the time when it is free at the latest moves.
       await later(7 * day)
       expect(Date.parse(listing()?.heldBack?.[0]?.until ?? '') - now()).toBeGreaterThan(6.9 * day)
