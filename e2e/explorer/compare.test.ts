@@ -138,7 +138,7 @@ beforeAll(async () => {
 })
 afterAll(() => shown?.close())
 
-const marked = '/network/module/marked'
+const marked = '/network/module/marked?tab=versions'
 const compare = (range: string): string => `/network/module/vpc/compare/${range}`
 const every = '1.4.0...2.0.0'
 
@@ -208,7 +208,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
   })
 
   it('is a link of each version but the first, and of an older version that is shown', async () => {
-    const { page, problems, close } = await open('/network/module/vpc?version=1.4.1')
+    const { page, problems, close } = await open('/network/module/vpc?version=1.4.1&tab=versions')
     const links = page
       .getByRole('table', { name: 'Versions' })
       .getByRole('link', { name: /^Compare/ })
