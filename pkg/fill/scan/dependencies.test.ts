@@ -171,6 +171,18 @@ it('quarantines a version by findings in its source', async () => {
   expect((await scene.status('linux')).quarantinedBy).toBeUndefined()
 })
 
+it('releases a version when the source whose findings held it is no longer known', async () => {
+  await counting()
+  await scene.storeSource('linux', goMod, { scanPolicy: { block: 'HIGH' } })
+  await scene.run()
+  const { artifact, ...status } = await scene.status('linux')
+  expect(status.quarantinedBy).toHaveLength(1)
+  const { source: _, ...unsourced } = artifact ?? {}
+  await scene.writeStatus('linux', { ...status, artifact: unsourced })
+  await scene.run()
+  expect((await scene.status('linux')).quarantinedBy).toBeUndefined()
+})
+
 it('quarantines a version by findings in its source although its archive has no scan', async () => {
   await counting(`if (target === 'binary') process.exit(1)`)
   await store(undefined, { block: 'HIGH', onMissing: 'Serve' })

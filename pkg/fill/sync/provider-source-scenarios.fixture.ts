@@ -85,6 +85,24 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(asked()).toEqual([])
     })
 
+    it('go when the option is removed, and come back with it', async () => {
+      offer()
+      push(files)
+      await write()
+      await run()
+      const before = source()
+      expect(before?.sha256).toBeDefined()
+      await scene().run()
+      expect(source()).toBeUndefined()
+      scene().aheadMs = 25 * 3_600_000
+      await scene().run()
+      expect(await stored()).toEqual([])
+      expect(status().replaced).toBeUndefined()
+      await run()
+      expect(source()).toEqual(before)
+      expect(await read()).toEqual({ 'go.mod': files['go.mod'], 'go.sum': files['go.sum'] })
+    })
+
     it('come from the repository that the registry names, if the config names none', async () => {
       offer()
       push(files)

@@ -64,6 +64,7 @@ export interface SourceNeed {
 /**
  * Stores go.mod and go.sum of a provider version next to its archive, for scanners, which reach no repository. The repository
  * is asked until it has answered once, and again if another one is named. A failure is written down, and what is known stays.
+ * Without the option, both go.
  *
  * @returns when to try again, or what the version waits for
  */
@@ -75,7 +76,7 @@ export async function keepSource(
 ): Promise<Reconciled> {
   const { artifact, lastHandledSync, lastForcedSync } = versionStatus(object)
   const { fileName, sha256, source: known } = artifact ?? {}
-  if (!context.providerSources || fileName === undefined || sha256 === undefined) return {}
+  if (fileName === undefined || sha256 === undefined) return {}
   if (!isProvider(object) || !at.place.isGrantedTo(object.metadata.namespace)) return {}
   const write = (source: ArchiveSource | undefined) =>
     writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
@@ -83,7 +84,7 @@ export async function keepSource(
       const { removalGraceMs: graceMs } = context.timings
       return sourcedStatus(status, source, { at, nowMs: context.clock(), graceMs })
     })
-  const wanted = wantedSource(context, object)
+  const wanted = context.providerSources === true ? wantedSource(context, object) : undefined
   if (wanted === 'unknown') return {}
   if (wanted === undefined) {
     if (known !== undefined) await write(undefined)
