@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import semver from 'semver'
 import { normalizeVersion } from '../../pkg/api/v1alpha1/v1alpha1.ts'
+import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
 
@@ -29,11 +30,24 @@ export async function headVersion(folder: string, prefix = ''): Promise<string> 
       .filter((tag) => semver.valid(tag)),
   )
   const [version, ...others] = versions
-  if (version !== undefined && others.length === 0) return version
+  if (version !== undefined && others.length === 0) {
+    await warnOfChanges(folder)
+    return version
+  }
   const shape = `${prefix}v1.2.0`
   throw new OptionsError([
     version === undefined
       ? `no tag of the checked out commit is a version such as ${shape}: check out such a tag, or write --version`
       : `the checked out commit has tags of several versions, ${[...versions].join(', ')}: write --version`,
   ])
+}
+
+/** Says that the folder has other files than the tag, because they are published. */
+async function warnOfChanges(folder: string): Promise<void> {
+  const status = ['--no-optional-locks', '-C', folder, 'status', '--porcelain', '-z', '--', '.']
+  const { stdout } = await run('git', status)
+  const [first] = stdout.split('\0')
+  if (!first) return
+  const text = `depot: ${folder} has changes that its tag lacks, such as ${first.slice(3)}: they are published, too\n`
+  process.stderr.write(plainText(text))
 }

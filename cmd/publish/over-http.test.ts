@@ -95,6 +95,23 @@ it.each([
   expect(stdout).toContain(`refused: ${text}`)
 })
 
+it.each(['1.3', '01.3.0', 'latest', '1.2.0-'])('sends nothing as version %s', async (version) => {
+  listed = (answer) => answer(200, { modules: [{ versions: [{ version: '1.0.0' }] }] })
+  const to = `${registry.host}/team/vpc/aws`
+  const { status, stderr } = await send(['module', 'vpc', '--to', to, '--version', version])
+  expect([status, received]).toEqual([1, []])
+  expect(stderr).toBe(`depot: "${version}" is not a semantic version: write it as 1.2.0\n`)
+})
+
+it.each([
+  [['--dry-run', '--no-wait'], '--dry-run and --no-wait exclude each other'],
+  [['--api-group', 'acme.internal'], '--api-group needs --direct'],
+])('refuses %j, which has no effect over HTTP', async (flags, message) => {
+  const { status, stderr } = await run(...flags)
+  expect([status, received]).toEqual([2, []])
+  expect(stderr).toContain(message)
+})
+
 it('says why files of a release are missing again and again', async () => {
   const name = 'terraform-provider-cmdb_1.0.0_linux_amd64.zip'
   finished = (answer) => answer(409, { errors: ['missing'], missing: [name] })

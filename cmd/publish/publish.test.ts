@@ -254,7 +254,14 @@ describe('the version in a tag', () => {
       ),
     })
     for (const tag of ['latest', 'v1.4.0', 'vpc/v2.0.0']) git('tag', tag)
-    expect((await fromTag()).stdout).toContain('"version": "1.4.0"')
+    expect(await fromTag()).toMatchObject({
+      stdout: expect.stringContaining('"version": "1.4.0"'),
+      stderr: '',
+    })
+    put(join(dir, 'vpc', 'left over.txt'), '')
+    expect((await fromTag()).stderr).toMatch(
+      /vpc has changes that its tag lacks, such as left over\.txt: they are published, too\n$/,
+    )
     expect((await fromTag('--tag-prefix', 'vpc/')).stdout).toContain('"version": "2.0.0"')
     git('tag', '1.5.0')
     expect((await fromTag()).stderr).toContain('tags of several versions, 1.5.0, 1.4.0')
@@ -267,10 +274,12 @@ it.each([
   [['provider', 'vpc'], 'is not the address of a provider: write NAMESPACE/TYPE'],
   [['module'], 'write what to publish: depot publish module FOLDER|ARCHIVE'],
   [['module', 'vpc', '1.0.0'], '1.0.0 is too much: name one folder, in quotes if it has blanks'],
+  [['provider', 'vpc.tar.gz', '--to', 'team/cmdb'], 'vpc.tar.gz is not a folder: name the folder'],
   [['module', 'vpc', '--tag-prefix=vpc/'], '--version and --tag-prefix exclude each other'],
   [['module', 'vpc', '--to', 'network/v pc/aws'], 'is not the address of a module'],
 ])('exits with 2 for %j', async (words, message) => {
   const to = words.includes('--to') ? flags.slice(2) : flags
+  put(join(dir, 'vpc.tar.gz'), '')
   const { status, stderr } = await run([...words, ...to, '--version', '1.0.0'])
   expect(status).toBe(2)
   expect(stderr).toContain(message)

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { normalizeVersion } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import {
   type ArchiveStore,
@@ -28,6 +27,7 @@ import {
   parseProviderAddress,
   planProvider,
   planPublication,
+  publishedVersion,
   publish as publishIt,
   publishProvider,
 } from '../../pkg/fill/publishing/publishing.ts'
@@ -133,7 +133,7 @@ async function sendTo(
   const sent = { file, host, address, limits, signal }
   if (!isModule) return publishReleaseOverHttp(options, sent)
   const spelled = options.version ?? (await headVersion(file, tagPrefix))
-  return publishOverHttp(options, { ...sent, version: normalizeVersion(spelled), allowed })
+  return publishOverHttp(options, { ...sent, version: publishedVersion(spelled), allowed })
 }
 
 /** @throws mistakes of the command line, and errors of the program */
@@ -239,7 +239,14 @@ function operandProblems(
     problems.push(
       `${others.join(' ')} is too much: name one folder, in quotes if it has blanks, and the version with --version`,
     )
-  } else if (!existsSync(file)) problems.push(`${file} does not exist: name a folder or an archive`)
+  } else {
+    const found = statSync(file, { throwIfNoEntry: false })
+    const wanted = isModule ? 'a folder or an archive' : 'the folder with the zips of the release'
+    if (found === undefined) problems.push(`${file} does not exist: name ${wanted}`)
+    else if (!isModule && !found.isDirectory()) {
+      problems.push(`${file} is not a folder: name ${wanted}`)
+    }
+  }
   const ofModules = { '--allow-file': allowFile, '--tag-prefix': tagPrefix }
   for (const [flag, value] of isModule ? [] : Object.entries(ofModules)) {
     if (value !== undefined) problems.push(`${flag} is for modules only: leave it out`)

@@ -112,10 +112,11 @@ export const publishCommand = {
     apart('direct', 'idTokenAudience', 'no registry is asked'),
     apart('tokenFile', 'idTokenAudience', 'the token of the file has its audience'),
     apart('direct', 'noWait', 'no registry is asked'),
+    apart('dryRun', 'noWait', 'nothing is published'),
     apart('direct', 'egressAllow', 'no registry is asked'),
     apart('direct', 'egressCaPath', 'no registry is asked'),
-    ...(['manifests', 'kubeconfig', 'archives', 'storageConfig'] as const).map((option) =>
-      needs(option, ['direct']),
+    ...(['manifests', 'kubeconfig', 'apiGroup', 'archives', 'storageConfig'] as const).map(
+      (option) => needs(option, ['direct']),
     ),
   ],
 } satisfies Command<typeof options, SecretTable>

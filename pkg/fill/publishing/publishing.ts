@@ -28,4 +28,5 @@ export {
   type PublishAddress,
   parseModuleAddress,
   parseProviderAddress,
+  publishedVersion,
 } from './target.ts'

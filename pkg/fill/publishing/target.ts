@@ -101,6 +101,14 @@ export interface ConfigOrigin {
   readonly template?: string | undefined
 }
 
+/** A version as it is published. @throws FillError NotSemver */
+export function publishedVersion(spelled: string): string {
+  const version = normalizeVersion(spelled)
+  if (semver.parse(version)?.raw === version) return version
+  const message = `${JSON.stringify(spelled)} is not a semantic version: write it as 1.2.0`
+  throw new FillError('NotSemver', message)
+}
+
 /**
  * Finds the module or provider of an address.
  *
@@ -112,11 +120,7 @@ export function targetOf(
   spelled: string,
   origin: ConfigOrigin,
 ): Target {
-  const version = normalizeVersion(spelled)
-  if (semver.parse(version)?.raw !== version) {
-    const message = `${JSON.stringify(spelled)} is not a semantic version: write it as 1.2.0`
-    throw new FillError('NotSemver', message)
-  }
+  const version = publishedVersion(spelled)
   const kind = address.system === undefined ? 'Provider' : 'Module'
   const [found] = claimsOf(objects, address)
   if (found?.metadata.deletionTimestamp !== undefined) {
