@@ -287,6 +287,23 @@ export function heldScenarios(scene: () => Scene): void {
       expect(scene().names('Version')).toHaveLength(11)
     })
 
+    it('that lost tags whose archives could not be stored is believed for good', async () => {
+      const fault = new FillError('ArchiveTooLarge', 'too large')
+      for (const tag of ten) scene().upstream.faults.set(`fetch ${url} ${tag}`, fault)
+      scene().upstream.repository(url, tags(ten))
+      await write()
+      await scene().run()
+      expect(scene().names('Version')).toHaveLength(10)
+      scene().upstream.repository(url, tags(['v2.0.0']))
+      for (const wait of [0, 0, 24]) await poll(wait * 3_600_000 + 10 * 60_000)
+      for (let count = 0; count < 2; count += 1) {
+        expect(suspicious()).toMatchObject({ status: 'False' })
+        expect(scene().names('Version')).toEqual(['vpc-2-0-0'])
+        expect(scene().condition('Module', 'vpc', 'Ready')).toMatchObject({ status: 'True' })
+        await poll()
+      }
+    })
+
     it('that lost most tags is believed when a person accepts its list', async () => {
       scene().upstream.repository(url, tags(ten))
       await write()

@@ -86,6 +86,6 @@ it.each([1, 2])('raises one alarm for each content with %d controllers', async (
   await history.pass(day)
   expect(history.alarms).toHaveLength(2)
   await history.pass(7 * day)
-  expect(history.stored().get('1.0.0')).toBe('c')
+  expect(history.stored().get('1.0.0 linux/amd64')).toBe('c')
   expect(history.alarms).toHaveLength(2)
 })

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { hash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type {
@@ -22,6 +23,7 @@ import {
 } from '../sources/sources.ts'
 import { type Sync, startSync } from './sync.ts'
 import { TestUpstream } from './upstream.fixture.ts'
+import { contentOfRelease, markOfModule } from './version/content-mark.ts'
 
 type AnyStatus = NonNullable<Version['status']> &
   NonNullable<Module['status']> &
@@ -34,6 +36,13 @@ export const sources = ['provider', 'git', 'git that follows', 'registry'] as co
 export type Name = (typeof names)[number]
 export type Content = (typeof contents)[number]
 type Source = (typeof sources)[number]
+/** How many platforms a release of a provider has. */
+export type Platforms = 1 | 2
+const platforms = ['linux/amd64', 'darwin/arm64'] as const
+
+/** An archive: the version of a module, or a version and a platform of a provider. */
+export type Key = Name | `${Name} ${(typeof platforms)[number]}`
+export const nameOf = (key: Key): Name => key.split(' ')[0] as Name
 
 export const hour = 3_600_000
 const namespace = 'team'
@@ -46,6 +55,11 @@ const addresses = {
   'git that follows': 'git.test/vpc',
   registry: 'registry.test/acme/vpc/aws',
 } as const satisfies Record<Source, string>
+
+interface Offered {
+  readonly content: Content
+  readonly count: Platforms
+}
 
 /** An alarm about a version that waits, or about one that is stored. */
 interface Alarm {
@@ -60,10 +74,13 @@ export class History {
   readonly #spool: Spool
   readonly #folder: string
   readonly #storage: string
-  readonly #offered = new Map<Name, Content>()
+  readonly #offered = new Map<Name, Offered>()
   /** Contents that the next question for a version brings, before it is answered. */
   readonly #races = new Map<Name, Content>()
-  readonly #revisions = new Map<string, readonly [Name, Content]>()
+  readonly #revisions = new Map<string, readonly [Key, Content]>()
+  readonly #marks = new Map<string, Content>()
+  /** Digests of stored files, by key and content. */
+  readonly #files = new Map<string, string>()
   readonly #waiting = new Set<{ readonly atMs: number; readonly call: () => void }>()
   /** When somebody first read a content, by version and content. */
   readonly firstMs = new Map<string, number>()
@@ -71,6 +88,8 @@ export class History {
   nowMs = Date.parse('2026-01-01T00:00:00Z')
   #objects = empty
   #syncs: Sync[] = []
+  /** How many writes the process makes before it dies. */
+  #writesLeft = Number.POSITIVE_INFINITY
 
   private constructor(source: Source, folder: string, spool: Spool) {
     this.source = source
@@ -123,13 +142,19 @@ export class History {
     return addresses[this.source]
   }
 
-  get offered(): ReadonlyMap<Name, Content> {
-    return this.#offered
+  /** The archives that upstream offers. */
+  get offered(): Key[] {
+    return [...this.#offered].flatMap(([name, { count }]) => this.#keysOf(name, count))
   }
 
-  offer(name: Name, content: Content | undefined): void {
+  #keysOf(name: Name, count: Platforms): Key[] {
+    if (this.source !== 'provider') return [name]
+    return platforms.slice(0, count).map((platform) => `${name} ${platform}` as const)
+  }
+
+  offer(name: Name, content: Content | undefined, count: Platforms = 1): void {
     if (content === undefined) this.#offered.delete(name)
-    else this.#offered.set(name, content)
+    else this.#offered.set(name, { content, count })
     this.#publish()
   }
 
@@ -158,6 +183,15 @@ export class History {
     }
   }
 
+  /** Lets the process die after so many writes. */
+  die(writes: number): void {
+    this.#writesLeft = writes
+  }
+
+  get isDead(): boolean {
+    return this.#writesLeft < 0
+  }
+
   /** @param processes more than one where another one has not ended yet */
   async start(processes = 1): Promise<void> {
     if (this.#syncs.length > 0) return
@@ -180,7 +214,7 @@ export class History {
     }
     return startSync({
       limits: defaultLimits,
-      objects: this.#objects,
+      objects: this.#mortal(),
       sources: this.#watched(),
       archives: openArchiveStore(
         { filesystemMountPath: this.#storage },
@@ -199,6 +233,7 @@ export class History {
     await Promise.all(this.#syncs.map((sync) => sync.stop()))
     this.#syncs = []
     this.#waiting.clear()
+    if (this.isDead) this.#writesLeft = Number.POSITIVE_INFINITY
   }
 
   async pass(ms: number): Promise<void> {
@@ -239,20 +274,64 @@ export class History {
   }
 
   /** The versions that the spec of the Module or Provider names. */
-  named(): string[] {
-    const { versions = [] } = (this.parent?.spec ?? {}) as { versions?: { version: string }[] }
+  named(): Name[] {
+    const { versions = [] } = (this.parent?.spec ?? {}) as { versions?: { version: Name }[] }
     return versions.map(({ version }) => version)
   }
 
-  /** The content that is stored of each version. */
-  stored(): Map<Name, Content> {
-    const stored = new Map<Name, Content>()
+  /** The content that a status says is stored of each version. */
+  stored(): Map<Key, Content> {
+    const stored = new Map<Key, Content>()
     for (const version of this.#objects.list('Version')) {
       const { artifact } = this.status(version)
-      const [name, content] = this.#revisions.get(artifact?.revision ?? '') ?? []
-      if (name !== undefined && content !== undefined) stored.set(name, content)
+      const [key, content] = this.#revisions.get(artifact?.revision ?? '') ?? []
+      if (key !== undefined && content !== undefined) stored.set(key, content)
     }
     return stored
+  }
+
+  /** The files whose bytes are not what their status says. */
+  async wrongFiles(): Promise<string[]> {
+    const files = await readdir(this.#storage, { recursive: true, withFileTypes: true })
+    const wrong = this.#objects.list('Version').map(async (version) => {
+      const { artifact } = this.status(version)
+      if (artifact === undefined) return []
+      const { fileName = '', sha256 = '', revision = '' } = artifact
+      const file = files.find(({ name }) => name === fileName)
+      if (file === undefined) return [`${fileName} is missing`]
+      const digest = hash('sha256', await readFile(join(file.parentPath, fileName)))
+      const what = (this.#revisions.get(revision) ?? []).join(' ')
+      const expected = this.source === 'provider' ? revision.replace('sha256:', '') : sha256
+      const known = this.#files.get(what) ?? digest
+      this.#files.set(what, known)
+      const isOther = [...this.#files].some(
+        ([other, one]) => one === digest && other.at(-1) !== what.at(-1),
+      )
+      const isRight = digest === expected && digest === sha256 && digest === known && !isOther
+      return isRight ? [] : [`${fileName} of ${what} has other bytes`]
+    })
+    return (await Promise.all(wrong)).flat()
+  }
+
+  /** The objects as text, without the times of polls and of checks of the storage. */
+  state(): string {
+    const all = this.save().map(({ metadata, ...one }) => ({ ...one, name: metadata.name }))
+    return JSON.stringify(all, (key, value: unknown) =>
+      timesOfChecks.has(key) ? undefined : value,
+    )
+  }
+
+  /** The versions that lists had: since when each counts, and its content if they said it. */
+  seen(): Map<Name, { readonly since: string; readonly content: Content | '' | undefined }> {
+    const { seen = [] } = this.status(this.parent).listing ?? {}
+    const all = seen.flatMap(({ since, versions }) =>
+      versions.map((text) => {
+        const [name, mark] = text.split('@')
+        const content = mark && this.#marks.get(`${name} ${mark}`)
+        return [name as Name, { since, content }] as const
+      }),
+    )
+    return new Map(all)
   }
 
   async archives(): Promise<string[]> {
@@ -267,18 +346,50 @@ export class History {
   #publish(): void {
     const all = [...this.#offered]
     const releases = all.map(
-      ([name, text]) => [name, { platforms: ['linux/amd64'], text }] as const,
+      ([name, { content, count }]) =>
+        [name, { platforms: platforms.slice(0, count), text: content }] as const,
     )
     this.#upstream.provider('acme/dns', Object.fromEntries(releases))
-    this.#upstream.repository(this.#url, Object.fromEntries(all))
+    const tags = all.map(([name, { content }]) => [name, content] as const)
+    this.#upstream.repository(this.#url, Object.fromEntries(tags))
+  }
+
+  /** The objects as the process has them, which can die between two writes. */
+  #mortal(): Objects {
+    const objects = this.#objects
+    const mortal =
+      <A extends unknown[], R>(write: (...args: A) => Promise<R>) =>
+      async (...args: A): Promise<R> => {
+        this.#writesLeft -= 1
+        this.#live()
+        return write(...args)
+      }
+    return {
+      ...objects,
+      apply: mortal((...args: Parameters<Objects['apply']>) => objects.apply(...args)),
+      create: mortal((...args: Parameters<Objects['create']>) => objects.create(...args)),
+      patch: mortal((...args: Parameters<Objects['patch']>) => objects.patch(...args)),
+      writeStatus: mortal((...args: Parameters<Objects['writeStatus']>) =>
+        objects.writeStatus(...args),
+      ),
+      delete: mortal((...args: Parameters<Objects['delete']>) => objects.delete(...args)),
+      event: (event) => {
+        if (!this.isDead) objects.event(event)
+      },
+    }
+  }
+
+  #live(): void {
+    if (this.isDead) throw new Error('the process is dead')
   }
 
   /** An upstream that notes when each content was read first, and changes what a race asks for. */
   #watched(): Sources {
     const note = (only?: string) => {
-      for (const [name, content] of this.#offered) {
-        const key = `${name} ${content}`
-        if (only === undefined || only === name) {
+      for (const [name, { content, count }] of this.#offered) {
+        if (only !== undefined && only !== name) continue
+        for (const one of this.#keysOf(name, count)) {
+          const key = `${one} ${content}`
           this.firstMs.set(key, Math.min(this.firstMs.get(key) ?? this.nowMs, this.nowMs))
         }
       }
@@ -287,21 +398,32 @@ export class History {
       const name = version as Name
       const content = this.#races.get(name)
       this.#races.delete(name)
-      if (content !== undefined && this.#offered.has(name)) this.offer(name, content)
+      const offered = this.#offered.get(name)
+      if (content !== undefined && offered) this.offer(name, content, offered.count)
     }
     return {
       provider: (origin: ProviderOrigin) => {
         const real = this.#upstream.provider(origin)
         return {
           ...real,
+          list: async (options) => {
+            this.#live()
+            return real.list(options)
+          },
           sums: async (version, ...rest) => {
+            this.#live()
             const found = await real.sums(version, ...rest)
             note(version)
             return found
           },
           release: (version, ...rest) => {
+            this.#live()
             race(version)
             return real.release(version, ...rest)
+          },
+          fetch: async (...rest) => {
+            this.#live()
+            return real.fetch(...rest)
           },
         }
       },
@@ -310,11 +432,17 @@ export class History {
         return {
           ...real,
           list: async (options) => {
+            this.#live()
             const found = await real.list(options)
             if (real.type === 'git' && (options.maxAgeMs ?? 0) < Number.POSITIVE_INFINITY) note()
             return found
           },
+          fetch: async (...rest) => {
+            this.#live()
+            return real.fetch(...rest)
+          },
           resolve: async (version, ...rest) => {
+            this.#live()
             if (rest[0].maxAgeMs === undefined) race(version)
             const found = await real.resolve(version, ...rest)
             note(version)
@@ -327,20 +455,34 @@ export class History {
 
   async #learnRevisions(): Promise<void> {
     const options = { signal: new AbortController().signal }
+    const provider = this.#upstream.provider({
+      namespace: 'acme',
+      name: 'dns',
+      signature: 'IfPresent',
+    })
+    const type = this.source === 'registry' ? 'registry' : 'git'
+    const module = this.#upstream.module({ source: { type, url: this.#url } })
     for (const name of names) {
       for (const content of contents) {
-        this.offer(name, content)
-        const found =
-          this.source === 'provider'
-            ? await this.#upstream
-                .provider({ namespace: 'acme', name: 'dns', signature: 'IfPresent' })
-                .release(name, { os: 'linux', arch: 'amd64' }, options)
-            : await this.#upstream
-                .module({
-                  source: { type: this.source === 'registry' ? 'registry' : 'git', url: this.#url },
-                })
-                .resolve(name, options)
-        this.#revisions.set(found.revision, [name, content])
+        for (const count of [1, 2] as const) {
+          this.offer(name, content, count)
+          if (this.source !== 'provider') {
+            const { revision } = await module.resolve(name, options)
+            this.#revisions.set(revision, [name, content])
+            this.#marks.set(`${name} ${markOfModule(revision)}`, content)
+            continue
+          }
+          for (const text of platforms.slice(0, count)) {
+            const [os = '', arch = ''] = text.split('/')
+            const { revision } = await provider.release(name, { os, arch }, options)
+            this.#revisions.set(revision, [`${name} ${text}`, content])
+          }
+          const { versions } = await provider.list(options)
+          const listed = versions.find(({ version }) => version === name)
+          if (listed === undefined) throw new Error('it is not listed')
+          const { mark } = await contentOfRelease(provider, listed, options)
+          this.#marks.set(`${name} ${mark}`, content)
+        }
       }
       this.offer(name, undefined)
     }
@@ -361,6 +503,7 @@ export class History {
   }
 }
 
+const timesOfChecks: ReadonlySet<string> = new Set(['lastPoll', 'verifiedAt', 'rehashedAt'])
 const nothing = () => undefined
 const empty: Objects = {
   namespaces: undefined,

@@ -1,7 +1,16 @@
 import * as fc from 'fast-check'
 import type { UpstreamPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../records/store/store.ts'
-import { contents, type History, hour, type Name, names } from './policy-histories.fixture.ts'
+import {
+  type Content,
+  contents,
+  type History,
+  hour,
+  type Key,
+  type Name,
+  nameOf,
+  names,
+} from './policy-histories.fixture.ts'
 
 const week = '7d'
 const ages: Readonly<Record<string, number>> = { [week]: 7 * 24 * hour, '3d': 3 * 24 * hour }
@@ -39,9 +48,10 @@ function policyOf(name: (typeof policies)[number], address: string): UpstreamPol
 
 const name = fc.constantFrom(...names)
 const content = fc.constantFrom(...contents)
+const platforms = fc.constantFrom<(1 | 2)[]>(1, 2)
 /** A step of a history. */
 export const step = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('offer'), name, content }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('offer'), name, content, platforms }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('withdraw'), name }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('race'), name, content }) },
   {
@@ -58,6 +68,10 @@ export const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('pass'), hours: fc.constantFrom(1, 13, 25, 72, 169) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('restart') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('die'), writes: fc.nat({ max: 15 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('save') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restore') }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('forget') }) },
@@ -82,9 +96,11 @@ export class Witness {
   #policy: UpstreamPolicy | undefined
   #before: UpstreamPolicy | undefined
   #saved: readonly StoredObject[] | undefined
-  /** Versions that a first list, or the spec of a restored resource, lets in. */
+  /** Contents that a first list lets in, by version. */
   readonly #trusted = new Set<string>()
-  #stored = new Map<Name, string>()
+  /** Versions in the spec of a resource that lost its status: the first list after that lets them in. */
+  #restored: readonly Name[] = []
+  #stored = new Map<Key, string>()
   #archives: readonly string[] = []
 
   constructor(history: History) {
@@ -93,11 +109,12 @@ export class Witness {
 
   async take(one: Step): Promise<void> {
     const history = this.#history
-    if (one.do === 'offer') history.offer(one.name, one.content)
+    if (one.do === 'offer') history.offer(one.name, one.content, one.platforms)
     else if (one.do === 'withdraw') history.offer(one.name, undefined)
     else if (one.do === 'race') history.race(one.name, one.content)
     else if (one.do === 'fail') history.fail(one.what, one.name)
     else if (one.do === 'heal') history.heal()
+    else if (one.do === 'die') history.die(one.writes)
     else if (one.do === 'pass') await this.#work(() => history.pass(one.hours * hour))
     else if (one.do === 'save') this.#saved = history.save()
     else if (one.do === 'policy') await this.#edit(policyOf(one.policy, history.address))
@@ -124,37 +141,40 @@ export class Witness {
     await history.setPolicy(this.#policy)
     history.alarms = []
     this.#stored = history.stored()
-    if (saved === undefined) for (const version of history.named()) this.#trusted.add(version)
+    if (saved === undefined) this.#restored = history.named()
   }
 
   /** Has the process work, and checks what it has stored. */
   async #work(work: () => Promise<void>): Promise<void> {
     const history = this.#history
-    const isFirst = history.status(history.parent).listing?.seen === undefined
     const named = history.named()
+    const before = history.seen()
+    const isFirst = history.status(history.parent).listing?.seen === undefined
     await work()
-    const now = history.stored()
-    const { exceptions = [], trustFirstListing } = this.#policy ?? {}
-    const neededMs = ageOf(this.#policy)
-    if (isFirst && trustFirstListing !== false) {
-      const { firstListedAt, seen = [] } = history.status(history.parent).listing ?? {}
-      const old = seen.filter(({ since }) => since !== firstListedAt)
-      for (const version of old.flatMap((group) => group.versions)) {
-        this.#trusted.add(history.source === 'provider' ? (version.split('@')[0] ?? '') : version)
-      }
-      // Without an age, everything came in.
-      if (neededMs === 0) for (const version of named) this.#trusted.add(version)
+    if (history.isDead) {
+      await history.stop()
+      await history.start()
     }
-    for (const [version, has] of now) {
-      const key = `${version} ${has}`
-      if (this.#stored.get(version) === has || neededMs === 0) continue
+    const after = history.seen()
+    if (isFirst) this.#trustFirst(after)
+    const { exceptions = [] } = this.#policy ?? {}
+    const neededMs = ageOf(this.#policy)
+    const now = history.stored()
+    for (const [key, has] of now) {
+      if (this.#stored.get(key) === has || neededMs === 0) continue
+      const version = nameOf(key)
       if (exceptions.some((one) => one.version === version)) continue
-      if ([...this.#trusted].some((one) => one.split('@')[0] === version)) continue
-      const firstMs = history.firstMs.get(key) ?? Number.POSITIVE_INFINITY
+      if (this.#trusted.has(`${version} ${has}`)) continue
+      // Nobody has read what an old version of a first list is.
+      if ([before, after].some((seen) => isUnnamed(seen.get(version)))) continue
+      // Its fetch and the first list may come in any order.
+      if (isFirst && named.includes(version)) continue
+      const firstMs = history.firstMs.get(`${key} ${has}`) ?? Number.POSITIVE_INFINITY
       const ageMs = history.nowMs - firstMs + 1000
-      if (ageMs < neededMs) this.broken.push(`${key} came in after ${ageMs} ms`)
+      if (ageMs < neededMs) this.broken.push(`${key} ${has} came in after ${ageMs} ms`)
     }
     this.#stored = now
+    this.broken.push(...(await history.wrongFiles()))
     const archives = await history.archives()
     const removed = this.#archives.filter((one) => !archives.includes(one))
     if (removed.length > 0) this.broken.push(`removed ${removed.join(', ')}`)
@@ -165,10 +185,23 @@ export class Witness {
     if (alarms.length > new Set(alarms).size) this.broken.push(`alarms: ${alarms.join(', ')}`)
   }
 
-  /** Upstream and the policy stay as they are: in the end, everything that may come in is stored. */
+  #trustFirst(seen: ReturnType<History['seen']>): void {
+    const history = this.#history
+    const { firstListedAt } = history.status(history.parent).listing ?? {}
+    for (const [version, one] of seen) {
+      const isTrusted = this.#policy?.trustFirstListing !== false && one.since !== firstListedAt
+      if (isTrusted || this.#restored.includes(version)) {
+        this.#trusted.add(`${version} ${one.content ?? ''}`)
+      }
+    }
+    if (firstListedAt !== undefined) this.#restored = []
+  }
+
+  /** Upstream and the policy stay as they are: in the end, everything that may come in is stored, and nothing is written. */
   async settle(): Promise<void> {
     const history = this.#history
     history.heal()
+    history.die(Number.POSITIVE_INFINITY)
     if (this.#policy?.rule?.expression === 'upstream.') await this.#edit({ minimumAge: week })
     await this.#work(() => history.start())
     for (let day = 0; day < 24; day += 1) await this.#work(() => history.pass(25 * hour))
@@ -177,9 +210,15 @@ export class Witness {
       !(deny.length > 0 && version === '1.1.0') &&
       !(allow !== undefined && version === '2.0.0') &&
       !(rule !== undefined && rule.expression !== isOld && version === '1.0.1')
-    const wanted = [...history.offered.keys()].filter(isAllowed)
+    const wanted = history.offered.filter((key) => isAllowed(nameOf(key)))
     const stored = history.stored()
-    const missing = wanted.filter((version) => !stored.has(version))
+    const missing = wanted.filter((key) => !stored.has(key))
     if (missing.length > 0) this.broken.push(`waits for ever: ${missing.join(', ')}`)
+    const state = history.state()
+    await this.#work(() => history.pass(13 * hour))
+    if (history.state() !== state) this.broken.push('a poll that finds nothing new is written')
   }
 }
+
+const isUnnamed = (one: { readonly content: Content | '' | undefined } | undefined): boolean =>
+  one !== undefined && one.content === undefined

@@ -248,14 +248,17 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(Date.parse(until() ?? '') - now()).toBeGreaterThan(6.9 * day)
     })
 
-    it('is young when it is back before the next list, and was gone in the last one', async () => {
+    it('is young when it is replaced after the list of its Depot had no room for it', async () => {
       await begin()
       const fault = new FillError('ArchiveTooLarge', 'too large')
       scene().upstream.faults.set('fetch acme/dns 1.1.0', fault)
       await later(8 * day)
       expect(stored()).toHaveLength(2)
-      scene().upstream.provider('acme/dns', { '1.0.0': release() })
-      await later(hour)
+      const seen = listing()?.seen?.filter(({ versions }) => !versions.join().startsWith('1.1.0'))
+      await scene().objects.writeStatus(scene().object('Provider', 'dns'), {
+        ...scene().status('Provider', 'dns'),
+        listing: { ...listing(), seen },
+      })
       scene().upstream.faults.clear()
       releases('stolen')
       scene().aheadMs += 2 * hour

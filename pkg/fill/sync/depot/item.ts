@@ -160,9 +160,10 @@ async function bring(
   const isLost = [depot, object].some(isBare)
   const have = new Set((isLost ? known.all : known.stored).map(normalizeVersion))
   const unstored = new Set(known.unstored.map(normalizeVersion))
-  // Versions that upstream no longer has stay.
+  // Stored versions that upstream no longer has stay. There is nothing to keep of others.
+  const retained = missing.filter((version) => have.has(normalizeVersion(version)))
   const select = (all: readonly string[]) =>
-    selectVersions([...all, ...missing], constraints, { historyLimit }).versions
+    selectVersions([...all, ...retained], constraints, { historyLimit }).versions
   const wanted = new Set([...select(versions), ...known.all].map(normalizeVersion))
   const isAwaited = (version: string) => {
     const name = normalizeVersion(version)
