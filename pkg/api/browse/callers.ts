@@ -1,52 +1,48 @@
 import * as z from 'zod'
 import { optionalText } from '../schema/schema.ts'
-import { components, name } from './parts.ts'
+import { component, name } from './parts.ts'
 
-export const WhoAmI = z
-  .strictObject({
-    mode: z
-      .enum(['anonymous', 'kubeconfig', 'bearer', 'oidc'])
-      .describe('How the server recognizes callers.'),
-    kind: z
-      .enum(['anonymous', 'guest', 'user', 'machine', 'passthrough'])
-      .describe('What the caller is taken for.'),
-    subject: optionalText('The claim `sub` of the token.'),
-    groups: z.array(z.string()).readonly(),
-    access: z.string().describe('What decides about modules and providers, in a sentence.'),
-    binding: z
-      .strictObject({
-        name,
-        moduleResources: z.array(z.string()).readonly(),
-        providerResources: z.array(z.string()).readonly(),
-      })
-      .optional()
-      .describe('The GroupBinding that matches, and what it allows beside what is public.'),
-    failedBinding: z
-      .strictObject({ name, error: z.string() })
-      .optional()
-      .describe('The GroupBinding that could not be evaluated: every request is denied.'),
-  })
-  .register(components, { id: 'WhoAmI' })
+export const WhoAmI = component('WhoAmI', {
+  mode: z
+    .enum(['anonymous', 'kubeconfig', 'bearer', 'oidc'])
+    .describe('How the server recognizes callers.'),
+  kind: z
+    .enum(['anonymous', 'guest', 'user', 'machine', 'passthrough'])
+    .describe('What the caller is taken for.'),
+  subject: optionalText('The claim `sub` of the token.'),
+  groups: z.array(z.string()).readonly(),
+  access: z.string().describe('What decides about modules and providers, in a sentence.'),
+  binding: z
+    .strictObject({
+      name,
+      moduleResources: z.array(z.string()).readonly(),
+      providerResources: z.array(z.string()).readonly(),
+    })
+    .optional()
+    .describe('The GroupBinding that matches, and what it allows beside what is public.'),
+  failedBinding: z
+    .strictObject({ name, error: z.string() })
+    .optional()
+    .describe('The GroupBinding that could not be evaluated: every request is denied.'),
+})
 export type WhoAmI = z.infer<typeof WhoAmI>
 
 const patterns = (kindName: string) =>
   z.array(z.string()).readonly().describe(`Patterns of the names of ${kindName}.`)
 
-export const PublishRights = z
-  .strictObject({
-    overHttp: z.boolean().describe('Whether this server takes archives from callers.'),
-    items: z.array(
-      z.strictObject({
-        namespace: name,
-        modules: patterns('Modules'),
-        providers: patterns('Providers'),
-      }),
-    ),
-  })
-  .register(components, { id: 'PublishRights' })
+export const PublishRights = component('PublishRights', {
+  overHttp: z.boolean().describe('Whether this server takes archives from callers.'),
+  items: z.array(
+    z.strictObject({
+      namespace: name,
+      modules: patterns('Modules'),
+      providers: patterns('Providers'),
+    }),
+  ),
+})
 export type PublishRights = z.infer<typeof PublishRights>
 export type PublishRight = PublishRights['items'][number]
 
-export const Errors = z
-  .strictObject({ errors: z.array(z.string()).describe('What is wrong, and what to do next.') })
-  .register(components, { id: 'Errors' })
+export const Errors = component('Errors', {
+  errors: z.array(z.string()).describe('What is wrong, and what to do next.'),
+})

@@ -1,66 +1,62 @@
 import * as z from 'zod'
 import { optionalFlag, optionalText } from '../schema/schema.ts'
-import { backend, components, managed, moment, name, polling, ScanCounts, tally } from './parts.ts'
+import { backend, component, managed, moment, name, polling, ScanCounts, tally } from './parts.ts'
 
-export const DepotList = z
-  .strictObject({
-    items: z.array(
-      z.strictObject({
-        namespace: name,
-        name,
-        modules: managed,
-        providers: managed,
-        pollingIntervalMinutes: polling,
-        storageBackend: backend.optional().describe('Absent if the Depot names none.'),
-      }),
-    ),
-  })
-  .register(components, { id: 'DepotList' })
+export const DepotList = component('DepotList', {
+  items: z.array(
+    z.strictObject({
+      namespace: name,
+      name,
+      modules: managed,
+      providers: managed,
+      pollingIntervalMinutes: polling,
+      storageBackend: backend.optional().describe('Absent if the Depot names none.'),
+    }),
+  ),
+})
 export type DepotList = z.infer<typeof DepotList>
 
 const removalHeld = optionalFlag(
   'True while a person has to confirm that versions are removed; otherwise absent.',
 )
 
-export const DepotGraph = z
-  .strictObject({
-    depots: z.array(
-      z.strictObject({
-        id: z.string().describe('`namespace/name`.'),
-        namespace: name,
-        name,
-        storageBackend: backend.optional(),
-        pollingIntervalMinutes: polling,
-        managedModuleNames: managed,
-        managedProviderNames: managed,
-        ready: optionalFlag('Its condition Ready; absent while that is unknown.'),
-        reason: optionalText('Reason of the condition, if it is false.'),
-      }),
-    ),
-    modules: z.array(
-      z.strictObject({
-        id: z.string().describe('`namespace/module/name`.'),
-        namespace: name,
-        name,
-        provider: z.string().optional(),
-        synced: z.boolean(),
-        latestVersion: z.string().optional(),
-        scanCounts: ScanCounts.optional(),
-        removalHeld,
-        depotID: z.string().describe('The first of the Depots that manage it.'),
-      }),
-    ),
-    providers: z.array(
-      z.strictObject({
-        id: z.string().describe('`namespace/provider/name`.'),
-        namespace: name,
-        name,
-        synced: z.boolean(),
-        removalHeld,
-      }),
-    ),
-    edges: z.array(z.strictObject({ id: z.string(), source: z.string(), target: z.string() })),
-    summary: z.strictObject({ totalDepots: tally, totalModules: tally, totalProviders: tally }),
-    generatedAt: moment.describe('When this state was first seen, RFC 3339.'),
-  })
-  .register(components, { id: 'DepotGraph' })
+export const DepotGraph = component('DepotGraph', {
+  depots: z.array(
+    z.strictObject({
+      id: z.string().describe('`namespace/name`.'),
+      namespace: name,
+      name,
+      storageBackend: backend.optional(),
+      pollingIntervalMinutes: polling,
+      managedModuleNames: managed,
+      managedProviderNames: managed,
+      ready: optionalFlag('Its condition Ready; absent while that is unknown.'),
+      reason: optionalText('Reason of the condition, if it is false.'),
+    }),
+  ),
+  modules: z.array(
+    z.strictObject({
+      id: z.string().describe('`namespace/module/name`.'),
+      namespace: name,
+      name,
+      provider: z.string().optional(),
+      synced: z.boolean(),
+      latestVersion: z.string().optional(),
+      scanCounts: ScanCounts.optional(),
+      removalHeld,
+      depotID: z.string().describe('The first of the Depots that manage it.'),
+    }),
+  ),
+  providers: z.array(
+    z.strictObject({
+      id: z.string().describe('`namespace/provider/name`.'),
+      namespace: name,
+      name,
+      synced: z.boolean(),
+      removalHeld,
+    }),
+  ),
+  edges: z.array(z.strictObject({ id: z.string(), source: z.string(), target: z.string() })),
+  summary: z.strictObject({ totalDepots: tally, totalModules: tally, totalProviders: tally }),
+  generatedAt: moment.describe('When this state was first seen, RFC 3339.'),
+})

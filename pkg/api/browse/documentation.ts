@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ModuleComparison, ModuleDocs, ProviderPage } from '../docs/docs.ts'
-import { components, tally } from './parts.ts'
+import { component, components, tally } from './parts.ts'
 
 /** The documentation of a module version, with what it belongs to. */
 export const VersionDocs = ModuleDocs.extend({
@@ -15,13 +15,11 @@ const ofProvider = {
 }
 
 /** The list of a provider version's pages. */
-export const ProviderPages = z
-  .strictObject({
-    ...ofProvider,
-    pages: z.array(ProviderPage).describe('By path.'),
-    leftOut: tally.describe('Number of pages that were not stored, because they were too many.'),
-  })
-  .register(components, { id: 'ProviderPages' })
+export const ProviderPages = component('ProviderPages', {
+  ...ofProvider,
+  pages: z.array(ProviderPage).describe('By path.'),
+  leftOut: tally.describe('Number of pages that were not stored, because they were too many.'),
+})
 export type ProviderPages = z.infer<typeof ProviderPages>
 
 /** A page of a provider version. */

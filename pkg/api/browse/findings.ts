@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { optionalText, optionalTexts } from '../schema/schema.ts'
 import {
   binaryScanFindings,
+  component,
   components,
   mark,
   SecurityFinding,
@@ -15,61 +16,55 @@ const scannedBy = {
   database: optionalText('When its database was made, or what it consists of.'),
 }
 
-export const ScanFindings = z
-  .strictObject({
-    sourceScanFindings: sourceScanFindings.optional(),
-    binaryScanFindings: binaryScanFindings.optional(),
-    sameFindings: z
-      .record(z.string(), z.string())
-      .optional()
-      .describe('With `shared`: platforms without a list, and the platform with the same one.'),
-    selectedVersion: optionalText('Whose source scan is shown.'),
-    scannedVersions: optionalTexts('With a source scan, newest first.'),
-    binaryVersions: optionalTexts('With a binary scan, newest first; providers only.'),
-    oldestScan: z
-      .strictObject(scannedBy)
-      .optional()
-      .describe('The oldest of the scans that are shown.'),
-  })
-  .register(components, { id: 'ScanFindings' })
+export const ScanFindings = component('ScanFindings', {
+  sourceScanFindings: sourceScanFindings.optional(),
+  binaryScanFindings: binaryScanFindings.optional(),
+  sameFindings: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('With `shared`: platforms without a list, and the platform with the same one.'),
+  selectedVersion: optionalText('Whose source scan is shown.'),
+  scannedVersions: optionalTexts('With a source scan, newest first.'),
+  binaryVersions: optionalTexts('With a binary scan, newest first; providers only.'),
+  oldestScan: z
+    .strictObject(scannedBy)
+    .optional()
+    .describe('The oldest of the scans that are shown.'),
+})
 export type ScanFindings = z.infer<typeof ScanFindings>
 
-const PackageFindings = z
-  .strictObject({
-    pkgName: z.string().describe('Package, or resource of a module.'),
-    installedVersion: z.string().describe('Version in use; empty if there is none.'),
-    severity: z.string().describe('Of the worst finding.'),
-    findings: tally,
-    fixedIn: optionalText('The lowest version that closes as many findings as any other.'),
-    closes: tally.optional().describe('Number of findings that `fixedIn` closes.'),
-  })
-  .register(components, { id: 'PackageFindings' })
+const PackageFindings = component('PackageFindings', {
+  pkgName: z.string().describe('Package, or resource of a module.'),
+  installedVersion: z.string().describe('Version in use; empty if there is none.'),
+  severity: z.string().describe('Of the worst finding.'),
+  findings: tally,
+  fixedIn: optionalText('The lowest version that closes as many findings as any other.'),
+  closes: tally.optional().describe('Number of findings that `fixedIn` closes.'),
+})
 
-export const VersionFindings = z
-  .strictObject({
-    address: z.string().describe('`namespace/name/system` or `namespace/type`.'),
-    version: z.string(),
-    scans: z
-      .array(
-        z.strictObject({
-          in: z.enum(['source', 'binary']),
-          platforms: optionalTexts('`os/arch` of the archives with these findings; binaries only.'),
-          ...scannedBy,
-          truncated: mark(
-            'Present if the mildest findings are missing, because there were too many.',
-          ),
-          findings: z.array(SecurityFinding),
-        }),
-      )
-      .describe('Of the source, and of the binaries of providers: equal findings are one item.'),
-    unscanned: z
-      .array(z.string())
-      .describe(
-        'What nobody scanned: `source` of a module, or of a provider, unless its repository is not known or has no go.mod; `os/arch` of a provider.',
-      ),
-    packages: z.array(PackageFindings).describe('All findings by package, the worst first.'),
-  })
-  .register(components, { id: 'VersionFindings' })
+export const VersionFindings = component('VersionFindings', {
+  address: z.string().describe('`namespace/name/system` or `namespace/type`.'),
+  version: z.string(),
+  scans: z
+    .array(
+      z.strictObject({
+        in: z.enum(['source', 'binary']),
+        platforms: optionalTexts('`os/arch` of the archives with these findings; binaries only.'),
+        ...scannedBy,
+        truncated: mark(
+          'Present if the mildest findings are missing, because there were too many.',
+        ),
+        findings: z.array(SecurityFinding),
+      }),
+    )
+    .describe('Of the source, and of the binaries of providers: equal findings are one item.'),
+  unscanned: z
+    .array(z.string())
+    .describe(
+      'What nobody scanned: `source` of a module, or of a provider, unless its repository is not known or has no go.mod; `os/arch` of a provider.',
+    ),
+  packages: z.array(PackageFindings).describe('All findings by package, the worst first.'),
+})
 export type VersionFindings = z.infer<typeof VersionFindings>
 
 const foreign = (what: string) =>

@@ -4,6 +4,10 @@ import { optionalText } from '../schema/schema.ts'
 /** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
 
+/** @param id its name there */
+export const component = <T extends z.ZodRawShape>(id: string, shape: T) =>
+  z.strictObject(shape).register(components, { id })
+
 export const name = z.string()
 export const moment = z.string().describe('RFC 3339.')
 export const tally = z.int().min(0)
@@ -16,16 +20,14 @@ export const ScanCounts = z
   .describe('Distinct findings by severity.')
   .register(components, { id: 'ScanCounts' })
 
-export const SecurityFinding = z
-  .strictObject({
-    vulnerabilityID: z.string().describe('CVE, GHSA or rule of the scanner.'),
-    pkgName: z.string().describe('Package that is affected.'),
-    installedVersion: z.string().describe('Version in use.'),
-    fixedVersion: optionalText('Lowest version that is not affected.'),
-    severity: z.string().describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
-    title: z.string().describe('Short description.'),
-  })
-  .register(components, { id: 'SecurityFinding' })
+export const SecurityFinding = component('SecurityFinding', {
+  vulnerabilityID: z.string().describe('CVE, GHSA or rule of the scanner.'),
+  pkgName: z.string().describe('Package that is affected.'),
+  installedVersion: z.string().describe('Version in use.'),
+  fixedVersion: optionalText('Lowest version that is not affected.'),
+  severity: z.string().describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
+  title: z.string().describe('Short description.'),
+})
 
 export const sourceScanFindings = z.array(SecurityFinding)
 export const binaryScanFindings = z
@@ -64,16 +66,14 @@ export const whyNot = z.object(why).partial().shape
 
 export const lifecycleState = z.enum(['Deprecated', 'Yanked', 'Quarantined'])
 
-export const VersionLifecycle = z
-  .strictObject({
-    state: lifecycleState.describe(
-      'Deprecated: another one is better. Yanked: not for new users. Quarantined: not served.',
-    ),
-    message: optionalText('Why.'),
-    replacedBy: optionalText('Version or address to take instead.'),
-    link: optionalText('Page that explains it.'),
-  })
-  .register(components, { id: 'VersionLifecycle' })
+export const VersionLifecycle = component('VersionLifecycle', {
+  state: lifecycleState.describe(
+    'Deprecated: another one is better. Yanked: not for new users. Quarantined: not served.',
+  ),
+  message: optionalText('Why.'),
+  replacedBy: optionalText('Version or address to take instead.'),
+  link: optionalText('Page that explains it.'),
+})
 
 export const backend = z.enum(['s3', 'azure', 'gcs', 'filesystem'])
 export const polling = z.int().min(0).describe('0: never.')

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { optionalText, optionalTexts } from '../schema/schema.ts'
 import {
   binaryScanFindings,
-  components,
+  component,
   kind,
   lifecycleState,
   mark,
@@ -17,9 +17,9 @@ import {
   whyNot,
 } from './parts.ts'
 
-export const NamespaceList = z
-  .strictObject({ items: z.array(z.strictObject({ name, public: z.literal(true) })) })
-  .register(components, { id: 'NamespaceList' })
+export const NamespaceList = component('NamespaceList', {
+  items: z.array(z.strictObject({ name, public: z.literal(true) })),
+})
 
 /** Reasons of a module or provider. With the last two, it is served, and something waits. */
 const resourceReasons = [...unservedReasons, 'RemovalHeld', 'HeldBack'] as const
@@ -73,23 +73,17 @@ const matched = z
   .array(z.strictObject({ field: z.enum(searchFields), text: z.string() }))
   .describe('Where the words are in the latest version; at most five texts of a field.')
 
-export const BrowseResource = z
-  .strictObject({ ...card, matched: matched.optional() })
-  .register(components, { id: 'Resource' })
+export const BrowseResource = component('Resource', { ...card, matched: matched.optional() })
 export type BrowseResource = z.infer<typeof BrowseResource>
 
-export const ResourceList = z
-  .strictObject({ items: z.array(BrowseResource), ...page })
-  .register(components, { id: 'ResourceList' })
+export const ResourceList = component('ResourceList', { items: z.array(BrowseResource), ...page })
 
-export const SearchResults = z
-  .strictObject({
-    items: z.array(z.strictObject({ ...card, matched })),
-    totalCount: tally.describe('The modules and providers of all answers.'),
-    next: optionalText('The cursor of the next answer. Absent at the end.'),
-    isTruncated: mark('Present if the words match too much, so that results may be missing.'),
-  })
-  .register(components, { id: 'SearchResults' })
+export const SearchResults = component('SearchResults', {
+  items: z.array(z.strictObject({ ...card, matched })),
+  totalCount: tally.describe('The modules and providers of all answers.'),
+  next: optionalText('The cursor of the next answer. Absent at the end.'),
+  isTruncated: mark('Present if the words match too much, so that results may be missing.'),
+})
 export type SearchResults = z.infer<typeof SearchResults>
 
 const BrowsePublished = z.strictObject({
@@ -103,45 +97,41 @@ const BrowsePublished = z.strictObject({
 })
 export type PublishedFrom = z.infer<typeof BrowsePublished>
 
-export const ResourceDetail = z
-  .strictObject({
-    ...card,
-    selectedVersion: optionalText(
-      'The version of the scan counts, findings, downloads and README.',
-    ),
-    scanCounts: ScanCounts.optional().describe('Absent if that version was not scanned.'),
-    downloadCount: tally.optional().describe('Of that version; absent if there was none.'),
-    platforms: optionalTexts('`os/arch` of the archives of that version; providers only.'),
-    versions: z
-      .array(
-        z.strictObject({
-          version: z.string(),
-          synced: z.boolean(),
-          state: lifecycleState
-            .optional()
-            .describe('Of its lifecycle; absent for an active version.'),
-        }),
-      )
-      .describe('Newest first.'),
-    lifecycle: VersionLifecycle.optional().describe(
-      'Of that version; absent for an active one, and where a platform of it is active.',
-    ),
-    sourceScanFindings: sourceScanFindings.describe('Of that version.'),
-    binaryScanFindings: binaryScanFindings
-      .optional()
-      .describe('Of that version, by `os/arch`; providers only.'),
-    readmeContent: optionalText('Markdown of that version; modules only.'),
-    filesUrl: optionalText(
-      'Folder of the module in its repository, at the tag of that version; relative links of the README lead from there.',
-    ),
-    hasDocs: mark('Present if that version has documentation; modules only.'),
-    hasPages: mark('Present if that version has pages of documentation; providers only.'),
-    published: BrowsePublished.optional().describe(
-      'From where that version was published over HTTP.',
-    ),
-    upstreamDocsUrl: optionalText(
-      'Its page in the public registry that it comes from; providers only.',
-    ),
-  })
-  .register(components, { id: 'ResourceDetail' })
+export const ResourceDetail = component('ResourceDetail', {
+  ...card,
+  selectedVersion: optionalText('The version of the scan counts, findings, downloads and README.'),
+  scanCounts: ScanCounts.optional().describe('Absent if that version was not scanned.'),
+  downloadCount: tally.optional().describe('Of that version; absent if there was none.'),
+  platforms: optionalTexts('`os/arch` of the archives of that version; providers only.'),
+  versions: z
+    .array(
+      z.strictObject({
+        version: z.string(),
+        synced: z.boolean(),
+        state: lifecycleState
+          .optional()
+          .describe('Of its lifecycle; absent for an active version.'),
+      }),
+    )
+    .describe('Newest first.'),
+  lifecycle: VersionLifecycle.optional().describe(
+    'Of that version; absent for an active one, and where a platform of it is active.',
+  ),
+  sourceScanFindings: sourceScanFindings.describe('Of that version.'),
+  binaryScanFindings: binaryScanFindings
+    .optional()
+    .describe('Of that version, by `os/arch`; providers only.'),
+  readmeContent: optionalText('Markdown of that version; modules only.'),
+  filesUrl: optionalText(
+    'Folder of the module in its repository, at the tag of that version; relative links of the README lead from there.',
+  ),
+  hasDocs: mark('Present if that version has documentation; modules only.'),
+  hasPages: mark('Present if that version has pages of documentation; providers only.'),
+  published: BrowsePublished.optional().describe(
+    'From where that version was published over HTTP.',
+  ),
+  upstreamDocsUrl: optionalText(
+    'Its page in the public registry that it comes from; providers only.',
+  ),
+})
 export type ResourceDetail = z.infer<typeof ResourceDetail>

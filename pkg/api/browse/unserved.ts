@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { heldWhys } from '../held/held.ts'
 import { optionalText } from '../schema/schema.ts'
 import {
-  components,
+  component,
   kind,
   moment,
   name,
@@ -13,114 +13,104 @@ import {
   whyNot,
 } from './parts.ts'
 
-export const BrowseConflict = z
-  .strictObject({
-    ...why,
-    kind: kind.describe('Of the resource, and of the resource of a version.'),
-    namespace: name,
-    name: name.describe('Of the object.'),
-    resource: name
-      .optional()
-      .describe('Name of the module or provider; absent if a version has none.'),
-    address: optionalText('The address that it asks for, after the namespace.'),
-    version: optionalText('Absent for modules and providers.'),
-    os: optionalText('Providers only.'),
-    arch: optionalText('Providers only.'),
-  })
-  .register(components, { id: 'Conflict' })
+export const BrowseConflict = component('Conflict', {
+  ...why,
+  kind: kind.describe('Of the resource, and of the resource of a version.'),
+  namespace: name,
+  name: name.describe('Of the object.'),
+  resource: name
+    .optional()
+    .describe('Name of the module or provider; absent if a version has none.'),
+  address: optionalText('The address that it asks for, after the namespace.'),
+  version: optionalText('Absent for modules and providers.'),
+  os: optionalText('Providers only.'),
+  arch: optionalText('Providers only.'),
+})
 export type BrowseConflict = z.infer<typeof BrowseConflict>
 
-export const ConflictList = z
-  .strictObject({
-    items: z.array(BrowseConflict),
-    ...page,
-    counts: z
-      .array(z.strictObject({ reason: z.enum(unservedReasons), count: tally }))
-      .describe('By reason, whatever the filter by reason and the page.'),
-  })
-  .register(components, { id: 'ConflictList' })
+export const ConflictList = component('ConflictList', {
+  items: z.array(BrowseConflict),
+  ...page,
+  counts: z
+    .array(z.strictObject({ reason: z.enum(unservedReasons), count: tally }))
+    .describe('By reason, whatever the filter by reason and the page.'),
+})
 export type ConflictList = z.infer<typeof ConflictList>
 
-export const HeldBackItem = z
-  .strictObject({
-    why: z
-      .enum(heldWhys)
-      .describe(
-        'TooYoung: it comes in by itself. Denied, Unsigned, Breaking, NotAllowed, Refused: a rule of deny, requireSignature, versionPolicy of its module, the lack of a rule of allow, the expression.',
-      ),
-    message: z.string().describe('What the policy says and what to do, as the end of a sentence.'),
-    kind,
-    namespace: name,
-    name: name.describe('Of the module or provider.'),
-    version: z.string().describe('As its upstream spells it.'),
-    address: z.string().describe('Host and path of its source, as exceptions name it.'),
-    depot: optionalText('The Depot with the policy, as `namespace/name`.'),
-    by: z
-      .literal('Installation')
-      .optional()
-      .describe('Present if the policy of the whole installation holds it.'),
-    since: moment.optional().describe('From when its age counts, or since when it is refused.'),
-    publishedAt: moment
-      .optional()
-      .describe('When it was published, as the host of its address says; absent if it is refused.'),
-    until: moment.optional().describe('When it is free; absent if it is refused.'),
-    askedFor: tally.describe('Refused requests for it since this server started.'),
-    except: z
-      .strictObject({
-        manifest: z.string().describe('The lines of the Depot, as YAML.'),
-        command: z.string().describe('The same for a cluster.'),
-      })
-      .optional()
-      .describe(
-        'How those who may change the Depot except the version. Absent if an exception of the Depot does not let it in, or if the caller does not see the Depot.',
-      ),
-  })
-  .register(components, { id: 'HeldBackItem' })
+export const HeldBackItem = component('HeldBackItem', {
+  why: z
+    .enum(heldWhys)
+    .describe(
+      'TooYoung: it comes in by itself. Denied, Unsigned, Breaking, NotAllowed, Refused: a rule of deny, requireSignature, versionPolicy of its module, the lack of a rule of allow, the expression.',
+    ),
+  message: z.string().describe('What the policy says and what to do, as the end of a sentence.'),
+  kind,
+  namespace: name,
+  name: name.describe('Of the module or provider.'),
+  version: z.string().describe('As its upstream spells it.'),
+  address: z.string().describe('Host and path of its source, as exceptions name it.'),
+  depot: optionalText('The Depot with the policy, as `namespace/name`.'),
+  by: z
+    .literal('Installation')
+    .optional()
+    .describe('Present if the policy of the whole installation holds it.'),
+  since: moment.optional().describe('From when its age counts, or since when it is refused.'),
+  publishedAt: moment
+    .optional()
+    .describe('When it was published, as the host of its address says; absent if it is refused.'),
+  until: moment.optional().describe('When it is free; absent if it is refused.'),
+  askedFor: tally.describe('Refused requests for it since this server started.'),
+  except: z
+    .strictObject({
+      manifest: z.string().describe('The lines of the Depot, as YAML.'),
+      command: z.string().describe('The same for a cluster.'),
+    })
+    .optional()
+    .describe(
+      'How those who may change the Depot except the version. Absent if an exception of the Depot does not let it in, or if the caller does not see the Depot.',
+    ),
+})
 export type HeldBackItem = z.infer<typeof HeldBackItem>
 
-export const HeldBackList = z
-  .strictObject({
-    items: z.array(HeldBackItem),
-    ...page,
-    unlisted: tally.describe(
-      'How many more are held, whatever the filters: the status of a resource has room for the first thousand.',
-    ),
-    depots: z
-      .array(z.string())
-      .describe('The Depots whose policies hold something back, whatever the filters.'),
-  })
-  .register(components, { id: 'HeldBackList' })
+export const HeldBackList = component('HeldBackList', {
+  items: z.array(HeldBackItem),
+  ...page,
+  unlisted: tally.describe(
+    'How many more are held, whatever the filters: the status of a resource has room for the first thousand.',
+  ),
+  depots: z
+    .array(z.string())
+    .describe('The Depots whose policies hold something back, whatever the filters.'),
+})
 export type HeldBackList = z.infer<typeof HeldBackList>
 
-export const Explanation = z
-  .strictObject({
-    address: z.string().describe('As asked.'),
-    claims: z
-      .array(
-        z.strictObject({
-          kind,
-          namespace: name,
-          name,
-          address: z.string().describe('Under which it is served, after the namespace.'),
-          ...whyNot,
-        }),
-      )
-      .describe('Modules and providers that ask for the address; the one without reason has it.'),
-    versions: z
-      .array(
-        z.strictObject({
-          kind,
-          namespace: name,
-          name: name.describe('Of the Version.'),
-          resource: name.optional().describe('Absent if it has none.'),
-          version: z.string(),
-          os: z.string().optional(),
-          arch: z.string().optional(),
-          ...whyNot,
-        }),
-      )
-      .optional()
-      .describe('Versions of that number; the ones without reason are served.'),
-  })
-  .register(components, { id: 'Explanation' })
+export const Explanation = component('Explanation', {
+  address: z.string().describe('As asked.'),
+  claims: z
+    .array(
+      z.strictObject({
+        kind,
+        namespace: name,
+        name,
+        address: z.string().describe('Under which it is served, after the namespace.'),
+        ...whyNot,
+      }),
+    )
+    .describe('Modules and providers that ask for the address; the one without reason has it.'),
+  versions: z
+    .array(
+      z.strictObject({
+        kind,
+        namespace: name,
+        name: name.describe('Of the Version.'),
+        resource: name.optional().describe('Absent if it has none.'),
+        version: z.string(),
+        os: z.string().optional(),
+        arch: z.string().optional(),
+        ...whyNot,
+      }),
+    )
+    .optional()
+    .describe('Versions of that number; the ones without reason are served.'),
+})
 export type Explanation = z.infer<typeof Explanation>
