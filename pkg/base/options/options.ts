@@ -22,53 +22,33 @@ import {
   variableOf,
 } from './table.ts'
 
-export {
-  type BackupCommandOptions,
-  backupCommand,
-  type RestoreCommandOptions,
-  restoreCommand,
-} from './backup.ts'
+export * from './backup.ts'
 export { type CompareCommandOptions, compareCommand } from './compare.ts'
-export { completionCommand, completionScript } from './completion.ts'
-export { type ConsumersCommandOptions, consumersCommand } from './consumers.ts'
-export {
-  type ControllerCommandOptions,
-  type ControllerCommandSecrets,
-  controllerCommand,
-} from './controller.ts'
-export { type DocsCommandOptions, docsCommand } from './docs.ts'
-export { type DoctorCommandOptions, doctorCommand, doctorTables } from './doctor.ts'
-export { type ExplainCommandOptions, explainCommand } from './explain.ts'
-export {
-  type ExplorerCommandOptions,
-  type ExplorerSecrets,
-  explorerCommand,
-} from './explorer.ts'
+export * from './completion.ts'
+export * from './consumers.ts'
+export * from './controller.ts'
+export * from './docs.ts'
+export * from './doctor.ts'
+export * from './explain.ts'
+export * from './explorer.ts'
 export type { FetchingOptions } from './fetching.ts'
-export { type FindingsCommandOptions, findingsCommand } from './findings.ts'
-export { hashCommand } from './hash.ts'
-export { type ImportCommandOptions, importCommand } from './import.ts'
-export { type KeygenCommandOptions, keygenCommand } from './keygen.ts'
-export {
-  type ActivateCommandOptions,
-  activateCommand,
-  deprecateCommand,
-  type LifecycleCommandOptions,
-  quarantineCommand,
-  yankCommand,
-} from './lifecycle.ts'
-export { type LintCommandOptions, lintCommand } from './lint.ts'
+export * from './findings.ts'
+export * from './hash.ts'
+export * from './import.ts'
+export * from './keygen.ts'
+export * from './lifecycle.ts'
+export * from './lint.ts'
 export { mistakeIn, OptionsError, requireNone } from './options-error.ts'
-export { type OutdatedCommandOptions, outdatedCommand } from './outdated.ts'
-export { type PlanCommandOptions, planCommand } from './plan.ts'
-export { type PolicyCommandOptions, policyCommand } from './policy.ts'
+export * from './outdated.ts'
+export * from './plan.ts'
+export * from './policy.ts'
 export { logLevels } from './printing.ts'
-export { type PublishCommandOptions, publishCommand } from './publish.ts'
+export * from './publish.ts'
 export { flagOf } from './reference.ts'
-export { type ScannerCommandOptions, scannerCommand } from './scanner.ts'
-export { authModeOf, type ServerCommandOptions, serverCommand } from './server.ts'
-export { type SnapshotCommandOptions, snapshotCommand } from './snapshot.ts'
-export { type SyncCommandOptions, syncCommand } from './sync.ts'
+export * from './scanner.ts'
+export * from './server.ts'
+export * from './snapshot.ts'
+export * from './sync.ts'
 export {
   type Command,
   type OptionTable,
@@ -78,7 +58,7 @@ export {
   variableOf,
 } from './table.ts'
 export { closest } from './unknown-flag.ts'
-export { type WhyCommandOptions, whyCommand } from './why.ts'
+export * from './why.ts'
 
 /** The content of a command line. Secrets are separate from the options, so that options may be logged. */
 export type Parsed<T extends OptionTable, S extends SecretTable> =
