@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { apart, needs } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { countTo, name, namespaces, path, toggle } from './values.ts'
 
 const { apiGroup, kubeconfig, namespace } = serverCommand.options
@@ -56,7 +56,7 @@ export const backupCommand = {
     needs('keep', ['dir']),
     needs('namespace', ['leaseName']),
   ],
-} satisfies Command<typeof backupOptions, SecretTable>
+} satisfies Command<typeof backupOptions>
 
 export type BackupCommandOptions = Options<typeof backupOptions>
 
@@ -84,6 +84,6 @@ export const restoreCommand = {
     'depot restore backups --map-group old.example.com=depot.internal',
   ],
   options: restoreOptions,
-} satisfies Command<typeof restoreOptions, SecretTable>
+} satisfies Command<typeof restoreOptions>
 
 export type RestoreCommandOptions = Options<typeof restoreOptions>

@@ -1,6 +1,6 @@
 import { fetchingOptions } from './fetching.ts'
 import { outputFormat, outputOption } from './printing.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 
 const { egressAllow, egressCaPath } = fetchingOptions
 
@@ -40,6 +40,6 @@ export const compareCommand = {
     'depot compare depot.example.com/network/vpc/aws 1.4.0 2.0.0',
   ],
   options,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type CompareCommandOptions = Options<typeof options>

@@ -1,13 +1,6 @@
 import * as z from 'zod'
 import { OptionsError } from './options-error.ts'
-import {
-  type Command,
-  type Option,
-  type OptionTable,
-  placeholderOf,
-  type SecretTable,
-  type Tables,
-} from './table.ts'
+import { type Command, type Option, type OptionTable, placeholderOf, type Tables } from './table.ts'
 
 /** Completes command lines in a shell. */
 export const completionCommand = {
@@ -20,7 +13,7 @@ export const completionCommand = {
     'depot completion fish > ~/.config/fish/completions/depot.fish',
   ],
   options: {},
-} satisfies Command<OptionTable, SecretTable>
+} satisfies Command<OptionTable>
 
 const shells = { bash, zsh, fish }
 

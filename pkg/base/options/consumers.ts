@@ -1,6 +1,6 @@
 import { registryOptions } from './compare.ts'
 import { outputFormat, outputOption } from './printing.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { toggle } from './values.ts'
 
 const options = flagged({
@@ -27,6 +27,6 @@ export const consumersCommand = {
     'depot consumers depot.example.com/network/vpc/aws --outdated -o csv',
   ],
   options,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type ConsumersCommandOptions = Options<typeof options>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { registryOptions } from './compare.ts'
 import { outputFormat, outputOption } from './printing.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 
 const options = flagged({
   output: {
@@ -38,6 +38,6 @@ export const docsCommand = {
         ? '--inject writes Markdown: leave out -o json'
         : undefined,
   ],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type DocsCommandOptions = Options<typeof options>

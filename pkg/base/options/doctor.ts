@@ -2,7 +2,7 @@ import { controllerCommand } from './controller.ts'
 import { outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
 import { syncCommand } from './sync.ts'
-import { type Command, flagged, type Options, type OptionTable, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options, type OptionTable } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { path } from './values.ts'
 
@@ -49,7 +49,7 @@ export const doctorCommand = {
     'kubectl exec deployment/depot-server -- depot doctor',
   ],
   options,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type DoctorCommandOptions = Options<typeof options>
 

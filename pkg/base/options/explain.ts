@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { archivesOption, toggle } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup, namespace } = serverCommand.options
@@ -56,6 +56,6 @@ export const explainCommand = {
   ],
   options,
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type ExplainCommandOptions = Options<typeof options>

@@ -1,6 +1,6 @@
 import { registryOptions } from './compare.ts'
 import { outputFormat, outputOption } from './printing.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { oneOf } from './values.ts'
 
 const options = flagged({
@@ -33,6 +33,6 @@ export const findingsCommand = {
     'depot findings depot.example.com/platform/random --fail-on CRITICAL -o sarif',
   ],
   options,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type FindingsCommandOptions = Options<typeof options>

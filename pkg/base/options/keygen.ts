@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 
 const options = flagged({
   name: {
@@ -29,6 +29,6 @@ export const keygenCommand = {
     'depot keygen --name "Platform Team" --email platform@example.com --out signing-key.asc',
   ],
   options,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type KeygenCommandOptions = Options<typeof options>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { toggle } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
@@ -46,7 +46,7 @@ export const deprecateCommand = {
   ],
   options,
   rules,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 /** Hides versions from new users. */
 export const yankCommand = {
@@ -56,7 +56,7 @@ export const yankCommand = {
   examples: ['depot yank platform/hello 1.1.0 --message "crashes at start" --manifests registry'],
   options,
   rules,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 /** Stops serving versions. */
 export const quarantineCommand = {
@@ -66,7 +66,7 @@ export const quarantineCommand = {
   examples: ['depot quarantine platform/network/aws 1.1.0 --message "leaks keys" --dry-run'],
   options,
   rules,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 const activateOptions = flagged(place)
 
@@ -79,7 +79,7 @@ export const activateCommand = {
   examples: ['depot activate platform/network/aws 1.1.0 --kubeconfig ~/.kube/config'],
   options: activateOptions,
   rules,
-} satisfies Command<typeof activateOptions, SecretTable>
+} satisfies Command<typeof activateOptions>
 
 export type LifecycleCommandOptions = Options<typeof options>
 export type ActivateCommandOptions = Options<typeof activateOptions>

@@ -1,7 +1,7 @@
 import { fetchingOptions } from './fetching.ts'
 import { outputFormat, outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { archivesOption, toggle } from './values.ts'
 
 const { apiGroup, namespace } = serverCommand.options
@@ -35,6 +35,6 @@ export const lintCommand = {
     'Checks manifests: fields, values, references, sources, conflicts, expressions. Exit status: 1 if it finds an error.',
   examples: ['depot lint registry', 'depot lint registry --archives archives -o sarif'],
   options,
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type LintCommandOptions = Options<typeof options>

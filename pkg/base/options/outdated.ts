@@ -1,6 +1,6 @@
 import { registryOptions } from './compare.ts'
 import { outputFormat, outputOption } from './printing.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { list, path } from './values.ts'
 
 const options = flagged({
@@ -51,6 +51,6 @@ export const outdatedCommand = {
         : undefined,
   ],
   groups: { host: 'Work', egressAllow: 'Registries' },
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type OutdatedCommandOptions = Options<typeof options>

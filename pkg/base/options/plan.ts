@@ -3,7 +3,7 @@ import { fetchingGroups, fetchingOptions, policyOptions } from './fetching.ts'
 import { logOptions, outputFormat, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
 const { archives, spoolDir, spoolSizeBytes: _, ...fetching } = fetchingOptions
@@ -66,6 +66,6 @@ export const planCommand = {
     logLevel: 'Log',
   },
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type PlanCommandOptions = Options<typeof options>

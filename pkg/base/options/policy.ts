@@ -2,7 +2,7 @@ import { policyOptions } from './fetching.ts'
 import { outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { path, toggle } from './values.ts'
 
 const { manifests, kubeconfig, apiGroup } = serverCommand.options
@@ -41,6 +41,6 @@ export const policyCommand = {
   ],
   options,
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type PolicyCommandOptions = Options<typeof options>

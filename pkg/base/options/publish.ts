@@ -5,7 +5,7 @@ import { importCommand } from './import.ts'
 import { outputOption } from './printing.ts'
 import { apart, needs } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { archivesOption, list, name, path, toggle } from './values.ts'
 import { storageVariables } from './variables.ts'
 
@@ -119,6 +119,6 @@ export const publishCommand = {
       (option) => needs(option, ['direct']),
     ),
   ],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type PublishCommandOptions = Options<typeof options>

@@ -2,7 +2,7 @@ import { controllerCommand } from './controller.ts'
 import { limitOptions } from './fetching.ts'
 import { logOptions, outputOption } from './printing.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { archivesOption, countTo, durationMs, oneOf, onOff, path, sizeBytes } from './values.ts'
 import { storageVariables } from './variables.ts'
 
@@ -123,6 +123,6 @@ export const scannerCommand = {
         ? `${name('scannerCommand')}: name the program that scans`
         : undefined,
   ],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type ScannerCommandOptions = Options<typeof options>

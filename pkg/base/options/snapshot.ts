@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { baseUrl } from './urls.ts'
 import { toggle } from './values.ts'
 
@@ -30,6 +30,6 @@ export const snapshotCommand = {
     ({ given }) =>
       given('heap') ? undefined : '--heap is required, because nothing else can be taken: set it',
   ],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type SnapshotCommandOptions = Options<typeof options>

@@ -8,7 +8,7 @@ import {
 import { logOptions, outputOption } from './printing.ts'
 import { apart } from './rules.ts'
 import { serverCommand } from './server.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 import { path, toggle } from './values.ts'
 import { storageVariables } from './variables.ts'
 
@@ -80,6 +80,6 @@ export const syncCommand = {
   },
   variables: storageVariables,
   rules: [apart('check', 'watch', 'a check ends')],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type SyncCommandOptions = Options<typeof options>

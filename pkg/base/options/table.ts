@@ -66,7 +66,8 @@ export interface Tables<T extends OptionTable = OptionTable, S extends SecretTab
 }
 
 /** A command, with rules for combinations of its options. */
-export interface Command<T extends OptionTable, S extends SecretTable> extends Tables<T, S> {
+export interface Command<T extends OptionTable, S extends SecretTable = SecretTable>
+  extends Tables<T, S> {
   readonly rules?: readonly OptionRule<keyof T & string>[]
 }
 

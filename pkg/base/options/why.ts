@@ -1,6 +1,6 @@
 import { explainCommand } from './explain.ts'
 import { apart } from './rules.ts'
-import { type Command, flagged, type Options, type SecretTable } from './table.ts'
+import { type Command, flagged, type Options } from './table.ts'
 
 const { manifests, kubeconfig, apiGroup, namespace, archives, output } = explainCommand.options
 const options = flagged({
@@ -24,6 +24,6 @@ export const whyCommand = {
   ],
   options,
   rules: [apart('manifests', 'kubeconfig', 'manifests take the place of a cluster')],
-} satisfies Command<typeof options, SecretTable>
+} satisfies Command<typeof options>
 
 export type WhyCommandOptions = Options<typeof options>
