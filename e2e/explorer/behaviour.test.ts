@@ -178,7 +178,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     expect(await rows.innerText()).toContain('6.39.2')
     expect(await section.locator('.why.fail').innerText()).toMatch(/fail/i)
     await section.getByLabel('Search versions').fill('nothing')
-    await section.getByText('No versions match the current filters.').waitFor()
+    await section.getByText('Nothing matches these filters.').waitFor()
     await section.getByRole('button', { name: 'Clear' }).first().click()
     await expect.poll(() => rows.count()).toBe(20)
     expect(new URL(page.url()).search).toBe('?tab=versions')

@@ -3,6 +3,7 @@ import { boot } from '../api/boot.ts'
 import type { WhoAmI } from '../api/records.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { Section } from '../parts/section.tsx'
 import { navigate } from '../url/navigate.ts'
 import { accessHref, resourceHref } from '../url/pages.ts'
 
@@ -28,10 +29,7 @@ export function AboutResource(props: { resource: string; who: WhoAmI | undefined
   const [typed, setTyped] = useState(resource)
   const asked = readAddress(resource)
   return (
-    <section class="sec" aria-labelledby="one">
-      <header>
-        <h2 id="one">What about one resource?</h2>
-      </header>
+    <Section id="one" words="What about one resource?">
       <form
         class="filters"
         onSubmit={(event) => {
@@ -64,7 +62,7 @@ export function AboutResource(props: { resource: string; who: WhoAmI | undefined
       )}
       {asked !== undefined &&
         (who?.kind === 'anonymous' ? <Open asked={asked} /> : <Ways asked={asked} who={who} />)}
-    </section>
+    </Section>
   )
 }
 

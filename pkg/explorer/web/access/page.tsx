@@ -5,10 +5,11 @@ import { useQuery } from '../api/use-query.ts'
 import { ErrorCard } from '../parts/error-card.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { plural } from '../parts/format.ts'
+import { Section } from '../parts/section.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
+import { PageHead } from '../shell/page-head.tsx'
 import { loginHref, signOut } from '../shell/session.ts'
-import { useTitle } from '../shell/title.ts'
 import { accessParams, whoAmIUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { AboutResource } from './about-resource.tsx'
@@ -17,13 +18,10 @@ import { AboutResource } from './about-resource.tsx'
 export function AccessPage({ search }: { readonly search: URLSearchParams }) {
   const { resource } = parse(accessParams, search)
   const who = useQuery<WhoAmI>(whoAmIUrl)
-  useTitle('Access')
   const absent = who.error?.status === 404
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Access</h1>
-      </div>
+      <PageHead title="Access" />
       <div class="lone wide">
         <p class="quiet">Who Depot thinks you are, and which rule decides what you see.</p>
         <You who={who.data} />
@@ -100,10 +98,7 @@ function You({ who }: { readonly who: WhoAmI | undefined }) {
 function Rule({ who }: { readonly who: WhoAmI }) {
   const { binding, failedBinding } = who
   return (
-    <section class="sec" aria-labelledby="rule">
-      <header>
-        <h2 id="rule">The rule that applies</h2>
-      </header>
+    <Section id="rule" words="The rule that applies">
       <p>You see {who.access}.</p>
       <div class="gap" />
       {binding !== undefined && (
@@ -130,7 +125,7 @@ function Rule({ who }: { readonly who: WhoAmI }) {
           </Fact>
         </dl>
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -9,9 +9,10 @@ import { Pick } from '../parts/pick.tsx'
 import { reasons, reasonWords } from '../parts/reasons.ts'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { Count } from '../parts/section.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
-import { useTitle } from '../shell/title.ts'
+import { PageHead } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import {
   type ConflictsValues,
@@ -28,17 +29,13 @@ type Change = (changed: Partial<ConflictsValues>, how?: 'push' | 'replace') => v
 export function ConflictsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(conflictsParams, search)
   const query = useQuery<ConflictList>(conflictsUrl(values))
-  useTitle('Conflicts')
   const change: Change = (changed, how) =>
     navigate(conflictsHref({ ...values, page: 1, ...changed }), how)
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Conflicts</h1>
-        <span class="quiet num" role="status">
-          {query.data !== undefined && countOf(query.data)}
-        </span>
-      </div>
+      <PageHead title="Conflicts">
+        <Count>{query.data !== undefined && countOf(query.data)}</Count>
+      </PageHead>
       <p class="quiet intro">
         Two objects want one address, or one lacks what it needs. The object that was first is
         served, so nothing changes for those who use it.

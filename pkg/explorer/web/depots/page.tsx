@@ -8,8 +8,9 @@ import { NamespacePick } from '../parts/namespace-pick.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { Count } from '../parts/section.tsx'
 import { Lines } from '../parts/skeleton.tsx'
-import { useTitle } from '../shell/title.ts'
+import { PageHead } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import { type DepotsValues, depotsHref, depotsParams, graphUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
@@ -21,7 +22,6 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(depotsParams, search)
   const query = useQuery<DepotGraph>(graphUrl(values.namespace))
   const isNarrow = useNarrow()
-  useTitle('Depots')
   const fleet = useMemo(() => query.data && fleetOf(query.data), [query.data])
   const change: Change = (changed, how) => navigate(depotsHref({ ...values, ...changed }), how)
   const depots = useMemo(() => withHealth(fleet, values.health), [fleet, values.health])
@@ -31,12 +31,9 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   const view = isDrawable ? values.view || (isNarrow ? 'list' : 'graph') : 'list'
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Depots</h1>
-        <span class="quiet num" role="status">
-          {query.data !== undefined && countsOf(query.data)}
-        </span>
-      </div>
+      <PageHead title="Depots">
+        <Count>{query.data !== undefined && countsOf(query.data)}</Count>
+      </PageHead>
       <search class="filters" aria-label="Filter depots">
         <SearchField
           label="Find a depot, module or provider"

@@ -8,10 +8,11 @@ import { Pagination, PastEnd } from '../parts/pagination.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { Count } from '../parts/section.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
-import { useTitle } from '../shell/title.ts'
+import { PageHead } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import { type HeldBackValues, heldBackHref, heldBackParams, heldBackUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
@@ -27,17 +28,13 @@ interface Props {
 export function HeldBackPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(heldBackParams, search)
   const query = useQuery<HeldBackList>(heldBackUrl(values))
-  useTitle('Held back')
   const change: Change = (changed, how) =>
     navigate(heldBackHref({ ...values, page: 1, ...changed }), how)
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Held back</h1>
-        <span class="quiet num" role="status">
-          {query.data !== undefined && plural(query.data.totalCount, 'version')}
-        </span>
-      </div>
+      <PageHead title="Held back">
+        <Count>{query.data !== undefined && plural(query.data.totalCount, 'version')}</Count>
+      </PageHead>
       <p class="quiet intro">
         New versions wait until they are old enough, so that a stolen release is found before it
         reaches you. Until then <code>init</code> takes the newest one that is free.

@@ -14,3 +14,13 @@ export const NoMatch = ({ clearHref, children }: Props) => (
     </a>
   </div>
 )
+
+/** The same in a section, where a button clears the filters. */
+export const NoMatchHere = ({ onClear }: { readonly onClear: () => void }) => (
+  <div class="void">
+    <h3>Nothing matches these filters.</h3>
+    <button type="button" class="btn" onClick={onClear}>
+      Clear
+    </button>
+  </div>
+)

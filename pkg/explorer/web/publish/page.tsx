@@ -6,7 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { Lines } from '../parts/skeleton.tsx'
-import { useTitle } from '../shell/title.ts'
+import { PageHead } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import { type PublishValues, publishHref, publishParams, publishRightsUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
@@ -18,12 +18,9 @@ import { Ways } from './ways.tsx'
 /** Three ways to publish, with the commands for a namespace that the caller may publish to. */
 export function PublishPage({ search }: { readonly search: URLSearchParams }) {
   const query = useQuery<PublishRights>(publishRightsUrl)
-  useTitle('Publish')
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Publish</h1>
-      </div>
+      <PageHead title="Publish" />
       <div class="lone wide">
         <Region query={query} what="Where you may publish" skeleton={<Lines count={12} />}>
           {(rights) =>

@@ -5,6 +5,7 @@ import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { CodeFact, Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
+import { Section } from '../parts/section.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { resourceHref, resourcesHref } from '../url/pages.ts'
 import { safeHref } from './safe-href.ts'
@@ -14,10 +15,7 @@ export function Overview({ address, detail, docs, version }: SectionProps) {
   const { platforms = [] } = detail
   const source = addressOf({ ...detail, registryHost: boot.registryHost })
   return (
-    <section class="sec" aria-labelledby="overview">
-      <header>
-        <h2 id="overview">Overview</h2>
-      </header>
+    <Section id="overview" words="Overview">
       <dl class="facts-list">
         <Fact words="Address">
           <code>{source}</code>
@@ -70,7 +68,7 @@ export function Overview({ address, detail, docs, version }: SectionProps) {
           </a>
         </Fact>
       </dl>
-    </section>
+    </Section>
   )
 }
 

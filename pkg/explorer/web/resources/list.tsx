@@ -2,6 +2,7 @@ import type { ResourcePage } from '../api/records.ts'
 import { plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { Pagination } from '../parts/pagination.tsx'
+import { Count } from '../parts/section.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { feedHref, type ResourcesValues, resourcesHref } from '../url/pages.ts'
 import { Cards } from './card.tsx'
@@ -19,9 +20,7 @@ interface HeadProps {
 export const ListHead = ({ data, values }: HeadProps) => (
   <div class="page-head">
     <h1 tabIndex={-1}>Registry</h1>
-    <span class="quiet num" role="status">
-      {data !== undefined && countOf(data, values)}
-    </span>
+    <Count>{data !== undefined && countOf(data, values)}</Count>
     <a href={feedHref()}>Feed</a>
     <span class="end">
       <ViewSwitch values={values} />

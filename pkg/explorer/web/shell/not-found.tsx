@@ -1,15 +1,10 @@
 import { NotVisible } from '../parts/error-card.tsx'
-import { useTitle } from './title.ts'
+import { PageHead } from './page-head.tsx'
 
 /** Shown for a URL that is not a page. */
-export function NotFoundPage() {
-  useTitle('Not found')
-  return (
-    <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Not found</h1>
-      </div>
-      <NotVisible />
-    </>
-  )
-}
+export const NotFoundPage = () => (
+  <>
+    <PageHead title="Not found" />
+    <NotVisible />
+  </>
+)

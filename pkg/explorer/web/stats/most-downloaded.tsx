@@ -2,6 +2,7 @@ import type { BrowseStats } from '../api/records.ts'
 import { AddressLink } from '../parts/address.tsx'
 import { number } from '../parts/format.ts'
 import { Hidden } from '../parts/icon.tsx'
+import { Section } from '../parts/section.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
 import { ThinBar } from '../parts/thin-bar.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
@@ -12,11 +13,7 @@ type Rows = BrowseStats['mostDownloaded']
 export function MostDownloaded({ rows }: { readonly rows: Rows }) {
   const most = Math.max(1, ...rows.map(({ downloadCount }) => downloadCount))
   return (
-    <section class="sec" aria-labelledby="top">
-      <header>
-        <h2 id="top">Most downloaded</h2>
-        <span class="quiet">top 10 versions</span>
-      </header>
+    <Section id="top" words="Most downloaded" about="top 10 versions">
       {rows.length === 0 ? (
         <div class="void">
           <h3>No downloads yet.</h3>
@@ -61,6 +58,6 @@ export function MostDownloaded({ rows }: { readonly rows: Rows }) {
           ))}
         </Table>
       )}
-    </section>
+    </Section>
   )
 }

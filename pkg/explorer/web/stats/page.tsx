@@ -3,10 +3,11 @@ import { useQuery } from '../api/use-query.ts'
 import { bytes, number, percent, plural } from '../parts/format.ts'
 import { NamespacePick } from '../parts/namespace-pick.tsx'
 import { Region } from '../parts/region.tsx'
+import { Section } from '../parts/section.tsx'
 import { ranks } from '../parts/severity-counts.tsx'
 import { Bone, Lines } from '../parts/skeleton.tsx'
 import { ThinBar } from '../parts/thin-bar.tsx'
-import { useTitle } from '../shell/title.ts'
+import { PageHead } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import {
   type ResourcesValues,
@@ -24,15 +25,13 @@ import { MostDownloaded } from './most-downloaded.tsx'
 export function StatsPage({ search }: { readonly search: URLSearchParams }) {
   const { namespace } = parse(statsParams, search)
   const stats = useQuery<BrowseStats>(statsUrl(namespace))
-  useTitle('Stats')
   return (
     <>
-      <div class="page-head">
-        <h1 tabIndex={-1}>Stats</h1>
+      <PageHead title="Stats">
         <span class="end">
           <NamespacePick value={namespace} onChoose={(name) => navigate(statsHref(name))} />
         </span>
-      </div>
+      </PageHead>
       <Region query={stats} what="The statistics" skeleton={<Skeleton />} resetHref={statsHref()}>
         {(data) => <Numbers stats={data} namespace={namespace} />}
       </Region>
@@ -158,11 +157,7 @@ function Posture(props: {
 function Backends({ stats, href }: { readonly stats: BrowseStats; readonly href: string }) {
   const most = Math.max(1, ...stats.storageDistribution.map(({ count }) => count))
   return (
-    <section class="sec" aria-labelledby="storage">
-      <header>
-        <h2 id="storage">Storage backends</h2>
-        <span class="quiet">resources in each</span>
-      </header>
+    <Section id="storage" words="Storage backends" about="resources in each">
       {stats.storageDistribution.length === 0 ? (
         <p class="quiet">No resource names a storage backend.</p>
       ) : (
@@ -182,7 +177,7 @@ function Backends({ stats, href }: { readonly stats: BrowseStats; readonly href:
           ))}
         </dl>
       )}
-    </section>
+    </Section>
   )
 }
 

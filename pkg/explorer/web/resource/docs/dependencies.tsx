@@ -1,8 +1,9 @@
+import { Section } from '../../parts/section.tsx'
 import { Cell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
 import { resourceHref } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
 import { countsOf, localFolder } from './inputs.ts'
-import { Empty, Section } from './section.tsx'
+import { Empty } from './section.tsx'
 
 /** Versions of the CLI, providers and modules that a module needs. */
 export function Dependencies({ address, docs, values: { version } }: TabProps) {

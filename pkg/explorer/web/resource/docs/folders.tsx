@@ -1,9 +1,10 @@
 import { number } from '../../parts/format.ts'
+import { Section } from '../../parts/section.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import { type FolderTab, resourceHref } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
 import { folderName, tabNames } from './inputs.ts'
-import { Empty, Section } from './section.tsx'
+import { Empty } from './section.tsx'
 
 const heads = [
   { words: 'Path' },

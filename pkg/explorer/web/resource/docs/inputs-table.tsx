@@ -7,6 +7,7 @@ import { number } from '../../parts/format.ts'
 import { hclTokens } from '../../parts/hcl.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Pick } from '../../parts/pick.tsx'
+import { Section } from '../../parts/section.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { InputGroup } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
@@ -18,7 +19,7 @@ import {
   requiredOf,
   settableInputs,
 } from './inputs.ts'
-import { Description, Empty, Marks, Name, Section, Tools, useRows, WithCode } from './section.tsx'
+import { Description, Empty, Marks, Name, Tools, useRows, WithCode } from './section.tsx'
 import { Type } from './type.tsx'
 
 const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words }))

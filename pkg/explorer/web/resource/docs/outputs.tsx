@@ -1,10 +1,11 @@
 import { labelFor, outputsBlock } from '../../../../api/usage/usage.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { Section } from '../../parts/section.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
 import { usedOf } from '../used.ts'
 import { hasFilter, listedBy } from './inputs.ts'
-import { Description, Empty, Marks, Name, Section, Tools, useRows } from './section.tsx'
+import { Description, Empty, Marks, Name, Tools, useRows } from './section.tsx'
 
 const heads = ['Name', 'Description', 'Use it as'].map((words) => ({ words }))
 

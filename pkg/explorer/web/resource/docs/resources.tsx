@@ -1,7 +1,8 @@
+import { Section } from '../../parts/section.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
 import { hasFilter, listedBy } from './inputs.ts'
-import { Empty, Section, Tools, useRows } from './section.tsx'
+import { Empty, Tools, useRows } from './section.tsx'
 
 const heads = ['Type', 'Name', 'Use'].map((words) => ({ words }))
 const uses = { managed: 'Makes', data: 'Reads', ephemeral: 'Opens while it runs' }

@@ -3,25 +3,6 @@ import { number } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 
-interface SectionProps {
-  readonly id: string
-  readonly words: string
-  readonly count: number
-  readonly children: preact.ComponentChildren
-}
-
-export const Section = ({ id, words, count, children }: SectionProps) => (
-  <section class="sec" aria-labelledby={id}>
-    <header>
-      <h2 id={id}>{words}</h2>
-      <span class="quiet num" role="status">
-        {number(count)}
-      </span>
-    </header>
-    {children}
-  </section>
-)
-
 /** A row above a table: a filter, unless the table is short, and what else there is to do with it. */
 export const Tools = (props: {
   readonly filter: { readonly label: string; readonly placeholder: string } | undefined

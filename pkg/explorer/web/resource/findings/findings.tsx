@@ -3,6 +3,7 @@ import type { Finding, ScanFindings } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { number, plural } from '../../parts/format.ts'
 import { IconButton } from '../../parts/icon-button.tsx'
+import { NoMatchHere } from '../../parts/no-match.tsx'
 import { Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -200,16 +201,7 @@ function List({ title, findings, values, change }: ListProps) {
       </search>
       <div class="gap" />
       {shown.length === 0 ? (
-        <div class="void">
-          <h3>Nothing matches these filters.</h3>
-          <button
-            type="button"
-            class="btn"
-            onClick={() => change({ f_q: '', f_severity: '', f_fix: '' })}
-          >
-            Clear
-          </button>
-        </div>
+        <NoMatchHere onClear={() => change({ f_q: '', f_severity: '', f_fix: '' })} />
       ) : (
         <FindingsTable findings={shown} of={title} total={findings.length} />
       )}

@@ -4,9 +4,11 @@ import type { ConsumerList } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { number } from '../../parts/format.ts'
+import { NoMatchHere } from '../../parts/no-match.tsx'
 import { Pagination, PastEnd } from '../../parts/pagination.tsx'
 import { nameOptions, Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
+import { Section } from '../../parts/section.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { Table } from '../../parts/table.tsx'
 import { consumersUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
@@ -20,13 +22,11 @@ export function UsedBy(props: SectionProps) {
   const { address, values } = props
   const query = useQuery<ConsumerList>(consumersUrl(address, values))
   return (
-    <section class="sec" aria-labelledby="used-by">
-      <header>
-        <h2 id="used-by">Used by</h2>
-        <span class="quiet num" role="status">
-          {query.error === undefined && query.data !== undefined && number(query.data.totalCount)}
-        </span>
-      </header>
+    <Section
+      id="used-by"
+      words="Used by"
+      count={query.error === undefined ? (query.data?.totalCount ?? null) : null}
+    >
       <Region
         query={query}
         what="The list of consumers"
@@ -35,7 +35,7 @@ export function UsedBy(props: SectionProps) {
       >
         {(data) => (data.consumers === 0 ? <Nobody /> : <Consumers {...props} data={data} />)}
       </Region>
-    </section>
+    </Section>
   )
 }
 
@@ -85,12 +85,7 @@ function Consumers({ data, address, detail, values, change }: Props) {
       </search>
       <div class="gap" />
       {data.totalCount === 0 ? (
-        <div class="void">
-          <h3>Nothing matches these filters.</h3>
-          <button type="button" class="btn" onClick={() => change(clear)}>
-            Clear
-          </button>
-        </div>
+        <NoMatchHere onClear={() => change(clear)} />
       ) : data.items.length === 0 ? (
         <PastEnd of={data} hrefOf={hrefOf} />
       ) : (

@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks'
 import type { VersionPage } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { versionBefore } from '../../compare/chosen-pair.ts'
-import { number } from '../../parts/format.ts'
 import { Hidden } from '../../parts/icon.tsx'
+import { NoMatchHere } from '../../parts/no-match.tsx'
 import { Pagination, PastEnd } from '../../parts/pagination.tsx'
 import { nameOptions, Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
+import { Section } from '../../parts/section.tsx'
 import { Bone } from '../../parts/skeleton.tsx'
 import { Cell, type Head, Table } from '../../parts/table.tsx'
 import { type ResourceValues, resourceHref, versionsUrl } from '../../url/pages.ts'
@@ -26,13 +27,7 @@ export function VersionsSection({ address, detail, version, values, change }: Se
   const hrefOf = (page: number): string => resourceHref(address, { ...values, v_page: page })
   const filter: ResourceChange = (changed, how) => change({ ...changed, v_page: 1 }, how)
   return (
-    <section class="sec" aria-labelledby="versions">
-      <header>
-        <h2 id="versions">Versions</h2>
-        <span class="quiet num" role="status">
-          {query.data !== undefined && number(query.data.totalCount)}
-        </span>
-      </header>
+    <Section id="versions" words="Versions" count={query.data?.totalCount ?? null}>
       <search class="filters" aria-label="Filter versions">
         <SearchField
           label="Search versions"
@@ -122,7 +117,7 @@ export function VersionsSection({ address, detail, version, values, change }: Se
           )
         }
       </Region>
-    </section>
+    </Section>
   )
 }
 
@@ -145,12 +140,7 @@ const Empty = ({
   readonly change: ResourceChange
 }) =>
   filtered ? (
-    <div class="void">
-      <h3>No versions match the current filters.</h3>
-      <button type="button" class="btn" onClick={() => change(clear)}>
-        Clear
-      </button>
-    </div>
+    <NoMatchHere onClear={() => change(clear)} />
   ) : (
     <div class="void">
       <h3>No version yet.</h3>
