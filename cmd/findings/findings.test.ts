@@ -126,7 +126,7 @@ it('is not sure of a provider whose source no scan has looked at', async () => {
   const { status, stderr } = await run([`${server.host}/platform/null`])
   expect(status).not.toBe(0)
   expect(stderr).toBe(
-    'depot: platform/null 1.0.0 is not known to be clean: source was not scanned\n',
+    'depot: platform/null 1.0.0 is not known to be clean: source was not scanned; depot scanner scans it, and the conditions of its Version say what prevents that\n',
   )
 })
 
@@ -153,7 +153,11 @@ describe('the exit status', () => {
     }
     expect(await refused(`${vpc()}@9.0.0`)).toContain('has no version 9.0.0')
     expect(await refused(`${server.host}/platform/vpc`)).toContain('no provider has the address')
-    expect(await refused('platform/vpc/aws')).toContain('write one address')
+    for (const pasted of ['platform/vpc/aws', `https://${vpc()}`, `${vpc()}/1.0.0`]) {
+      expect(await refused(pasted)).toContain(
+        `${JSON.stringify(pasted)} is not an address: write HOST/NAMESPACE/NAME/SYSTEM`,
+      )
+    }
     expect(await refused('localhost:1/platform/vpc/aws')).toContain('ECONNREFUSED')
     const variable = `TF_TOKEN_localhost:${server.port}`
     for (const spelled of [vpc(), vpc().replace('localhost', 'LOCALHOST')]) {

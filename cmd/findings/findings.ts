@@ -57,17 +57,18 @@ export async function findings(
   }
   const { unscanned, scans, address } = found
   if (unscanned.length === 0 && scans.length > 0) return 0
-  const problem = `depot: ${address} ${found.version} is not known to be clean: ${unscanned.join(', ')} was not scanned\n`
+  const problem = `depot: ${address} ${found.version} is not known to be clean: ${unscanned.join(', ')} was not scanned; depot scanner scans it, and the conditions of its Version say what prevents that\n`
   process.stderr.write(plainText(problem))
   return 2
 }
 
 const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`
 
-function versionOf([operand = '', ...others]: readonly string[]) {
-  const found = registryAddress(operand)
-  if (found !== undefined && others.length === 0) return found
+function versionOf(operands: readonly string[]) {
+  const operand = operands.join(' ')
+  const found = operands.length === 1 ? registryAddress(operand) : undefined
+  if (found !== undefined) return found
   throw new OptionsError([
-    'write one address: HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider, and perhaps @VERSION',
+    `${JSON.stringify(operand)} is not an address: write HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider, as in source of a configuration, without https://, and perhaps @VERSION`,
   ])
 }
