@@ -142,6 +142,15 @@ describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
     expect(page.url()).toContain('?tab=used-by&u_version=1.0.0&u_state=deprecated')
     await part.getByRole('button', { name: 'Clear' }).click()
     await expect.poll(() => rows.count()).toBe(3)
+    await part.getByRole('searchbox', { name: 'Search consumers' }).fill('ATLANTIS')
+    await expect.poll(() => rows.count()).toBe(1)
+    expect(page.url()).toMatch(/\?tab=used-by&u_q=ATLANTIS$/)
+    await part.getByRole('searchbox').fill('nobody')
+    await part.getByRole('heading', { name: 'Nothing matches these filters.' }).waitFor()
+    expect(await problemsInEveryLook(page, [320, 768, 1440])).toEqual([])
+    await part.getByRole('button', { name: 'Clear' }).click()
+    await expect.poll(() => rows.count()).toBe(3)
+    expect(await part.getByRole('searchbox').inputValue()).toBe('')
     await part.getByRole('button', { name: 'Copy command' }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(
       /^depot consumers \S+\/platform\/vpc\/aws --outdated -o csv$/,

@@ -12,6 +12,9 @@ import { findResource } from './resource-record.ts'
 const dayMs = 86_400_000
 
 const query = z.object({
+  q: word
+    .optional()
+    .meta({ description: 'Part of a consumer, in any case.', examples: ['payments'] }),
   version: word
     .optional()
     .meta({ description: 'Only users of this version.', examples: ['1.1.0'] }),
@@ -60,11 +63,12 @@ export const consumers = endpoint({
     'module platform/network not found, or not for you to see: check its namespace and name, and your access',
   isForWriters: true,
   waitsFor: 'counts',
-  async answer({ catalog, view, path, query: asked, consumers: usesOf }) {
+  async answer({ catalog, view, path, query: given, consumers: usesOf }) {
     const { parent, summary } = findResource(catalog, view, path)
     const { kind, namespace, name } = summary
     const uses = await usesOf({ kind, namespace, name }).catch(unreadable)
     const all = consumersOf(uses, parent, catalog)
+    const asked = { ...given, q: given.q?.toLowerCase() }
     const chosen = all.filter((one) => isAsked(one, asked))
     const { page, pageSize, offset } = pageOf(asked)
     const body: ConsumerList = {
@@ -86,7 +90,8 @@ const is = {
   critical: ({ versions }: Consumer) => versions.some(({ critical }) => critical !== undefined),
 } as const
 
-const isAsked = (one: Consumer, { version, state }: z.output<typeof query>): boolean =>
+const isAsked = (one: Consumer, { q, version, state }: z.output<typeof query>): boolean =>
+  (q === undefined || one.consumer.toLowerCase().includes(q)) &&
   (state === undefined || is[state](one)) &&
   (version === undefined || one.versions.some((used) => used.version === version))
 

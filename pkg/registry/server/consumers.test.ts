@@ -200,6 +200,9 @@ describe('the list', () => {
     ['?state=behind&page_size=1&page=2', ['group:team-a']],
     ['?state=deprecated', ['(others)', 'client:ci']],
     ['?state=critical', ['group:team-a']],
+    ['?q=TEAM-', ['group:team-a', 'group:team-b']],
+    ['?q=team-&state=critical', ['group:team-a']],
+    ['?q=team-c', []],
   ])('is filtered by %s', async (query, names) => {
     const { body } = await ask(query)
     expect(body.items.map(({ consumer }) => consumer)).toEqual(names)

@@ -234,7 +234,7 @@ function UsersOf({
 }) {
   const rights = useQuery<PublishRights>(publishRightsUrl)
   const isWriter = rights.data?.items.some(({ namespace }) => namespace === address.namespace)
-  const asked = { u_version: version, u_state: '', u_page: 1, u_page_size: 20 } as const
+  const asked = { u_q: '', u_version: version, u_state: '', u_page: 1, u_page_size: 20 } as const
   const { data, error } = useQuery<ConsumerList>(
     isWriter ? consumersUrl(address, asked) : undefined,
   )

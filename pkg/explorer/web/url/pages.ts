@@ -64,6 +64,7 @@ export const resourceParams = {
   /** Filter of the resources. */
   r_q: text,
   /* Filters of the consumers. */
+  u_q: text,
   u_version: text,
   u_state: oneOf(['', 'behind', 'deprecated', 'critical'], ''),
   u_page: count(1),
@@ -199,13 +200,14 @@ export function versionsUrl(address: PageAddress, values: ResourceValues): strin
   return `${resourceUrl(address)}/versions${print(versionFilters, filters)}`
 }
 
-const consumerFilters = { version: text, state: text, page: count(1), page_size: rows(20) }
+const consumerFilters = { q: text, version: text, state: text, page: count(1), page_size: rows(20) }
 export function consumersUrl(
   address: PageAddress,
-  values: Pick<ResourceValues, 'u_version' | 'u_state' | 'u_page' | 'u_page_size'>,
+  values: Pick<ResourceValues, 'u_q' | 'u_version' | 'u_state' | 'u_page' | 'u_page_size'>,
 ): string {
-  const { u_version: version, u_state: state, u_page: page, u_page_size: page_size } = values
-  return `${resourceUrl(address)}/consumers${print(consumerFilters, { version, state, page, page_size })}`
+  const { u_q: q, u_version: version, u_state: state, u_page: page, u_page_size } = values
+  const filters = { q, version, state, page, page_size: u_page_size }
+  return `${resourceUrl(address)}/consumers${print(consumerFilters, filters)}`
 }
 
 /** @param version undefined for a resource without one */

@@ -8,6 +8,7 @@ import { NoMatchHere } from '../../parts/no-match.tsx'
 import { Pagination, PastEnd } from '../../parts/pagination.tsx'
 import { nameOptions, Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -15,7 +16,7 @@ import { consumersUrl, type ResourceValues, resourceHref } from '../../url/pages
 import type { ResourceChange, SectionProps } from '../section.ts'
 import { ConsumerRow } from './row.tsx'
 
-const clear = { u_version: '', u_state: '', u_page: 1 } as const
+const clear = { u_q: '', u_version: '', u_state: '', u_page: 1 } as const
 
 /** Consumers that downloaded a module in the last 90 days. Few may read it, so the others read how to get the right. */
 export function UsedBy(props: SectionProps) {
@@ -55,7 +56,7 @@ interface Props extends SectionProps {
 
 function Consumers({ data, address, detail, values, change }: Props) {
   const hrefOf = (page: number): string => resourceHref(address, { ...values, u_page: page })
-  const filter: ResourceChange = (changed) => change({ ...changed, u_page: 1 })
+  const filter: ResourceChange = (changed, how) => change({ ...changed, u_page: 1 }, how)
   const { registryHost } = boot
   const command = `depot consumers ${registryHost}/${addressOf({ ...detail, registryHost })} --outdated -o csv`
   return (
@@ -63,6 +64,11 @@ function Consumers({ data, address, detail, values, change }: Props) {
       <Figures data={data} />
       <div class="gap" />
       <search class="filters" aria-label="Filter consumers">
+        <SearchField
+          label="Search consumers"
+          value={values.u_q}
+          onSearch={(it) => filter({ u_q: it }, 'replace')}
+        />
         <Pick
           label="Version used"
           value={values.u_version}
