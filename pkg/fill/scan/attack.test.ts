@@ -131,7 +131,10 @@ it('keeps what it knows while the scanner cannot say what it is, and takes back 
 })
 
 it.each([
-  ['/usr/bin/true', 'true version did not write its version as JSON'],
+  [
+    '/usr/bin/true',
+    'true version did not write its version as JSON: correct --scanner-command, or set --scanner exec for a program that is not Trivy',
+  ],
   ['/usr/bin/false', 'false ended with status 1'],
   ['/usr/bin/env', 'env ended with status 127: /usr/bin/env: ‘version’: No such file or directory'],
 ])('says of %s that it is not Trivy, and calls nothing clean', async (command, message) => {
@@ -140,6 +143,19 @@ it.each([
   expect((await scene.run({ scanner })).failures()).toEqual([{ key: 'team/network', message }])
   expect(await scene.scanned('network')).toEqual({ status: 'False', reason: 'ScanFailed', message })
   expect((await scene.status('network')).sourceScan).toBeUndefined()
+})
+
+it('says of Trivy that is not installed that it is missing, also with a network of its own', async () => {
+  await scene.store('network', [main])
+  const command = join(scene.folder, 'trivy')
+  const scanner = trivyScanner({ command, cacheDir: join(scene.folder, 'cache'), isOffline: true })
+  const message = `the scanner ${command} cannot be started (ENOENT): install it, or correct --scanner-command`
+  expect((await scene.run({ scanner })).failures()).toEqual([{ key: 'team/network', message }])
+  expect(await scene.scanned('network')).toEqual({
+    status: 'Unknown',
+    reason: 'ScannerAbsent',
+    message,
+  })
 })
 
 it('gives back the slot of a version that needs no scan any more when its turn comes', async () => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { constants, readdirSync, readFileSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { codeOf, hasMoreValues, jsonOf, printable } from '../../base/errors/errors.ts'
 import { isTimeout } from '../../base/http/http.ts'
@@ -42,6 +43,10 @@ export const isolation = (): ReturnType<typeof findIsolation> => {
 export async function runScanner(run: ScannerRun): Promise<Buffer> {
   const { command, args, home, signal, deadlineMs, maxOutputBytes } = run
   signal.throwIfAborted()
+  // In a network of its own, another program starts it, which only ends with a status.
+  await access(command, constants.X_OK).catch((error: unknown) => {
+    throw cannotStart(command, error)
+  })
   const limit = new AbortController()
   const stop = AbortSignal.any([signal, limit.signal, AbortSignal.timeout(deadlineMs)])
   const isolated = run.isOffline === true ? isolation() : undefined
@@ -121,7 +126,7 @@ function failureOf(
 export const failed = (message: string, cause?: unknown): ScanError =>
   new ScanError('ScanFailed', message, { cause })
 
-function cannotStart(command: string, error: Error): ScanError {
+function cannotStart(command: string, error: unknown): ScanError {
   const message = `the scanner ${command} cannot be started (${codeOf(error)}): install it, or correct --scanner-command`
   return new ScanError('ScannerAbsent', message, { cause: error })
 }

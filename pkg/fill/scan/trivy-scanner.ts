@@ -78,7 +78,11 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
       try {
         const output = await runScanner({ ...run, signal: new AbortController().signal })
         const { data } = TrivyVersion.safeParse(jsonOf(output.toString()))
-        if (data === undefined) throw failed(`${name} version did not write its version as JSON`)
+        if (data === undefined) {
+          throw failed(
+            `${name} version did not write its version as JSON: correct --scanner-command, or set --scanner exec for a program that is not Trivy`,
+          )
+        }
         const { Version, VulnerabilityDB, CheckBundle } = data
         const checks =
           CheckBundle === undefined ? 'embedded checks' : `checks ${CheckBundle.Digest}`
