@@ -89,3 +89,22 @@ it.each([1, 2])('raises one alarm for each content with %d controllers', async (
   expect(history.stored().get('1.0.0 linux/amd64')).toBe('c')
   expect(history.alarms).toHaveLength(2)
 })
+
+it('waits a whole age for a platform that comes after another one was stored', async () => {
+  const history = await History.open('provider')
+  onTestFinished(() => history.close())
+  const has = () => [...history.stored().keys()]
+  history.offer('1.0.0', 'a')
+  await history.start()
+  await history.setPolicy(policy)
+  await history.pass(0)
+  expect(has()).toEqual(['1.0.0 linux/amd64'])
+  // Its Version is created in the second in which the list that counts its age comes.
+  history.offer('1.0.0', 'a', 2)
+  await history.pass(day)
+  await history.pass(6 * day)
+  expect(has()).toEqual(['1.0.0 linux/amd64'])
+  await history.pass(day)
+  await history.pass(day)
+  expect(has()).toEqual(['1.0.0 linux/amd64', '1.0.0 darwin/arm64'])
+})

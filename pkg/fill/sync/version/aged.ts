@@ -65,10 +65,9 @@ async function unagedContent(
   const mark = seen?.mark && (await offer.mark(options))
   const isOther = mark !== undefined && seen?.mark !== undefined && !isSameMark(mark, seen.mark)
   const isListed = seen !== undefined && !isOther
-  // A list that came in between began to count its age.
-  const letInMs = isStored ? 0 : (msOf(version.metadata.creationTimestamp) ?? 0)
-  const countsMs = Math.max(letInMs, msOf(listing.firstListedAt) ?? 0)
-  const freeMs = isListed && seen.sinceMs > countsMs ? seen.sinceMs + minimumAgeMs : 0
+  // A later list began to count its age, or that of a platform that came later.
+  const isLater = isListed && seen.sinceMs > (msOf(listing.firstListedAt) ?? 0)
+  const freeMs = isLater ? seen.sinceMs + minimumAgeMs : 0
   if (isListed && freeMs <= context.clock()) return undefined
   if (!isListed) listAgain(context, depot, keyOf(version.metadata), revision)
   const isAlarm = replaces === 'never' && !isStored && listing.address === address
