@@ -5,7 +5,6 @@
 
 import type { WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { gauge, type RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { presentedIn, refusedHeader } from './bearer.ts'
 import type { AuthMode, Caller, CallerView } from './caller.ts'
@@ -26,6 +25,7 @@ import {
   callerHashOf,
   nameOf,
   noteCaller,
+  type ResourceKey,
   unnamedSession,
 } from './session.ts'
 import { describe } from './who-am-i.ts'
@@ -162,17 +162,12 @@ export class Auth {
    *
    * @throws RegistryError Unauthenticated, Forbidden, or Unavailable if the cluster that has to decide is unreachable
    */
-  mayRead(
-    request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
-  ): boolean | Promise<boolean> {
+  mayRead(request: AuthRequest, ...resource: ResourceKey): boolean | Promise<boolean> {
     return this.#answer(request, (session) => {
       const { presented } = session
-      if (presented === undefined) return this.#sees(session, request, kind, namespace, name)
+      if (presented === undefined) return this.#sees(session, request, ...resource)
       note(request, 'cluster')
-      return this.#cluster().mayRead(presented, kind, namespace, name)
+      return this.#cluster().mayRead(presented, ...resource)
     })
   }
 
@@ -315,16 +310,10 @@ export class Auth {
     throw new TypeError('a caller is left to the cluster, and there is none')
   }
 
-  #sees(
-    session: CallerSession,
-    request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
-  ): boolean {
+  #sees(session: CallerSession, request: AuthRequest, ...resource: ResourceKey): boolean {
     const view = this.#viewOf(session)
     note(request, nameOf(view))
-    if (this.#known.shows(view, kind, namespace, name)) return true
+    if (this.#known.shows(view, ...resource)) return true
     if (view !== 'public') return false
     throw new Refusal(
       'NoBinding',

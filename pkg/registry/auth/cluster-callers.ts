@@ -1,4 +1,3 @@
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { presentedIn } from './bearer.ts'
 import type { CallerView } from './caller.ts'
 import type { AccessNow, AuthRequest } from './known-callers.ts'
@@ -11,6 +10,7 @@ import {
   noteCaller,
   type Presented,
   passthroughSession,
+  type ResourceKey,
 } from './session.ts'
 
 export interface ClusterCallersOptions {
@@ -49,15 +49,13 @@ export class ClusterCallers implements Callers, AccessNow {
 
   readerOf(
     { authorization, facts }: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
+    ...resource: ResourceKey
   ): { readonly count: () => void } | undefined {
     const { cluster, hashOf, metrics } = this.#options
     const token = authorization === undefined ? undefined : presentedIn(authorization)
     if (token === undefined) return undefined
     const { caller, presented } = this.identify(token, hashOf(token))
-    if (!cluster.allowedNow(presented, kind, namespace, name)) return undefined
+    if (!cluster.allowedNow(presented, ...resource)) return undefined
     noteCaller(facts, caller, 'cluster')
     return { count: () => void (metrics.allowed[caller.kind] += 1) }
   }

@@ -7,7 +7,13 @@ import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { type AccessDecision, allows } from '../access/access.ts'
 import type { CallerView } from './caller.ts'
 import type { AuthMetrics } from './metrics.ts'
-import { type CallerSession, createKeyedHash, nameOf, noteCaller } from './session.ts'
+import {
+  type CallerSession,
+  createKeyedHash,
+  nameOf,
+  noteCaller,
+  type ResourceKey,
+} from './session.ts'
 
 /** The header of a request, and where to note the result. */
 export interface AuthRequest {
@@ -21,9 +27,7 @@ export interface AccessNow {
   /** As `Auth.mayRead`, without counting the caller. Undefined: ask `Auth.mayRead`. */
   readerOf(
     request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
+    ...resource: ResourceKey
   ): { readonly count: () => void } | undefined
   /** As `Auth.viewOf`, without counting the caller. Undefined: ask `Auth.viewOf`. */
   viewOf(
@@ -42,7 +46,7 @@ export interface KnownCallersOptions {
     decide(groups: readonly string[], isJob?: boolean): AccessDecision
   }
   /** Whether a resource and its namespace are both labelled public. */
-  readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
+  readonly isPublic: (...resource: ResourceKey) => boolean
   readonly metrics: AuthMetrics
   readonly clock: Clock
 }
@@ -68,12 +72,10 @@ export class KnownCallers implements AccessNow {
 
   readerOf(
     request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
+    ...resource: ResourceKey
   ): { readonly count: () => void } | undefined {
     const seen = this.viewOf(request)
-    return seen !== undefined && this.shows(seen.view, kind, namespace, name) ? seen : undefined
+    return seen !== undefined && this.shows(seen.view, ...resource) ? seen : undefined
   }
 
   viewOf(

@@ -1,4 +1,3 @@
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
@@ -8,7 +7,7 @@ import type { IssuerTimings } from './issuer.ts'
 import type { LoginSettings } from './login.ts'
 import type { PassthroughOptions } from './passthrough.ts'
 import type { PublishIssuersOptions } from './publish-issuers.ts'
-import type { ConsumerRules } from './session.ts'
+import type { ConsumerRules, ResourceKey } from './session.ts'
 
 export interface OidcAuthOptions extends LoginSettings {
   readonly issuerUrl: string
@@ -42,7 +41,7 @@ export interface AuthOptions {
   readonly publishIssuers?: Pick<PublishIssuersOptions, 'file' | 'proxies' | 'timings'> | undefined
   readonly bindings: GroupBindings
   /** Whether a resource and its namespace are both labelled public. */
-  readonly isPublic: (kind: ParentKind, namespace: string, name: string) => boolean
+  readonly isPublic: (...resource: ResourceKey) => boolean
   readonly log: Logger
   readonly metrics: Metrics
   /** Default: the clock of the machine. */

@@ -23,7 +23,7 @@ import {
   whoAmI,
 } from './caller-reads.ts'
 import { Refusal } from './refusal.ts'
-import type { Presented } from './session.ts'
+import type { Presented, ResourceKey } from './session.ts'
 
 export interface PassthroughOptions {
   readonly apiGroup: string
@@ -84,9 +84,7 @@ export class Passthrough {
    */
   mayRead(
     presented: Presented,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
+    ...[kind, namespace, name]: ResourceKey
   ): boolean | Promise<boolean> {
     if (!isName(namespace) || !isName(name)) {
       // Such names cannot exist, and would lead to another path. Unauthenticated callers get the same answer.
@@ -107,7 +105,7 @@ export class Passthrough {
   }
 
   /** Whether the cluster has recently allowed it. */
-  allowedNow({ hash }: Presented, kind: ParentKind, namespace: string, name: string): boolean {
+  allowedNow({ hash }: Presented, ...[kind, namespace, name]: ResourceKey): boolean {
     const isAllowed = (path: string) => this.#verdicts.get(`${hash} ${path}`) === 'allowed'
     return (
       isAllowed(this.#path(kind, namespace, `/${name}`)) &&

@@ -5,7 +5,7 @@ import { allowsPublishing, publishRightsOf } from '../access/access.ts'
 import type { CallerView } from './caller.ts'
 import type { AuthRequest } from './known-callers.ts'
 import { maxUserBytes, type Passthrough } from './passthrough.ts'
-import type { CallerSession } from './session.ts'
+import type { CallerSession, ResourceKey } from './session.ts'
 
 /** Finds out who calls. */
 export interface CallerQuestions {
@@ -39,13 +39,8 @@ export class Publishers {
    * @param name metadata.name of the Module or Provider
    * @throws RegistryError as `Auth.mayRead`
    */
-  mayPublish(
-    request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
-  ): boolean | Promise<boolean> {
-    return this.#callers.answer(request, (session) => this.#may(session, kind, namespace, name))
+  mayPublish(request: AuthRequest, ...resource: ResourceKey): boolean | Promise<boolean> {
+    return this.#callers.answer(request, (session) => this.#may(session, resource))
   }
 
   /**
@@ -61,7 +56,7 @@ export class Publishers {
     isNew = false,
   ): Promise<PublishedBy | undefined> {
     return await this.#callers.answer(request, async (session) => {
-      if (!(await this.#may(session, kind, namespace, name, isNew))) return undefined
+      if (!(await this.#may(session, [kind, namespace, name], isNew))) return undefined
       const { presented, caller } = session
       if (presented !== undefined) return this.#callers.cluster().identityOf(presented)
       const by = caller.subject && printable(caller.subject, maxUserBytes)
@@ -90,9 +85,7 @@ export class Publishers {
 
   #may(
     session: CallerSession,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
+    [kind, namespace, name]: ResourceKey,
     isNew = false,
   ): boolean | Promise<boolean> {
     const { presented } = session

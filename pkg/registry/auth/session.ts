@@ -1,9 +1,12 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
+import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
 import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import type { AuthMode, Caller, CallerKind, CallerView } from './caller.ts'
 import type { Refusal } from './refusal.ts'
+
+/** A module or provider. */
+export type ResourceKey = readonly [kind: ParentKind, namespace: string, name: string]
 
 /** Credentials of a request, and their hash. */
 export interface Presented {
