@@ -13,7 +13,7 @@ import {
   nameOfKind,
   noParameters,
   oneOf,
-  pageOf,
+  pageIn,
   paging,
   word,
 } from './parameters.ts'
@@ -58,7 +58,6 @@ export const conflicts = endpoint({
   },
   badRequest: `reason must be one of ${unservedReasons.join(', ')}`,
   answer({ catalog, view, query: { namespace, reason, q, ...asked } }) {
-    const { page, pageSize, offset } = pageOf(asked)
     const text = q?.toLowerCase()
     const all = conflictsOf(catalog, view).filter(
       (one) =>
@@ -67,10 +66,7 @@ export const conflicts = endpoint({
     )
     const chosen = all.filter((one) => reason === undefined || one.reason === reason)
     const answer: ConflictList = {
-      items: chosen.toSorted(byReason).slice(offset, offset + pageSize),
-      totalCount: chosen.length,
-      page,
-      pageSize,
+      ...pageIn(chosen.toSorted(byReason), asked),
       counts: unservedReasons
         .map((each) => ({ reason: each, count: all.filter((one) => one.reason === each).length }))
         .filter(({ count }) => count > 0),

@@ -6,7 +6,7 @@ import { type Catalog, compareText, type Parent, scanCounts } from '../catalog/c
 import type { ConsumerUse } from '../downloads/downloads.ts'
 import { unreadable } from '../protocol/protocol.ts'
 import { endpoint } from './endpoint.ts'
-import { oneOf, pageOf, paging, resourcePath, word } from './parameters.ts'
+import { oneOf, pageIn, paging, resourcePath, word } from './parameters.ts'
 import { findResource } from './resource-record.ts'
 
 const dayMs = 86_400_000
@@ -70,12 +70,8 @@ export const consumers = endpoint({
     const all = consumersOf(uses, parent, catalog)
     const asked = { ...given, q: given.q?.toLowerCase() }
     const chosen = all.filter((one) => isAsked(one, asked))
-    const { page, pageSize, offset } = pageOf(asked)
     const body: ConsumerList = {
-      items: chosen.slice(offset, offset + pageSize),
-      totalCount: chosen.length,
-      page,
-      pageSize,
+      ...pageIn(chosen, asked),
       consumers: all.length,
       onLatest: all.filter(({ behind }) => behind === 0).length,
       troubled: all.filter((one) => is.deprecated(one) || is.critical(one)).length,

@@ -4,7 +4,7 @@ import { heldWhys } from '../../api/held/held.ts'
 import { type Catalog, compareText, heldBackText, type View } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { exceptionOf } from './exception.ts'
-import { nameOfKind, noParameters, oneOf, pageOf, paging, word } from './parameters.ts'
+import { nameOfKind, noParameters, oneOf, pageIn, paging, word } from './parameters.ts'
 
 const orders = ['asked', 'free', 'newest'] as const
 
@@ -68,7 +68,6 @@ export const heldBack = endpoint({
   },
   badRequest: `why must be one of ${heldWhys.join(', ')}`,
   answer({ catalog, view, query: { why, depot, q, order, ...asked } }) {
-    const { page, pageSize, offset } = pageOf(asked)
     const text = q?.toLowerCase()
     const revision = () => catalog.heldBackRevision
     const madeAt = revision()
@@ -85,22 +84,19 @@ export const heldBack = endpoint({
       0,
     )
     const depots = new Set(all.flatMap(({ item }) => item.depot ?? []))
-    const shown = chosen
-      .toSorted((a, b) => comparing[order](a.item, b.item))
-      .slice(offset, offset + pageSize)
+    const sorted = chosen.toSorted((a, b) => comparing[order](a.item, b.item))
+    const { items, ...page } = pageIn(sorted, asked)
     const depotOf = new Map(
       catalog.model.depots(view).map((one) => [`${one.namespace}/${one.name}`, one]),
     )
     const answer: HeldBackList = {
-      items: shown.map(({ item, held }) => ({
+      items: items.map(({ item, held }) => ({
         why: held.why,
         message: heldBackText(held),
         ...item,
         except: exceptionOf(held, depotOf.get(item.depot ?? '')),
       })),
-      totalCount: chosen.length,
-      page,
-      pageSize,
+      ...page,
       unlisted,
       depots: [...depots].toSorted(compareText),
     }

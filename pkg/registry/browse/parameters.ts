@@ -47,6 +47,12 @@ export function pageOf(query: { readonly page: number; readonly page_size: numbe
   return { page: query.page, pageSize, offset: (query.page - 1) * pageSize }
 }
 
+/** The items of a list that are on a page, as answers have them. */
+export function pageIn<T>(all: readonly T[], query: Parameters<typeof pageOf>[0]) {
+  const { page, pageSize, offset } = pageOf(query)
+  return { items: all.slice(offset, offset + pageSize), totalCount: all.length, page, pageSize }
+}
+
 export const noParameters = z.object({})
 
 export const kindName = oneOf(['module', 'provider'])
