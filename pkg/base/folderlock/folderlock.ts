@@ -58,8 +58,10 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
       (found) => found === text,
       (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
     )
+  let isOver = false
   const look = async () => {
-    if (await isOurs()) return
+    if ((await isOurs()) || isOver) return
+    isOver = true
     clearInterval(timer)
     onLost()
   }
@@ -67,6 +69,7 @@ export async function lockFolder(options: FolderLockOptions): Promise<FolderLock
   timer.unref()
   return {
     async [Symbol.asyncDispose]() {
+      isOver = true
       clearInterval(timer)
       if (await isOurs()) await rm(path, { force: true })
       lock.remove()
