@@ -241,6 +241,7 @@ describe('a forged token is refused', () => {
 
   it.each([
     ['for another audience', { aud: 'https://other.example.com' }, /claim aud is "https:\/\/other/],
+    ['for several others', { aud: ['https://a.example.com', `${audience}/`] }, /claim aud/],
     ['for no audience', { aud: undefined }, /claim aud is nothing/],
     ['that has expired, however often it is sent', { exp: now - 60 }, /expired \d+ s ago/],
     ['that never expires', { exp: undefined }, /claim exp/],
@@ -257,6 +258,35 @@ describe('a forged token is refused', () => {
     expect(await ask(auth, token)).toEqual(refusal('Unauthenticated', /signature|key/))
     const renamed = await github.sign(claims(), { key: await issuerKey(github.key.kid) })
     expect(await ask(auth, renamed)).toEqual(refusal('Unauthenticated', /signature/))
+  })
+
+  it('with other claims than those that were signed', async () => {
+    const [head, , signature] = (await github.sign(claims({ repository_id: '99' }))).split('.')
+    const other = Buffer.from(JSON.stringify(claims())).toString('base64url')
+    const token = `${head}.${other}.${signature}`
+    expect(await ask(auth, token)).toEqual(refusal('Unauthenticated', /signature/))
+  })
+
+  it('signed by the key in its own header, or where that says', async () => {
+    const fetchedBefore = gitlab.keyFetches
+    const key = await issuerKey(github.key.kid)
+    const header = { jwk: key.jwk, jku: `${gitlab.url}/keys`, x5u: `${gitlab.url}/keys` }
+    const token = await github.sign(claims(), { key, header })
+    expect(await ask(auth, token)).toEqual(refusal('Unauthenticated', /signature/))
+    const unknown = await github.sign(claims(), { key: { ...key, kid: 'own' }, header })
+    expect(await ask(auth, unknown)).toEqual(refusal('Unavailable', /a key that is not known/))
+    expect(gitlab.keyFetches).toBe(fetchedBefore)
+  })
+
+  it('with a header that has to be understood', async () => {
+    const { kid, privateKey } = github.key
+    const sign = (header: object) =>
+      new CompactSign(Buffer.from(JSON.stringify(claims())))
+        .setProtectedHeader({ alg: 'RS256', kid, typ: 'JWT', ...header })
+        .sign(privateKey, { crit: { 'only-at': true } })
+    expect(await ask(auth, await sign({}))).toMatchObject({ repository: 'acme/vpc' })
+    const token = await sign({ crit: ['only-at'], 'only-at': 'elsewhere' })
+    expect(await ask(auth, token)).toEqual(refusal('Unauthenticated', /signature/))
   })
 
   it('by an issuer that is not configured', async () => {
@@ -331,6 +361,9 @@ describe('a job that looks like the right one', () => {
     ],
     ['has a wildcard as its id', { repository_id: '*' }, false],
     ['has several ids in one', { repository_id: '74,75' }, false],
+    ['has a blank after its id', { repository_id: '74 ' }, false],
+    ['has a zero before its id', { repository_id: '074' }, false],
+    ['has an id that looks the same', { repository_id: '7\uff14\u200b' }, false],
     [
       'has the group of another claim as its ref',
       { repository_id: '1', ref: 'gha:repository_id:74' },
@@ -342,6 +375,19 @@ describe('a job that looks like the right one', () => {
     const answer = await ask(auth, await github.sign(githubClaims(claims)))
     expect(answer !== undefined && !(answer instanceof Error)).toBe(may)
   })
+})
+
+it('takes the claims of GitHub from no other issuer, even a trusted one with the same claims', async () => {
+  const file = fileOf([gha, { ...gha, alias: 'gitlab', issuer: gitlab.url }])
+  const auth = await ready(open('"gha:repository_id:74" in groups', { file }))
+  const claims = (iss: string) => githubClaims({ iss })
+  expect(await ask(auth, await github.sign(claims(github.url)))).toMatchObject({
+    repository: 'acme/vpc',
+  })
+  expect(await ask(auth, await gitlab.sign(claims(gitlab.url)))).toBeUndefined()
+  expect(await ask(auth, await gitlab.sign(claims(github.url)))).toEqual(
+    refusal('Unauthenticated', /signature|key/),
+  )
 })
 
 it('gives people no group of a publish issuer, or of a program', async () => {
