@@ -153,10 +153,13 @@ export class SortOrder {
   }
 
   #positionOf(summary: Summary): number {
-    let [low, high] = [0, this.#length]
+    const isMissing = this.#isMissing(summary)
+    let [low, high] = isMissing ? [this.#present, this.#length] : [0, this.#present]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.#compare(this.#summaryAt(middle), summary) < 0) low = middle + 1
+      const other = this.#summaryAt(middle)
+      const order = isMissing ? 0 : this.#key.compare(other, summary)
+      if ((order || compareAddress(other, summary)) < 0) low = middle + 1
       else high = middle
     }
     return low

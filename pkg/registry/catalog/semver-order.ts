@@ -24,6 +24,8 @@ export function newestFirst(a: string, b: string): number {
 
 /** Orders oldest first by semver precedence alone: build metadata makes no difference. */
 export function comparePrecedence(a: string, b: string): number {
+  const ranks = [rankOf(a), rankOf(b)] as const
+  if (ranks[0] >= 0 && ranks[1] >= 0) return ranks[0] - ranks[1]
   const [left, right] = [parsed(a), parsed(b)]
   if (left !== null && right !== null) return left.compare(right)
   return Number(left !== null) - Number(right !== null)
