@@ -666,6 +666,30 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
       ] as const,
   ),
   [
+    'V36 database',
+    {
+      scanning: {
+        enabled: true,
+        dbUpdater: { enabled: false, repository: 'registry.example.com/trivy-db:2' },
+      },
+    },
+    'V36 scanning.dbUpdater.repository has no effect, because scanning.dbUpdater.enabled is not true',
+  ],
+  [
+    'V36 database of modules',
+    {
+      scanning: {
+        enabled: true,
+        providerScanning: false,
+        dbUpdater: {
+          repository: 'registry.example.com/trivy-db:2',
+          extraEnv: [{ name: 'A', value: 'b' }],
+        },
+      },
+    },
+    'V36 scanning.dbUpdater.extraEnv, scanning.dbUpdater.repository have no effect, because scanning.providerScanning is not true',
+  ],
+  [
     'V36 scanner image',
     {
       global: { image: { tag: '1.2.3', digest: `sha256:${'0'.repeat(64)}` } },

@@ -2,9 +2,16 @@
 {{- define "depot.validate.unused" -}}
 {{- $v := .v -}}
 {{- $own := include "depot.namespace" .root -}}
+{{- $updater := $v.scanning.dbUpdater -}}
+{{- $updaterOf := list -}}
+{{- range list "extraEgress" "extraEnv" "extraEnvFrom" "repository" -}}
+{{- if get $updater . -}}{{- $updaterOf = append $updaterOf (print "scanning.dbUpdater." .) -}}{{- end -}}
+{{- end -}}
 {{- include "depot.check" (dict "found" .found "wrong" (dict
 (printf "V36 scanning.%s has no effect, because scanning.enabled is not true" (ternary "blockOnHigh" "blockOnCritical" $v.scanning.blockOnHigh))
   (and (not $v.scanning.enabled) (or $v.scanning.blockOnHigh $v.scanning.blockOnCritical))
+(printf "V36 %s %s no effect, because %s is not true" (join ", " $updaterOf) (ternary "has" "have" (eq (len $updaterOf) 1)) (ternary "scanning.providerScanning" "scanning.dbUpdater.enabled" $updater.enabled))
+  (and $v.scanning.enabled $updaterOf (not (and $updater.enabled $v.scanning.providerScanning)))
 (printf "V36 global.image.digest pins the image without a scanner: set scanning.image.digest too, to that of the tag %s-scanning" ($v.global.image.tag | default .root.Chart.AppVersion))
   (and $v.scanning.enabled $v.global.image.digest (not (or $v.scanning.image.repository $v.scanning.image.tag $v.scanning.image.digest)))
 (printf "V36 scanning.image.repository \"%s\" has no depot: name a mirror of the image of Depot whose tag ends in -scanning, or leave it empty" $v.scanning.image.repository)
