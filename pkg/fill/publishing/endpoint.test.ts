@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { defaultLimits } from '../../archives/archive/archive.ts'
 import { tarGzOf } from '../../archives/archive/packed.fixture.ts'
 import { openArchiveStore } from '../../archives/storage/storage.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
@@ -104,6 +105,25 @@ it('creates a missing module from the template, complete and without its source'
   const absent = await create('absent', 'none')
   expect(absent.status).toBe(404)
   expect(absent.body.errors?.join()).toContain('no Module team/absent as its template')
+})
+
+it('answers 413 to a body that is larger than announced, and to one that unpacks to too much', async () => {
+  await app.open()
+  const { module } = defaultLimits
+  const limitedTo = (limit: Partial<typeof module>) =>
+    app.routes({ limits: { ...defaultLimits, module: { ...module, ...limit } } })
+  const bomb = await tarGzOf([{ path: 'main.tf', content: Buffer.alloc(2 * mib) }])
+  for (const [routes, message] of [
+    [limitedTo({ packedBytes: 100 }), 'the body is larger than 100 bytes'],
+    [limitedTo({ unpackedBytes: mib }), 'more than 1 MiB'],
+  ] as const) {
+    const upload = begin(routes, path, bomb)
+    void upload.end().catch(() => undefined)
+    const { status, body } = await upload.answer
+    expect([status, body.errors]).toEqual([413, [expect.stringContaining(message)]])
+  }
+  expect(app.spool.reservedBytes).toBe(0)
+  expect(app.objects.list('Version')).toEqual([])
 })
 
 it('counts how attempts ended', async () => {
