@@ -333,3 +333,20 @@ it.each([
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toMatch(message)
 })
+
+it('refuses a host that is misspelled, and says of one that nothing here is from it', async () => {
+  workspace({ 'main.tf': call('1.2.0', 'registry.acme.example/network/vpc/aws') })
+  for (const [name, message] of [
+    ['https://registry.acme.example', 'is not a host: write it as registry.example.com'],
+    [
+      'registry.acme.exmaple',
+      'nothing here is from registry.acme.exmaple: did you mean registry.acme.example?',
+    ],
+  ] as const) {
+    const { status, stderr } = await outdated(['--host', name])
+    expect(status).toBe(2)
+    expect(stderr).toContain(message)
+  }
+  const { status, stderr } = await outdated(['--host', 'other.test'])
+  expect([status, stderr]).toEqual([0, 'depot: --host: nothing here is from other.test\n'])
+})

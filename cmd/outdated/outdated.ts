@@ -1,6 +1,10 @@
 import { plainText, problemText, readUses, type Use } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { OptionsError, type OutdatedCommandOptions } from '../../pkg/base/options/options.ts'
+import {
+  closest,
+  OptionsError,
+  type OutdatedCommandOptions,
+} from '../../pkg/base/options/options.ts'
 import { createLimiter } from '../../pkg/base/pacing/pacing.ts'
 import { programVersion } from '../../pkg/base/telemetry/telemetry.ts'
 import { openRegistry, tokenInFile } from '../registry/registry.ts'
@@ -36,6 +40,7 @@ export async function outdated(
     throw new OptionsError([`${dir} has no configuration: name the folder that init runs in`])
   }
   const wanted = options.host?.map(plainHost)
+  requireHosts(wanted ?? [], new Set(uses.flatMap((use) => partsOf(use)?.at ?? [])))
   const items = await itemsOf(
     uses.map((use) => registeredIn(use, wanted)),
     options,
@@ -98,11 +103,31 @@ const addresses = {
 
 const plainHost = (name: string): string => name.toLowerCase().replace(/:443$/, '')
 
+/** Refuses what cannot be a host, or is a misspelled one. A pipeline may name a host that only some of its folders use. */
+function requireHosts(wanted: readonly string[], used: ReadonlySet<string>): void {
+  const problems = wanted.flatMap((one) => {
+    if (!new RegExp(`^${host}$`).test(one)) {
+      return `--host: ${one} is not a host: write it as registry.example.com`
+    }
+    const meant = used.has(one) ? undefined : closest(one, [...used])
+    return meant === undefined ? [] : `--host: nothing here is from ${one}: did you mean ${meant}?`
+  })
+  if (problems.length > 0) throw new OptionsError(problems)
+  for (const one of wanted.filter((it) => !used.has(it))) {
+    process.stderr.write(plainText(`depot: --host: nothing here is from ${one}\n`))
+  }
+}
+
+/** The host and the path of a registry in a source. */
+function partsOf(use: Use) {
+  const [, named, path] = addresses[use.kind].exec(use.source) ?? []
+  return path === undefined ? undefined : { at: plainHost(named ?? 'registry.terraform.io'), path }
+}
+
 /** @param wanted hosts to ask. Default: all but the public registries */
 function registeredIn(use: Use, wanted: readonly string[] | undefined): Registered | Item {
   const notJudged = (why: string): Item => ({ ...use, findings: [], notJudged: why })
-  const [, named, path] = addresses[use.kind].exec(use.source) ?? []
-  const at = plainHost(named ?? 'registry.terraform.io')
+  const { at = '', path } = partsOf(use) ?? {}
   if (use.source.includes('${')) return notJudged('its source is an expression')
   if (at === 'terraform.io') return notJudged('it is part of the CLI')
   if (path === undefined || gitHosts.has(at)) return notJudged('it is not from a registry')
