@@ -252,7 +252,7 @@ export function heldBackScenarios(scene: () => Scene): void {
       await write({}, { policy: undefined })
       await scene().run()
       expect(await scene().stored()).toHaveLength(old.length + 1)
-      expect(scene().status('Module', 'vpc').listing).toBeUndefined()
+      expect(heldBack()).toBeUndefined()
       expect(condition()).toBeUndefined()
     })
     it('counts from when the host says that a version was published, but never from before a list without it', async () => {

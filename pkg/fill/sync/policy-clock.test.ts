@@ -108,3 +108,36 @@ it('waits a whole age for a platform that comes after another one was stored', a
   await history.pass(day)
   expect(has()).toEqual(['1.0.0 linux/amd64', '1.0.0 darwin/arm64'])
 })
+
+it('goes on with ages when a policy returns that was taken out for a minute', async () => {
+  const history = await History.open('git')
+  onTestFinished(() => history.close())
+  const has = () => [...history.stored().keys()].toSorted()
+  await history.setPolicy(policy)
+  history.offer('1.0.1', 'a')
+  await history.start()
+  await history.pass(7 * day)
+  // In a first list, it would count as old.
+  history.offer('1.0.0', 'a')
+  await history.pass(day)
+  history.offer('1.0.0', 'b')
+  await history.pass(day)
+  const { seen, replaced, heldBack } = history.status(history.parent).listing ?? {}
+  expect(heldBack).toHaveLength(1)
+  expect(replaced).toHaveLength(1)
+  history.fail('fetch', '1.0.0')
+  for (const between of [undefined, { deny: [] }]) {
+    await history.setPolicy(between)
+    await history.pass(0)
+    expect(history.status(history.parent).listing?.heldBack).toBeUndefined()
+    await history.setPolicy(policy)
+    await history.pass(0)
+  }
+  history.heal()
+  expect(history.status(history.parent).listing).toMatchObject({ seen, heldBack })
+  expect(history.status(history.parent).listing?.replaced).toEqual(replaced)
+  await history.pass(6 * day)
+  expect(has()).toEqual(['1.0.1'])
+  await history.pass(day)
+  expect(has()).toEqual(['1.0.0', '1.0.1'])
+})

@@ -36,7 +36,8 @@ export function undoScenarios(scene: () => Scene): void {
       await write(undefined)
       await eventually(() => expect(status()).toMatchObject({ synced: true }))
       await eventually(() => expect(condition('HeldBack')).toBeUndefined())
-      await eventually(() => expect(scene().status('Provider', 'dns').listing).toBeUndefined())
+      const held = () => scene().status('Provider', 'dns').listing?.heldBack
+      await eventually(() => expect(held()).toBeUndefined())
       expect(condition('Ready')).toMatchObject({ status: 'True' })
       // It comes too late for what is stored; only deny withdraws that, until it is taken back.
       const artifact = JSON.stringify(status().artifact)

@@ -129,7 +129,9 @@ async function bring(
     typeof versionConstraints === 'string' ? versionConstraints : '',
   )
   const moved = object !== undefined && isMoved(context, namespace, item, object)
-  const before = moved ? undefined : object
+  // What lists of another source had says nothing about this one.
+  const isOther = moved || listingOf(object)?.address !== address
+  const before = isOther ? undefined : object
   const isSeen = seenBefore(before)
   const isAgeNeeded = policy?.needsAge === true
   const datesOf = isAgeNeeded ? (version: string) => !isSeen(version) : undefined

@@ -91,11 +91,14 @@ export function admission(
   policy: Policy | undefined,
 ): Admission {
   const before = listingOf(parent)
+  const origin = { address, depot: keyOf(depot.metadata) }
+  // A policy that asks for ages may return.
+  const kept = before?.seen && { firstListedAt: before.firstListedAt, seen: before.seen }
   if (policy === undefined) {
     const forget = async (object: StoredObject) => {
       // A policy that only asks for signatures decides nothing else.
-      const listing = withRefusedVersions(context, object, undefined, address)
-      if (before !== undefined || listing !== undefined)
+      const listing = withRefusedVersions(context, object, kept && { ...origin, ...kept }, address)
+      if (listingOf(object) !== undefined || listing !== undefined)
         await writeListing(context, object, () => listing)
       return heldOf({ ...object, status: { listing } })
     }
@@ -197,17 +200,14 @@ export function admission(
         ...held.map(entryOf),
         ...refused.filter(({ version }) => !waiting.has(normalizeVersion(version))),
       ]
-      const listing = {
-        address,
-        depot: keyOf(depot.metadata),
-        ...(policy.needsAge && {
-          firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
-          // Nothing may count from a wrong clock.
-          seen: isSkewed ? before?.seen : remembered(),
-        }),
-        ...fitting(heldBack),
-      }
-      const isEmpty = !policy.needsAge && heldBack.length === 0
+      const counted = () => ({
+        firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
+        // Nothing may count from a wrong clock.
+        seen: isSkewed ? before?.seen : remembered(),
+      })
+      const memory = policy.needsAge ? counted() : kept
+      const listing = { ...origin, ...memory, ...fitting(heldBack) }
+      const isEmpty = memory === undefined && heldBack.length === 0
       await writeListing(
         context,
         object,
