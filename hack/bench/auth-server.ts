@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
-import { giveMemoryBack } from '../../pkg/base/fast/fast.ts'
+import { giveMemoryBack, limitHeap } from '../../pkg/base/fast/fast.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { GroupBindings } from '../../pkg/registry/access/access.ts'
 import { Auth } from '../../pkg/registry/auth/auth.ts'
@@ -10,12 +10,13 @@ import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { startServer } from '../../pkg/registry/server/server.ts'
 import { benchObjects } from './registry.ts'
 
-/* A server of a small registry in OIDC mode, with as many GroupBindings as asked for. */
+/* A server of a small registry in OIDC mode, with as many GroupBindings as asked for. It bounds its heap as `depot server` does. */
 
 const { values } = parseArgs({
   options: { issuer: { type: 'string' }, bindings: { type: 'string' } },
 })
 
+limitHeap()
 const log = createLogger('info')
 const metrics = createMetrics({ version: 'bench' })
 const catalog = new Catalog()
