@@ -56,6 +56,9 @@ output "vpc_id" {
   description = "Id of the VPC."
   value       = aws_vpc.this.id
 }
+output "vpc_id_of_the_network_that_a_generator_named" {
+  value = 1
+}
 resource "aws_vpc" "this" {}
 data "aws_region" "current" {}
 module "key" {
@@ -114,7 +117,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
       .toEqual([
         'README',
         'Inputs\n13',
-        'Outputs\n1',
+        'Outputs\n2',
         'Resources\n2',
         'Dependencies\n2',
         'Versions\n4',
@@ -226,6 +229,21 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
       expect(overflow).toBe(0)
       await close()
     }
+  })
+
+  it('has buttons of full size beside long names, and a head above every column', async () => {
+    const { page, close } = await open(`${module}?tab=outputs`, 320)
+    const button = page.locator('#output-vpc_id_of_the_network_that_a_generator_named button')
+    expect(await button.first().boundingBox()).toMatchObject({ width: 32, height: 32 })
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.goto(`${module}?version=1.0.0&tab=versions`)
+    await settled(page)
+    const [heads, cells] = await Promise.all([
+      page.getByRole('columnheader').count(),
+      page.locator('tbody tr').first().locator('> *').count(),
+    ])
+    expect(cells).toBe(heads)
+    await close()
   })
 
   it('stays at the tab and the anchor when another version is chosen', async () => {

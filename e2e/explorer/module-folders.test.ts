@@ -114,6 +114,10 @@ describe.skipIf(chromiumPath === undefined)('submodules and examples of a module
   it('say which file of theirs cannot be parsed', async () => {
     const { page, problems, close } = await open('/submodules/endpoints')
     await page.getByText('modules/endpoints/main.tf:1').waitFor()
+    await page.getByText('No inputs could be read.').waitFor()
+    await page.getByRole('link', { name: 'Submodules', exact: true }).click()
+    const listed = page.getByRole('row', { name: /endpoints/ })
+    expect(await listed.innerText()).toContain('Incomplete: modules/endpoints/main.tf:1')
     expect(problems).toEqual([])
     await close()
   })

@@ -95,7 +95,7 @@ function heldVersions({ summary: { resource } }: Listed) {
   if (count === 0) return undefined
   const who =
     count === 1 ? 'a version of its upstream waits' : `${count} versions of its upstream wait`
-  const message = `${who}: GET /held-back says why`
+  const message = `${who}: the list of held versions says why`
   return { reason: 'HeldBack' as const, message }
 }
 

@@ -4,7 +4,7 @@ import { Icon, kindIcon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
-import { feedHref, resourceHref } from '../url/pages.ts'
+import { feedHref, heldBackHref, resourceHref } from '../url/pages.ts'
 import { shownTab } from './docs/shown-tab.ts'
 import { Published } from './published.tsx'
 import { safeHref } from './safe-href.ts'
@@ -65,7 +65,15 @@ export function Header(props: SectionProps & { readonly summary: string | undefi
       {detail.message !== undefined && (
         <div class="note warn older">
           <Icon name="clash" />
-          <p>{sentence(detail.message)}</p>
+          <p>
+            {sentence(detail.message)}
+            {detail.reason === 'HeldBack' && (
+              <>
+                {' '}
+                <a href={heldBackHref({ q: `${namespace}/${name}` })}>Show them</a>
+              </>
+            )}
+          </p>
         </div>
       )}
     </>

@@ -2,7 +2,7 @@ import { Section } from '../../parts/section.tsx'
 import { Cell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
 import { resourceHref } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
-import { countsOf, localFolder } from './inputs.ts'
+import { countsOf, localFolder, noneOf } from './inputs.ts'
 import { Empty } from './section.tsx'
 
 /** Versions of the CLI, providers and modules that a module needs. */
@@ -16,7 +16,7 @@ export function Dependencies({ address, docs, values: { version } }: TabProps) {
           Terraform or OpenTofu <code>{requiredVersion}</code>
         </p>
       )}
-      {count === 0 && <Empty>No providers and no modules.</Empty>}
+      {count === 0 && <Empty>{noneOf('providers or modules', docs)}</Empty>}
       <Needs label="Providers" items={providers} />
       <Needs
         label="Modules"

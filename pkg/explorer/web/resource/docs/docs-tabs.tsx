@@ -18,7 +18,7 @@ import type { SectionProps, TabProps } from '../section.ts'
 import { UsedBy } from '../used-by/used-by.tsx'
 import { Dependencies } from './dependencies.tsx'
 import { Examples, Submodules } from './folders.tsx'
-import { countsOf, tabNames } from './inputs.ts'
+import { countsOf, placeOf, tabNames } from './inputs.ts'
 import { Inputs } from './inputs-table.tsx'
 import { Outputs } from './outputs.tsx'
 import { Resources } from './resources.tsx'
@@ -114,7 +114,7 @@ const Count = ({ count, tab }: { readonly count: number | undefined; readonly ta
 export function Problem({ docs }: { readonly docs: VersionDocs }) {
   const { error } = docs.root
   if (error === undefined) return <LeftOut docs={docs} />
-  const place = [error.file, error.line].filter((part) => part !== undefined).join(':')
+  const place = placeOf(error)
   return (
     <div class="note warn" role="status">
       <Icon name="warn" />

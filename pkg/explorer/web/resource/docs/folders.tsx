@@ -3,7 +3,7 @@ import { Section } from '../../parts/section.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import { type FolderTab, resourceHref } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
-import { folderName, tabNames } from './inputs.ts'
+import { folderName, placeOf, tabNames } from './inputs.ts'
 import { Empty } from './section.tsx'
 
 const heads = [
@@ -39,7 +39,14 @@ function Folders({ address, docs, values, tab }: TabProps & { readonly tab: Fold
                   </code>
                 </a>
               </RowHead>
-              <Cell class="full">{folder.description}</Cell>
+              <Cell class="full">
+                {folder.description}
+                {folder.error !== undefined && (
+                  <p class="quiet">
+                    Incomplete: <code>{placeOf(folder.error) || folder.error.message}</code>
+                  </p>
+                )}
+              </Cell>
               <Cell class="num" label="Inputs">
                 {number(folder.inputs.length)}
               </Cell>

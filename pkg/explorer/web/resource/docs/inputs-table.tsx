@@ -16,6 +16,7 @@ import {
   hasFilter,
   inputGroups,
   listedInputs,
+  noneOf,
   requiredOf,
   settableInputs,
 } from './inputs.ts'
@@ -66,7 +67,9 @@ export function Inputs({ docs, values, change }: TabProps) {
         </Tools>
       )}
       {listed.length === 0 ? (
-        <Empty>{inputs.length === 0 ? 'No inputs.' : 'No inputs match the filter.'}</Empty>
+        <Empty>
+          {inputs.length === 0 ? noneOf('inputs', docs) : 'No inputs match the filter.'}
+        </Empty>
       ) : (
         <Table label="Inputs" look="stack docs inputs" heads={heads}>
           {groupsOf(rows).map(([words, group]) => (

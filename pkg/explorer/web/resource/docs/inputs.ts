@@ -46,6 +46,14 @@ export function docsOfFolder(docs: VersionDocs, { tab, name }: Folder): VersionD
 export const folderName = ({ path }: { readonly path: string }): string =>
   path.slice(path.indexOf('/') + 1)
 
+/** File and line of a problem; empty if it has none. */
+export const placeOf = ({ file, line }: NonNullable<VersionDocs['root']['error']>): string =>
+  [file, line].filter((part) => part !== undefined).join(':')
+
+/** What an empty list says, which may be empty only because a file cannot be parsed. */
+export const noneOf = (words: string, { root }: VersionDocs): string =>
+  root.error === undefined ? `No ${words}.` : `No ${words} could be read.`
+
 /** The part of the same module that a relative source names; undefined for any other source. */
 export function localFolder(
   docs: VersionDocs,

@@ -4,7 +4,7 @@ import { Section } from '../../parts/section.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
 import { usedOf } from '../used.ts'
-import { hasFilter, listedBy } from './inputs.ts'
+import { hasFilter, listedBy, noneOf } from './inputs.ts'
 import { Description, Empty, Marks, Name, Tools, useRows } from './section.tsx'
 
 const heads = ['Name', 'Description', 'Use it as'].map((words) => ({ words }))
@@ -34,7 +34,9 @@ export function Outputs({ address, docs, detail, values, change }: TabProps) {
         </Tools>
       )}
       {listed.length === 0 ? (
-        <Empty>{outputs.length === 0 ? 'No outputs.' : 'No outputs match the filter.'}</Empty>
+        <Empty>
+          {outputs.length === 0 ? noneOf('outputs', docs) : 'No outputs match the filter.'}
+        </Empty>
       ) : (
         <Table label="Outputs" look="stack docs" heads={heads}>
           {rows.map(({ name, description, sensitive, ephemeral, deprecated }) => (

@@ -1,7 +1,7 @@
 import { Section } from '../../parts/section.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
-import { hasFilter, listedBy } from './inputs.ts'
+import { hasFilter, listedBy, noneOf } from './inputs.ts'
 import { Empty, Tools, useRows } from './section.tsx'
 
 const heads = ['Type', 'Name', 'Use'].map((words) => ({ words }))
@@ -22,7 +22,9 @@ export function Resources({ docs, values, change }: TabProps) {
         />
       )}
       {listed.length === 0 ? (
-        <Empty>{resources.length === 0 ? 'No resources.' : 'No resources match the filter.'}</Empty>
+        <Empty>
+          {resources.length === 0 ? noneOf('resources', docs) : 'No resources match the filter.'}
+        </Empty>
       ) : (
         <Table label="Resources" look="stack docs" heads={heads}>
           {rows.map(({ mode, type, name }) => (

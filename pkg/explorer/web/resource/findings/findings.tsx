@@ -130,7 +130,7 @@ function ScannedBy({ scan }: { readonly scan: ScanFindings['oldestScan'] }) {
   if (scan === undefined) return null
   const { scannedAt, scanner, database } = scan
   return (
-    <p class="quiet">
+    <p class="quiet scanned">
       Scanned {scannedAt ? <TimeAgo at={scannedAt} /> : 'at an unknown time'}
       {scanner && ` by ${scanner}`}
       {database && (isDate(database) ? ', database of ' : `, ${database}`)}

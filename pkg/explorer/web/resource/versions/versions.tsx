@@ -91,7 +91,7 @@ export function VersionsSection({ address, detail, version, values, change }: Se
               <Table
                 label="Versions"
                 look="stack dense"
-                heads={[...heads(isProvider), ...(detail.hasDocs ? [compareHead] : [])]}
+                heads={[...heads(isProvider), ...(isProvider ? [] : [compareHead])]}
               >
                 {groupsOf(data).map((group) => (
                   <VersionRow
