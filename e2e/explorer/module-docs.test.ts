@@ -353,6 +353,50 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
     await close()
   })
 
+  it('says that a README cannot be loaded, and shows it once the registry is back', async () => {
+    const watched = await watch(shown.browser, shown.url, { expected: [503] })
+    const { page, problems, close } = watched
+    await page.clock.install()
+    const errors = ['the registry cannot be reached: try again in a moment']
+    let isDown = true
+    await page.route(/\/vpc\/docs/, (route) =>
+      isDown ? route.fulfill({ status: 503, json: { errors } }) : route.continue(),
+    )
+    await page.goto(module)
+    await page.locator('main h1').first().waitFor()
+    await page.clock.runFor(5000)
+    await page.getByText('The documentation could not be loaded.').waitFor()
+    isDown = false
+    await page.clock.runFor(20_000)
+    await page.locator('section.readme').getByText('the guide').waitFor()
+    await page.getByText('could not be loaded').waitFor({ state: 'detached' })
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('shows a new version at the next tab of a page that was open for a while', async () => {
+    const { page, asked, problems, close } = await open(module)
+    const details = () => asked.filter((url) => url.endsWith('/module/vpc?findings=false'))
+    const before = details()
+    await tabs(page)
+      .getByRole('link', { name: /Inputs/ })
+      .click()
+    await row(page, 'cidr').waitFor()
+    expect(details()).toEqual(before)
+    await page.clock.install({ time: Date.now() + 60_000 })
+    await page.route(/\/module\/vpc\?findings=false$/, async (route) => {
+      const response = await route.fetch()
+      const json = { ...((await response.json()) as object), message: 'It changed.' }
+      await route.fulfill({ response, json })
+    })
+    await tabs(page)
+      .getByRole('link', { name: /Outputs/ })
+      .click()
+    await page.getByText('It changed.').waitFor()
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it.each(['3.0.0', '2.0.0'])('shows the README of %s, which links to its tag', async (version) => {
     const { page, problems, close } = await open(`${module}?version=${version}`)
     const readme = page.locator('section.readme')

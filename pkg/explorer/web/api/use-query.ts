@@ -18,6 +18,8 @@ export interface Query<T> {
 }
 
 const freshMs = 30_000
+/** Until a page asks again for what an unreachable registry did not answer. */
+const againMs = 15_000
 
 const mayBeTransient = (error: unknown): boolean => {
   if (!(error instanceof BrowseApiError) || error.retryAfterSeconds !== undefined) return false
@@ -32,14 +34,15 @@ const client = new QueryClient({
       staleTime: freshMs,
       gcTime: 10 * 60_000,
       networkMode: 'always',
-      refetchOnWindowFocus: false,
+      refetchOnWindowFocus: true,
       refetchOnReconnect: true,
       retry: (failures, error) => failures < 2 && mayBeTransient(error),
       retryDelay: (attempt) => 300 * 3 ** attempt,
       refetchInterval: ({ state }) => {
         const { error } = state
         const seconds = error instanceof BrowseApiError ? error.retryAfterSeconds : undefined
-        return seconds === undefined ? false : seconds * 1000
+        if (seconds !== undefined) return seconds * 1000
+        return error !== null && mayBeTransient(error) ? againMs : false
       },
     },
   },
@@ -57,6 +60,14 @@ export function startFromPrime(): void {
   else if (prime.status !== 200)
     primedErrors.set(prime.key, new BrowseApiError(messageOf(prime.status, prime.body), prime))
 }
+
+/** Asks again for old answers that the page shows, so that it does not stay as it was when it was opened. */
+export const refreshOld = (): void =>
+  void client.refetchQueries({
+    type: 'active',
+    predicate: ({ state }) =>
+      state.data !== undefined && state.dataUpdatedAt < Date.now() - freshMs,
+  })
 
 /** Forgets every answer, as after signing out. */
 export const forgetAnswers = (): void => client.clear()

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ResourceDetail, VersionDocs } from '../api/records.ts'
-import { type Query, useQuery } from '../api/use-query.ts'
+import { type Query, refreshOld, useQuery } from '../api/use-query.ts'
 import { Crumb } from '../parts/crumb.tsx'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { Region } from '../parts/region.tsx'
@@ -18,7 +18,7 @@ import {
 import { parse } from '../url/search-params.ts'
 import { Aside, Contents } from './aside.tsx'
 import { chosenVersion } from './chosen-version.ts'
-import { DocsTabs } from './docs/docs-tabs.tsx'
+import { DocsTabs, Missing } from './docs/docs-tabs.tsx'
 import { FolderPart } from './docs/folder-part.tsx'
 import { docsOfFolder } from './docs/inputs.ts'
 import { shownTab, tabOfSection } from './docs/shown-tab.ts'
@@ -113,6 +113,7 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
   const version = useMemo(() => chosenVersion(detail, values.version), [detail, values.version])
   const documentation = useDocs(address, detail, version)
   const { folder } = address
+  useEffect(refreshOld, [folder?.name, values.tab])
   const { docs: whole, query } = documentation
   const docs = whole && folder ? docsOfFolder(whole, folder) : whole
   const section = { address, detail, version, docs, values, change }
@@ -171,6 +172,7 @@ function Parts({ query, headings, onHeadings, ...section }: PartsProps) {
   const isModule = detail.kind === 'module'
   return (
     <>
+      {detail.hasDocs && docs === undefined && <Missing query={query} />}
       <div class={readme === undefined ? undefined : 'beside'}>
         <Usage {...section} />
         {readme !== undefined && (

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { VersionDocs } from '../../api/records.ts'
 import type { Query } from '../../api/use-query.ts'
+import { ErrorCard } from '../../parts/error-card.tsx'
 import { number, sentence } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Region } from '../../parts/region.tsx'
@@ -83,10 +84,7 @@ export function DocsTabs(props: Props) {
       {shown === 'used-by' && <UsedBy {...props} />}
       {View !== undefined &&
         (query.error?.status === 404 ? (
-          <div class="note warn" role="alert">
-            <Icon name="warn" />
-            <p>{sentence(query.error.message)}</p>
-          </div>
+          <Missing query={query} />
         ) : (
           <Region query={query} what="The documentation" skeleton={<Lines count={8} />}>
             {(data) => <View {...props} docs={data} />}
@@ -95,6 +93,17 @@ export function DocsTabs(props: Props) {
     </>
   )
 }
+
+/** Says why there is no documentation, though there should be. */
+export const Missing = ({ query: { error, refetch } }: Pick<Props, 'query'>) =>
+  error?.status === 404 ? (
+    <div class="note warn" role="alert">
+      <Icon name="warn" />
+      <p>{sentence(error.message)}</p>
+    </div>
+  ) : (
+    error && <ErrorCard error={error} what="The documentation" refetch={refetch} />
+  )
 
 /** Scrolls a row of tabs, and nothing else, to the current one. */
 function showCurrent(list: HTMLElement | null): void {

@@ -50,7 +50,7 @@ export const folderName = ({ path }: { readonly path: string }): string =>
 export const placeOf = ({ file, line }: NonNullable<VersionDocs['root']['error']>): string =>
   [file, line].filter((part) => part !== undefined).join(':')
 
-/** What an empty list says, which may be empty only because a file cannot be parsed. */
+/** Text for an empty list, which may be empty only because a file cannot be parsed. */
 export const noneOf = (words: string, { root }: VersionDocs): string =>
   root.error === undefined ? `No ${words}.` : `No ${words} could be read.`
 
