@@ -113,6 +113,10 @@ it('writes nothing with --dry-run', async () => {
 it.each([
   [['yank', 'platform/net/aws', '1.x'], 'versions must be a version constraint'],
   [['yank', 'platform/net/aws', '1.0.0', '--link', 'javascript:x'], 'link must be an https URL'],
+  [
+    ['yank', 'platform/net/aws', '< 2.0.0', '--replaced-by', 'v1.0.1'],
+    '--replaced-by: v1.0.1 is one of the versions < 2.0.0: name another version',
+  ],
   [['yank', 'platform/nothing/aws', '1.0.0'], 'there is no platform/nothing/aws'],
   [['yank', 'platform/net/aws/x', '1.0.0'], 'there is no platform/net/aws/x'],
   [['yank', 'platform/net/gcp', '1.0.0'], 'there is no platform/net/gcp'],

@@ -106,6 +106,7 @@ async function edit(
   const { lifecycle: before = [] } = parent.spec as Spec
   const after = change(before, versions, address)
   requireValid(parent, after)
+  requireOther(before, after)
   const removal = (rule: LifecycleRule) => commandOf(undefined, address, rule.versions, options)
   const text = textOf(objects, parent, { before, after, removal })
   const { kind, metadata } = parent
@@ -183,6 +184,18 @@ function requireValid(parent: StoredObject, lifecycle: readonly LifecycleRule[])
   const issues = problemsIn(parent.kind, { ...parent, spec })
   const [issue] = issues.filter(({ path }) => path[1] === 'lifecycle')
   if (issue !== undefined) throw new OptionsError([`${issue.path.at(-1)} ${issue.message}`])
+}
+
+/** @throws OptionsError if a new rule tells people to take a version that it withdraws itself */
+function requireOther(before: readonly LifecycleRule[], after: readonly LifecycleRule[]): void {
+  for (const { versions, replacedBy = '', state } of after.filter((it) => !before.includes(it))) {
+    const rule = new LifecycleRules([{ versions, state }])
+    if (rule.matching(normalizeVersion(replacedBy)).length > 0) {
+      throw new OptionsError([
+        `--replaced-by: ${replacedBy} is one of the versions ${versions}: name another version`,
+      ])
+    }
+  }
 }
 
 interface Change {
