@@ -164,6 +164,31 @@ describe('keys that wait for a resource', () => {
     expect(began).toEqual(['one/x 0', 'one/y 0'])
   })
 
+  it('run when the resource is returned before the work that had it ends', async () => {
+    let holder: string | undefined
+    const began: string[] = []
+    const acquire = (_: string, key: string) => (holder ??= key) === key
+    const ended = Promise.withResolvers<void>()
+    const queue = queueOf({
+      workers: 2,
+      acquire,
+      async reconcile(key) {
+        if (!acquire('slot', key)) return { waitsFor: 'slot' }
+        began.push(key)
+        await ended.promise
+        return undefined
+      },
+    })
+    for (const key of ['a', 'b']) queue.add(key, 'user')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(began).toEqual(['a'])
+    holder = undefined
+    queue.workOn()
+    expect(began).toEqual(['a', 'b'])
+    ended.resolve()
+    await queue.idle()
+  })
+
   it('run when they are added again, because they may need no resource by now', async () => {
     let isGone = false
     const began: string[] = []

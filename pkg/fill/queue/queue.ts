@@ -174,6 +174,11 @@ export class Queue {
     this.#work()
   }
 
+  /** Begins work on keys that wait for a resource, which other work returned before its end. */
+  workOn(): void {
+    this.#work()
+  }
+
   /** Aborts running work and resolves when it has ended; no other work begins. */
   async stop(): Promise<void> {
     this.#stop.abort()

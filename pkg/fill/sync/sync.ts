@@ -106,7 +106,9 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       substitutions: () => recentSubstitutions(objects, clock()),
     }),
     held: new HeldArchives(timings.heldMs, options.spool),
-    slots: new HostSlots(Math.ceil(workersOf('Version') / 2)),
+    slots: new HostSlots(Math.ceil(workersOf('Version') / 2), () =>
+      queues.get('Version')?.workOn(),
+    ),
     inUse: new ArchivesInUse(),
     docsAllowance: new DocsAllowance(clock),
     comparisonAllowance: new DocsAllowance(clock, 2000),

@@ -15,6 +15,18 @@ it('limits the Versions that ask a host; a second request needs no slot, and a r
   expect(slots.take('slow', 'c')).toBe(false)
 })
 
+it('tells that slots were returned, once, and only then', () => {
+  let count = 0
+  const slots = new HostSlots(1, () => (count += 1))
+  slots.take('before', 'a')
+  slots.take('after', 'a')
+  slots.free('b')
+  expect(count).toBe(0)
+  slots.free('a')
+  slots.free('a')
+  expect(count).toBe(1)
+})
+
 it('returns the slots of both hosts if a source moves', () => {
   const slots = new HostSlots(1)
   expect(slots.take('before', 'a')).toBe(true)

@@ -1,14 +1,18 @@
 /**
  * Limits how many Versions ask one host at a time, so that a slow host does not slow down others. Only a Version in work has
- * slots, and it returns them at its end. A Version that finds no slot waits in the queue; no slot is reserved for it.
+ * slots, and it returns them at its end, or when the rest of its work asks no host. A Version that finds no slot waits in the
+ * queue; no slot is reserved for it.
  */
 export class HostSlots {
   readonly #perHost: number
+  readonly #onFree: () => void
   /** Keys that have a slot, by host. */
   readonly #taken = new Map<string, Set<string>>()
 
-  constructor(perHost: number) {
+  /** @param onFree called when slots were returned, so that a Version that waits may begin */
+  constructor(perHost: number, onFree: () => void = () => undefined) {
     this.#perHost = perHost
+    this.#onFree = onFree
   }
 
   /** @returns whether the key has a slot of the host now */
@@ -22,8 +26,12 @@ export class HostSlots {
 
   /** Returns every slot of a key; it may have slots of two hosts if its source moved. */
   free(key: string): void {
+    let isFreed = false
     for (const [host, taken] of this.#taken) {
-      if (taken.delete(key) && taken.size === 0) this.#taken.delete(host)
+      if (!taken.delete(key)) continue
+      isFreed = true
+      if (taken.size === 0) this.#taken.delete(host)
     }
+    if (isFreed) this.#onFree()
   }
 }
