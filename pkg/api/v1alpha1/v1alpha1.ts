@@ -12,7 +12,14 @@ import { mistakesIn } from './mistakes.ts'
 import type { Module } from './module.ts'
 import type { Namespace } from './namespace.ts'
 import type { Provider } from './provider.ts'
-import type { FieldIssue, ParsedResource, Resource, ResourceOf } from './types.ts'
+import type {
+  ComparableSink,
+  FieldIssue,
+  ParsedResource,
+  Resource,
+  ResourceOf,
+  ResourceSink,
+} from './types.ts'
 import type { Version } from './version.ts'
 
 export {
@@ -43,7 +50,6 @@ export {
 export type { ArchiveDocs, ArchiveSource, Artifact } from './artifact.ts'
 export type { Compared } from './compared.ts'
 export { type Condition, conditionOf } from './condition.ts'
-export { fanOut } from './fan-out.ts'
 export { secondsOf } from './go-duration.ts'
 export { isRecord, JsonReader } from './json-reader.ts'
 export {
@@ -206,4 +212,26 @@ function withoutNulls(value: unknown): unknown {
       .filter(([, child]) => child !== null)
       .map(([key, child]) => [key, withoutNulls(child)]),
   )
+}
+
+/** Passes everything on to several sinks, in their order. The first one knows all of it. */
+export function fanOut(first: ComparableSink, ...others: readonly ResourceSink[]): ComparableSink {
+  const sinks = [first, ...others]
+  return {
+    holds: (key, state) => first.holds(key, state),
+    count: (kind) => first.count(kind),
+    apply(change) {
+      for (const sink of sinks) sink.apply(change)
+    },
+    beginReplace(kind) {
+      const replacements = sinks.map((sink) => sink.beginReplace(kind))
+      return {
+        add: (resource) => replacements.forEach((it) => it.add(resource)),
+        keep: (key) => replacements.forEach((it) => it.keep(key)),
+        commit: async () => {
+          for (const replacement of replacements) await replacement.commit()
+        },
+      }
+    },
+  }
 }
