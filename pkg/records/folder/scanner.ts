@@ -11,7 +11,7 @@ import { type ManifestFile, type ParseOptions, parseManifest } from './manifest-
 import { Mistakes, mistakeFinder } from './mistakes.ts'
 import { type FileText, readText } from './read-text.ts'
 import { type Rejection, Rejections } from './rejections.ts'
-import { type Difference, Settling } from './settling.ts'
+import { type Difference, patienceMs, Settling } from './settling.ts'
 import { identityOf, isGone, type Listing, signatureOf, walk } from './tree.ts'
 
 /** Several events that belong together cause one scan. */
@@ -125,6 +125,7 @@ export class Scanner<O, E> {
     await this.#read(
       this.#settling.compare(listing.files, startMs, () => false, 0),
       listing,
+      true,
     )
     const resolutions: Resolution<O>[] = []
     for (const resolution of this.definitions.resolve(false)) {
@@ -196,17 +197,30 @@ export class Scanner<O, E> {
     return looking.then(signatureOf, () => undefined)
   }
 
+  /**
+   * Lists the folder. One walk may see the last change of a file, and not a file that was written before it. So if something
+   * has changed, a second one tells which files there are. Those have no signature yet.
+   */
+  async #look(): Promise<Listing> {
+    const listing = await walk(this.#options.dir)
+    if (!this.#settling.differs(listing.files)) return listing
+    const { files } = await walk(this.#options.dir)
+    const there = [...files.keys()].map((path) => [path, ''] as const)
+    return { ...listing, files: new Map([...there, ...listing.files]) }
+  }
+
   async #turn(): Promise<number> {
     const startMs = performance.now()
-    const { dir, absence, onScanned } = this.#options
+    const { absence, onScanned } = this.#options
     try {
-      const listing = await walk(dir)
+      const listing = await this.#look()
       this.#refuseEmptied(listing)
       this.#root = listing.root
       const nowMs = performance.now()
       const isUnknown = (path: string) => isCovered(path, listing.problems)
       const difference = this.#settling.compare(listing.files, nowMs, isUnknown)
-      const isRead = await this.#read(difference, listing)
+      const isOverdue = nowMs - this.#changingSinceMs >= patienceMs
+      const isRead = await this.#read(difference, listing, isOverdue)
       const isChanging = difference.waiting || !isRead
       if (!isChanging) this.#changingSinceMs = Infinity
       else if (this.#changingSinceMs === Infinity) this.#changingSinceMs = nowMs
@@ -256,8 +270,17 @@ export class Scanner<O, E> {
     }
   }
 
-  /** Reads what has changed and takes it over. @returns false where something changed while it was read */
-  async #read({ changed, removed }: Difference, { problems }: Listing): Promise<boolean> {
+  /**
+   * Reads what has changed and takes it over.
+   *
+   * @param takesPart whether to take over the others if a file changed while it was read
+   * @returns whether none did
+   */
+  async #read(
+    { changed, removed }: Difference,
+    { problems }: Listing,
+    takesPart: boolean,
+  ): Promise<boolean> {
     const broken = new Map(problems)
     const renamed = new Map(removed.map((path) => [this.#identityOf(path), path]))
     const read = new Map<string, { from: string; content: ManifestFile<O, E> }>()
@@ -275,6 +298,8 @@ export class Scanner<O, E> {
       }
     })
     if (this.#closed) return true
+    // What was written after a file must not be seen before it.
+    if (!isRead && !takesPart) return false
     // In the order of the files, whichever came first, so that what is logged of them is the same each time.
     for (const [path, signature] of changed) {
       const file = read.get(path)

@@ -7,21 +7,32 @@ export interface Difference {
   readonly waiting: boolean
 }
 
-/** A file that never rests is taken as it is after this time. */
-const patienceMs = 10_000
+/** A file that never rests is taken as it is after this time, in milliseconds. */
+export const patienceMs = 10_000
 
+/** A difference from what was accepted. Walks are numbered. */
 interface Sighting {
   readonly signature: string | undefined
-  readonly firstAt: number
-  readonly sinceAt: number
+  readonly first: Moment
+  /** When the file was first seen as it is now. */
+  readonly since: Moment
+}
+
+interface Moment {
+  readonly atMs: number
+  readonly walk: number
 }
 
 /**
  * Tells files that have changed from files that are changing. An editor may empty a file before it writes it, and a
  * walk may meet a moved file twice or not at all; so a difference counts once two walks have seen it alike.
+ *
+ * Nor does it count before what was written earlier: a program that writes a second file and then changes the first one
+ * may rely on it that nobody sees that change alone.
  */
 export class Settling {
   readonly #settleMs: number
+  #walks = 0
   readonly #accepted = new Map<string, string>()
   #sightings = new Map<string, Sighting>()
 
@@ -38,12 +49,18 @@ export class Settling {
     this.#accepted.delete(path)
   }
 
+  /** Whether some of these files are not as they were accepted. */
+  differs(files: ReadonlyMap<string, string>): boolean {
+    return [...files].some(([path, signature]) => this.#accepted.get(path) !== signature)
+  }
+
   /** The signature that was accepted last. */
   signatureOf(path: string): string | undefined {
     return this.#accepted.get(path)
   }
 
   /**
+   * @param files the changed ones, and everything that was written before them
    * @param nowMs of a clock that never goes back
    * @param isUnknown whether nothing is known about a path, so that its absence means nothing
    * @param settleMs 0 for a first look, which takes everything as it is
@@ -54,28 +71,59 @@ export class Settling {
     isUnknown: (path: string) => boolean,
     settleMs: number = this.#settleMs,
   ): Difference {
+    this.#walks += 1
+    const now = { atMs: nowMs, walk: this.#walks }
     const sightings = new Map<string, Sighting>()
-    const changed = new Map<string, string>()
-    const removed: string[] = []
-    const hasSettled = (path: string, signature: string | undefined): boolean => {
+    const see = (path: string, signature: string | undefined): void => {
       const last = this.#sightings.get(path)
-      const sinceAt = last?.signature === signature ? (last?.sinceAt ?? nowMs) : nowMs
-      const sighting = { signature, firstAt: last?.firstAt ?? nowMs, sinceAt }
-      sightings.set(path, sighting)
-      return nowMs - sinceAt >= settleMs || nowMs - sighting.firstAt >= patienceMs
+      const isSame = last?.signature === signature
+      sightings.set(path, {
+        signature,
+        first: last?.first ?? now,
+        since: (isSame ? last?.since : undefined) ?? now,
+      })
     }
-    let waiting = false
     for (const [path, signature] of files) {
-      if (this.#accepted.get(path) === signature) continue
-      if (hasSettled(path, signature)) changed.set(path, signature)
-      else waiting = true
+      if (this.#accepted.get(path) !== signature) see(path, signature)
     }
     for (const path of this.#accepted.keys()) {
-      if (files.has(path) || isUnknown(path)) continue
-      if (hasSettled(path, undefined)) removed.push(path)
-      else waiting = true
+      if (!files.has(path) && !isUnknown(path)) see(path, undefined)
     }
     this.#sightings = sightings
-    return { changed, removed, waiting }
+    const isOverdue = ({ first }: Sighting) => nowMs - first.atMs >= patienceMs
+    const hasSettled = ({ since }: Sighting) => nowMs - since.atMs >= settleMs
+    const heldFrom = firstHeld(
+      [...sightings.values()].filter((sighting) => !isOverdue(sighting)),
+      hasSettled,
+    )
+    const changed = new Map<string, string>()
+    const removed: string[] = []
+    for (const [path, sighting] of sightings) {
+      if (!isOverdue(sighting) && sighting.since.walk >= heldFrom) continue
+      if (sighting.signature === undefined) removed.push(path)
+      else changed.set(path, sighting.signature)
+    }
+    return { changed, removed, waiting: changed.size + removed.length < sightings.size }
   }
+}
+
+/**
+ * Finds the walk from which on nothing counts yet: files that still change hold those that were written with or after them,
+ * which hold others in turn.
+ *
+ * @returns Infinity if nothing is held
+ */
+function firstHeld(
+  sightings: readonly Sighting[],
+  hasSettled: (sighting: Sighting) => boolean,
+): number {
+  let walk = Infinity
+  for (const sighting of sightings) {
+    if (!hasSettled(sighting)) walk = Math.min(walk, sighting.first.walk)
+  }
+  for (const { first, since } of sightings.toSorted((a, b) => b.since.walk - a.since.walk)) {
+    if (since.walk < walk) break
+    walk = Math.min(walk, first.walk)
+  }
+  return walk
 }

@@ -1,0 +1,111 @@
+import * as fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { patienceMs, Settling } from './settling.ts'
+
+const settleMs = 100
+const nothingUnknown = () => false
+
+/** The files of a folder at any moment. */
+class History {
+  readonly #changes: { readonly atMs: number; readonly path: string; readonly state: string }[] = []
+
+  write(atMs: number, path: string, state: string): void {
+    this.#changes.push({ atMs, path, state })
+  }
+
+  stateOf(path: string, nowMs: number): string | undefined {
+    return this.#changes.findLast((one) => one.path === path && one.atMs <= nowMs)?.state
+  }
+
+  /** What a walk finds that lists the folder, and then looks at one file after the other. */
+  walk(paths: readonly string[], nowMs: number, lookMs: number): Map<string, string> {
+    const listed = paths.filter((path) => this.stateOf(path, nowMs) !== undefined)
+    return new Map(
+      listed.map((path, index) => [path, this.stateOf(path, nowMs + (index + 1) * lookMs) ?? '']),
+    )
+  }
+}
+
+const release = ['a', 'b', 'c']
+
+it('never takes the later change of a file without files that were written before it', () => {
+  const pauses = fc.array(fc.integer({ min: 0, max: 160 }), { minLength: 6, maxLength: 6 })
+  const walks = fc.array(
+    fc.record({
+      pauseMs: fc.integer({ min: 1, max: 160 }),
+      lookMs: fc.integer({ min: 0, max: 40 }),
+      other: fc.boolean(),
+    }),
+    { minLength: 30, maxLength: 30 },
+  )
+  fc.assert(
+    fc.property(pauses, walks, (between, looks) => {
+      const folder = new History()
+      let writtenMs = 300
+      for (const [index, pauseMs] of between.entries()) {
+        const path = release[index % release.length] ?? ''
+        folder.write(writtenMs, path, index < release.length ? 'open' : 'closed')
+        writtenMs += pauseMs
+      }
+      const settling = new Settling(settleMs)
+      const taken = new Map<string, string>()
+      let nowMs = 0
+      const look = ({ pauseMs, lookMs, other }: (typeof looks)[number]) => {
+        nowMs += pauseMs
+        if (other) folder.write(nowMs, 'other', `${nowMs}`)
+        const first = folder.walk([...release, 'other'], nowMs, lookMs)
+        nowMs += first.size * lookMs
+        const second = folder.walk([...release, 'other'], nowMs, lookMs)
+        nowMs += second.size * lookMs
+        const there = [...second.keys()].map((path) => [path, ''] as const)
+        const files = settling.differs(first) ? new Map([...there, ...first]) : first
+        for (const [path, state] of settling.compare(files, nowMs, nothingUnknown).changed) {
+          settling.accept(path, state)
+          taken.set(path, state)
+        }
+        if ([...taken.values()].includes('closed')) {
+          expect(release.filter((path) => !taken.has(path))).toEqual([])
+        }
+      }
+      for (const each of looks) look(each)
+      // The other file has come to rest.
+      for (let last = 0; last < 4; last += 1) look({ pauseMs: writtenMs, lookMs: 0, other: false })
+      expect(release.map((path) => taken.get(path))).toEqual(['closed', 'closed', 'closed'])
+    }),
+    { seed: 7, numRuns: 2_000 },
+  )
+})
+
+it('takes a file that changes all the time at last, and what it held back', () => {
+  const settling = new Settling(settleMs)
+  const takenAtMs = new Map<string, number>()
+  for (let nowMs = 0; nowMs <= 2 * patienceMs; nowMs += 50) {
+    const files = new Map([
+      ['busy', `${nowMs}`],
+      ['quiet', '1'],
+    ])
+    const { changed, waiting } = settling.compare(files, nowMs, nothingUnknown)
+    expect(waiting).toBe(!changed.has('busy'))
+    for (const [path, signature] of changed) {
+      settling.accept(path, signature)
+      if (!takenAtMs.has(path)) takenAtMs.set(path, nowMs)
+    }
+  }
+  expect(Object.fromEntries(takenAtMs)).toEqual({ busy: patienceMs, quiet: patienceMs })
+})
+
+it('takes a file soon while others come all the time', () => {
+  const settling = new Settling(settleMs)
+  const files = new Map<string, string>()
+  const writtenMs = new Map<string, number>()
+  for (let nowMs = 0; nowMs <= 5_000; nowMs += 50) {
+    files.set(`file ${nowMs}`, '1')
+    writtenMs.set(`file ${nowMs}`, nowMs)
+    for (const [path, signature] of settling.compare(files, nowMs, nothingUnknown).changed) {
+      settling.accept(path, signature)
+      expect(nowMs - (writtenMs.get(path) ?? 0)).toBeLessThanOrEqual(3 * settleMs)
+      writtenMs.delete(path)
+    }
+  }
+  expect(writtenMs.size).toBeLessThan(10)
+})
