@@ -17,7 +17,7 @@ class History {
     return this.#changes.findLast((one) => one.path === path && one.atMs <= nowMs)?.state
   }
 
-  /** What a walk finds that lists the folder, and then looks at one file after the other. */
+  /** The result of a walk that lists the folder, and then looks at one file after the other. */
   walk(paths: readonly string[], nowMs: number, lookMs: number): Map<string, string> {
     const listed = paths.filter((path) => this.stateOf(path, nowMs) !== undefined)
     return new Map(
