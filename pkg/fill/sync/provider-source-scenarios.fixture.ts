@@ -277,12 +277,12 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(published().lastHandledSync).toBe('now')
       expect(published().artifact?.docs).toEqual(before?.docs)
       const problem = `${repository} cannot be read now: limited`
-      const source = () => published().artifact?.source
-      await eventually(() => expect(source()).toEqual({ ...before?.source, problem }))
+      const now = () => published().artifact?.source
+      await eventually(() => expect(now()).toEqual({ ...before?.source, problem }))
       scene().upstream.faults.clear()
       scene().aheadMs = 2 * 3_600_000
       await run()
-      await eventually(() => expect(source()).toEqual(before?.source))
+      await eventually(() => expect(now()).toEqual(before?.source))
     })
 
     it('of a published provider are asked for when its Provider gets a repository', async () => {

@@ -63,9 +63,8 @@ it('never takes the later change of a file without files that were written befor
           settling.accept(path, state)
           taken.set(path, state)
         }
-        if ([...taken.values()].includes('closed')) {
-          expect(release.filter((path) => !taken.has(path))).toEqual([])
-        }
+        const isClosed = [...taken.values()].includes('closed')
+        expect(release.filter((path) => isClosed && !taken.has(path))).toEqual([])
       }
       for (const each of looks) look(each)
       // The other file has come to rest.
