@@ -35,7 +35,8 @@ it('copies no deprecated input that may be left out', () => {
   const deprecated = 'Use name.'
   const some = [
     input('old', { deprecated }),
-    input('kept'),
+    input('kept', { default: null }),
+    input('unknown'),
     input('must', { deprecated, required: true }),
   ]
   expect(settableInputs(some).map(({ name }) => name)).toEqual(['must', 'kept'])
