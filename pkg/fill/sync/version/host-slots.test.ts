@@ -27,6 +27,15 @@ it('tells that slots were returned, once, and only then', () => {
   expect(count).toBe(1)
 })
 
+it('keeps the slot that the rest of the work needs', () => {
+  const slots = new HostSlots(1)
+  slots.take('registry', 'a')
+  slots.take('clones', 'a')
+  slots.free('a', 'clones')
+  expect(slots.take('registry', 'b')).toBe(true)
+  expect(slots.take('clones', 'b')).toBe(false)
+})
+
 it('returns the slots of both hosts if a source moves', () => {
   const slots = new HostSlots(1)
   expect(slots.take('before', 'a')).toBe(true)

@@ -24,11 +24,15 @@ export class HostSlots {
     return true
   }
 
-  /** Returns every slot of a key; it may have slots of two hosts if its source moved. */
-  free(key: string): void {
+  /**
+   * Returns every slot of a key; it may have slots of two hosts if its source moved.
+   *
+   * @param kept the host whose slot it keeps
+   */
+  free(key: string, kept?: string): void {
     let isFreed = false
     for (const [host, taken] of this.#taken) {
-      if (!taken.delete(key)) continue
+      if (host === kept || !taken.delete(key)) continue
       isFreed = true
       if (taken.size === 0) this.#taken.delete(host)
     }

@@ -221,14 +221,14 @@ async function filesOf(
   const { namespace } = object.metadata
   const key = JSON.stringify([namespace, origin.name, version, repository, isNamed, request])
   const whole = JSON.stringify([namespace, origin, isNamed])
-  // The rest of the work asks no registry.
-  context.slots.free(keyOf(object.metadata))
   const upstream = openSource(context, namespace, wanted)
-  if (upstream.file === undefined) {
-    // Platforms that wait for the files of another one may not take all places of the namespace.
-    const waitsFor = `${context.providerFiles.has(key) ? 'files' : 'clones'}/${namespace}`
-    if (!context.slots.take(waitsFor, keyOf(object.metadata))) return { waitsFor }
-  }
+  // Platforms that wait for the files of another one may not take all places of the namespace.
+  const line = `${context.providerFiles.has(key) ? 'files' : 'clones'}/${namespace}`
+  const waitsFor = upstream.file === undefined ? line : undefined
+  const slotKey = keyOf(object.metadata)
+  if (waitsFor !== undefined && !context.slots.take(waitsFor, slotKey)) return { waitsFor }
+  // The rest of the work asks no registry.
+  context.slots.free(slotKey, waitsFor)
   // A list of a host with a rate limit is newer than the attempt that failed, and the same for all versions.
   const updateMs = upstream.file === undefined ? freshListMs : context.timings.stalledMs * 0.8
   const maxAgeMs = isUpdate ? updateMs : listMs
