@@ -11,7 +11,7 @@ import { type ManifestFile, type ParseOptions, parseManifest } from './manifest-
 import { Mistakes, mistakeFinder } from './mistakes.ts'
 import { type FileText, readText } from './read-text.ts'
 import { type Rejection, Rejections } from './rejections.ts'
-import { type Difference, patienceMs, Settling } from './settling.ts'
+import { type Difference, maxHeldMs, Settling } from './settling.ts'
 import { identityOf, isGone, type Listing, signatureOf, walk } from './tree.ts'
 
 /** Several events that belong together cause one scan. */
@@ -219,7 +219,7 @@ export class Scanner<O, E> {
       const nowMs = performance.now()
       const isUnknown = (path: string) => isCovered(path, listing.problems)
       const difference = this.#settling.compare(listing.files, nowMs, isUnknown)
-      const isOverdue = nowMs - this.#changingSinceMs >= patienceMs
+      const isOverdue = nowMs - this.#changingSinceMs >= maxHeldMs
       const isRead = await this.#read(difference, listing, isOverdue)
       const isChanging = difference.waiting || !isRead
       if (!isChanging) this.#changingSinceMs = Infinity

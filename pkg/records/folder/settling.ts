@@ -8,7 +8,9 @@ export interface Difference {
 }
 
 /** A file that never rests is taken as it is after this time, in milliseconds. */
-export const patienceMs = 10_000
+const patienceMs = 10_000
+/** How long files that still change can hold others, in milliseconds. */
+export const maxHeldMs = 2_000
 
 /** A difference from what was accepted. Walks are numbered. */
 interface Sighting {
@@ -28,7 +30,8 @@ interface Moment {
  * walk may meet a moved file twice or not at all; so a difference counts once two walks have seen it alike.
  *
  * Nor does it count before what was written earlier: a program that writes a second file and then changes the first one
- * may rely on it that nobody sees that change alone.
+ * may rely on it that nobody sees that change alone. In a folder where something is always written, this ends after two seconds,
+ * for all that is older than one.
  */
 export class Settling {
   readonly #settleMs: number
@@ -51,7 +54,10 @@ export class Settling {
 
   /** Whether some of these files are not as they were accepted. */
   differs(files: ReadonlyMap<string, string>): boolean {
-    return [...files].some(([path, signature]) => this.#accepted.get(path) !== signature)
+    for (const [path, signature] of files) {
+      if (this.#accepted.get(path) !== signature) return true
+    }
+    return false
   }
 
   /** The signature that was accepted last. */
@@ -90,16 +96,17 @@ export class Settling {
       if (!files.has(path) && !isUnknown(path)) see(path, undefined)
     }
     this.#sightings = sightings
-    const isOverdue = ({ first }: Sighting) => nowMs - first.atMs >= patienceMs
-    const hasSettled = ({ since }: Sighting) => nowMs - since.atMs >= settleMs
-    const heldFrom = firstHeld(
-      [...sightings.values()].filter((sighting) => !isOverdue(sighting)),
-      hasSettled,
-    )
+    const waitedMs = ({ first }: Sighting) => nowMs - first.atMs
+    const hasSettled = (sighting: Sighting) =>
+      nowMs - sighting.since.atMs >= settleMs || waitedMs(sighting) >= patienceMs
+    const all = [...sightings.values()]
+    const isHeldLong = all.some((one) => hasSettled(one) && waitedMs(one) >= maxHeldMs)
+    const holding = isHeldLong ? all.filter((one) => waitedMs(one) < maxHeldMs / 2) : all
+    const heldFrom = firstHeld(holding, hasSettled)
     const changed = new Map<string, string>()
     const removed: string[] = []
     for (const [path, sighting] of sightings) {
-      if (!isOverdue(sighting) && sighting.since.walk >= heldFrom) continue
+      if (!hasSettled(sighting) || sighting.since.walk >= heldFrom) continue
       if (sighting.signature === undefined) removed.push(path)
       else changed.set(path, sighting.signature)
     }
@@ -108,8 +115,8 @@ export class Settling {
 }
 
 /**
- * Finds the walk from which on nothing counts yet: files that still change hold those that were written with or after them,
- * which hold others in turn.
+ * Finds the walk from which on nothing counts yet. Files that still change hold what was written with or after them, which
+ * holds others in turn.
  *
  * @returns Infinity if nothing is held
  */
