@@ -334,19 +334,20 @@ it.each([
   expect(stderr).toMatch(message)
 })
 
-it('refuses a host that is misspelled, and says of one that nothing here is from it', async () => {
-  workspace({ 'main.tf': call('1.2.0', 'registry.acme.example/network/vpc/aws') })
-  for (const [name, message] of [
-    ['https://registry.acme.example', 'is not a host: write it as registry.example.com'],
-    [
-      'registry.acme.exmaple',
-      'nothing here is from registry.acme.exmaple: did you mean registry.acme.example?',
-    ],
+it('refuses what is no host, and says of others that nothing here is from them', async () => {
+  workspace({ 'main.tf': call('1.2.0', 'registry-eu.acme.example/network/vpc/aws') })
+  const refused = await outdated(['--host', 'https://registry-eu.acme.example'])
+  expect(refused.status).toBe(2)
+  expect(refused.stderr).toContain('is not a host: write it as registry.example.com')
+  for (const [names, advice] of [
+    ['registry-ue.acme.example', ': did you mean registry-eu.acme.example?'],
+    ['other.test', ''],
   ] as const) {
-    const { status, stderr } = await outdated(['--host', name])
-    expect(status).toBe(2)
-    expect(stderr).toContain(message)
+    const { status, stderr } = await outdated(['--host', names])
+    expect([status, stderr]).toEqual([0, `depot: --host: nothing here is from ${names}${advice}\n`])
   }
-  const { status, stderr } = await outdated(['--host', 'other.test'])
-  expect([status, stderr]).toEqual([0, 'depot: --host: nothing here is from other.test\n'])
+  // It is named, too, so nobody misspelled it.
+  const both = await outdated(['--host', 'registry-us.acme.example,registry-eu.acme.example'])
+  expect(both.stderr).toContain('nothing here is from registry-us.acme.example\n')
+  expect(both.stderr).not.toContain('did you mean')
 })

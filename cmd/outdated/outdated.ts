@@ -103,18 +103,19 @@ const addresses = {
 
 const plainHost = (name: string): string => name.toLowerCase().replace(/:443$/, '')
 
-/** Refuses what cannot be a host, or is a misspelled one. A pipeline may name a host that only some of its folders use. */
+/** Refuses what cannot be a host, and says which one may be misspelled: a pipeline may name hosts that few folders use. */
 function requireHosts(wanted: readonly string[], used: ReadonlySet<string>): void {
-  const problems = wanted.flatMap((one) => {
-    if (!new RegExp(`^${host}$`).test(one)) {
-      return `--host: ${one} is not a host: write it as registry.example.com`
-    }
-    const meant = used.has(one) ? undefined : closest(one, [...used])
-    return meant === undefined ? [] : `--host: nothing here is from ${one}: did you mean ${meant}?`
-  })
+  const problems = wanted
+    .filter((one) => !new RegExp(`^${host}$`).test(one))
+    .map((one) => `--host: ${one} is not a host: write it as registry.example.com`)
   if (problems.length > 0) throw new OptionsError(problems)
   for (const one of wanted.filter((it) => !used.has(it))) {
-    process.stderr.write(plainText(`depot: --host: nothing here is from ${one}\n`))
+    const meant = closest(
+      one,
+      [...used].filter((it) => !wanted.includes(it)),
+    )
+    const advice = meant === undefined ? '' : `: did you mean ${meant}?`
+    process.stderr.write(plainText(`depot: --host: nothing here is from ${one}${advice}\n`))
   }
 }
 
