@@ -114,22 +114,25 @@ it('scans files under the name that an earlier release gave them', async () => {
   expect((await scene.status('linux')).dependencyScan?.counts).toMatchObject({ high: 1 })
 })
 
-it('drops its findings when the source is no longer known, but not those of another program', async () => {
-  await counting()
-  await store()
-  await scene.run()
-  const { artifact, ...status } = await scene.status('linux')
-  const { source: _, ...unsourced } = artifact ?? {}
-  await scene.writeStatus('linux', { ...status, artifact: unsourced })
-  const { dependencyScan: __, ...foreign } = await scene.status('darwin')
-  await scene.writeStatus('darwin', { ...foreign, artifact: unsourced })
-  await scene.run()
-  const after = await scene.status('linux')
-  expect([after.sourceScan, after.dependencyScan]).toEqual([undefined, undefined])
-  expect(after.binaryScan?.findings).toHaveLength(1)
-  expect(await said('linux')).toEqual({})
-  expect((await scene.status('darwin')).sourceScan?.findings).toHaveLength(1)
-})
+it.each([true, false])(
+  'drops its findings when the source is no longer known, but not those of another program (providers are scanned: %s)',
+  async (scansProviders) => {
+    await counting()
+    await store()
+    await scene.run()
+    const { artifact, ...status } = await scene.status('linux')
+    const { source: _, ...unsourced } = artifact ?? {}
+    await scene.writeStatus('linux', { ...status, artifact: unsourced })
+    const { dependencyScan: __, ...foreign } = await scene.status('darwin')
+    await scene.writeStatus('darwin', { ...foreign, artifact: unsourced })
+    await scene.run({ scansProviders })
+    const after = await scene.status('linux')
+    expect([after.sourceScan, after.dependencyScan]).toEqual([undefined, undefined])
+    expect(after.binaryScan?.findings).toHaveLength(1)
+    expect(await said('linux')).toEqual({})
+    expect((await scene.status('darwin')).sourceScan?.findings).toHaveLength(1)
+  },
+)
 
 it('keeps findings of a source that was stored and scanned while its absence was written', async () => {
   await counting()

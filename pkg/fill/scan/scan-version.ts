@@ -86,13 +86,13 @@ export async function scanVersion(
   signal: AbortSignal,
 ): Promise<ScanOutcome> {
   const version = resourceOf('Version', object)
-  if (!isWanted(context, version)) return {}
   const stored = storedPart(version, part)
   const expected = stored?.sha256
   if (stored === undefined && part === dependencies) {
     await forgetDependencies(context, object)
     return {}
   }
+  if (!isWanted(context, version)) return {}
   // In a folder, people need not write digests down.
   if (stored === undefined || (expected === undefined && !context.objects.isFolder)) return {}
   const last = lastScanOf(context, version, part)
