@@ -403,7 +403,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a module', () 
   it('says what was left out of documentation that is too large', async () => {
     const { page, problems, close } = await open('/network/module/lavish?tab=inputs')
     expect(await page.locator('.body .note').innerText()).toBe(
-      'The documentation of 1.0.0 is too large, so Depot left out READMEs of examples, READMEs of submodules, and defaults.',
+      'The documentation of 1.0.0 is too large, so Depot left out defaults.',
     )
     const cells = row(page, 'a').getByRole('cell')
     expect(await cells.nth(1).innerText()).toBe('left out')

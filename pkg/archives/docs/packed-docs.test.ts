@@ -41,20 +41,20 @@ it('leaves nothing out of documentation that fits', async () => {
   expect(docs.root).toMatchObject({ readme, inputs: [{ default: '10.0.0.0/8' }] })
 })
 
-it('leaves out READMEs of examples first, then those of submodules', async () => {
+it('leaves out READMEs of examples or submodules, whichever there are', async () => {
   const examples = await storedDocs({ ...root, ...folders('examples') })
   expect(examples.leftOut).toEqual(['exampleReadmes'])
   expect(examples.root.readme === readme).toBe(true)
   expect(examples.examples[0]).toMatchObject({ inputs: [{ name: 'cidr' }] })
   const { submodules, ...rest } = await storedDocs({ ...root, ...folders('modules') })
-  expect(rest.leftOut).toEqual(['exampleReadmes', 'submoduleReadmes'])
+  expect(rest.leftOut).toEqual(['submoduleReadmes'])
   expect(rest.root.readme === readme).toBe(true)
   expect(submodules.map((one) => one.readme)).toEqual(Array.from({ length: 9 }))
 })
 
 it('leaves out defaults, which callers of the inputs may still leave out', async () => {
   const docs = await storedDocs({ ...root, ...large((text) => ({ default: text })) })
-  expect(docs.leftOut).toEqual(['exampleReadmes', 'submoduleReadmes', 'defaults'])
+  expect(docs.leftOut).toEqual(['defaults'])
   expect(docs.root.readme === readme).toBe(true)
   expect(docs.root.inputs).toHaveLength(4)
   for (const input of docs.root.inputs) {

@@ -72,12 +72,16 @@ async function packed(docs: ModuleDocs): Promise<PackedDocs> {
 /** Leaves out what readers miss least, until the rest fits: names and types, which comparisons need, are always kept. */
 function fittingText(whole: ModuleDocs): string {
   let docs = whole
-  for (const part of [undefined, ...omissibleParts]) {
-    if (part !== undefined)
-      docs = { ...without[part](docs), leftOut: [...(docs.leftOut ?? []), part] }
-    const text = JSON.stringify(docs)
-    if (Buffer.byteLength(text) <= maxWrittenBytes) return text
+  let text = JSON.stringify(docs)
+  const fits = () => Buffer.byteLength(text) <= maxWrittenBytes
+  for (const part of omissibleParts) {
+    if (fits()) break
+    const less = without[part](docs)
+    if (JSON.stringify(less).length === text.length) continue
+    docs = { ...less, leftOut: [...(docs.leftOut ?? []), part] }
+    text = JSON.stringify(docs)
   }
+  if (fits()) return text
   const root = problem(
     `the documentation has more than ${maxWrittenBytes / 1024 / 1024} MiB even without READMEs, defaults and descriptions: shorten types and messages`,
   )
