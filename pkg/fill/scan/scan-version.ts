@@ -132,10 +132,11 @@ export async function scanVersion(
       await sayScanned(context, object, part, read)
       return {}
     }
-    const { sha256, database } = scanned.summary
+    const { sha256, scanner, database } = scanned.summary
     const result = (status: Status | undefined) => {
       const written = writtenScan(status, part)
-      const isKept = written?.sha256 === sha256 && keepsNewer(context, part, written, database)
+      const isKept =
+        written?.sha256 === sha256 && keepsNewer(context, part, written, { scanner, database })
       return isKept ? unchanged : resultOf(part, status, scanned)
     }
     // Its spec changed meanwhile: that asks for another look, which scans it again.
@@ -221,7 +222,7 @@ function untilDue(
   { scanner, databases }: ScannerIdentity,
 ): number | undefined {
   const database = databases[part.target]
-  if (keepsNewer(context, part, last, database)) return undefined
+  if (keepsNewer(context, part, last, { scanner, database })) return undefined
   const isSame = last.scanner === scanner && last.database === database
   if (isSame && database !== undefined) return undefined
   // Platforms scan what they have in common at the same time.
@@ -230,13 +231,19 @@ function untilDue(
   return Math.max(0, last.atMs + jittered(rescanMs, task + spread) - clock())
 }
 
-/** Whether a scan with a newer database stays. In a folder, nobody else scans. */
+/** Whether a scan of the same program with a newer database stays. In a folder, nobody else scans. */
 const keepsNewer = (
   { objects, databases }: ScanContext,
   { target }: ScanPart,
-  last: Pick<LastScan, 'database' | 'atMs'>,
-  own: string | undefined,
-): boolean => !objects.isFolder && databases.keeps(target, last, own)
+  last: Pick<LastScan, 'scanner' | 'database' | 'atMs'>,
+  own: Pick<LastScan, 'scanner' | 'database'>,
+): boolean =>
+  !objects.isFolder &&
+  programOf(last.scanner) === programOf(own.scanner) &&
+  databases.keeps(target, last, own.database)
+
+/** `trivy` of `trivy 0.70.0`. */
+const programOf = (scanner: string | undefined) => scanner?.split(' ')[0]
 
 /** A scanner that does not name its database may have a new one at any time. */
 function soonestRescan(
