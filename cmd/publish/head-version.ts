@@ -45,8 +45,9 @@ export async function headVersion(folder: string, prefix = ''): Promise<string> 
 /** Says that the folder has other files than the tag, because they are published. */
 async function warnOfChanges(folder: string): Promise<void> {
   const status = ['--no-optional-locks', '-C', folder, 'status', '--porcelain', '-z', '--', '.']
-  const { stdout } = await run('git', status)
-  const [first] = stdout.split('\0')
+  // More changes than fit into its answer stop nobody.
+  const { stdout } = await run('git', status).catch((error: { stdout?: string }) => error)
+  const [first] = (stdout ?? '').split('\0')
   if (!first) return
   const text = `depot: ${folder} has changes that its tag lacks, such as ${first.slice(3)}: they are published, too\n`
   process.stderr.write(plainText(text))
