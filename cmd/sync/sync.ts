@@ -31,8 +31,6 @@ import { checkFolder, type OpenFolder } from './check.ts'
 import { untilEnd } from './end.ts'
 import { outcomeOf, problemsOf, type RunTally, summaryOf, trackProgress } from './report.ts'
 
-// Imports write to a folder, too.
-
 /** Limit for running work to end after a signal; then it is cut off. */
 const graceMs = 5_000
 

@@ -4,7 +4,6 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import { type ByteSource, checkedBody } from '../spool/spool.ts'
 import { ArchiveReports } from './archive-reports.ts'
 import { ArchiveCache, type Origin } from './cache/archive-cache.ts'
-
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import { FirstReads } from './first-reads.ts'
 import { StorageGrants } from './grants.ts'

@@ -1,7 +1,7 @@
-/** A number from 0 to below 1. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../errors/errors.ts'
 
+/** A number from 0 to below 1. */
 export type Random = () => number
 
 export interface BackoffOptions {

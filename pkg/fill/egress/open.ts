@@ -27,7 +27,6 @@ import type {
 } from './client.ts'
 import { EgressError } from './errors.ts'
 import { type HostAccess, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
-
 import { Pools } from './pools.ts'
 import { Allowance } from './rate-limits.ts'
 import { refusalText, shownUrl } from './shown.ts'

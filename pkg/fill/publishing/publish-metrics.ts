@@ -26,7 +26,7 @@ export class PublishMetrics {
       name: 'publish_duration_seconds',
       help: 'Time from the last byte of a version until it is published.',
       labels: ['kind'],
-      buckets: buckets,
+      buckets,
     })
   }
 

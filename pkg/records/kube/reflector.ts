@@ -15,7 +15,6 @@ import {
   recover,
   untried,
 } from './recovery.ts'
-
 import type { KindReplacement, Store } from './store.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'

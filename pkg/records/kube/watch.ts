@@ -1,6 +1,5 @@
 import { isRecord, type JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Random, Turns } from '../../base/pacing/pacing.ts'
-
 import { type ListTarget, requestPath } from './list-target.ts'
 import { isText, metadataOf, type ObservedObject, observe } from './object.ts'
 import { Outcome, outcomeOfStatus, undecodable } from './outcome.ts'

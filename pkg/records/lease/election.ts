@@ -3,7 +3,6 @@ import { pause } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type KubeClient } from '../kube/kube.ts'
 import { guarded } from './guard.ts'
-
 import { type LeaseRecord, microTime, recordOf } from './record.ts'
 
 interface ElectionOptions {

@@ -5,7 +5,6 @@ import { KernelLock } from '../../base/folderlock/folderlock.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { DownloadEvent } from './event.ts'
 import { encodeRecord, type JournalRecord } from './record.ts'
-
 import { emptySegment, extend, type OnDropped, type Segment, Segments } from './segments.ts'
 
 export interface JournalLimits {

@@ -7,7 +7,6 @@ import { type ByteSource, chunkBuffers, noAnswer, release } from '../../spool/sp
 import type { ByteRange, Driver, ObjectInfo, OpenObject, WritableDriver } from '../driver.ts'
 import { checkObjectName, satisfiable } from '../driver-input.ts'
 import { createVerifying } from '../verifying.ts'
-
 import { fileError } from './file-error.ts'
 import { createFileWriting } from './file-writing.ts'
 import { isInside, realPathOf, rootOf } from './mount.ts'
