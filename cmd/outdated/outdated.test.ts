@@ -334,7 +334,7 @@ it.each([
   expect(stderr).toMatch(message)
 })
 
-it('refuses what is no host, and says of others that nothing here is from them', async () => {
+it('refuses what is not a host, and says of others that nothing here is from them', async () => {
   workspace({ 'main.tf': call('1.2.0', 'registry-eu.acme.example/network/vpc/aws') })
   const refused = await outdated(['--host', 'https://registry-eu.acme.example'])
   expect(refused.status).toBe(2)
