@@ -427,6 +427,9 @@ export function replacedScenarios(scene: () => Scene): void {
       await later(hour)
       await later(hour)
       expect(isStored()).toBe(false)
+      expect(scene().condition('Version', 'dns-1-1-0-windows-amd64', 'Ready')?.message).toMatch(
+        /Depot \S+ has seen this content of 1\.1\.0 since \S+\. It is old enough at \S+, and is stored then/,
+      )
       await later(7 * day)
       await later(hour)
       await eventually(() => expect(isStored()).toBe(true))

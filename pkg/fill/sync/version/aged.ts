@@ -76,7 +76,8 @@ async function unagedContent(
     const evidence = { version: normalizeVersion(name), at, seen: seen?.mark ?? '', offered: mark }
     await writeListing(context, latestOf(context, parent), (before) => before, [evidence])
   }
-  const until = isListed ? ` (${timeOf(freeMs)})` : ''
+  const freeAt = timeOf(freeMs)
+  const until = isListed ? ` (${freeAt})` : ''
   const after =
     depot === undefined
       ? 'No Depot lists it any more, so nobody counts how old the new content is: bring it with a Depot again'
@@ -91,10 +92,12 @@ async function unagedContent(
     )
   }
   const by = depot === undefined ? 'its Depot' : `Depot ${keyOf(depot.metadata)}`
-  const what =
-    seen === undefined
-      ? `upstream has ${name}, which the last list of ${by} did not have. It is stored when a list has it and it is old enough`
-      : `upstream replaced ${name} after ${by} had let it in. ${after}`
+  let what = `upstream replaced ${name} after ${by} had let it in. ${after}`
+  if (seen === undefined) {
+    what = `upstream has ${name}, which the last list of ${by} did not have. It is stored when a list has it and it is old enough`
+  } else if (isListed) {
+    what = `${by} has seen this content of ${name} since ${timeOf(seen.sinceMs)}. It is old enough at ${freeAt}, and is stored then`
+  }
   throw new FillError(isLost ? 'ArchiveLost' : 'UpstreamChanged', what)
 }
 
