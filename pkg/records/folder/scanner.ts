@@ -199,11 +199,11 @@ export class Scanner<O, E> {
 
   /**
    * Lists the folder. One walk may see the last change of a file, and not a file that was written before it. So if something
-   * has changed, a second one tells which files there are. Those have no signature yet.
+   * has just changed, a second one tells which files there are. Those have no signature yet.
    */
   async #look(): Promise<Listing> {
     const listing = await walk(this.#options.dir)
-    if (!this.#settling.differs(listing.files)) return listing
+    if (!this.#settling.hasNews(listing.files)) return listing
     const { files } = await walk(this.#options.dir)
     const there = [...files.keys()].map((path) => [path, ''] as const)
     return { ...listing, files: new Map([...there, ...listing.files]) }

@@ -58,7 +58,7 @@ it('never takes the later change of a file without files that were written befor
         const second = folder.walk([...release, 'other'], nowMs, lookMs)
         nowMs += second.size * lookMs
         const there = [...second.keys()].map((path) => [path, ''] as const)
-        const files = settling.differs(first) ? new Map([...there, ...first]) : first
+        const files = settling.hasNews(first) ? new Map([...there, ...first]) : first
         for (const [path, state] of settling.compare(files, nowMs, nothingUnknown).changed) {
           settling.accept(path, state)
           taken.set(path, state)

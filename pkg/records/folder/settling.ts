@@ -52,10 +52,11 @@ export class Settling {
     this.#accepted.delete(path)
   }
 
-  /** Whether some of these files are not as they were accepted. */
-  differs(files: ReadonlyMap<string, string>): boolean {
+  /** Whether some of these files are neither as they were accepted nor as the last walk saw them. */
+  hasNews(files: ReadonlyMap<string, string>): boolean {
     for (const [path, signature] of files) {
-      if (this.#accepted.get(path) !== signature) return true
+      const isKnown = this.#accepted.get(path) === signature
+      if (!isKnown && this.#sightings.get(path)?.signature !== signature) return true
     }
     return false
   }
@@ -82,12 +83,8 @@ export class Settling {
     const sightings = new Map<string, Sighting>()
     const see = (path: string, signature: string | undefined): void => {
       const last = this.#sightings.get(path)
-      const isSame = last?.signature === signature
-      sightings.set(path, {
-        signature,
-        first: last?.first ?? now,
-        since: (isSame ? last?.since : undefined) ?? now,
-      })
+      const { first, since } = last ?? { first: now, since: now }
+      sightings.set(path, { signature, first, since: last?.signature === signature ? since : now })
     }
     for (const [path, signature] of files) {
       if (this.#accepted.get(path) !== signature) see(path, signature)
