@@ -1,8 +1,7 @@
 import { fitsSystem } from '../../api/v1alpha1/v1alpha1.ts'
+import { isOlder, lowerBound } from './compare.ts'
 import { NamedRows } from './named-rows.ts'
-import { lowerBound } from './orders.ts'
 import { Parent } from './parent.ts'
-import { isOlder } from './rank.ts'
 import type { ResourceRow } from './resource-row.ts'
 
 /** Claims with one name, by system, the oldest first. */

@@ -41,6 +41,10 @@ export class Backlog<T extends object> {
     return this.#items.size + (this.#unfinished === undefined ? 0 : 1)
   }
 
+  has(item: T): boolean {
+    return item === this.#unfinished || this.#items.has(item)
+  }
+
   /** Resolves when no work is left. */
   get empty(): Promise<void> {
     this.#isRead = true

@@ -19,6 +19,7 @@ import {
 import type { ReasonOf } from '../../base/errors/errors.ts'
 import { Turns } from '../../base/pacing/pacing.ts'
 import type { CountedDownload } from '../downloads/downloads.ts'
+import { isSemver } from './compare.ts'
 import { type Conflict, duplicatesConflict, waitingConflict } from './conflict.ts'
 import { DownloadTable } from './downloads.ts'
 import { FindingTable } from './findings.ts'
@@ -29,27 +30,27 @@ import { ReadModel, type ReadmeListener } from './read-model.ts'
 import { ResourceRow, revisionOf } from './resource-row.ts'
 import { isRowOf, isSamePublication, OtherRow, type PlainResource, type Row } from './row.ts'
 import { RowContext } from './row-context.ts'
-import { isSemver } from './semver-order.ts'
 import type { Unserved } from './unserved.ts'
 import { VersionRow } from './version-row.ts'
 import { VersionsByDigest } from './versions-by-digest.ts'
 
 export { Bits } from './bits.ts'
+export { compareText, lowerBound } from './compare.ts'
 export type { Conflict } from './conflict.ts'
 export type { ShownDepot } from './depots.ts'
 export type { ResourceDownloads } from './downloads.ts'
-export { distinctFindings, scanCounts } from './findings.ts'
+export type { Selection } from './filters.ts'
+export { wordsOf as searchedWords } from './filters.ts'
+export { distinctFindings } from './findings.ts'
 export { type HeldBackVersion, heldBackText, isNews } from './held-back.ts'
-export type { Listed } from './listed.ts'
-export { wordsOf as searchedWords } from './name-search.ts'
-export { lowerBound, type SortBy } from './orders.ts'
+export type { SortBy } from './orders.ts'
 export type { Parent } from './parent.ts'
 export type { ReadmeRef } from './rare.ts'
 export type { PageRequest, ReadModel } from './read-model.ts'
-export type { Selection } from './selection.ts'
-export { compareText } from './semver-order.ts'
+export type { Listed } from './summary.ts'
 export type { Unserved } from './unserved.ts'
 export type { VersionRow } from './version-row.ts'
+export { scanCounts } from './version-sums.ts'
 export type { View } from './views.ts'
 
 type ParentsByName = ReadonlyMap<string, ReadonlyMap<string, Parent>>
@@ -142,7 +143,8 @@ export class Catalog implements ComparableSink {
   setDownloads(counts: Iterable<CountedDownload>): void {
     for (const one of counts) {
       this.downloads.set(one)
-      this.#touch(one)
+      const parent = this.#parents[one.kind].get(one.namespace, one.name)
+      if (parent !== undefined) this.model.recount(parent)
     }
   }
 
@@ -272,11 +274,6 @@ export class Catalog implements ComparableSink {
         this.#onConflict({ kind, namespace, name, unserved })
       },
     })
-  }
-
-  #touch({ kind, namespace, name }: CountedDownload): void {
-    const parent = this.#parents[kind].get(namespace, name)
-    if (parent !== undefined) this.model.touch(parent)
   }
 
   #rowsOf(kind: Kind): NamedRows<Row> {

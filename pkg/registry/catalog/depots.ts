@@ -6,10 +6,10 @@ import {
   type Depot,
   type ParentKind,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import type { Listed } from './listed.ts'
+import { compareText } from './compare.ts'
 import { NamedRows } from './named-rows.ts'
 import { compareAddress } from './orders.ts'
-import { compareText } from './semver-order.ts'
+import type { Listed } from './summary.ts'
 import type { View } from './views.ts'
 
 /** A Depot with the part of it that one view shows. */
@@ -30,6 +30,8 @@ export interface ShownDepot {
 
 export interface DepotQuery {
   readonly view: View
+  /** Changes with each resource that is added or removed, because a Depot may name it already. */
+  readonly revision: number
   readonly isPublic: (depot: Depot) => boolean
   /** Namespace of the Depot, which may manage resources in others. */
   readonly namespace?: string | undefined
@@ -40,7 +42,9 @@ type FindEntry = (kind: ParentKind, namespace: string, name: string) => Listed |
 /** The Depots, and the resources that each of them manages. */
 export class Depots {
   readonly #depots = new NamedRows<Depot>()
+  /** What each Depot manages, as of a revision. */
   readonly #managed = new Map<Depot, readonly Listed[]>()
+  #revision = 0
   readonly #find: FindEntry
 
   constructor(find: FindEntry) {
@@ -48,18 +52,14 @@ export class Depots {
   }
 
   put(depot: Depot | undefined, namespace: string, name: string): void {
-    this.forgetManaged()
     if (depot === undefined) this.#depots.delete(namespace, name)
     else this.#depots.set(namespace, name, depot)
   }
 
-  /** Call it when an entry is added or removed, because a Depot may name it already. */
-  forgetManaged(): void {
-    this.#managed.clear()
-  }
-
   /** The Depots that a view shows, by namespace and name. */
-  shown({ view, isPublic, namespace }: DepotQuery): ShownDepot[] {
+  shown({ view, revision, isPublic, namespace }: DepotQuery): ShownDepot[] {
+    if (revision !== this.#revision) this.#managed.clear()
+    this.#revision = revision
     return Array.from(this.#depots.entries(), ([, , depot]) => depot)
       .filter(({ metadata }) => namespace === undefined || metadata.namespace === namespace)
       .filter((depot) => view.showsEveryDepot || isPublic(depot))

@@ -1,10 +1,8 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { CountedDownload } from '../downloads/downloads.ts'
-import type { Listed } from './listed.ts'
+import { lowerBound } from './compare.ts'
 import { NamedRows } from './named-rows.ts'
-import { compareAddress, lowerBound } from './orders.ts'
 import type { Parent } from './parent.ts'
-import { newestFirst } from './semver-order.ts'
 
 interface Downloads {
   readonly count: number
@@ -54,7 +52,7 @@ class Tally implements ResourceDownloads {
  * The most downloaded versions of a parent, most first; only archives that still exist count. Includes all that tie with the
  * last one.
  */
-function mostDownloadedOf(
+export function mostDownloadedOf(
   parent: Parent,
   known: ResourceDownloads | undefined,
   limit: number,
@@ -72,40 +70,6 @@ function mostDownloadedOf(
     )
   }
   return found
-}
-
-/** Downloads of one version, summed over its platforms. */
-export interface MostDownloaded {
-  readonly entry: Listed
-  readonly version: string
-  readonly count: number
-  /** In milliseconds since 1970. */
-  readonly lastAt: number
-}
-
-/**
- * The most downloaded versions of some entries, most first; ties by namespace, kind, name, then newest first.
- *
- * @param best the `limit` entries with the most downloaded versions, because no other entry can be in the result
- */
-export function mostDownloaded(
-  best: readonly Listed[],
-  limit: number,
-  downloads: DownloadTable,
-): MostDownloaded[] {
-  return best
-    .flatMap((entry) => {
-      const { kind, namespace, name } = entry.parent
-      const known = downloads.of(kind, namespace, name)
-      return mostDownloadedOf(entry.parent, known, limit).map((found) => ({ entry, ...found }))
-    })
-    .toSorted(
-      (a, b) =>
-        b.count - a.count ||
-        compareAddress(a.entry.summary, b.entry.summary) ||
-        newestFirst(a.version, b.version),
-    )
-    .slice(0, limit)
 }
 
 /** The downloads of the most downloaded version. Ties are not read. */

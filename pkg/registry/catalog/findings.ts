@@ -1,10 +1,8 @@
 import { CheckedFinding, type SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { IdLists, type ListHandle } from './id-lists.ts'
-import type { VersionRow } from './version-row.ts'
 
 /** From worst to mildest; `unknown` is last. */
 export const severities = ['critical', 'high', 'medium', 'low', 'unknown'] as const
-type Severity = (typeof severities)[number]
 
 /** Index in {@link severities}; other words count as unknown. */
 function rankOf(severity: string): number {
@@ -185,34 +183,6 @@ function wholeOf(finding: SecurityFinding): string {
   const subject = subjectKeyOf(finding)
   const lengths = `${subject.length} ${fixedVersion?.length} ${severity.length}`
   return `${lengths} ${subject}${fixedVersion}${severity}${title}`
-}
-
-/** Number of distinct findings of each severity. */
-export type ScanCounts = Readonly<Record<Severity, number>>
-
-function isScanned(row: VersionRow): boolean {
-  return row.sourceScannedAt !== undefined || row.binaryScannedAt !== undefined
-}
-
-/** Counts over the source and binary scans of some rows; undefined if none was scanned. */
-export function scanCounts(
-  table: FindingTable,
-  rows: readonly VersionRow[],
-): ScanCounts | undefined {
-  if (!rows.some(isScanned)) return undefined
-  const lists: FindingList[] = []
-  for (const row of rows) addLists(row, lists)
-  const [critical = 0, high = 0, medium = 0, low = 0, unknown = 0] = table.countByRank(lists)
-  return { critical, high, medium, low, unknown }
-}
-
-/** Adds the findings of both scans of a row to others. */
-export function addLists(
-  { sourceFindings, binaryFindings }: VersionRow,
-  lists: FindingList[],
-): void {
-  if (sourceFindings !== 0) lists.push(sourceFindings)
-  if (binaryFindings !== 0) lists.push(binaryFindings)
 }
 
 /** The findings of some scans, in their order, each once. */

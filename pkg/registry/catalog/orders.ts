@@ -1,8 +1,8 @@
 import type { Bits } from './bits.ts'
+import { comparePrecedence, compareText, newestFirst } from './compare.ts'
+import { type DownloadTable, mostDownloadedOf } from './downloads.ts'
 import { severities } from './findings.ts'
-import type { Listed } from './listed.ts'
-import { comparePrecedence, compareText } from './semver-order.ts'
-import type { Summary } from './summary.ts'
+import type { Listed, Summary } from './summary.ts'
 
 interface SortKey {
   /** Compares two entries that have the key, ascending. */
@@ -180,6 +180,40 @@ export class SortOrder {
   }
 }
 
+/** Downloads of one version, summed over its platforms. */
+export interface MostDownloaded {
+  readonly entry: Listed
+  readonly version: string
+  readonly count: number
+  /** In milliseconds since 1970. */
+  readonly lastAt: number
+}
+
+/**
+ * The most downloaded versions of some entries, most first; ties by namespace, kind, name, then newest first.
+ *
+ * @param best the `limit` entries with the most downloaded versions, because no other entry can be in the result
+ */
+export function mostDownloaded(
+  best: readonly Listed[],
+  limit: number,
+  downloads: DownloadTable,
+): MostDownloaded[] {
+  return best
+    .flatMap((entry) => {
+      const { kind, namespace, name } = entry.parent
+      const known = downloads.of(kind, namespace, name)
+      return mostDownloadedOf(entry.parent, known, limit).map((found) => ({ entry, ...found }))
+    })
+    .toSorted(
+      (a, b) =>
+        b.count - a.count ||
+        compareAddress(a.entry.summary, b.entry.summary) ||
+        newestFirst(a.version, b.version),
+    )
+    .slice(0, limit)
+}
+
 /** By namespace, kind and name: never 0 for two entries. */
 export function compareAddress(a: Summary, b: Summary): number {
   return (
@@ -187,15 +221,4 @@ export function compareAddress(a: Summary, b: Summary): number {
     compareText(a.kind, b.kind) ||
     compareText(a.name, b.name)
   )
-}
-
-/** Index of the first row that is not before the position. */
-export function lowerBound<T>(sorted: readonly T[], isBefore: (one: T) => boolean): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isBefore(sorted[middle] as T)) low = middle + 1
-    else high = middle
-  }
-  return low
 }

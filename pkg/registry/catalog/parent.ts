@@ -1,6 +1,6 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { comparePrecedence, isPrerelease } from './compare.ts'
 import type { ResourceRow } from './resource-row.ts'
-import { comparePrecedence, isPrerelease } from './semver-order.ts'
 import { VersionList } from './version-list.ts'
 
 /** A Module or Provider with its Versions. Its object may be gone while this is still in use. */

@@ -4,8 +4,7 @@ import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
 import type { Unserved } from './unserved.ts'
-import type { VersionChunk } from './version-chunk.ts'
-import { VersionList } from './version-list.ts'
+import { type VersionChunk, VersionList } from './version-list.ts'
 import type { VersionRow } from './version-row.ts'
 
 export interface ParentsOptions {
@@ -115,7 +114,7 @@ export class Parents {
   }
 
   detach(row: VersionRow): void {
-    const home = row.parent ?? this.#waitingAs(row)
+    const home = row.parent instanceof Parent ? row.parent : this.#waitingAs(row)
     home.remove(row)
     this.#noteWaiting(home)
     this.#changed(home)

@@ -2,21 +2,30 @@ import type { Depot, Namespace } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Binding } from '../access/access.ts'
 import { Backlog, type Worked } from './backlog.ts'
 import { Bits } from './bits.ts'
+import { compareText } from './compare.ts'
 import { Depots, type ShownDepot } from './depots.ts'
-import { type MostDownloaded, mostDownloaded } from './downloads.ts'
-import { Listed } from './listed.ts'
-import { NameSearch, sortByRelevance } from './name-search.ts'
+import { chosen, NameSearch, type Selection, sortByRelevance, TagSets, tag } from './filters.ts'
 import { NamedRows } from './named-rows.ts'
-import { bestDownloads, popularity, type SortBy, SortOrder, sortKeys } from './orders.ts'
+import {
+  bestDownloads,
+  type MostDownloaded,
+  mostDownloaded,
+  popularity,
+  type SortBy,
+  SortOrder,
+  sortKeys,
+} from './orders.ts'
 import type { Parent } from './parent.ts'
 import type { ReadmeRef } from './rare.ts'
-import { chosen, type Selection } from './selection.ts'
-import { compareText } from './semver-order.ts'
-import { type Summary, type SummarySources, summaryOf } from './summary.ts'
-import { TagSets, tag } from './tags.ts'
-import { namedTotals } from './totals.ts'
-import { addStates, noStates, type VersionStates } from './version-sum.ts'
-import { VersionSums } from './version-sums.ts'
+import {
+  Listed,
+  namedTotals,
+  recounted,
+  type Summary,
+  type SummarySources,
+  summaryOf,
+} from './summary.ts'
+import { addStates, noStates, type VersionStates, VersionSums } from './version-sums.ts'
 import { sumOf, type View, Views } from './views.ts'
 
 /** Number of Versions that are read in one go, which takes a few milliseconds. */
@@ -94,6 +103,8 @@ export class ReadModel {
     work: (parent, maxVersions) => this.#refresh(parent, maxVersions),
     sliceUnits: sliceVersions,
   })
+  /** Queued parents of which only the download counts changed. */
+  readonly #recounts = new Set<Parent>()
   readonly #states = { Module: noStates(), Provider: noStates() }
   #revision = 0
   #graphRevision = 0
@@ -143,6 +154,14 @@ export class ReadModel {
 
   /** Queues a change of a module or provider, or of one of its Versions. */
   touch(parent: Parent): void {
+    this.#recounts.delete(parent)
+    this.#backlog.add(parent)
+  }
+
+  /** Queues a change of the download counts of a module or provider. */
+  recount(parent: Parent): void {
+    if (this.#backlog.has(parent)) return
+    this.#recounts.add(parent)
     this.#backlog.add(parent)
   }
 
@@ -241,6 +260,7 @@ export class ReadModel {
     this.#backlog.advance()
     return this.#depots.shown({
       view,
+      revision: this.#graphRevision,
       namespace,
       isPublic: ({ metadata }) =>
         this.#isLabelled(metadata.labels) && this.#publicNamespaces.has(metadata.namespace),
@@ -273,6 +293,11 @@ export class ReadModel {
   #refresh(parent: Parent, maxVersions: number): Worked {
     const { resource } = parent
     const known = this.#byParent.get(parent)
+    if (this.#recounts.delete(parent) && known !== undefined) {
+      this.#revision += 1
+      this.#replace(known, recounted(known, this.#options.downloads))
+      return { units: versionsPerParent, isDone: true }
+    }
     if (resource === undefined) {
       this.#revision += 1
       if (known === undefined) return { units: 1, isDone: true }
@@ -306,7 +331,6 @@ export class ReadModel {
     this.#names.put(entry)
     for (const order of this.#everyOrder()) order.insert(entry)
     for (const view of this.views.each()) view.admit(entry)
-    this.#depots.forgetManaged()
     this.#graphRevision = this.#revision
   }
 
@@ -322,21 +346,26 @@ export class ReadModel {
     }
     this.#entries[number] = undefined
     this.#free.push(number)
-    this.#depots.forgetManaged()
     this.#graphRevision = this.#revision
   }
 
   #change(entry: Listed, summary: Summary): void {
     const old = entry.summary
-    const moved = this.#everyOrder().filter((order) => !order.isSamePlace(old, summary))
-    for (const order of moved) order.remove(entry)
+    this.#replace(entry, summary)
     this.#tags.update(entry.number, old, summary)
-    entry.summary = summary
-    entry.revision = this.#revision
     this.#names.put(entry)
-    for (const order of moved) order.insert(entry)
     this.#publish(entry)
     if (!isSameNode(old, summary)) this.#graphRevision = this.#revision
+  }
+
+  /** Replaces the summary of an entry, and moves it in the orders. */
+  #replace(entry: Listed, summary: Summary): void {
+    const old = entry.summary
+    const moved = this.#everyOrder().filter((order) => !order.isSamePlace(old, summary))
+    for (const order of moved) order.remove(entry)
+    entry.summary = summary
+    entry.revision = this.#revision
+    for (const order of moved) order.insert(entry)
   }
 
   /** Follows the labels that make an entry public. */

@@ -1,13 +1,12 @@
-import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { backendOf, backends, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
+import { isSemver } from './compare.ts'
 import { bestDownloadsOf, type DownloadTable } from './downloads.ts'
-import { type FindingTable, type ScanCounts, scanCounts } from './findings.ts'
+import { type FindingTable, severities } from './findings.ts'
 import type { Parent } from './parent.ts'
 import type { ReadmeRef } from './rare.ts'
 import type { ResourceRow } from './resource-row.ts'
-import { isSemver } from './semver-order.ts'
-import { type Totals, totalsOf } from './totals.ts'
 import type { VersionRow } from './version-row.ts'
-import type { VersionStates, VersionSum } from './version-sum.ts'
+import { type ScanCounts, scanCounts, type VersionStates, type VersionSum } from './version-sums.ts'
 
 /** A snapshot of one module or provider and all its Versions. */
 export interface Summary {
@@ -58,7 +57,7 @@ export function summaryOf(
   sources: SummarySources,
 ): Summary {
   const { kind, namespace, name } = parent
-  const downloads = sources.downloads.of(kind, namespace, name)
+  const counts = countsOf(parent, sources.downloads)
   const latestVersion = latestVersionOf(parent, resource, sum)
   const latest = latestVersion === undefined ? [] : parent.rowsOf(latestVersion)
   const hasUnsynced = sum.health.unsynced > 0 || sum.health.failed > 0
@@ -74,13 +73,30 @@ export function summaryOf(
     states: sum.states,
     hasUnsynced,
     platforms: kind === 'Module' ? [] : [...sum.platforms],
-    downloads: downloads?.count ?? 0,
-    lastDownloadedAt: downloads?.count ? downloads.lastAt : undefined,
-    bestDownloads: bestDownloadsOf(parent, downloads),
+    ...counts,
     lastScannedAt: sum.lastScannedAt,
     newsAt: sum.newsAt,
-    totals: totalsOf({ kind, resource, sum, downloads: downloads?.count ?? 0 }),
+    totals: totalsOf({ kind, resource, sum, downloads: counts.downloads }),
     readme: latest.find((row) => row.readme !== undefined)?.readme,
+  }
+}
+
+/** The summary of an entry of which nothing but the download counts changed. */
+export function recounted({ parent, summary }: Listed, table: DownloadTable): Summary {
+  const counts = countsOf(parent, table)
+  const totals = summary.totals.with(columns.indexOf('downloads'), counts.downloads)
+  return { ...summary, ...counts, totals }
+}
+
+function countsOf(
+  parent: Parent,
+  table: DownloadTable,
+): Pick<Summary, 'downloads' | 'lastDownloadedAt' | 'bestDownloads'> {
+  const known = table.of(parent.kind, parent.namespace, parent.name)
+  return {
+    downloads: known?.count ?? 0,
+    lastDownloadedAt: known?.count ? known.lastAt : undefined,
+    bestDownloads: bestDownloadsOf(parent, known),
   }
 }
 
@@ -111,3 +127,101 @@ function latestVersionOf(
 /** Whether people may be pointed to it, although it may not be stored yet. */
 const isOffered = ({ version, lifecycle, isDuplicate }: VersionRow): boolean =>
   isSemver(version) && !isDuplicate && (lifecycle === undefined || lifecycle.state === 'Deprecated')
+
+/** An existing module or provider, with the number that sets use for it. */
+export class Listed {
+  readonly number: number
+  readonly parent: Parent
+  summary: Summary
+  /** True if guests may see it: it and its namespace have the public label. */
+  isPublic = false
+  #revision = 0
+  #memo: Map<string, string> | undefined
+
+  constructor(number: number, parent: Parent, summary: Summary) {
+    this.number = number
+    this.parent = parent
+    this.summary = summary
+  }
+
+  /** Revision of the read model at which it changed last. */
+  get revision(): number {
+    return this.#revision
+  }
+
+  set revision(revision: number) {
+    this.#revision = revision
+    this.#memo = undefined
+  }
+
+  /** Remembers a text until the entry changes, so that it is formatted once per change. */
+  memo(key: string, compose: (entry: Listed) => string): string {
+    this.#memo ??= new Map()
+    const known = this.#memo.get(key)
+    if (known !== undefined) return known
+    const text = compose(this)
+    this.#memo.set(key, text)
+    return text
+  }
+}
+
+const columns = [
+  'modules',
+  'providers',
+  'versions',
+  'storageBytes',
+  'downloads',
+  'synced',
+  'unsynced',
+  'failed',
+  ...severities,
+  'affectedResources',
+  ...backends,
+] as const
+
+type Column = (typeof columns)[number]
+
+/** Numbers in the order of `columns`, of one resource or summed over many. */
+export type Totals = number[]
+
+export function noTotals(): Totals {
+  return columns.map(() => 0)
+}
+
+export function namedTotals(totals: Readonly<Totals>): Record<Column, number> {
+  return Object.fromEntries(columns.map((column, index) => [column, totals[index] ?? 0])) as Record<
+    Column,
+    number
+  >
+}
+
+/** The numbers of one resource, for the statistics of callers who can see it. */
+export function totalsOf({
+  kind,
+  resource,
+  sum,
+  downloads,
+}: {
+  readonly kind: ParentKind
+  readonly resource: ResourceRow
+  readonly sum: VersionSum
+  readonly downloads: number
+}): Totals {
+  const totals = noTotals()
+  const add = (column: Column, count: number): void => {
+    const index = columns.indexOf(column)
+    totals[index] = (totals[index] ?? 0) + count
+  }
+  add(kind === 'Module' ? 'modules' : 'providers', 1)
+  add('downloads', downloads)
+  add('versions', sum.count)
+  add('storageBytes', sum.storageBytes)
+  add('synced', sum.health.synced)
+  add('unsynced', sum.health.unsynced)
+  add('failed', sum.health.failed)
+  for (const [rank, severity] of severities.entries()) add(severity, sum.findings[rank] ?? 0)
+  add('affectedResources', sum.findings.some((count) => count > 0) ? 1 : 0)
+  const storage = resource.storage ?? sum.storage
+  if (storage !== undefined) add(backendOf(storage), 1)
+  return totals
+}

@@ -1,6 +1,6 @@
 import { type Lifecycle, lifecycleWords } from '../../api/lifecycle/lifecycle.ts'
+import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable, type ReasonOf } from '../../base/errors/errors.ts'
-import type { VersionRow } from './version-row.ts'
 
 /** Reasons why a known object is not served, or not under its address. */
 type UnservedReason = ReasonOf<
@@ -26,7 +26,15 @@ export interface Unserved {
 }
 
 /** The reason for a Version that has no parent. */
-export function parentMissing({ kind, parentName = '', ownerUid }: VersionRow): Unserved {
+export function parentMissing({
+  kind,
+  parentName = '',
+  ownerUid,
+}: {
+  readonly kind: ParentKind
+  readonly parentName: string | undefined
+  readonly ownerUid: string | undefined
+}): Unserved {
   const message =
     ownerUid === undefined
       ? `it has no parent: no ${kind} of its namespace fits it, or several do; set an owner reference`
@@ -34,8 +42,13 @@ export function parentMissing({ kind, parentName = '', ownerUid }: VersionRow): 
   return { reason: 'ParentMissing', message }
 }
 
+interface Content {
+  readonly name: string
+  readonly digest: string | undefined
+}
+
 /** The reason for a Version that duplicates an older one. */
-export function duplicateOf(row: VersionRow, original: VersionRow | undefined): Unserved {
+export function duplicateOf(row: Content, original: Content | undefined): Unserved {
   const isSame = original?.digest !== undefined && original.digest === row.digest
   const rest = isSame ? 'which has the same content: remove it' : 'which was first: remove one'
   return {

@@ -19,10 +19,9 @@ import {
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { commonOf } from './common.ts'
+import { byAge, compareText, isSemver, newestFirst } from './compare.ts'
 import { digestOf } from './digest.ts'
 import type { FindingList } from './findings.ts'
-import type { Parent } from './parent.ts'
-import { byAge } from './rank.ts'
 import {
   criticalSinceOf,
   type Rare,
@@ -32,9 +31,8 @@ import {
   secondsOf,
   servedScans,
 } from './rare.ts'
-import { identityOf, revisionOf } from './resource-row.ts'
+import { identityOf, type ResourceRow, revisionOf } from './resource-row.ts'
 import type { Common, RowContext } from './row-context.ts'
-import { compareText, isSemver, newestFirst } from './semver-order.ts'
 import {
   type Breaks,
   breakingChange,
@@ -48,6 +46,20 @@ import {
 const unscanned: readonly QuarantineEntry[] = [
   { by: 'ScanPolicy', message: 'it was just published, and no scan has looked at it yet' },
 ]
+
+/** What a Version reads of its Module or Provider. */
+export interface ParentOfVersion {
+  /** `metadata.name` */
+  readonly name: string
+  readonly resource: ResourceRow | undefined
+  /** @see Parent.displacedBy */
+  readonly displacedBy: string | undefined
+  /** All rows of one version. */
+  rowsOf(version: string): readonly VersionRow[]
+  originalOf(row: VersionRow): VersionRow | undefined
+  hasNewerActive(version: string): boolean
+  memo<T>(key: string, compute: () => T): T
+}
 
 /** A Version: one archive. It has few fields, because there may be 200,000 rows. */
 export class VersionRow {
@@ -71,7 +83,7 @@ export class VersionRow {
   readonly docsDigest: string | undefined
   readonly common: Common
   readonly #rare: Rare
-  parent: Parent | undefined = undefined
+  parent: ParentOfVersion | undefined = undefined
   /** True if an older Version is the same version of the same parent, for the same platform. */
   isDuplicate = false
   /** @see Ranked */
@@ -296,7 +308,7 @@ export class VersionRow {
     return { reason: 'NoDigest', message: this.#noDigest }
   }
 
-  #releaseIncomplete(parent: Parent): Unserved | undefined {
+  #releaseIncomplete(parent: ParentOfVersion): Unserved | undefined {
     const { openRelease } = this.#rare
     if (openRelease === undefined) return undefined
     const [counted, incomplete] = parent.memo(`incompleteReleases ${this.version}`, () => {

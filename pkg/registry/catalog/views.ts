@@ -1,8 +1,8 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { allows, type Binding } from '../access/access.ts'
 import { Bits } from './bits.ts'
-import type { Listed } from './listed.ts'
-import { accumulate, noTotals, type Totals } from './totals.ts'
+import { type Listed, noTotals, type Totals } from './summary.ts'
+import { accumulate } from './version-sums.ts'
 
 /** Entries that are visible in addition to the public ones. */
 type Allows = (kind: ParentKind, name: string) => boolean

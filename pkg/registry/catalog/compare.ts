@@ -36,6 +36,32 @@ export function compareText(a = '', b = ''): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/**
+ * The time of an object's creation in seconds since 1970, or the number of its arrival if that is unknown. V8 stores whole
+ * numbers of this size without an object.
+ */
+export interface Ranked {
+  readonly rank: number
+  readonly name: string
+}
+
+/** Orders by age, then by name, so that every replica gets the same result. */
+export const byAge = (a: Ranked, b: Ranked): number =>
+  a.rank - b.rank || compareText(a.name, b.name)
+
+export const isOlder = (a: Ranked, b: Ranked): boolean => byAge(a, b) < 0
+
+/** Index of the first row that is not before the position. */
+export function lowerBound<T>(sorted: readonly T[], isBefore: (one: T) => boolean): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (isBefore(sorted[middle] as T)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** The library also accepts `v1.2.3` and surrounding blanks, which no CLI does. */
 const parsed = (version: string): SemVer | null =>
   /^\d(?:.*\S)?$/.test(version) ? parse(version) : null

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Bits } from './bits.ts'
-import { Listed } from './listed.ts'
-import { NameSearch, sortByRelevance, wordsOf } from './name-search.ts'
+import { NameSearch, sortByRelevance, wordsOf } from './filters.ts'
+import { Listed } from './summary.ts'
 
 const entries = [
   ['network', 'vpc', 'vpc/aws', 5],
