@@ -42,7 +42,7 @@ type FindEntry = (kind: ParentKind, namespace: string, name: string) => Listed |
 /** The Depots, and the resources that each of them manages. */
 export class Depots {
   readonly #depots = new NamedRows<Depot>()
-  /** What each Depot manages, as of a revision. */
+  /** The resources that each Depot manages, as of a revision. */
   readonly #managed = new Map<Depot, readonly Listed[]>()
   #revision = 0
   readonly #find: FindEntry

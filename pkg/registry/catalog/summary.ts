@@ -196,7 +196,7 @@ export function namedTotals(totals: Readonly<Totals>): Record<Column, number> {
 }
 
 /** The numbers of one resource, for the statistics of callers who can see it. */
-export function totalsOf({
+function totalsOf({
   kind,
   resource,
   sum,

@@ -249,7 +249,7 @@ export class VersionChunk {
 }
 
 /** Cuts sorted rows into chunks. */
-export function chunksOf(rows: readonly VersionRow[]): VersionChunk[] {
+function chunksOf(rows: readonly VersionRow[]): VersionChunk[] {
   const chunks: VersionChunk[] = []
   for (let start = 0; start < rows.length; ) {
     let end = Math.min(start + maxRows / 2, rows.length)

@@ -47,7 +47,7 @@ const unscanned: readonly QuarantineEntry[] = [
   { by: 'ScanPolicy', message: 'it was just published, and no scan has looked at it yet' },
 ]
 
-/** What a Version reads of its Module or Provider. */
+/** The part of a Module or Provider that its Versions read. */
 export interface ParentOfVersion {
   /** `metadata.name` */
   readonly name: string

@@ -76,7 +76,7 @@ const noSum = (): VersionSum => ({
 })
 
 /** @param sums of newer versions first */
-export function addUp(sums: readonly VersionSum[]): VersionSum {
+function addUp(sums: readonly VersionSum[]): VersionSum {
   const all = noSum()
   for (const sum of sums) {
     addStates(all.states, sum.states, 1)
@@ -292,10 +292,7 @@ export function scanCounts(
 }
 
 /** Adds the findings of both scans of a row to others. */
-export function addLists(
-  { sourceFindings, binaryFindings }: VersionRow,
-  lists: FindingList[],
-): void {
+function addLists({ sourceFindings, binaryFindings }: VersionRow, lists: FindingList[]): void {
   if (sourceFindings !== 0) lists.push(sourceFindings)
   if (binaryFindings !== 0) lists.push(binaryFindings)
 }
