@@ -7,7 +7,7 @@ type Topic = keyof typeof reasonTopics
 const topics: Record<Topic, readonly [heading: string, about: string]> = {
   answers: [
     'Answers',
-    'Errors of the registry, the browse API and the explorer. Clients get `{"errors": ["message"]}` with the status; the log line of the request has the reason as `err.reason`.',
+    'Errors of the registry, the browse API and the explorer. Clients get `{"errors": ["message"]}` with the status. The log line of the request has the reason as `err.reason`.',
   ],
   callers: [
     'Callers',
@@ -15,26 +15,29 @@ const topics: Record<Topic, readonly [heading: string, about: string]> = {
   ],
   signIns: [
     'Sign-in to the explorer',
-    'The page after a failed sign-in explains it. `depot_ui_logins_total` counts it as `result`.',
+    'After a failed sign-in, a page explains the reason. `depot_ui_logins_total` counts it as `result`.',
   ],
   objects: [
     'Objects that are not served',
-    'Counted by `depot_catalog_rejected_objects` and `depot_catalog_conflicts`. The log names the object.',
+    '`depot_catalog_rejected_objects` and `depot_catalog_conflicts` count them. The log names the object.',
   ],
   cluster: [
     'API server',
-    'How watches, lists and writes end. Counted by `depot_watch_restarts_total`, `depot_watch_relists_total` and `depot_watch_decode_errors_total`.',
+    'Why a watch, a list or a write ended. Depot tries again by itself. `depot_watch_restarts_total`, `depot_watch_relists_total` and `depot_watch_decode_errors_total` count the reasons.',
   ],
   transfers: [
     'Archives and download counts',
-    'Counted by `depot_archive_aborts_total`, `depot_storage_errors_total` and `depot_download_events_dropped_total`.',
+    'Why an archive was not sent completely, or a download was not counted. `depot_archive_aborts_total`, `depot_storage_errors_total` and `depot_download_events_dropped_total` count the reasons.',
   ],
   expressions: ['Expressions', 'Mistakes in the expression of a GroupBinding.'],
-  upstreams: ['Upstreams', 'Why an upstream gives nothing. The resource has it in its conditions.'],
+  upstreams: [
+    'Upstreams',
+    'Why Depot cannot fetch from an upstream. The conditions of the resource have the reason.',
+  ],
   publishing: ['Publishing', 'Why `depot publish` refuses a version.'],
   archives: [
     'Refused archives',
-    'Why an archive is not stored. The Version has it in its conditions.',
+    'Why Depot does not store an archive. The conditions of the Version have the reason.',
   ],
   sync: ['Conditions and events', 'Other reasons of the conditions and events of resources.'],
 }
@@ -53,13 +56,13 @@ export function errorsReference(notice: string): string {
     `<!-- ${notice} -->`,
     '# Errors',
     '',
-    'Every reason that Depot gives in answers, conditions, events, log lines and metrics. **Retry** says whether the same can',
-    'succeed later: `yes` if waiting helps, `no` if somebody has to change something first.',
+    'This page lists every reason in answers, conditions, events, log lines and metrics. **Retry** says whether the same',
+    'request or step can succeed later: `yes` if it helps to wait, `no` if somebody has to change something first.',
     '',
     ...sections,
     '## Messages',
     '',
-    'The messages that clients can see. `{name}` stands for a value; values come without the braces.',
+    'These are the messages that clients can see. A real message has a value in place of a word in braces, such as `{name}`.',
     '',
     '| reason | message |',
     '| --- | --- |',
