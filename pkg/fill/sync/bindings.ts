@@ -19,7 +19,7 @@ import {
 } from '../../records/kube/kube.ts'
 import { Queue } from '../queue/queue.ts'
 import { type ConditionState, conditionFalse, conditionTrue, withConditions } from './conditions.ts'
-import { timeOf } from './context.ts'
+import { timeOf } from './timings.ts'
 
 interface BindingsOptions {
   /** Compiles a binding as the server does. */

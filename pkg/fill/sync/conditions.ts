@@ -72,3 +72,23 @@ export function withConditions(
 export function readyIn(conditions: readonly Condition[] | undefined): Condition | undefined {
   return conditions?.find(({ type }) => type === 'Ready')
 }
+
+/** The fields of every status. */
+export interface AnyStatus {
+  readonly conditions?: Condition[] | undefined
+}
+
+/** Changes of fields and conditions; undefined removes a field or condition. */
+export interface StatusChange<S> {
+  readonly fields: { readonly [F in keyof S]?: S[F] | undefined }
+  readonly conditions: ConditionChanges
+  /** Whether the change only reports progress, which is not worth writing a file. */
+  readonly isProgress?: boolean
+  /** False: the spec is still to be processed, so observedGeneration stays. */
+  readonly isObserved?: boolean
+}
+
+/** Whether a reason only means waiting: nothing is wrong, and nobody has to do anything. */
+export function isPatience(reason: string): boolean {
+  return reason === 'RateLimited' || reason === 'WaitingForSpool'
+}

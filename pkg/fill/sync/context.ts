@@ -2,36 +2,30 @@ import type { LimitsByKind } from '../../archives/archive/archive.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
 import type { ArchiveStore } from '../../archives/storage/storage.ts'
+import type { Reason } from '../../base/errors/errors.ts'
 import type { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import { ApiError } from '../../records/kube/kube.ts'
 import {
   type ObjectKind,
   type Objects,
-  refOf,
   type StoredObject,
   type StoredRef,
 } from '../../records/store/store.ts'
 import type { EgressPolicy } from '../egress/egress.ts'
 import type { InstallationPolicy } from '../policy/policy.ts'
-import type { Priority, Reconciled, Timers } from '../queue/queue.ts'
+import type { Priority, Timers } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { PolicyDecision } from './decisions.ts'
 import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
 import type { ArchivesInUse } from './version/archives-in-use.ts'
-import type { AwaitedReleases } from './version/awaited-releases.ts'
-import type { DocsAllowance } from './version/document.ts'
-import type { Earlier } from './version/earlier.ts'
 import type { HeldArchives } from './version/held-archives.ts'
-import type { HostSlots } from './version/host-slots.ts'
-import type { VersionOutlook } from './version/outlook.ts'
-import type { SourceFiles } from './version/provider-source.ts'
+import type { DocsAllowance, HostSlots } from './version/limits.ts'
+import type { AwaitedReleases } from './version/release.ts'
 import type { Removals } from './version/removals.ts'
-
-export { refOf }
+import type { Earlier, OtherContent, SourceFiles } from './version/work.ts'
 
 export interface SyncOptions {
   /** The resources; work begins when they are `ready`. */
@@ -93,16 +87,6 @@ export interface DryRun {
   readonly tell: (version: StoredObject, outlook: VersionOutlook) => void
 }
 
-/** Other content than the stored one, as an upstream announces it. */
-export interface OtherContent {
-  /** Digest of its archive, if the list names it. */
-  readonly contentDigest?: string
-  /** The place that announced it, without credentials. */
-  readonly from?: string
-  /** Whether the policy of the Depot does not let it in yet. */
-  readonly isHeld?: boolean
-}
-
 /** Everything that reconcilers work with. */
 export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timings'> {
   readonly metrics: SyncMetrics
@@ -144,44 +128,13 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly relisted: Set<string>
 }
 
-export function keyOf({ namespace, name }: { namespace: string; name: string }): string {
-  return `${namespace}/${name}`
-}
-
-/** The current state of an object, or the given state if the object is gone. */
-export function latestOf(
-  { objects }: Pick<Context, 'objects'>,
-  object: StoredObject,
-): StoredObject {
-  const { kind, namespace, name } = refOf(object)
-  return objects.get(kind, namespace, name) ?? object
-}
-
-/** Work again after the shortest of some waits; never if there are none. */
-export function soonest(...waits: readonly (number | undefined)[]): Reconciled {
-  const known = waits.filter((ms) => ms !== undefined).filter((ms) => Number.isFinite(ms))
-  return known.length === 0 ? {} : { afterMs: Math.max(0, Math.min(...known)) }
-}
-
-/** RFC 3339 in whole seconds, as Kubernetes writes times. */
-export function timeOf(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
-}
-
-/** A time in milliseconds since 1970; undefined if it is absent or cannot be read. */
-export function msOf(time: string | undefined): number | undefined {
-  const ms = time === undefined ? Number.NaN : Date.parse(time)
-  return Number.isNaN(ms) ? undefined : ms
-}
-
-/**
- * A cluster that lost its records removes what a lost object creates, and archives are removed with it.
- *
- * @throws ApiError NotFound if an object is only in memory any more
- */
-export async function requireThere({ objects }: Context, object: StoredObject): Promise<void> {
-  const { kind, namespace, name } = refOf(object)
-  const now = await objects.fresh(kind, namespace, name)
-  if (now?.metadata.uid === object.metadata.uid) return
-  throw new ApiError('NotFound', `${kind} ${namespace}/${name} no longer exists`)
-}
+export type VersionOutlook =
+  | { readonly step: 'keep' }
+  /**
+   * `return`: it gets the archive that it left in storage. `restore`: its archive is missing or altered. `move`: the archive is
+   * copied to the storage that the spec names now. `document`: its documentation is made again.
+   */
+  | { readonly step: 'fetch' | 'return' | 'restore' | 'replace' | 'move' | 'document' }
+  /** `wait`: the stored archive stays until the policy lets in upstream's other content. */
+  | { readonly step: 'wait'; readonly message: string }
+  | { readonly step: 'drift' | 'fail'; readonly reason: Reason; readonly message: string }

@@ -1,8 +1,12 @@
 import type { PolicyException } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { refOf, type StoredObject, type StoredRef } from '../../records/store/store.ts'
-import type { Context } from './context.ts'
+import {
+  type Objects,
+  refOf,
+  type StoredObject,
+  type StoredRef,
+} from '../../records/store/store.ts'
 
 /** A decision of a person that lets in a version that a policy holds. */
 export interface PolicyDecision extends PolicyException {
@@ -21,7 +25,13 @@ export function auditTo(log: Logger): (decision: PolicyDecision) => void {
 
 /** Tells who let a version in that is too young, or that is denied. */
 export function reportException(
-  { objects, audit }: Pick<Context, 'objects' | 'audit'>,
+  {
+    objects,
+    audit,
+  }: {
+    readonly objects: Pick<Objects, 'event'>
+    readonly audit: (decision: PolicyDecision) => void
+  },
   object: StoredObject,
   item: string,
   exception: PolicyException,

@@ -6,15 +6,11 @@ import type { StoredObject } from '../../records/store/store.ts'
 import { causeOf, explained } from '../egress/egress.ts'
 import type { Reconciled } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
-import { readyIn } from './conditions.ts'
-import { type Context, keyOf, latestOf } from './context.ts'
-import { type AnyStatus, type StatusChange, writeStatus } from './status.ts'
+import { type AnyStatus, isPatience, readyIn, type StatusChange } from './conditions.ts'
+import type { Context } from './context.ts'
+import { keyOf, latestOf } from './objects.ts'
+import { writeStatus } from './status.ts'
 import { stalledWaitMs } from './timings.ts'
-
-/** Whether a reason only means waiting: nothing is wrong, and nobody has to do anything. */
-export function isPatience(reason: string): boolean {
-  return reason === 'RateLimited' || reason === 'WaitingForSpool'
-}
 
 /** The syncStatus of a failure. Readers look for the word "failed" in it. */
 export function failureText({ reason, message }: Pick<FillError, 'reason' | 'message'>): string {

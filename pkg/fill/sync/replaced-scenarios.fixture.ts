@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { FillError } from '../sources/sources.ts'
+import { recentSubstitutions } from './metrics.ts'
 import { eventually, storageConfig } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
-import { recentSubstitutions } from './substitutions.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

@@ -1,18 +1,13 @@
 import { hash } from 'node:crypto'
-import type { StoredObject } from '../../records/store/store.ts'
-import { type Context, msOf, refOf, timeOf } from './context.ts'
+import { refOf, type StoredObject } from '../../records/store/store.ts'
+import type { Context } from './context.ts'
+import { msOf, timeOf } from './timings.ts'
+import type { SyncRequest } from './version/work.ts'
 
 /** The fields of every status that remember handled requests. */
 interface HandledFields {
   readonly lastHandledSync?: string | undefined
   readonly lastForcedSync?: string | undefined
-}
-
-/** A sync that a person requested although nothing changed. */
-export interface SyncRequest {
-  readonly forced: boolean
-  /** Value of the annotation to handle. */
-  readonly annotation: string | undefined
 }
 
 export function syncAnnotation(apiGroup: string): string {

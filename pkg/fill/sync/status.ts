@@ -1,25 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import { ApiError, type StoredObject } from '../../records/store/store.ts'
-import { type ConditionChanges, conditionTrue, withConditions } from './conditions.ts'
-import { type Context, timeOf } from './context.ts'
+import { type AnyStatus, conditionTrue, type StatusChange, withConditions } from './conditions.ts'
+import type { Context } from './context.ts'
+import { timeOf } from './timings.ts'
 
 const maxConflicts = 5
-
-/** The fields of every status. */
-export interface AnyStatus {
-  readonly conditions?: Condition[] | undefined
-}
-
-/** Changes of fields and conditions; undefined removes a field or condition. */
-export interface StatusChange<S> {
-  readonly fields: { readonly [F in keyof S]?: S[F] | undefined }
-  readonly conditions: ConditionChanges
-  /** Whether the change only reports progress, which is not worth writing a file. */
-  readonly isProgress?: boolean
-  /** False: the spec is still to be processed, so observedGeneration stays. */
-  readonly isObserved?: boolean
-}
 
 /**
  * Writes a status in one update. If the object changed meanwhile, but not its spec, the change is applied to its new state.

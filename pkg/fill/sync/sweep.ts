@@ -3,7 +3,6 @@
 import { Turns } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import type { Context } from './context.ts'
-import type { StoragePlace } from './version/plan.ts'
 import { sweepPublications } from './version/publications.ts'
 import {
   isAllKnown,
@@ -13,6 +12,7 @@ import {
   othersNaming,
   placedOrNothing,
 } from './version/references.ts'
+import type { StoragePlace } from './version/work.ts'
 
 /** Younger archives may belong to running work. */
 const minAgeMs = 24 * 60 * 60_000

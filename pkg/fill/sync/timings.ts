@@ -1,3 +1,5 @@
+import type { Reconciled } from '../queue/queue.ts'
+
 /** Durations and intervals of the work, in milliseconds. */
 export interface SyncTimings {
   readonly listMs: number
@@ -68,4 +70,21 @@ export function jittered(intervalMs: number, text: string): number {
     hash = Math.imul(hash ^ text.charCodeAt(i), 16777619) >>> 0
   }
   return intervalMs * (0.9 + (hash % 1000) / 5000)
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+export function timeOf(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** A time in milliseconds since 1970; undefined if it is absent or cannot be read. */
+export function msOf(time: string | undefined): number | undefined {
+  const ms = time === undefined ? Number.NaN : Date.parse(time)
+  return Number.isNaN(ms) ? undefined : ms
+}
+
+/** Work again after the shortest of some waits; never if there are none. */
+export function soonest(...waits: readonly (number | undefined)[]): Reconciled {
+  const known = waits.filter((ms) => ms !== undefined).filter((ms) => Number.isFinite(ms))
+  return known.length === 0 ? {} : { afterMs: Math.max(0, Math.min(...known)) }
 }

@@ -8,8 +8,8 @@ import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
 import { publishedFor, publishedParents } from './parent/published.ts'
 import { confirmAnnotation } from './parent/removal.ts'
 import { pollAnnotation, syncAnnotation } from './requests.ts'
-import { interfacesAffected } from './version/interface.ts'
 import { configOf } from './version/parent-of.ts'
+import { interfacesAffected } from './version/readme.ts'
 
 /** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */
 export function* affectedBy(

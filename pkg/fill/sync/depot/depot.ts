@@ -2,19 +2,25 @@
 
 import { hash } from 'node:crypto'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
-import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
+import { refOf, type StoredObject, type StoredRef } from '../../../records/store/store.ts'
 import { expiryOf } from '../../policy/policy.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, keyOf, latestOf, msOf, refOf, soonest, timeOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
+import {
+  addFinalizer,
+  dropFinalizer,
+  finalizerOf,
+  keyOf,
+  latestOf,
+  resourceOf,
+} from '../objects.ts'
 import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { heldBackIn } from '../parent/held-back.ts'
 import { handled, passOn, pollRequestOf, requestOf, resetForceSync } from '../requests.ts'
-import { resourceOf } from '../resource.ts'
 import { suspend, writeStatus } from '../status.ts'
-import { jittered, stalledWaitMs } from '../timings.ts'
-import { addFinalizer, dropFinalizer, finalizerOf } from '../version/finalizer.ts'
+import { jittered, msOf, soonest, stalledWaitMs, timeOf } from '../timings.ts'
 import {
   type DepotItem,
   type DepotStatus,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { normalizeVersion, type ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
-import { timeOf } from '../context.ts'
+import { timeOf } from '../timings.ts'
 
 /** A suspicious list of upstream that stays the same is accepted by itself after so many polls and so much time. */
 const acceptedAfter = { polls: 3, ms: 24 * 60 * 60_000 }

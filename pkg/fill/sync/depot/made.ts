@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, refOf, requireThere } from '../context.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
+import type { Context } from '../context.ts'
+import { requireThere } from '../objects.ts'
 import { appliedAnnotation, depotLabel, policyAnnotation } from '../parent/depot-label.ts'
 import type { DepotItem, DepotStatus } from './configs.ts'
 

@@ -11,8 +11,9 @@ import {
   type UpstreamProviderVersion,
   type UpstreamVersion,
 } from '../../sources/sources.ts'
-import { type Context, msOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { seenIn } from '../parent/seen.ts'
+import { msOf } from '../timings.ts'
 import { contentOfRelease, markOfCommit, markOfModule } from '../version/content-mark.ts'
 import type { DepotItem } from './configs.ts'
 

@@ -2,13 +2,14 @@
 
 import type { ProviderConfig, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import { FillError, type UpstreamVersion } from '../../sources/sources.ts'
 import { readyIn } from '../conditions.ts'
-import { type Context, keyOf, type OtherContent, refOf } from '../context.ts'
-import { ownedBy } from '../parent/children.ts'
+import type { Context } from '../context.ts'
+import { keyOf } from '../objects.ts'
+import { ownedBy } from '../parent/published.ts'
 import { ruleBasis } from '../version/signer-rule.ts'
-import { versionStatus } from '../version/work.ts'
+import { type OtherContent, versionStatus } from '../version/work.ts'
 
 /** Maximum number of releases of a provider that are asked for at once. */
 const maxReleasesAtOnce = 4

@@ -6,14 +6,18 @@ import {
   type ConditionState,
   conditionFalse,
   conditionTrue,
+  type StatusChange,
   settled,
 } from '../conditions.ts'
 import { isClockSkewed } from '../parent/held-back.ts'
-import { expiredCondition, heldBackCondition, unknownCondition } from '../parent/held-conditions.ts'
-import type { StatusChange } from '../status.ts'
 import type { DepotStatus } from './configs.ts'
-import { unknownExceptions } from './exceptions.ts'
 import type { ItemResult } from './item.ts'
+import {
+  expiredCondition,
+  heldBackCondition,
+  unknownCondition,
+  unknownExceptions,
+} from './policy-conditions.ts'
 
 const maxItems = 200
 

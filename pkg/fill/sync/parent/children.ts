@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { configRefOf, type ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
+import { configRefOf, normalizeVersion, type ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
-import type { AppliedObject, StoredObject } from '../../../records/store/store.ts'
-import { type Context, refOf, requireThere } from '../context.ts'
+import { type AppliedObject, refOf, type StoredObject } from '../../../records/store/store.ts'
+import type { Context } from '../context.ts'
 import { freeName, labelValue, objectName } from '../names.ts'
+import { requireThere } from '../objects.ts'
+import { writeStatus } from '../status.ts'
 import { isLeft } from '../version/missing.ts'
-import { isRefusing } from '../version/work.ts'
-import { type DesiredVersion, identityOf, identityOfStored } from './desired.ts'
-import { publishedFor } from './published.ts'
+import { isRefusing, type VersionStatus, versionStatus } from '../version/work.ts'
+import { type DesiredVersion, identityOf, identityOfStored, versionOfStored } from './desired.ts'
+import { ownedBy, publishedFor } from './published.ts'
 import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
 
 /** The config of a parent that its Versions repeat. */
@@ -24,14 +26,6 @@ export interface Children {
   readonly retained: number
   /** Those of them that a person has to confirm. */
   readonly held: HeldRemoval | undefined
-}
-
-/** Lists the Versions that a parent owns. */
-export function ownedBy(
-  { objects }: Pick<Context, 'objects'>,
-  { metadata }: StoredObject,
-): StoredObject[] {
-  return objects.list('Version', { namespace: metadata.namespace, ownerUid: metadata.uid })
 }
 
 /** Whether a Version stays although its parent does not name it: people marked it, or published it. */
@@ -187,4 +181,30 @@ function isApplied({ metadata, spec }: StoredObject, wanted: AppliedObject): boo
     has(metadata.annotations, annotations) &&
     has(spec as Record<string, unknown>, wanted.spec as object)
   )
+}
+
+/** Marks the Versions of a Module that upstream no longer lists, and those that it lists again. */
+export async function markGone(
+  context: Context,
+  parent: StoredObject,
+  missing: readonly string[],
+): Promise<void> {
+  const gone = new Set(missing.map(normalizeVersion))
+  await markVersions(context, ownedBy(context, parent), (child) => gone.has(versionOfStored(child)))
+}
+
+/** Marks the Versions that upstream no longer has, so that nobody tries to fetch them again. */
+export async function markVersions(
+  context: Context,
+  children: readonly StoredObject[],
+  isGone: (child: StoredObject) => boolean,
+): Promise<void> {
+  for (const child of children) {
+    const upstream = isGone(child) ? 'Gone' : undefined
+    if (versionStatus(child).upstream === upstream) continue
+    await writeStatus<VersionStatus>(context, child, () => ({
+      fields: { upstream },
+      conditions: {},
+    }))
+  }
 }

@@ -1,8 +1,8 @@
 import type { ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { ModuleOrigin } from '../../sources/sources.ts'
-import { type Context, refOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { absenceMs, jittered } from '../timings.ts'
 

@@ -1,4 +1,9 @@
-import type { StoredObject } from '../../../records/store/store.ts'
+/** Trust in the keys that sign providers: those that a config names, otherwise the one that signed the first version. */
+
+import type { ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Objects, StoredObject } from '../../../records/store/store.ts'
+import { FillError, type ProviderRelease } from '../../sources/sources.ts'
+import { ownedBy } from './published.ts'
 
 interface SignerFields {
   readonly signingKey?: string
@@ -58,4 +63,34 @@ export function firstSigner(
     if (first === undefined || at < first.at) first = { at, key }
   }
   return first?.key
+}
+
+/**
+ * Requires that the key that signed a release is trusted: it is in trustedKeys, or it signed the first version of the
+ * provider.
+ *
+ * @param version the key of the Version in work
+ * @throws FillError SigningKeyChanged, with the change that accepts the key
+ */
+export function requireTrust(
+  { objects, signers }: { readonly objects: Pick<Objects, 'list'>; readonly signers: FirstSigners },
+  { trustedKeys = [], keyPolicy }: Partial<ProviderConfig>,
+  { signer }: Pick<ProviderRelease, 'signer'>,
+  { parent, version }: { readonly parent: StoredObject | undefined; readonly version: string },
+): void {
+  if (signer === undefined || signer.trusted) return
+  const { fingerprint } = signer
+  if (trustedKeys.length > 0) {
+    throw new FillError(
+      'SigningKeyChanged',
+      `signed by ${fingerprint}, which is not in trustedKeys: add it there to accept it`,
+    )
+  }
+  if (parent === undefined || keyPolicy === 'Follow') return
+  const first = signers.of(parent, ownedBy({ objects }, parent), fingerprint, version)
+  if (first === fingerprint) return
+  throw new FillError(
+    'SigningKeyChanged',
+    `signed by ${fingerprint}, the first version by ${first}: add both to trustedKeys to accept it, or set keyPolicy: Follow`,
+  )
 }

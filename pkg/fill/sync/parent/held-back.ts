@@ -21,9 +21,10 @@ import {
   seenVersions,
   withoutExceptions,
 } from '../../policy/policy.ts'
-import { type Context, keyOf, msOf, timeOf } from '../context.ts'
-import { fitting } from './held-entries.ts'
-import { refusedVersions, withRefusedVersions } from './refused-versions.ts'
+import type { Context } from '../context.ts'
+import { keyOf } from '../objects.ts'
+import { msOf, timeOf } from '../timings.ts'
+import { fitting, refusedVersions, withRefusedVersions } from './refused-versions.ts'
 import { replacedIn, writeListing } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
 import { listingOf, rememberedVersions, seenIn } from './seen.ts'

@@ -8,8 +8,9 @@ import {
 } from '../../../api/lifecycle/lifecycle.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, timeOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { writeStatus } from '../status.ts'
+import { timeOf } from '../timings.ts'
 import { type VersionStatus, versionStatus } from '../version/work.ts'
 import { versionOfStored } from './desired.ts'
 

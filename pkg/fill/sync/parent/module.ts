@@ -3,10 +3,10 @@
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Context } from '../context.ts'
-import { resourceOf } from '../resource.ts'
-import { isRetained, ownedBy } from './children.ts'
+import { resourceOf } from '../objects.ts'
+import { isRetained } from './children.ts'
 import { identityOfStored, listedVersions, retention } from './desired.ts'
-import { publishedFor, versionsIn } from './published.ts'
+import { ownedBy, publishedFor, versionsIn } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 
 export function reconcileModule(

@@ -1,8 +1,9 @@
 import type { Provider } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { ProviderUpstream } from '../../sources/sources.ts'
-import { type Context, keyOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
+import { keyOf } from '../objects.ts'
 
 const lookupMs = 10_000
 

@@ -5,9 +5,9 @@ import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Platform, ProviderUpstream, UpstreamProviderVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { resourceOf } from '../resource.ts'
+import { resourceOf } from '../objects.ts'
 import { versionStatus } from '../version/work.ts'
-import { isRetained, ownedBy } from './children.ts'
+import { isRetained, markVersions } from './children.ts'
 import {
   type DesiredVersion,
   listedVersions,
@@ -17,9 +17,8 @@ import {
   versionOfStored,
 } from './desired.ts'
 import { firstSigner } from './first-signers.ts'
-import { markVersions } from './gone.ts'
 import { originOf } from './origin.ts'
-import { publishedFor, versionsIn } from './published.ts'
+import { ownedBy, publishedFor, versionsIn } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 import { isStored } from './removal.ts'
 

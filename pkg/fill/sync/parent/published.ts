@@ -1,6 +1,10 @@
 import { configRefOf } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { Objects, StoredObject, StoredRef } from '../../../records/store/store.ts'
-import { type Context, refOf } from '../context.ts'
+import {
+  type Objects,
+  refOf,
+  type StoredObject,
+  type StoredRef,
+} from '../../../records/store/store.ts'
 import { versionOfStored } from './desired.ts'
 
 /*
@@ -10,6 +14,10 @@ import { versionOfStored } from './desired.ts'
 
 const configOf = { Module: 'moduleConfig', Provider: 'providerConfig' } as const
 
+interface Records {
+  readonly objects: Pick<Objects, 'list'>
+}
+
 interface Config {
   readonly name?: string
   /** Target system of a module. */
@@ -17,7 +25,7 @@ interface Config {
 }
 
 /** Lists the Versions without an owner that name the config of a parent. */
-function named({ objects }: Pick<Context, 'objects'>, parent: StoredObject): StoredObject[] {
+function named({ objects }: Records, parent: StoredObject): StoredObject[] {
   const { namespace } = parent.metadata
   return objects
     .list('Version', { namespace, ownerUid: '' })
@@ -25,10 +33,8 @@ function named({ objects }: Pick<Context, 'objects'>, parent: StoredObject): Sto
 }
 
 /** Lists the Versions that people published for a parent. */
-export const publishedFor = (
-  context: Pick<Context, 'objects'>,
-  parent: StoredObject,
-): StoredObject[] => named(context, parent).filter(isPublished)
+export const publishedFor = (context: Records, parent: StoredObject): StoredObject[] =>
+  named(context, parent).filter(isPublished)
 
 /** The versions as a spec would list them. */
 export const versionsIn = (published: readonly StoredObject[]): { readonly version: string }[] =>
@@ -52,10 +58,8 @@ function isPublished({ metadata, spec }: StoredObject): boolean {
 }
 
 /** Lists the Versions of a parent whose archives people placed in storage, without saying more than their names. */
-export const placedFor = (
-  context: Pick<Context, 'objects'>,
-  parent: StoredObject,
-): StoredObject[] => named(context, parent).filter(isPlaced)
+export const placedFor = (context: Records, parent: StoredObject): StoredObject[] =>
+  named(context, parent).filter(isPlaced)
 
 const isPlaced = ({ metadata, spec }: StoredObject): boolean =>
   metadata.ownerReferences.length === 0 &&
@@ -80,3 +84,8 @@ function isOf(version: StoredObject, { kind, metadata, spec }: StoredObject): bo
 
 const fieldOf = (spec: unknown, name: string): unknown =>
   (spec as Readonly<Record<string, unknown>>)[name]
+
+/** Lists the Versions that a parent owns. */
+export function ownedBy({ objects }: Records, { metadata }: StoredObject): StoredObject[] {
+  return objects.list('Version', { namespace: metadata.namespace, ownerUid: metadata.uid })
+}

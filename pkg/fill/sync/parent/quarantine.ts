@@ -12,15 +12,16 @@ import {
   refusalOf,
   withoutExceptions,
 } from '../../policy/policy.ts'
-import { type Context, keyOf, timeOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { reportException } from '../decisions.ts'
 import { denyingPolicyOf } from '../depot/configs.ts'
+import { keyOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
+import { timeOf } from '../timings.ts'
 import { configOf } from '../version/parent-of.ts'
-import type { VersionPlan } from '../version/plan.ts'
-import { type VersionStatus, versionStatus } from '../version/work.ts'
-import { ownedBy } from './children.ts'
+import { type VersionPlan, type VersionStatus, versionStatus } from '../version/work.ts'
 import { depotLabel } from './depot-label.ts'
+import { ownedBy } from './published.ts'
 
 const by = 'UpstreamPolicy'
 

@@ -3,15 +3,22 @@
  * signed those of a provider, or that nobody did.
  */
 
+import { heldWhys, whyHeld } from '../../../api/held/held.ts'
 import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, keyOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { signatureOwnerOf } from '../depot/configs.ts'
+import { keyOf } from '../objects.ts'
 import { breakRefusalOf, signerRefusalOf } from '../version/signer-rule.ts'
-import { ownedBy } from './children.ts'
 import { depotLabel } from './depot-label.ts'
-import { fitting, type HeldEntry } from './held-entries.ts'
+import { ownedBy } from './published.ts'
 import { depotOf } from './quarantine.ts'
+
+const maxHeldBack = 1000
+/** Reasons are written by people, and can be long. */
+const maxHeldBytes = 200_000
+
+export type HeldEntry = NonNullable<ListingMemory['heldBack']>[number]
 
 type PolicyContext = Pick<Context, 'objects' | 'apiGroup' | 'clock' | 'installation'>
 
@@ -63,4 +70,30 @@ export function withRefusedVersions(
   const all = [...others, ...refused]
   if (all.length === 0 && rest.seen === undefined) return undefined
   return { ...rest, ...fitting(all, unlisted) }
+}
+
+/**
+ * As many as a status can hold: first those that come in next, last those that people do not wait for.
+ *
+ * @param unlisted how many more there are
+ */
+export function fitting(
+  held: readonly HeldEntry[],
+  unlisted = 0,
+): Pick<ListingMemory, 'heldBack' | 'heldBackCount'> {
+  if (held.length === 0) return {}
+  const kept = cut(held)
+  const total = held.length + unlisted
+  if (kept.length === total) return { heldBack: kept }
+  const rank = (one: HeldEntry) => `${heldWhys.indexOf(whyHeld(one))} ${one.until ?? ''}`
+  const sorted = held.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+  return { heldBack: cut(sorted), heldBackCount: total }
+}
+
+function cut(held: readonly HeldEntry[]): HeldEntry[] {
+  let left = maxHeldBytes
+  return held.slice(0, maxHeldBack).filter((one) => {
+    left -= Buffer.byteLength(JSON.stringify(one))
+    return left >= 0
+  })
 }

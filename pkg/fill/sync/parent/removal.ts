@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { conditionOf } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { Objects, StoredObject } from '../../../records/store/store.ts'
-import { conditionTrue } from '../conditions.ts'
-import { type Context, latestOf, refOf } from '../context.ts'
-import type { AnyStatus } from '../status.ts'
+import { type Objects, refOf, type StoredObject } from '../../../records/store/store.ts'
+import { type AnyStatus, conditionTrue } from '../conditions.ts'
+import type { Context } from '../context.ts'
+import { latestOf } from '../objects.ts'
 import { versionStatus } from '../version/work.ts'
 import { identityOfStored } from './desired.ts'
 

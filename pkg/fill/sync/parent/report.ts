@@ -7,11 +7,11 @@ import {
   conditionFalse,
   conditionTrue,
   conditionUnknown,
+  isPatience,
   readyIn,
+  type StatusChange,
   settled,
 } from '../conditions.ts'
-import { isPatience } from '../failure.ts'
-import type { StatusChange } from '../status.ts'
 import { versionStatus } from '../version/work.ts'
 import type { Skipped } from './desired.ts'
 

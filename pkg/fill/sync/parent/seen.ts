@@ -3,7 +3,7 @@
 import { ListingMemory, normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { SeenVersion } from '../../policy/policy.ts'
-import { msOf, timeOf } from '../context.ts'
+import { msOf, timeOf } from '../timings.ts'
 import type { ParentStatus } from './report.ts'
 
 /** API servers refuse objects of more than about 1.5 MB. */

@@ -1,16 +1,16 @@
 /** Content that a Depot let in, compared with what its upstream has when it is fetched. */
 
 import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import { agesFor, isSameMark } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, keyOf, latestOf, msOf, refOf, timeOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import type { DepotStatus } from '../depot/configs.ts'
+import { keyOf, latestOf } from '../objects.ts'
 import { writeListing } from '../parent/replaced.ts'
+import { msOf, timeOf } from '../timings.ts'
 import { letIn } from './let-in.ts'
-import type { UpstreamOffer, VersionPlan } from './plan.ts'
-import type { Situation } from './sync-version.ts'
-import type { VersionWork } from './work.ts'
+import type { Situation, UpstreamOffer, VersionPlan, VersionWork } from './work.ts'
 
 /**
  * Tells why a stored archive stays although upstream has other content: the policy of the Depot does not let that in yet.

@@ -1,12 +1,13 @@
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { type Context, latestOf, soonest } from '../context.ts'
+import type { Context } from '../context.ts'
+import { latestOf } from '../objects.ts'
+import { soonest } from '../timings.ts'
 import { compareStored } from './comparison.ts'
 import { document } from './document.ts'
-import type { StoragePlace } from './plan.ts'
 import { keepSource, type SourceNeed } from './provider-source.ts'
 import { verificationDueMs } from './verify.ts'
-import { versionStatus } from './work.ts'
+import { type StoragePlace, versionStatus } from './work.ts'
 
 /**
  * Stores what belongs to a stored archive, such as its documentation, and compares it with the previous version.

@@ -12,28 +12,36 @@ import {
 import { compareModules } from '../../../archives/compare/compare.ts'
 import { unpackDocs } from '../../../archives/docs/docs.ts'
 import { printable } from '../../../base/errors/errors.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import { FillError } from '../../sources/sources.ts'
 import {
   type ConditionState,
   conditionFalse,
   conditionTrue,
   conditionUnknown,
+  type StatusChange,
 } from '../conditions.ts'
-import { type Context, keyOf, latestOf, refOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
+import { keyOf, latestOf, resourceOf } from '../objects.ts'
 import { versionOfStored } from '../parent/desired.ts'
 import { publishedFor } from '../parent/published.ts'
-import { resourceOf } from '../resource.ts'
-import { type StatusChange, writeStatus } from '../status.ts'
+import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { docsInArchive } from './document.ts'
-import { type Earlier, earlierOf, earlierOfAll } from './earlier.ts'
+import { earlierOf, earlierOfAll } from './earlier.ts'
 import { moduleConfigOf } from './parent-of.ts'
-import { storedPlaceOf, type VersionPlan } from './plan.ts'
+import { storedPlaceOf } from './plan.ts'
 import { storedDocs } from './readme.ts'
-import { docsIn } from './status.ts'
-import { type Candidate, type VersionStatus, type VersionWork, versionStatus } from './work.ts'
+import {
+  type Candidate,
+  docsIn,
+  type Earlier,
+  type VersionPlan,
+  type VersionStatus,
+  type VersionWork,
+  versionStatus,
+} from './work.ts'
 
 const maxReasons = 3
 const maxReasonBytes = 200

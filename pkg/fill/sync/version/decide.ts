@@ -1,4 +1,4 @@
-import type { ReplacePolicy } from './plan.ts'
+import type { ReplacePolicy } from './work.ts'
 
 interface StoredArtifact {
   readonly contentDigest?: string | undefined

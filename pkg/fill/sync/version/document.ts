@@ -1,47 +1,17 @@
-import { inspectProvider } from '../../../archives/archive/archive.ts'
+import { inspectProvider, visitFiles } from '../../../archives/archive/archive.ts'
 import { type PackedDocs, PageCollector, packedDocsOf } from '../../../archives/docs/docs.ts'
-import type { Clock } from '../../../base/pacing/pacing.ts'
 import { readmeRefOf, type StoredObject } from '../../../records/store/store.ts'
-import { type Context, latestOf } from '../context.ts'
+import type { Context } from '../context.ts'
+import { latestOf, resourceOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { rewritingBytes, undocumented } from './fetch.ts'
-import { wantsInterface } from './interface.ts'
-import { pagesFromSource, pagesSourceOf } from './pages-source.ts'
-import type { StoragePlace } from './plan.ts'
-import { storedDocs, writeReadme } from './readme.ts'
-import { docsFields, docsIn } from './status.ts'
-import { storeDocs } from './store.ts'
-import { readStored } from './stored-file.ts'
-import { type VersionStatus, versionStatus } from './work.ts'
-
-const pauseMs = 10 * 60_000
-
-/** Limits how many stored archives are read for their documentation, so that new versions do not wait for long. */
-export class DocsAllowance {
-  readonly #clock: Clock
-  readonly #maxAtOnce: number
-  #left: number
-  #untilMs = 0
-
-  constructor(clock: Clock, maxAtOnce = 200) {
-    this.#clock = clock
-    this.#maxAtOnce = maxAtOnce
-    this.#left = maxAtOnce
-  }
-
-  /** Takes one. @returns how long to wait if there is none */
-  take(): number | undefined {
-    const nowMs = this.#clock()
-    if (this.#untilMs <= nowMs) {
-      this.#left = this.#maxAtOnce
-      this.#untilMs = nowMs + pauseMs
-    }
-    if (this.#left === 0) return this.#untilMs - nowMs
-    this.#left -= 1
-    return undefined
-  }
-}
+import { providerConfigOf } from './parent-of.ts'
+import { placeOf } from './plan.ts'
+import { storedDocs, wantsInterface, writeReadme } from './readme.ts'
+import { docsFields } from './status.ts'
+import { readStored, storeDocs } from './store.ts'
+import { docsIn, type StoragePlace, type VersionStatus, versionStatus } from './work.ts'
 
 /**
  * Makes the documentation of a stored module that has none, and writes its README. An earlier release or a person stored the
@@ -220,3 +190,46 @@ async function pagesIn(
 
 const isModuleVersion = ({ spec }: StoredObject): boolean =>
   (spec as { readonly type?: string }).type === 'Module'
+
+/**
+ * Fetches the documentation of a provider version from the repository that its config names.
+ *
+ * @returns undefined if the config names none
+ * @throws FillError, ArchiveError
+ */
+async function pagesFromSource(
+  context: Context,
+  object: StoredObject,
+  signal: AbortSignal,
+): Promise<PackedDocs | undefined> {
+  const place = pagesSourceOf(context, object)
+  if (place === undefined) return undefined
+  const { source, name, version, githubClientConfig } = place
+  const { namespace } = object.metadata
+  const key = JSON.stringify([namespace, name, version, source])
+  const upstream = context.sources.module({ name, source, githubClientConfig }, namespace)
+  const limits = context.limits.module
+  const fetched = async () => {
+    // It begins after the wait for another caller.
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
+    const resolved = await upstream.resolve(version, { signal: deadline })
+    const { file, path } = await upstream.fetch(resolved, { signal: deadline, limits })
+    try {
+      const pages = new PageCollector()
+      await visitFiles({ file: file.path, limits, signal }, pages.take, path)
+      return await pages.packed({ isEmptyToo: true })
+    } finally {
+      await file.remove()
+    }
+  }
+  return context.pages.get(key, fetched, { signal })
+}
+
+/** The repository with the documentation of a provider version; undefined for modules, too. */
+function pagesSourceOf(context: Context, object: StoredObject) {
+  const version = resourceOf('Version', latestOf(context, object))
+  if (version.spec.type !== 'Provider') return undefined
+  const { parent, configName: name, version: number } = placeOf(context, version)
+  const { docs: source, githubClientConfig } = providerConfigOf(parent, version)
+  return source && { source, name, version: number, githubClientConfig }
+}

@@ -1,15 +1,9 @@
 import semver, { type SemVer } from 'semver'
 import { conditionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { isPatience } from '../failure.ts'
+import { isPatience } from '../conditions.ts'
 import { versionOfStored } from '../parent/desired.ts'
-import { versionStatus } from './work.ts'
-
-/**
- * The stored version whose callers expect that another one does not break them: the one before it of the same major version.
- * `awaited`: that one is still to be stored. Undefined: there is none, or the number promises nothing, as before 1.0.0.
- */
-export type Earlier = StoredObject | 'awaited' | undefined
+import { type Earlier, versionStatus } from './work.ts'
 
 interface Numbered {
   readonly number: SemVer

@@ -1,12 +1,11 @@
 import { sourceFileOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, latestOf } from '../context.ts'
+import type { Context } from '../context.ts'
+import { latestOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
-import type { StoragePlace } from './plan.ts'
-import { docsIn, filesIn, movedStatus } from './status.ts'
-import { storeFile } from './store.ts'
-import { readStored } from './stored-file.ts'
-import { type VersionStatus, versionStatus } from './work.ts'
+import { movedStatus } from './status.ts'
+import { readStored, storeFile } from './store.ts'
+import { docsIn, filesIn, type StoragePlace, type VersionStatus, versionStatus } from './work.ts'
 
 interface Move {
   readonly from: StoragePlace

@@ -1,23 +1,32 @@
+import type { Reason } from '../../../base/errors/errors.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, keyOf, latestOf } from '../context.ts'
+import { conditionTrue, type StatusChange } from '../conditions.ts'
+import type { Context } from '../context.ts'
+import { keyOf, latestOf } from '../objects.ts'
 import { quarantinedByPolicy } from '../parent/quarantine.ts'
-import { type StatusChange, writeStatus } from '../status.ts'
+import { writeStatus } from '../status.ts'
 import { compareCandidate } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
-import { heldForScan, type StoragePlace, type UpstreamOffer, type VersionPlan } from './plan.ts'
-import { progressOf } from './progress.ts'
+import { heldForScan } from './plan.ts'
 import { writeReadme } from './readme.ts'
 import {
   driftedStatus,
   driftMessage,
   keptStatus,
   storedStatus,
-  substitutionOf,
   type UpstreamContent,
 } from './status.ts'
 import { objectsOf, store } from './store.ts'
-import { reportSubstitution } from './substitution.ts'
-import type { Candidate, VersionStatus, VersionWork } from './work.ts'
+import { reportSubstitution, substitutionOf } from './substitution.ts'
+import type {
+  Candidate,
+  StoragePlace,
+  UpstreamOffer,
+  VersionPlan,
+  VersionStatus,
+  VersionWork,
+} from './work.ts'
 
 interface Situation {
   readonly plan: VersionPlan
@@ -182,4 +191,45 @@ async function reportDrift(
   if (substitution !== undefined) return
   const note = driftMessage(before, upstream, isRefused ? 'served' : 'replaceable')
   context.objects.event({ object, type: 'Warning', reason: 'UpstreamChanged', note })
+}
+
+interface Progress {
+  /** Reports that the spool has no room. */
+  readonly waiting: () => void
+  /** Resolves when all writes have ended. */
+  readonly end: () => Promise<void>
+}
+
+/** Reports in the status that a fetch is going on. */
+function progressOf(context: Context, object: StoredObject): Progress {
+  let writing = Promise.resolve()
+  const tell = (reason: Reason, message: string) => {
+    writing = report(writing, reason, message)
+  }
+  const report = async (before: Promise<void>, reason: Reason, message: string) => {
+    await before
+    const { kind, namespace, name } = refOf(object)
+    const current = context.objects.get(kind, namespace, name)
+    if (current === undefined) return
+    try {
+      await writeStatus<VersionStatus>(context, current, (status) => ({
+        fields: { syncStatus: status?.synced === true ? 'Synced' : 'Fetching' },
+        conditions: { Reconciling: conditionTrue(reason, message) },
+        isProgress: true,
+      }))
+    } catch (error) {
+      context.log.info({ key: name, err: error }, 'progress was not written')
+    }
+  }
+  const timer = setTimeout(
+    () => tell('Progressing', 'the archive is being fetched'),
+    context.timings.progressMs,
+  )
+  return {
+    waiting: () => tell('WaitingForSpool', 'waits for room in the spool'),
+    end: async () => {
+      clearTimeout(timer)
+      await writing
+    },
+  }
 }

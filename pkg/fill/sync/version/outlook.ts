@@ -1,35 +1,22 @@
 /** Says what reconciling a Version would do, without fetching, storing or removing its archive. */
 
-import type { Reason } from '../../../base/errors/errors.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { type Context, type DryRun, keyOf } from '../context.ts'
+import type { Context, DryRun, VersionOutlook } from '../context.ts'
 import { failureOf } from '../failure.ts'
+import { keyOf, resourceOf } from '../objects.ts'
 import { depotLabel } from '../parent/depot-label.ts'
 import { requestOf } from '../requests.ts'
-import { resourceOf } from '../resource.ts'
 import { heldContent } from './aged.ts'
 import { isStillRefused } from './comparison.ts'
 import { decide, decideToFetch } from './decide.ts'
 import { hasDocumentation, isInArchive } from './document.ts'
-import { planOf, storedPlaceOf, type VersionPlan } from './plan.ts'
+import { planOf, storedPlaceOf, upstreamOf } from './plan.ts'
 import { driftMessage } from './status.ts'
-import { isOffered, mayHaveChanged, type Situation, situationOf } from './sync-version.ts'
+import { isOffered, mayHaveChanged, situationOf } from './sync-version.ts'
 import { mayTakeBack } from './take-back.ts'
-import { upstreamOf } from './upstream.ts'
 import { verifyStored } from './verify.ts'
-import type { SyncAttempt, VersionStatus, VersionWork } from './work.ts'
-
-export type VersionOutlook =
-  | { readonly step: 'keep' }
-  /**
-   * `return`: it gets the archive that it left in storage. `restore`: its archive is missing or altered. `move`: the archive is
-   * copied to the storage that the spec names now. `document`: its documentation is made again.
-   */
-  | { readonly step: 'fetch' | 'return' | 'restore' | 'replace' | 'move' | 'document' }
-  /** `wait`: the stored archive stays until the policy lets in upstream's other content. */
-  | { readonly step: 'wait'; readonly message: string }
-  | { readonly step: 'drift' | 'fail'; readonly reason: Reason; readonly message: string }
+import type { Situation, SyncAttempt, VersionPlan, VersionStatus, VersionWork } from './work.ts'
 
 export async function foresee(
   context: Context,

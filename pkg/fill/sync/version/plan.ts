@@ -15,68 +15,28 @@ import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { shownUrl } from '../../egress/egress.ts'
 import { hasScan, quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
-import { type FetchOptions, FillError, type UpstreamOptions } from '../../sources/sources.ts'
-import { type Context, keyOf, timeOf } from '../context.ts'
+import { FillError } from '../../sources/sources.ts'
+import type { Context } from '../context.ts'
 import { addressOf } from '../depot/listing.ts'
+import { keyOf } from '../objects.ts'
+import { requireTrust } from '../parent/first-signers.ts'
+import { timeOf } from '../timings.ts'
 import { contentOfRelease, markOfModule, markOfRevision } from './content-mark.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
-import { requireTrust } from './key-trust.ts'
 import { configOf, moduleConfigOf, parentOfVersion, providerConfigOf } from './parent-of.ts'
 import { requireSigner } from './signer-rule.ts'
-import type { Candidate } from './work.ts'
-
-/** Whether upstream's current archive may replace the stored one. */
-export type ReplacePolicy = 'never' | 'ask' | 'follow'
+import type {
+  PlacedVersion,
+  StoragePlace,
+  UpstreamOffer,
+  VersionPlan,
+  VersionWork,
+} from './work.ts'
 
 /** A list from which the Depot let the version in, or a younger one. */
 const listMaxAgeMs = 24 * 60 * 60_000
 
 type PlaceContext = Pick<Context, 'objects' | 'archives'>
-
-/** A place of archives. */
-export interface StoragePlace {
-  readonly storage: StorageConfig
-  /** Name of the module or provider in storage. */
-  readonly configName: string
-  readonly place: ArchivePlace
-  /** Names the place, whatever its other settings. */
-  readonly placeId: string
-}
-
-/** The place that the spec of a Version names. */
-export interface PlacedVersion extends StoragePlace {
-  /** Without a leading `v`. */
-  readonly version: string
-  readonly parent: StoredObject | undefined
-}
-
-/** The source of a Version's archive, and the rules for replacing the archive. */
-export interface VersionPlan extends PlacedVersion {
-  readonly type: Version['spec']['type']
-  readonly policy: ReplacePolicy
-  /** Digest of everything that the archive is made from, except for upstream's current content. */
-  readonly sourceKey: string
-  /** Host and path of the source, as policies name it. */
-  readonly address: string
-  /** The same for an archive in another place. */
-  keyIn(placed: StoragePlace): string
-  /** The host that is asked first; upstream may name others. */
-  readonly host: string
-  /** Asks upstream, which verifies the signature of a provider's checksums. @throws FillError */
-  ask(options: UpstreamOptions): Promise<UpstreamOffer>
-}
-
-/** The current content of an upstream. */
-export interface UpstreamOffer {
-  readonly revision: string
-  /** Place of the archive, without credentials. */
-  readonly from: string
-  /** Names the content as a list of its Depot does; undefined if lists cannot. @throws FillError */
-  mark(options: UpstreamOptions): Promise<string | undefined>
-  /** @throws FillError SigningKeyChanged, or RuleRefused if a rule refuses its signer */
-  requireTrust(): void
-  fetch(options: FetchOptions): Promise<Candidate>
-}
 
 /** @throws FillError InvalidSpec */
 export function placeOf(context: PlaceContext, version: Version): PlacedVersion {
@@ -228,7 +188,10 @@ function providerPlan(context: Context, version: Version, placed: PlacedVersion)
         requireTrust() {
           // A signer that a rule refuses has nothing to do with the trusted one.
           requireSigner(context, version, { parent: placed.parent, address }, release)
-          requireTrust(context, config, placed.parent, release, keyOf(metadata))
+          requireTrust(context, config, release, {
+            parent: placed.parent,
+            version: keyOf(metadata),
+          })
         },
         fetch: async (fetching) => {
           const fetched = await upstream.fetch(release, fetching)
@@ -283,4 +246,25 @@ function sourceKeyOf(
 ): string {
   const text = JSON.stringify([version, configName, placeId, ...parts])
   return `sha256:${hash('sha256', text).slice(0, 32)}`
+}
+
+/** Versions of a repository that are looked at within this time share its list. */
+const sharedListMs = 60_000
+
+/** Asks upstream, and requires that its signing key is trusted. @throws FillError */
+export async function upstreamOf(
+  context: Context,
+  plan: VersionPlan,
+  { attempt, signal }: Pick<VersionWork, 'attempt' | 'signal'>,
+  maxAgeMs = sharedListMs,
+): Promise<UpstreamOffer> {
+  const urgent = attempt.request !== undefined
+  const offer = await plan.ask({
+    signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.listMs)]),
+    urgent,
+    maxAgeMs: urgent ? 0 : maxAgeMs,
+  })
+  attempt.revision = offer.revision
+  offer.requireTrust()
+  return offer
 }

@@ -19,17 +19,22 @@ import {
   type ResolvedVersion,
   type UpstreamOptions,
 } from '../../sources/sources.ts'
-import { type Context, keyOf, latestOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
-import type { SyncRequest } from '../requests.ts'
-import { resourceOf } from '../resource.ts'
+import { keyOf, latestOf, resourceOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { providerConfigOf } from './parent-of.ts'
-import { placeOf, type StoragePlace } from './plan.ts'
+import { placeOf } from './plan.ts'
 import { sourcedStatus } from './status.ts'
 import { storeBytes } from './store.ts'
-import { type VersionStatus, versionStatus } from './work.ts'
+import {
+  type SourceFiles,
+  type StoragePlace,
+  type SyncRequest,
+  type VersionStatus,
+  versionStatus,
+} from './work.ts'
 
 type GithubClientConfig = ProviderConfig['githubClientConfig']
 
@@ -46,12 +51,6 @@ const names = ['go.mod', 'go.sum'] as const
 const maxFileBytes = 4 * 1024 * 1024
 /** Larger ones are read anew for each platform, because they would fill the memory. */
 const maxSharedBytes = 1024 * 1024
-
-/** The go.mod and go.sum of a version, packed, or why there are none. */
-export type SourceFiles = { readonly revision: string } & (
-  | { readonly bytes: Buffer; readonly sha256: string }
-  | { readonly problem: string }
-)
 
 export interface SourceNeed {
   readonly signal: AbortSignal

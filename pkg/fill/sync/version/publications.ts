@@ -10,7 +10,8 @@ import {
 import { jsonOf, messageOf } from '../../../base/errors/errors.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
-import { type Context, msOf, timeOf } from '../context.ts'
+import type { Context } from '../context.ts'
+import { msOf, timeOf } from '../timings.ts'
 
 /** The Version that a publication creates, and who publishes it. */
 interface PublicationNote {

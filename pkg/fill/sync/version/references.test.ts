@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { namesOf, othersNaming } from './references.ts'
+import { othersNaming } from './references.ts'
+import { namesOf } from './work.ts'
 
 const metadata = {
   name: 'vpc-1-0-0',

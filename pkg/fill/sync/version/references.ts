@@ -1,11 +1,11 @@
 import { sha256Hex, type Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, msOf } from '../context.ts'
-import { resourceOf } from '../resource.ts'
-import { placeOf, recordedPlace, type StoragePlace, storedPlaceOf } from './plan.ts'
-import { docsIn, filesIn } from './status.ts'
-import { versionStatus } from './work.ts'
+import type { Context } from '../context.ts'
+import { resourceOf } from '../objects.ts'
+import { msOf } from '../timings.ts'
+import { placeOf, recordedPlace, storedPlaceOf } from './plan.ts'
+import { docsIn, filesIn, namesOf, type StoragePlace, versionStatus } from './work.ts'
 
 type Place = StoragePlace['place']
 
@@ -13,16 +13,6 @@ type Place = StoragePlace['place']
 export interface StoredFile {
   readonly fileName: string
   readonly at: StoragePlace
-}
-
-/**
- * Lists the objects in storage that a Version has put there or still needs. Depot stores no name with a folder in it: such a
- * name was written by somebody else, and would reach into the place of a module whose folder is below this one.
- */
-export function namesOf(object: StoredObject): string[] {
-  const status = versionStatus(object)
-  const replaced = (status.replaced ?? []).map(({ fileName }) => fileName)
-  return [...filesIn(status), ...replaced].filter((file) => !file.includes('/'))
 }
 
 /** The same with their places. @throws FillError InvalidSpec if a place is not known */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { type Context, msOf, timeOf } from '../context.ts'
-import { jittered } from '../timings.ts'
+import type { Context } from '../context.ts'
+import { jittered, msOf, timeOf } from '../timings.ts'
 import type { SyncAttempt, VersionStatus, VersionWork } from './work.ts'
 
 type Attempted = NonNullable<VersionStatus['attempted']>

@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import { folderObjects, type Objects } from '../../../records/store/store.ts'
-import { resourceOf } from '../resource.ts'
-import { AwaitedReleases } from './awaited-releases.ts'
-import { awaitRelease, wakeRelease } from './release.ts'
+import { resourceOf } from '../objects.ts'
+import { AwaitedReleases, awaitRelease, wakeRelease } from './release.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-release-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -5,13 +5,19 @@ import {
   type Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt } from '../../../base/errors/errors.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import type { Clock } from '../../../base/pacing/pacing.ts'
+import {
+  type Objects,
+  refOf,
+  type StoredObject,
+  type StoredRef,
+} from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
-import { type Context, keyOf, msOf, refOf } from '../context.ts'
-import { ownedBy } from '../parent/children.ts'
+import { keyOf, resourceOf } from '../objects.ts'
 import { versionOfStored } from '../parent/desired.ts'
-import { resourceOf } from '../resource.ts'
+import { ownedBy } from '../parent/published.ts'
+import { msOf } from '../timings.ts'
 import { parentOfVersion } from './parent-of.ts'
 import type { VersionWork } from './work.ts'
 
@@ -19,6 +25,7 @@ import type { VersionWork } from './work.ts'
 const publishingMs = 60_000
 
 type Work = Pick<VersionWork, 'object' | 'version'>
+type Records = Pick<Objects, 'get' | 'list'>
 
 /**
  * Holds a Version back until all platforms that were published with it have one, so that nobody is served half of a release.
@@ -27,7 +34,15 @@ type Work = Pick<VersionWork, 'object' | 'version'>
  * @throws FillError ReleaseIncomplete
  */
 export function awaitRelease(
-  { objects, clock, awaited }: Pick<Context, 'objects' | 'clock' | 'awaited'>,
+  {
+    objects,
+    clock,
+    awaited,
+  }: {
+    readonly objects: Records
+    readonly clock: Clock
+    readonly awaited: AwaitedReleases
+  },
   { object, version }: Work,
 ): Reconciled | undefined {
   const { metadata } = object
@@ -50,7 +65,13 @@ export function awaitRelease(
  * would wake each other for ever.
  */
 export function wakeRelease(
-  { wake, awaited }: Pick<Context, 'wake' | 'awaited'>,
+  {
+    wake,
+    awaited,
+  }: {
+    readonly wake: (ref: StoredRef, priority: 'user') => void
+    readonly awaited: AwaitedReleases
+  },
   object: StoredObject,
 ): void {
   for (const ref of awaited.take(releaseIdOf(object))) wake(ref, 'user')
@@ -60,7 +81,7 @@ const releaseIdOf = (object: StoredObject): string =>
   `${object.metadata.namespace}/${providerOf(object)} ${versionOfStored(object)}`
 
 /** Versions of the same version and provider: those that people published, and those that a Depot fetched. */
-function siblingsOf(objects: Context['objects'], version: Version): readonly Version[] {
+function siblingsOf(objects: Records, version: Version): readonly Version[] {
   const number = versionOfStored(version)
   const { namespace } = version.metadata
   const parent = parentOfVersion({ objects }, version)
@@ -80,4 +101,36 @@ function siblingsOf(objects: Context['objects'], version: Version): readonly Ver
 function providerOf({ spec }: StoredObject): string | undefined {
   const { type, providerConfigRef } = spec as Partial<Version['spec']>
   return type === 'Provider' ? providerConfigRef?.name : undefined
+}
+
+/** The Versions that wait for other platforms of their release. */
+export class AwaitedReleases {
+  readonly #waiting = new Map<string, Map<string, StoredRef>>()
+  /** The release for which a Version waits. */
+  readonly #releases = new Map<string, string>()
+
+  /** @param release a version of a provider */
+  wait(release: string, ref: StoredRef): void {
+    const key = keyOf(ref)
+    this.end(key)
+    this.#releases.set(key, release)
+    const waiting = this.#waiting.get(release) ?? new Map<string, StoredRef>()
+    this.#waiting.set(release, waiting.set(key, ref))
+  }
+
+  /** Forgets a Version that does not wait any more. */
+  end(key: string): void {
+    const release = this.#releases.get(key) ?? ''
+    this.#releases.delete(key)
+    const waiting = this.#waiting.get(release)
+    waiting?.delete(key)
+    if (waiting?.size === 0) this.#waiting.delete(release)
+  }
+
+  /** Takes those that wait for other platforms of a release. */
+  take(release: string): readonly StoredRef[] {
+    const refs = [...(this.#waiting.get(release)?.values() ?? [])]
+    for (const ref of refs) this.end(keyOf(ref))
+    return refs
+  }
 }

@@ -4,10 +4,9 @@ import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf } from '../../../base/errors/errors.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import type { Notes, StoredObject } from '../../../records/store/store.ts'
-import { keyOf } from '../context.ts'
+import { keyOf } from '../objects.ts'
 import { identityOfStored } from '../parent/desired.ts'
-import { namesOf } from './references.ts'
-import { isRefusing, type VersionStatus, versionStatus } from './work.ts'
+import { isRefusing, namesOf, type VersionStatus, versionStatus } from './work.ts'
 
 /** A Version that is gone or lost its status, and whose archive is still in storage. */
 export interface LeftVersion {

@@ -1,27 +1,24 @@
-import type { StoredObject } from '../../../records/store/store.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import { conditionFalse } from '../conditions.ts'
-import { type Context, keyOf, msOf, refOf, timeOf } from '../context.ts'
+import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
-import { resourceOf } from '../resource.ts'
+import { dropFinalizer, finalizerOf, keyOf, resourceOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
-import { absenceMs, jittered } from '../timings.ts'
-import { dropFinalizer, finalizerOf } from './finalizer.ts'
-import { planOf, requireGrant } from './plan.ts'
+import { absenceMs, jittered, msOf, timeOf } from '../timings.ts'
+import { planOf, requireGrant, upstreamOf } from './plan.ts'
 import {
   filesOf,
   isAllKnown,
   isLinked,
   leavesArchive,
-  namesOf,
   othersNaming,
   type StoredFile,
 } from './references.ts'
 import { placeFields } from './status.ts'
-import { upstreamOf } from './upstream.ts'
-import { isRefusing, type VersionStatus, versionStatus } from './work.ts'
+import { isRefusing, namesOf, type VersionStatus, versionStatus } from './work.ts'
 
 /** When to try again if another Version is being stored as the same archive. */
 export const heldMs = 1_000

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { wholePolicyOf } from '../depot/configs.ts'
 import { depotOf } from '../parent/quarantine.ts'
 import { letIn } from './let-in.ts'
-import type { PlacedVersion, VersionPlan } from './plan.ts'
+import type { PlacedVersion, VersionPlan } from './work.ts'
 
 type HeldEntry = Omit<NonNullable<ListingMemory['heldBack']>[number], 'version'>
 

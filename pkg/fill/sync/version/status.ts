@@ -1,18 +1,24 @@
-import {
-  type ArchiveDocs,
-  type ArchiveSource,
-  type Artifact,
-  docsFileName,
-  sourceFileOf,
-} from '../../../api/v1alpha1/v1alpha1.ts'
+import type { ArchiveDocs, ArchiveSource, Artifact } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { FillError } from '../../sources/sources.ts'
-import { type ConditionChanges, conditionFalse, conditionTrue, settled } from '../conditions.ts'
-import { timeOf } from '../context.ts'
+import {
+  type ConditionChanges,
+  conditionFalse,
+  conditionTrue,
+  type StatusChange,
+  settled,
+} from '../conditions.ts'
 import { failureText } from '../failure.ts'
-import type { StatusChange } from '../status.ts'
-import type { StoragePlace, VersionPlan } from './plan.ts'
+import { timeOf } from '../timings.ts'
 import type { ReadmeFields } from './readme.ts'
-import type { Candidate, SyncAttempt, VersionStatus } from './work.ts'
+import { type Substitution, withSubstitution } from './substitution.ts'
+import {
+  type Candidate,
+  filesIn,
+  type StoragePlace,
+  type SyncAttempt,
+  type VersionPlan,
+  type VersionStatus,
+} from './work.ts'
 
 type Change = StatusChange<VersionStatus>
 
@@ -23,7 +29,7 @@ export interface UpstreamContent {
 }
 
 const maxPreviousDigests = 5
-const maxSubstitutions = 10
+
 /** The definition of Versions allows as many. */
 const maxReplaced = 100
 
@@ -152,24 +158,6 @@ export const docsFields = ({ sha256, sizeBytes }: ArchiveDocs): ArchiveDocs => (
 /** Files next to an archive that can be made again. */
 export type Extras = ReadonlySet<'docs' | 'source'>
 
-/** The archive of a status, and what is stored next to it. */
-export function filesIn({
-  artifact,
-  release,
-}: Pick<VersionStatus, 'artifact' | 'release'> = {}): string[] {
-  const { shasums, signature, keys } = release ?? {}
-  const extras = [docsIn(artifact), sourceFileOf(artifact)]
-  return [artifact?.fileName, ...extras, shasums, signature, keys].filter(
-    (file) => file !== undefined,
-  )
-}
-
-/** The name of the documentation of a stored archive; undefined if it has none. */
-export function docsIn({ fileName, sha256, docs }: Artifact = {}): string | undefined {
-  if (docs === undefined || fileName === undefined || sha256 === undefined) return undefined
-  return docsFileName(fileName, sha256)
-}
-
 type Replaced = NonNullable<VersionStatus['replaced']>[number]
 
 /** The files that wait for their removal, with those that Depot stored for the previous archive. */
@@ -279,30 +267,6 @@ export function driftedStatus(
       Drifted: conditionTrue('UpstreamChanged', message),
     },
   }
-}
-
-export type Substitution = NonNullable<VersionStatus['substitutions']>[number]
-
-/** The evidence of a Version with one more part. */
-export function withSubstitution(
-  before: VersionStatus | undefined,
-  substitution: Substitution | undefined,
-): Pick<VersionStatus, 'substitutions'> {
-  if (substitution === undefined) return {}
-  const substitutions = [...(before?.substitutions ?? []), substitution]
-  return { substitutions: substitutions.slice(-maxSubstitutions) }
-}
-
-/** Evidence of other bytes under a stored version; undefined if it is known already. */
-export function substitutionOf(
-  before: VersionStatus | undefined,
-  { contentDigest: offered }: { readonly contentDigest?: string | undefined },
-  { from, nowMs }: { readonly from: string; readonly nowMs: number },
-): Substitution | undefined {
-  const served = before?.artifact?.contentDigest
-  if (served === undefined || offered === undefined) return undefined
-  const isKnown = before?.substitutions?.some((one) => one.offered === offered) === true
-  return isKnown ? undefined : { at: timeOf(nowMs), served, offered, from }
 }
 
 /** The state of the stored archive after a change upstream. */

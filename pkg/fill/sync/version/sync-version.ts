@@ -1,32 +1,32 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import { type Context, keyOf, latestOf, msOf, soonest } from '../context.ts'
+import type { StatusChange } from '../conditions.ts'
+import type { Context } from '../context.ts'
+import { addFinalizer, keyOf, latestOf, resourceOf } from '../objects.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
-import { resourceOf } from '../resource.ts'
-import { type StatusChange, writeStatus } from '../status.ts'
-import { jittered } from '../timings.ts'
+import { writeStatus } from '../status.ts'
+import { jittered, msOf, soonest } from '../timings.ts'
 import { heldContent } from './aged.ts'
 import { keepBelongings } from './belongings.ts'
 import { refusalBasis, requiredEarlier } from './comparison.ts'
-import { addFinalizer } from './finalizer.ts'
 import { moveArchive } from './move.ts'
 import { obtain } from './obtain.ts'
-import {
-  planOf,
-  recordedPlace,
-  type StoragePlace,
-  storedPlaceOf,
-  type VersionPlan,
-} from './plan.ts'
+import { planOf, recordedPlace, storedPlaceOf, upstreamOf } from './plan.ts'
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { ruleBasis } from './signer-rule.ts'
 import { keptStatus, placeFields, waitingStatus } from './status.ts'
 import { takeBack } from './take-back.ts'
-import { upstreamOf } from './upstream.ts'
-import { type StoredState, verifyStored } from './verify.ts'
-import { type VersionStatus, type VersionWork, versionStatus } from './work.ts'
+import { verifyStored } from './verify.ts'
+import {
+  type Situation,
+  type StoredState,
+  type VersionPlan,
+  type VersionStatus,
+  type VersionWork,
+  versionStatus,
+} from './work.ts'
 
 /** Syncs a Version whose archive comes from a source. @throws FillError, ArchiveError, RegistryError, ApiError */
 export async function syncVersion(
@@ -94,22 +94,6 @@ export async function syncVersion(
 }
 
 const read = (object: StoredObject) => ({ object, version: resourceOf('Version', object) })
-
-/** The stored archive of a Version, compared with its spec. */
-export interface Situation {
-  readonly from: StoragePlace
-  readonly stored: StoredState
-  readonly isStored: boolean
-  /** Whether the archive is in another place than the spec names. */
-  readonly isElsewhere: boolean
-  /** Whether the archive was made from the source that the spec names. */
-  readonly isOfSource: boolean
-  /** Whether the archive is the wanted one, wherever it is. */
-  readonly isCurrent: boolean
-  readonly isLost: boolean
-  /** Whether the archive stays if upstream has no other content. */
-  readonly isKept: boolean
-}
 
 export async function situationOf(
   context: Context,

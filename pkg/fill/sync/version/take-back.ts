@@ -1,10 +1,11 @@
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, latestOf, timeOf } from '../context.ts'
+import type { Context } from '../context.ts'
+import { latestOf } from '../objects.ts'
 import { quarantinedByPolicy } from '../parent/quarantine.ts'
 import { writeStatus } from '../status.ts'
-import { recordedPlace, type VersionPlan } from './plan.ts'
-import { filesIn } from './status.ts'
-import { type VersionStatus, versionStatus } from './work.ts'
+import { timeOf } from '../timings.ts'
+import { recordedPlace } from './plan.ts'
+import { filesIn, type VersionPlan, type VersionStatus, versionStatus } from './work.ts'
 
 /**
  * Gives a Version the archive that an equal one left in storage, so that it is not fetched. The archive is read, and has to

@@ -1,16 +1,7 @@
 import type { StoredObject } from '../../../records/store/store.ts'
-import { type Context, msOf, timeOf } from '../context.ts'
-import { jittered } from '../timings.ts'
-import type { StoragePlace } from './plan.ts'
-import { type VersionStatus, versionStatus } from './work.ts'
-
-export interface StoredState {
-  readonly state: 'whole' | 'lost'
-  /** Whether storage was asked. */
-  readonly isChecked: boolean
-  /** Times of the checks, for the artifact; empty if no check was due. */
-  readonly seen: { readonly verifiedAt?: string; readonly rehashedAt?: string }
-}
+import type { Context } from '../context.ts'
+import { jittered, msOf, timeOf } from '../timings.ts'
+import { type StoragePlace, type StoredState, type VersionStatus, versionStatus } from './work.ts'
 
 /** When to check a stored archive next, in milliseconds since 1970. */
 export function verificationDueMs(

@@ -1,3 +1,7 @@
+/** Limits of the work on Versions: of one host, and of stored archives that are read again. */
+
+import type { Clock } from '../../../base/pacing/pacing.ts'
+
 /**
  * Limits how many Versions ask one host at a time, so that a slow host does not slow down others. Only a Version in work has
  * slots, and it returns them at its end, or when the rest of its work asks no host. A Version that finds no slot waits in the
@@ -37,5 +41,33 @@ export class HostSlots {
       if (taken.size === 0) this.#taken.delete(host)
     }
     if (isFreed) this.#onFree()
+  }
+}
+
+const pauseMs = 10 * 60_000
+
+/** Limits how many stored archives are read for their documentation, so that new versions do not wait for long. */
+export class DocsAllowance {
+  readonly #clock: Clock
+  readonly #maxAtOnce: number
+  #left: number
+  #untilMs = 0
+
+  constructor(clock: Clock, maxAtOnce = 200) {
+    this.#clock = clock
+    this.#maxAtOnce = maxAtOnce
+    this.#left = maxAtOnce
+  }
+
+  /** Takes one. @returns how long to wait if there is none */
+  take(): number | undefined {
+    const nowMs = this.#clock()
+    if (this.#untilMs <= nowMs) {
+      this.#left = this.#maxAtOnce
+      this.#untilMs = nowMs + pauseMs
+    }
+    if (this.#left === 0) return this.#untilMs - nowMs
+    this.#left -= 1
+    return undefined
   }
 }
