@@ -1,13 +1,17 @@
 import { expect, it } from 'vitest'
-import { enteredFiles, type Walk } from './entered-files.ts'
+import { enteredFiles, newTag, type Walk } from './entered-files.ts'
 
-/** With more files a request is hard to follow. Lower a number as soon as a request enters fewer. */
+/** With more files a walk is hard to follow. Lower a number as soon as its walk enters fewer. */
 const most: Readonly<Record<Walk, number>> = {
   'known token': 15,
   'new token': 34,
   archive: 67,
   'added module': 34,
+  'new tag': 174,
 }
+
+/** The status of the Depot, the README, the Version, its Module before and after it, and the note of what is stored. */
+const mostWrites = 6
 
 it('a request enters few files', async () => {
   const files = await enteredFiles()
@@ -16,4 +20,15 @@ it('a request enters few files', async () => {
   const counts = Object.entries(files).map(([walk, { length }]) => [walk, length])
   const tooMany = counts.filter(([walk, count]) => Number(count) > most[walk as Walk])
   expect(tooMany, 'node hack/entered-files.ts WALK lists the files').toEqual([])
+})
+
+it('a new tag enters few files, and few are written for it', async () => {
+  const { files, calls } = await newTag()
+  expect(files).toContain('pkg/fill/sync/version/obtain.ts')
+  expect(files.length, 'node hack/entered-files.ts WALK lists the files').toBeLessThanOrEqual(
+    most['new tag'],
+  )
+  // Each write makes one temporary file.
+  const writes = calls.get('pkg/records/store/folder/write-file.ts temporaryOf')
+  expect(writes).toBeLessThanOrEqual(mostWrites)
 })

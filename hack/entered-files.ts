@@ -1,32 +1,29 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
-import { createInterface } from 'node:readline'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
+import { ProfiledProcess, type Walked } from './profiled-process.ts'
 import { createAuthority } from './testbed/control-plane/certificates.ts'
 import { FakeApiServer } from './testbed/control-plane/fake-api-server.ts'
 import { moduleObject, paths } from './testbed/control-plane/fake-cluster.ts'
 import { kubeconfigOf } from './testbed/control-plane/kubeconfig.ts'
 import { Registry } from './testbed/registry/registry.ts'
+import { startUpstreams, type Upstreams } from './testbed/upstream/upstreams.ts'
 
 /*
- * Counts the source files that a request enters in a real `depot server`: on a cluster, with OIDC and its log. The coverage
- * of the running process is read through the inspector, so it shows code that ran, not code that was imported.
+ * Counts the source files that a request enters in a real `depot server`, on a cluster, with OIDC and its log, and those that a
+ * new tag enters in a real `depot sync --watch` until its version is stored.
  * `node hack/entered-files.ts [WALK]` prints the files of one walk, or the count of each.
  */
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const versions = '/depot/modules/v1/team/vpc/aws/versions'
 
-export type Walk = 'known token' | 'new token' | 'archive' | 'added module'
+export type Walk = 'known token' | 'new token' | 'archive' | 'added module' | 'new tag'
 
-/** The files of pkg and cmd that each walk enters, sorted. */
-export async function enteredFiles(): Promise<Record<Walk, string[]>> {
-  await using server = await Measured.start()
+/** The files of pkg and cmd that each walk of a server enters, sorted. */
+export async function enteredFiles(): Promise<Record<Exclude<Walk, 'new tag'>, readonly string[]>> {
+  await using server = await MeasuredServer.start()
   const [known, other] = [await server.token('ann'), await server.token('eve')]
   // The first requests of a process compile and fill what later ones find.
   for (let times = 0; times < 4; times++) await server.get(versions, known)
@@ -40,33 +37,36 @@ export async function enteredFiles(): Promise<Record<Walk, string[]>> {
   }
 }
 
-/** A server process whose coverage can be taken. */
-class Measured implements AsyncDisposable {
+/** The work of `depot sync --watch` for a new tag of a repository, from the request to poll until the version is stored. */
+export async function newTag(): Promise<Walked> {
+  await using sync = await MeasuredSync.start()
+  await sync.tag('1.0.0')
+  return await sync.process.walk(() => sync.tag('1.1.0'))
+}
+
+/** `depot server` with one module, on a cluster. */
+class MeasuredServer implements AsyncDisposable {
   readonly #registry = new Registry()
-  readonly #process: ChildProcess
-  readonly #inspector: WebSocket
+  readonly #process: ProfiledProcess
   readonly #url: string
   readonly #issuer: TestIssuer
   readonly #api: FakeApiServer
-  #sent = 0
 
   private constructor(parts: {
-    child: ChildProcess
-    inspector: WebSocket
+    process: ProfiledProcess
     url: string
     issuer: TestIssuer
     api: FakeApiServer
     registry: Registry
   }) {
-    this.#process = parts.child
-    this.#inspector = parts.inspector
+    this.#process = parts.process
     this.#url = parts.url
     this.#issuer = parts.issuer
     this.#api = parts.api
     this.#registry = parts.registry
   }
 
-  static async start(): Promise<Measured> {
+  static async start(): Promise<MeasuredServer> {
     const registry = new Registry()
     const issuer = await TestIssuer.start()
     const authority = createAuthority(join(registry.dir, 'pki'))
@@ -86,21 +86,10 @@ class Measured implements AsyncDisposable {
       '--listen': '127.0.0.1:0',
       '--admin-listen': '127.0.0.1:0',
     }).flat()
-    const main = join(root, 'cmd/depot/main.ts')
-    const child = spawn(process.execPath, ['--inspect=127.0.0.1:0', main, 'server', ...flags], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // V8 counts less precisely what it did not compile itself.
-      env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
-    })
-    const inspectorUrl = lineOf(child, 'stderr', /listening on (ws:\S+)/)
-    const listening = lineOf(child, 'stdout', /"url":"([^"]+)".*"msg":"listening"/)
-    const inspector = new WebSocket(await inspectorUrl)
-    await once(inspector, 'open')
-    const parts = { child, inspector, url: await listening, issuer, api, registry }
-    const measured = new Measured(parts)
+    const listening = /"url":"([^"]+)".*"msg":"listening"/
+    const [process, url] = await ProfiledProcess.start(['server', ...flags], listening)
+    const measured = new MeasuredServer({ process, url, issuer, api, registry })
     await measured.#ready()
-    await measured.#ask('Profiler.enable')
-    await measured.#ask('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
     return measured
   }
 
@@ -142,71 +131,91 @@ class Measured implements AsyncDisposable {
   }
 
   /** Walks twice: a timer of the process may enter a file during one walk. @returns the files of both walks */
-  async eachTime(act: (name: string) => unknown): Promise<string[]> {
+  async eachTime(act: (name: string) => unknown): Promise<readonly string[]> {
     const one = await this.walk(() => act('one'))
     const other = new Set(await this.walk(() => act('other')))
     return one.filter((file) => other.has(file))
   }
 
-  /** @returns the files that were entered until the process is idle again */
-  async walk(act: () => unknown): Promise<string[]> {
-    await this.#untilIdle()
-    await act()
-    const entered = new Set<string>()
-    while (entered.size === 0) for (const file of await this.#untilIdle()) entered.add(file)
-    return [...entered].toSorted()
-  }
-
-  /** Waits until no file was entered five times in a row. @returns those that were entered before that */
-  async #untilIdle(): Promise<Set<string>> {
-    const entered = new Set<string>()
-    for (let idle = 0; idle < 5; ) {
-      const taken = await this.#take()
-      idle = taken.length === 0 ? idle + 1 : 0
-      for (const file of taken) entered.add(file)
-      await sleep(20)
-    }
-    return entered
-  }
-
-  /** The files that were entered since this was asked last. */
-  async #take(): Promise<string[]> {
-    interface Script {
-      readonly url: string
-      readonly functions: readonly { readonly ranges: readonly { readonly count: number }[] }[]
-    }
-    const { result } = (await this.#ask('Profiler.takePreciseCoverage')) as { result: Script[] }
-    return result
-      .filter(({ url }) => url.startsWith('file:'))
-      .filter(({ functions }) => functions.some((it) => it.ranges.some(({ count }) => count > 0)))
-      .map(({ url }) => relative(root, fileURLToPath(url)))
-      .filter((path) => /^(?:pkg|cmd)\//.test(path))
-  }
-
-  async #ask(method: string, params: object = {}): Promise<unknown> {
-    const id = ++this.#sent
-    const answered = Promise.withResolvers<unknown>()
-    const heard = ({ data }: MessageEvent): void => {
-      const message = JSON.parse(String(data)) as { id?: number; result?: unknown }
-      if (message.id === id) answered.resolve(message.result)
-    }
-    this.#inspector.addEventListener('message', heard)
-    this.#inspector.send(JSON.stringify({ id, method, params }))
-    const result = await answered.promise
-    this.#inspector.removeEventListener('message', heard)
-    return result
+  async walk(act: () => unknown): Promise<readonly string[]> {
+    return (await this.#process.walk(act)).files
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#inspector.close()
-    const exited = once(this.#process, 'exit')
-    this.#process.kill()
-    await exited
+    await this.#process[Symbol.asyncDispose]()
     await this.#api.stop()
     this.#issuer.stop()
     this.#registry.remove()
   }
 }
+
+/** `depot sync --watch` on a folder with a module of a git repository. */
+class MeasuredSync implements AsyncDisposable {
+  readonly process: ProfiledProcess
+  readonly #registry: Registry
+  readonly #upstreams: Upstreams
+
+  private constructor(process: ProfiledProcess, registry: Registry, upstreams: Upstreams) {
+    this.process = process
+    this.#registry = registry
+    this.#upstreams = upstreams
+  }
+
+  static async start(): Promise<MeasuredSync> {
+    const upstreams = await startUpstreams()
+    const registry = new Registry()
+    const { manifests, archives, dir } = registry
+    const flags = Object.entries({
+      '--manifests': manifests,
+      '--archives': archives,
+      '--spool-dir': join(dir, 'spool'),
+    }).flat()
+    const args = ['sync', '--watch', ...flags, ...upstreams.flags]
+    const [process] = await ProfiledProcess.start(args)
+    return new MeasuredSync(process, registry, upstreams)
+  }
+
+  /** Pushes a tag, requests a poll as a webhook does, and waits until its version is reported. */
+  async tag(version: string): Promise<void> {
+    const { git } = this.#upstreams
+    const { manifests } = this.#registry
+    git.tag('acme/vpc', `v${version}`, { 'main.tf': `# ${version}\n`, 'README.md': '# vpc\n' })
+    writeFileSync(join(manifests, 'main.yaml'), depotOf(git.urlOf('acme/vpc'), new Date()))
+    while (!isReported(manifests, version)) await sleep(50)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.process[Symbol.asyncDispose]()
+    await this.#upstreams[Symbol.asyncDispose]()
+    this.#registry.remove()
+  }
+}
+
+const depotOf = (url: string, polledAt: Date): string => `
+apiVersion: depot.internal/v1alpha1
+kind: Depot
+metadata:
+  name: main
+  namespace: team
+  annotations: { depot.internal/poll-requested-at: ${polledAt.toISOString()} }
+spec:
+  global:
+    storageConfig: { fileSystem: { directoryPath: modules } }
+  moduleConfigs:
+    - name: vpc
+      provider: aws
+      source: { type: git, url: ${url} }
+`
+
+/** Whether the status of a module names its latest version, and sync has noted for its next run that the version is stored. */
+const isReported = (dir: string, version: string): boolean =>
+  [
+    ['modules/team/vpc.yaml', `latestVersion: ${version}`],
+    ['.depot-removals/stored.json', version],
+  ].every(([file = '', text = '']) => {
+    const path = join(dir, file)
+    return existsSync(path) && readFileSync(path, 'utf8').includes(text)
+  })
 
 const archive = 'an archive'
 
@@ -234,27 +243,8 @@ function fill(api: FakeApiServer, registry: Registry): void {
   writeFileSync(join(registry.archives, 'modules/vpc/vpc.zip'), archive)
 }
 
-/** The text in the brackets of the first line that matches. */
-function lineOf(
-  child: ChildProcess,
-  stream: 'stdout' | 'stderr',
-  pattern: RegExp,
-): Promise<string> {
-  const found = Promise.withResolvers<string>()
-  const said: string[] = []
-  const input = child[stream]
-  if (input === null) throw new Error(`no ${stream}`)
-  createInterface({ input }).on('line', (line) => {
-    said.push(line)
-    const [, value] = pattern.exec(line) ?? []
-    if (value !== undefined) found.resolve(value)
-  })
-  child.once('exit', (code) => found.reject(new Error(`ended with ${code}:\n${said.join('\n')}`)))
-  return found.promise
-}
-
 if (import.meta.main) {
-  const walks = await enteredFiles()
+  const walks = { ...(await enteredFiles()), 'new tag': (await newTag()).files }
   const [wanted] = process.argv.slice(2)
   for (const [walk, files] of Object.entries(walks)) {
     if (wanted === undefined) console.log(`${walk}: ${files.length} files`)
