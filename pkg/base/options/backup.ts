@@ -45,7 +45,7 @@ const backupOptions = flagged({
 export const backupCommand = {
   program: 'depot backup',
   summary:
-    'Saves every record of a cluster with its status, the READMEs, and the labels of their namespaces, as YAML. Archives and Secrets are not part of it.',
+    'Saves the records of a cluster as YAML, with their statuses, READMEs, and the labels of their namespaces. Archives and Secrets are not part of it.',
   examples: [
     'depot backup --kubeconfig ~/.kube/config --out backup.yaml',
     'depot backup --dir backups --keep 30',

@@ -31,7 +31,7 @@ export const compareCommand = {
   program: 'depot compare',
   operands: '[ADDRESS] FROM TO',
   summary:
-    'Says what changed between two versions of a module, each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM of a registry with or without @VERSION, and whether that breaks callers. Exits with 0 if it does not, 1 if it does, and 2 if that cannot be decided. An address before two versions applies to both.',
+    'Shows what changed between two versions of a module, and whether it breaks callers. FROM and TO are each a folder, an archive, or HOST/NAMESPACE/NAME/SYSTEM[@VERSION] in a registry; the newest release is the default. An address before two versions applies to both. Exit status: 0 if callers need not change anything, 1 if it breaks callers, 2 if Depot cannot decide.',
   examples: [
     'depot compare vpc-1.4.0.zip .',
     'depot compare main/ branch/ -o markdown',

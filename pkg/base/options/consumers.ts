@@ -21,7 +21,7 @@ export const consumersCommand = {
   program: 'depot consumers',
   operands: 'ADDRESS',
   summary:
-    'Prints who downloaded a module or provider of a registry in the last 90 days, and which versions. An address is HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider. For those who may publish it.',
+    'Prints who downloaded a module or provider of a registry in the last 90 days, and which versions. An address is HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider. You need the right to publish it.',
   examples: [
     'depot consumers depot.example.com/network/vpc/aws',
     'depot consumers depot.example.com/network/vpc/aws --outdated -o csv',

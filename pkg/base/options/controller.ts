@@ -43,7 +43,7 @@ const options = flagged({
     value: listenAddress,
     otherwise: 'none: nobody publishes over HTTP',
     meaning:
-      'Address on which servers reach the controller with what callers publish: the `--sync-url` of `depot server`.',
+      'Address for requests that servers forward: publications and webhooks. It is the `--sync-url` of `depot server`.',
   },
   adminListen: {
     value: listenAddress,
@@ -84,7 +84,7 @@ const options = flagged({
     value: template,
     otherwise: 'none: nobody publishes to a missing Module',
     meaning:
-      'Module that is the template of a missing Module to which a caller publishes: its `moduleConfig` is copied, without the source. NAME is in the namespace of the new Module.',
+      'Template for Modules that do not exist when a caller publishes to them. Depot copies its `moduleConfig`, without the source. NAME is in the namespace of the new Module.',
   },
   leaseName: {
     value: name,
@@ -150,8 +150,7 @@ const secrets = {
 /** Fills the registry of a cluster. */
 export const controllerCommand = {
   program: 'depot controller',
-  summary:
-    'Fetches, verifies and stores the versions that the Depots, Modules and Providers of a cluster ask for.',
+  summary: 'Fetches, verifies and stores the versions that the resources in a cluster name.',
   examples: [
     'depot controller --kubeconfig ~/.kube/config --archives archives --spool-dir spool',
     'depot controller --watch-namespaces platform,data --require-storage-grants',

@@ -14,7 +14,7 @@ const options = flagged({
     value: z.string().min(1, 'must not be empty').meta({ title: 'FILE' }),
     otherwise: 'the result is printed',
     meaning:
-      'File to update: what is between BEGIN_TF_DOCS and END_TF_DOCS is replaced. A relative path is below the folder of the module; for an archive or address, below the working folder.',
+      'File to update: Depot replaces the text between BEGIN_TF_DOCS and END_TF_DOCS. A relative path is below the folder of the module; for an archive or address, below the working folder.',
   },
   ...registryOptions,
 })

@@ -10,7 +10,7 @@ const options = flagged({
   serverUrl: {
     value: baseUrl,
     otherwise: 'no running server is asked',
-    meaning: 'Address of a running server. Its discovery document has to name the registry.',
+    meaning: 'Address of a running server. Its discovery document must name the registry.',
   },
   serverCaPath: {
     value: path,
@@ -20,13 +20,12 @@ const options = flagged({
   adminUrl: {
     value: baseUrl,
     otherwise: 'no running server is asked',
-    meaning: 'Admin address of a running server or controller, which has to be ready.',
+    meaning: 'Admin address of a running server or controller, which must be ready.',
   },
   uiUrl: {
     value: baseUrl,
     otherwise: 'no running explorer is asked',
-    meaning:
-      'Address of a running explorer, which has to answer with its pages and to reach the server.',
+    meaning: 'Address of a running explorer, which must serve its pages and reach the server.',
   },
   uiBaseUrl: {
     value: baseUrl,
@@ -42,7 +41,7 @@ export const doctorCommand = {
   operands: '[server|controller|sync]',
   operandsOptional: true,
   summary:
-    'Checks what a server, a controller or `depot sync` needs: certificate, storage, issuer, clock, permissions, keys. It takes their flags and variables, too. In a pod, it finds those of the running process by itself. Exit status: 1 if a check failed.',
+    'Checks what a server, a controller or `depot sync` needs: certificate, storage, issuer, clock, permissions, keys. It accepts the flags and variables of these programs. In a pod, it uses those of the running process. Exit status: 1 if a check failed.',
   examples: [
     'depot doctor server -o json',
     'depot doctor sync',

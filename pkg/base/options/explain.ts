@@ -46,7 +46,7 @@ export const explainCommand = {
   operands: '[ADDRESS [VERSION]]',
   operandsOptional: true,
   summary:
-    'Shows which GroupBinding decides for a caller with these groups, and the result of each. With an address, shows which object has it, which Versions are served, and why others are not.',
+    'Shows the result of each GroupBinding for a caller with these groups, and which one decides. With an address, shows which object has the address, which of its Versions are served, and why the others are not.',
   examples: [
     'depot explain platform/network/aws 2.0.0 --kubeconfig ~/.kube/config',
     'depot explain --manifests registry --groups platform,dev',

@@ -99,7 +99,7 @@ const options = flagged({
     value: path,
     otherwise: '`DEPOT_SESSION_PASSWORD`',
     meaning:
-      'File with the passwords that seal sessions, one per line, 32 characters or more. The first one seals, all of them open. Required with OIDC or the developer token.',
+      'File with the passwords that encrypt sessions, one per line, 32 characters or more. The first one encrypts, all of them decrypt. Required with OIDC or the developer token.',
   },
   sessionTtlMs: {
     value: durationMs({ least: '1m', most: '720h' }),

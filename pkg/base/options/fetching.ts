@@ -94,7 +94,7 @@ export const policyOptions = flagged({
     value: path,
     otherwise: 'none',
     meaning:
-      'YAML file with the policy of the whole installation for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only tighten it. Its `deny` also quarantines versions of Modules and Providers that no Depot made. Depot applies changes of the file without a restart.',
+      'YAML file with the policy of the whole installation for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only make it stricter. Its `deny` also quarantines versions of Modules and Providers that no Depot created. Depot applies changes of the file without a restart.',
   },
 })
 
@@ -120,7 +120,7 @@ export const graceOptions = flagged({
     value: durationMs({ least: '0', most: '8760h' }),
     default: '24h',
     meaning:
-      'How long to keep an archive in storage after the last Version that names it. A Version that returns before then takes its archive again without fetching it.',
+      'How long to keep an archive in storage after the last Version that names it. If the Version is created again before then, it keeps its archive.',
   },
 })
 

@@ -27,7 +27,7 @@ export const findingsCommand = {
   program: 'depot findings',
   operands: 'ADDRESS[@VERSION]',
   summary:
-    'Prints what scans found in a version of a registry, and exits with 1 if that is bad. An address is HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider; the latest version is the default. Exits with 0 if everything was scanned and no finding has the severity, and with 2 if that cannot be decided.',
+    'Prints what scans found in a version in a registry. An address is HOST/NAMESPACE/NAME/SYSTEM of a module or HOST/NAMESPACE/TYPE of a provider; the latest version is the default. Exit status: 0 if everything was scanned and no finding has the severity of --fail-on or a worse one, 1 if a finding has, 2 if Depot cannot decide.',
   examples: [
     'depot findings depot.example.com/network/vpc/aws@1.4.0',
     'depot findings depot.example.com/platform/random --fail-on CRITICAL -o sarif',

@@ -22,11 +22,11 @@ const place = {
 const note = (title: string) => z.string().min(1).max(1024).meta({ title })
 const options = flagged({
   ...place,
-  message: { value: note('TEXT'), otherwise: 'none', meaning: 'Why. People and CLIs read it.' },
+  message: { value: note('TEXT'), otherwise: 'none', meaning: 'The reason, for people and CLIs.' },
   replacedBy: {
     value: note('VERSION'),
     otherwise: 'none',
-    meaning: 'Version or address to take instead.',
+    meaning: 'Version or address to use instead.',
   },
   link: { value: note('URL'), otherwise: 'none', meaning: 'Page that explains it.' },
 })
@@ -40,7 +40,7 @@ const edits =
 export const deprecateCommand = {
   program: 'depot deprecate',
   operands,
-  summary: `Deprecates versions: they stay, and people are warned. ${edits}`,
+  summary: `Deprecates versions: people can still use them, and are warned. ${edits}`,
   examples: [
     'depot deprecate platform/network/aws "< 1.0.0" --message "not maintained" --replaced-by 2.0.0',
   ],
@@ -52,7 +52,7 @@ export const deprecateCommand = {
 export const yankCommand = {
   program: 'depot yank',
   operands,
-  summary: `Yanks versions: they are listed only while a newer active release has their minor version, and stay downloadable. ${edits}`,
+  summary: `Yanks versions: people can still download them, but lists have them only while a newer active release has the same minor number. ${edits}`,
   examples: ['depot yank platform/hello 1.1.0 --message "crashes at start" --manifests registry'],
   options,
   rules,
@@ -75,7 +75,7 @@ export const activateCommand = {
   program: 'depot activate',
   operands,
   summary:
-    'Takes back what deprecate, yank and quarantine did: removes the rules with these VERSIONS from spec.lifecycle of the Module or Provider.',
+    'Removes the rules with these VERSIONS that deprecate, yank and quarantine wrote into spec.lifecycle of the Module or Provider.',
   examples: ['depot activate platform/network/aws 1.1.0 --kubeconfig ~/.kube/config'],
   options: activateOptions,
   rules,

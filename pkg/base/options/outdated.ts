@@ -6,8 +6,9 @@ import { list, path } from './values.ts'
 const options = flagged({
   host: {
     value: list,
-    otherwise: 'every host that the configuration names, but the public registries',
-    meaning: 'Registries to ask. Modules and providers of others are listed, not judged.',
+    otherwise: 'every host that the configuration names, except the public registries',
+    meaning:
+      'Registries to ask. Modules and providers of other registries are listed, but not checked.',
   },
   tokenFile: {
     value: path,
@@ -36,7 +37,7 @@ export const outdatedCommand = {
   operands: '[DIR]',
   operandsOptional: true,
   summary:
-    'Reads module calls, required providers and the lock file of a working directory, asks their registries, and says what is behind, deprecated, yanked, quarantined, vulnerable or gone. Exit status: 0 nothing found, 1 something found, 2 nothing found, but not everything could be judged or was scanned.',
+    'Lists the modules and providers of a working directory that are behind, deprecated, yanked, quarantined, vulnerable or gone. It reads module calls, required providers and the lock file, and asks the registries. Exit status: 0 if it found nothing, 1 if it found something, 2 if it found nothing but could not check everything.',
   examples: [
     'depot outdated',
     'depot outdated infra/prod --ignore behind,excluded -o markdown',

@@ -30,7 +30,7 @@ const options = flagged({
   archives: {
     ...archives,
     meaning:
-      'Root folder of archives on the file system, as the controller has it. Nothing is read in it.',
+      'Root folder of archives on the file system, as the controller has it. Depot does not read it.',
   },
   ...fetching,
   ...policyOptions,

@@ -32,7 +32,7 @@ export const policyCommand = {
   program: 'depot policy',
   operands: 'test ADDRESS[@VERSION] | list',
   summary:
-    'test: says offline whether the policy of a Depot lets a version of an upstream in, and why; exits with 1 if it does not come in at once. ADDRESS is the host and path of its source. list: lists the policies of all Depots, or what they hold back and until when.',
+    'Tests or lists the policies for versions of upstreams. test works offline: it shows whether the policy of a Depot lets a version in, and why, and exits with 1 if the version does not come in at once. ADDRESS is the host and path of the source. list prints the policies of all Depots, or the versions that they hold back, and until when.',
   examples: [
     'depot policy test --depot public.yaml github.com/acme/terraform-aws-vpc@5.1.0',
     'depot policy test --upstream-policy policy.yaml registry.opentofu.org/hashicorp/aws',

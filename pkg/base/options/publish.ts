@@ -84,7 +84,7 @@ export const publishCommand = {
   program: 'depot publish',
   operands: 'module FOLDER|ARCHIVE, or provider FOLDER',
   summary:
-    'Publishes a version of a module or provider to a registry, a folder or a cluster. Packs a module, compares it with the previous version, and says what breaks callers; checks the zips of a provider. Exit status: 0 published or there already, 1 refused, 2 wrong usage, 3 something did not answer, and the same command can be run again.',
+    'Publishes a version of a module or provider to a registry, a folder or a cluster. It packs a module, compares it with the previous version, and shows what breaks callers. It checks the zips of a provider. Exit status: 0 if the version is published, 1 if it was refused, 2 for wrong options, 3 if something did not answer: run the same command again.',
   examples: [
     'depot publish module . --to depot.example.com/network/vpc/aws',
     'depot publish module . --to network/vpc/aws --version 1.4.0 --direct --manifests registry',

@@ -37,7 +37,7 @@ const options = flagged({
     value: oneOf('a scanner', 'trivy', 'exec').meta({ title: 'SCANNER' }),
     default: 'trivy',
     meaning:
-      'What scans: trivy, or exec for any program: `COMMAND source|binary FOLDER` writes a JSON list of findings and ends with 0.',
+      'Scanner: trivy, or exec for any program. Depot starts it as `COMMAND source|binary FOLDER`. It must write a JSON list of findings, and end with 0.',
   },
   scannerCommand: {
     value: path,
@@ -85,13 +85,13 @@ const options = flagged({
   rescanIntervalMs: {
     value: durationMs({ least: '1m', most: '8760h' }),
     default: '24h',
-    meaning: 'Least time between two scans of the same archive.',
+    meaning: 'Minimum time between two scans of the same archive.',
   },
   block: {
     value: oneOf('a severity that blocks', 'CRITICAL', 'HIGH').meta({ title: 'SEVERITY' }),
     otherwise: 'only what a scanPolicy blocks',
     meaning:
-      'Quarantine versions with findings of this severity, or a worse one. A `scanPolicy` can only block more, and name findings to ignore. Without one, versions are served until their first scan.',
+      'Quarantine versions with findings of this severity, or a worse one. A `scanPolicy` can only block more, and name findings to ignore. Without it, versions are served even before their first scan.',
   },
   shutdownGracePeriodMs,
   output: { ...outputOption, meaning: 'Output format with `--manifests`: text or json.' },
@@ -102,7 +102,7 @@ const options = flagged({
 export const scannerCommand = {
   program: 'depot scanner',
   summary:
-    'Scans the stored archives of a cluster, or once those of a folder, with Trivy or another program. Exit status with `--manifests`: 1 if a scan failed, 2 for wrong options.',
+    'Scans stored archives with Trivy or another program: those of a cluster all the time, those of a folder once. Exit status with `--manifests`: 1 if a scan failed, 2 for wrong options.',
   examples: [
     'depot scanner --manifests registry --archives archives --work-dir scans --trivy-cache-dir ~/.cache/trivy',
     'depot scanner --scanner exec --scanner-command /usr/local/bin/my-scanner',

@@ -48,7 +48,7 @@ const options = flagged({
     'Trust `X-Forwarded-Proto` and `X-Forwarded-Host`. Use it only behind a proxy that sets both.',
   ),
   mcp: toggle(
-    'Serve coding agents at `/depot/mcp`: the Model Context Protocol, with tools that only read.',
+    'Serve coding agents at `/depot/mcp`: the Model Context Protocol, with tools that cannot change anything.',
   ),
   apiGroup: {
     value: apiGroup,
@@ -154,7 +154,7 @@ const options = flagged({
   storageGrants: {
     value: storageGrants,
     meaning:
-      'Storage locations that namespaces can use without a first read, such as `team-a=s3://bucket/team-a`. `*=*` trusts everyone who writes Versions.',
+      'Storage locations from which Depot sends archives of a namespace without reading them completely first, such as `team-a=s3://bucket/team-a`. `*=*` trusts everyone who writes Versions.',
   },
   archiveCacheDir: {
     value: path,
@@ -187,10 +187,10 @@ const options = flagged({
     value: name.meta({ title: 'PATTERN' }),
     otherwise: 'none: only programs are kept',
     meaning:
-      'Pattern of the groups that stand for people in the list of consumers of a module, such as `team-*`: the first one that matches. `*` does not match `/`.',
+      'Pattern for groups, such as `team-*`. The list of consumers of a module has, for each person, the first group that matches. `*` does not match `/`.',
   },
   consumerPersons: toggle(
-    'Keep people without such a group by the subject of their tokens. This is personal data: inform them first.',
+    'Store people without such a group under the subject of their tokens. This is personal data: inform them first.',
   ),
   statsRefreshIntervalMs: {
     value: durationMs({ least: '100ms', most: '24h' }),

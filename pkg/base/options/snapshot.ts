@@ -4,7 +4,9 @@ import { baseUrl } from './urls.ts'
 import { toggle } from './values.ts'
 
 const options = flagged({
-  heap: toggle('Take all objects of JavaScript. Required, because nothing else can be taken yet.'),
+  heap: toggle(
+    'Take a snapshot of all JavaScript objects. Required, because there is no other kind yet.',
+  ),
   adminUrl: {
     value: baseUrl,
     default: 'http://127.0.0.1:9090',

@@ -38,7 +38,7 @@ const options = flagged({
     'Read and hash every stored archive. Without it, Depot only checks that each one exists and has the right size.',
   ),
   confirmRemovals: toggle(
-    'Remove stored versions that are no longer wanted, even many at once. Without it, many at once stay until a person confirms.',
+    'Remove stored versions that are no longer wanted, even many at once. Without this flag, a removal of many versions waits until you confirm it.',
   ),
   ...graceOptions,
   apiGroup,
@@ -65,7 +65,7 @@ const options = flagged({
 export const syncCommand = {
   program: 'depot sync',
   summary:
-    'Fetches, verifies and stores the versions that the Depots, Modules and Providers of a folder ask for. Exit status: 1 if something failed, 2 for wrong options, 130 or 143 after a signal.',
+    'Fetches, verifies and stores the versions that the resources in a folder name. Exit status: 1 if something failed, 2 for wrong options, 130 or 143 after a signal.',
   examples: [
     'depot sync --manifests registry --archives archives',
     'depot sync --manifests registry --archives archives --watch',

@@ -17,7 +17,7 @@ export const whyCommand = {
   program: 'depot why',
   operands: 'NS/NAME [VERSION]',
   summary:
-    'Shows why something is as it is: what was asked of upstream, what it answered, what was decided, and the command that mends it. NS/NAME is an address, or a Depot, Module, Provider or Version.',
+    'Explains the state of a resource: the requests to upstream, their answers, the decision of Depot, and the command that solves a problem. NS/NAME is an address, or a Depot, Module, Provider or Version.',
   examples: [
     'depot why platform/network --kubeconfig ~/.kube/config',
     'depot why platform/network/aws 2.0.0 --manifests registry',
