@@ -2,10 +2,7 @@ import type { BigIntStats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { hasReason, ReasonError, unavailable } from '../../base/errors/errors.ts'
 import { withDeadline } from '../../base/pacing/pacing.ts'
-import type { ByteSource } from './byte-source.ts'
-import { noAnswer } from './byte-source.ts'
-import { chunkBuffers } from './chunk-buffers.ts'
-import { release } from './release.ts'
+import { type ByteSource, chunkBuffers, noAnswer, release } from './byte-source.ts'
 
 /** How long a follower waits for the next bytes. The source itself times out before. */
 const progressDeadlineMs = 120_000

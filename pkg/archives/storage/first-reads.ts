@@ -1,11 +1,9 @@
 import { notFound, RegistryError } from '../../base/errors/errors.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import type { ArchiveReports } from './archive-reports.ts'
 import type { ObjectInfo } from './driver.ts'
+import type { ArchiveReports, VerifiedObjects } from './known-archives.ts'
 import type { Place } from './places.ts'
-import type { ArchiveDigest } from './resumable-hash.ts'
-import type { Archive } from './types.ts'
-import type { VerifiedObjects } from './verified-objects.ts'
+import type { Archive, ArchiveDigest } from './types.ts'
 
 /** Namespaces that were logged. */
 const maxAnnounced = 10_000

@@ -8,8 +8,8 @@ import { bytesOf } from './conformance.fixture.ts'
 import type { OpenObject } from './driver.ts'
 import { createFilesystemDriver } from './file/filesystem.ts'
 import { createHashing } from './hashing.ts'
+import { VerifiedObjects } from './known-archives.ts'
 import type { Place } from './places.ts'
-import { VerifiedObjects } from './verified-objects.ts'
 import { openVerified } from './verified-reading.ts'
 
 const bytes = randomBytes(600_000)

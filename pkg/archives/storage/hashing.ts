@@ -3,7 +3,8 @@ import { notFound, unavailable } from '../../base/errors/errors.ts'
 import { createFairLimiter, createLimiter, withDeadline } from '../../base/pacing/pacing.ts'
 import type { ObjectInfo } from './driver.ts'
 import type { Place } from './places.ts'
-import { type ArchiveDigest, ResumableHash, type ResumableHashOptions } from './resumable-hash.ts'
+import { ResumableHash, type ResumableHashOptions } from './resumable-hash.ts'
+import type { ArchiveDigest } from './types.ts'
 
 /** CLIs time out. The reading continues for a while, and the next request continues it further. */
 export const checkDeadlineMs = 25_000

@@ -2,13 +2,9 @@ import { createHash } from 'node:crypto'
 import { unavailable } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
+import type { VerifiedObjects } from './known-archives.ts'
 import type { Place } from './places.ts'
-import type { VerifiedObjects } from './verified-objects.ts'
-
-export interface ArchiveDigest extends ObjectInfo {
-  /** In lower-case hexadecimal. */
-  readonly sha256: string
-}
+import type { ArchiveDigest } from './types.ts'
 
 export interface ResumableHashOptions {
   readonly open: (place: Place, range?: ByteRange) => Promise<OpenObject>

@@ -4,7 +4,12 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ByteSource } from '../spool/spool.ts'
 import type { ByteRange, ObjectInfo } from './driver.ts'
 import type { StorageSettings } from './places.ts'
-import type { ArchiveDigest } from './resumable-hash.ts'
+
+/** The result of reading a whole archive. */
+export interface ArchiveDigest extends ObjectInfo {
+  /** In lower-case hexadecimal. */
+  readonly sha256: string
+}
 
 /** One archive of the catalog. */
 export interface Archive {

@@ -1,7 +1,7 @@
 import { unavailable } from '../../base/errors/errors.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
-import type { ArchiveDigest } from './resumable-hash.ts'
-import type { VerifiedObjects } from './verified-objects.ts'
+import type { VerifiedObjects } from './known-archives.ts'
+import type { ArchiveDigest } from './types.ts'
 
 /**
  * Opens a local file, or part of it, after the whole file was verified. A verified file that has not changed is not read

@@ -1,7 +1,7 @@
 import { readdir, rmdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { KernelLock } from '../../base/folderlock/folderlock.ts'
-import type { JournalRecord } from './record.ts'
+import type { JournalRecord } from './event.ts'
 import { type OnDropped, Segments } from './segments.ts'
 
 /** The journal of a process that has ended. */

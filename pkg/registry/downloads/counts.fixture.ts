@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
-import { archiveKey } from './batch.ts'
 import { createDownloads, type DownloadCounter, type DownloadsOptions } from './downloads.ts'
+import { archiveKey } from './event.ts'
 
 /** A folder for one test. */
 export function folder(): string {

@@ -1,7 +1,6 @@
 import { Backoff, type Clock, pause, Turns } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { batchOf } from './batch.ts'
-import type { CountedDownload } from './event.ts'
+import { batchOf, type CountedDownload } from './event.ts'
 import type { Journals } from './journals.ts'
 import type { CountStore } from './store.ts'
 

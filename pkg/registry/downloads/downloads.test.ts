@@ -2,9 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it, vi } from 'vitest'
-import { archiveKey } from './batch.ts'
 import { event, folder, platformEvent, recordMany, startCounting } from './counts.fixture.ts'
-import { decodeRecords } from './record.ts'
+import { archiveKey, decodeRecords } from './event.ts'
 
 const files = (dir: string, ending: string): string[] =>
   readdirSync(join(dir, 'journal'), { recursive: true, encoding: 'utf8' })

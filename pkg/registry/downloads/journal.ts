@@ -3,8 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { KernelLock } from '../../base/folderlock/folderlock.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { DownloadEvent } from './event.ts'
-import { encodeRecord, type JournalRecord } from './record.ts'
+import { type DownloadEvent, encodeRecord, type JournalRecord } from './event.ts'
 import { emptySegment, extend, type OnDropped, type Segment, Segments } from './segments.ts'
 
 export interface JournalLimits {

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import type { ReasonOf } from '../../base/errors/errors.ts'
-import { decodeRecords, type JournalRecord } from './record.ts'
+import { decodeRecords, type JournalRecord } from './event.ts'
 
 /** Reason why an event will never be counted; label of a metric. */
 export type DropReason = ReasonOf<'QueueFull' | 'DiskFailed' | 'Corrupt' | 'Expired'>

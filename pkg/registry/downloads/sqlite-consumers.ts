@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { historyDays, type UseOf } from './batch.ts'
-import type { ConsumerUse, DownloadedResource } from './event.ts'
+import { type ConsumerUse, type DownloadedResource, historyDays, type UseOf } from './event.ts'
 import { maxConsumers, otherConsumers } from './store.ts'
 
 /** Texts are in one table, so that a row of `consumers` has only numbers: there may be millions. */

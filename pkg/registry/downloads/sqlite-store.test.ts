@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { batchOf, hourMs } from './batch.ts'
+import { batchOf, hourMs } from './event.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { describeStore } from './store-conformance.fixture.ts'
 

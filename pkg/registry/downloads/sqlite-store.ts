@@ -2,8 +2,17 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { type Batch, dayOf, historyDays, hourMs, hourOf } from './batch.ts'
-import type { ConsumerUse, CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
+import {
+  type Batch,
+  type ConsumerUse,
+  type CountedDownload,
+  type DownloadedResource,
+  dayOf,
+  type HourlyCount,
+  historyDays,
+  hourMs,
+  hourOf,
+} from './event.ts'
 import { ConsumerTable, consumerSchema } from './sqlite-consumers.ts'
 import { type CountStore, journalMemoryDays } from './store.ts'
 

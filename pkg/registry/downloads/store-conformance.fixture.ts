@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { batchOf, hourMs } from './batch.ts'
-import type { DownloadEvent } from './event.ts'
-import type { JournalRecord } from './record.ts'
+import { batchOf, type DownloadEvent, hourMs, type JournalRecord } from './event.ts'
 import type { CountStore } from './store.ts'
 
 const module: DownloadEvent = { kind: 'Module', namespace: 'a', name: 'vpc', version: '1.0.0' }

@@ -1,5 +1,10 @@
-import type { Batch } from './batch.ts'
-import type { ConsumerUse, CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
+import type {
+  Batch,
+  ConsumerUse,
+  CountedDownload,
+  DownloadedResource,
+  HourlyCount,
+} from './event.ts'
 
 /** Storage of counts. Every method may fail at any time without telling whether it took effect: callers then ask `applied`. */
 export interface CountStore {

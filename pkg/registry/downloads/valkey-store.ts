@@ -1,7 +1,18 @@
 import type { Redis } from 'iovalkey'
 import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
-import { archiveKey, archiveOf, type Batch, dayOf, historyDays, hourMs, hourOf } from './batch.ts'
-import type { ConsumerUse, CountedDownload, DownloadedResource, HourlyCount } from './event.ts'
+import {
+  archiveKey,
+  archiveOf,
+  type Batch,
+  type ConsumerUse,
+  type CountedDownload,
+  type DownloadedResource,
+  dayOf,
+  type HourlyCount,
+  historyDays,
+  hourMs,
+  hourOf,
+} from './event.ts'
 import { type CountStore, journalMemoryDays, maxConsumers, otherConsumers } from './store.ts'
 import { useScript, usesIn } from './valkey-consumers.ts'
 import { applyScript } from './valkey-script.ts'

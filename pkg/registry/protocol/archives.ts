@@ -1,17 +1,150 @@
+import { posix } from 'node:path'
 import type { Context } from 'hono'
-import { type Backend, normalizeVersion, sha256Hex } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  type ArchiveLocation,
+  type Backend,
+  backendOf,
+  normalizeVersion,
+  sha256Hex,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import type { Archive } from '../../archives/storage/storage.ts'
 import { hasReason, messageOf, notFound, RegistryError } from '../../base/errors/errors.ts'
-import { note, type ServingEnv } from '../../base/serving/serving.ts'
+import { SendableBody } from '../../base/fast/fast.ts'
+import { CappedMap } from '../../base/memory/memory.ts'
+import {
+  note,
+  type PlainRequest,
+  ReadyAnswer,
+  type ServingEnv,
+} from '../../base/serving/serving.ts'
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
-import { archiveResponse } from './archive-response.ts'
-import { archivePaths, archivePattern, isAt } from './archive-url.ts'
+import { archiveHeaders, archiveResponse, etagOf } from './archive-response.ts'
+import { modulePrefix } from './discovery.ts'
 import { type Endpoint, endpoint, queryOf } from './endpoint.ts'
 import { findPlatform, findRelease, noProvider, platformNames } from './find.ts'
 import type { RegistryOptions } from './options.ts'
 import { providerRoutes } from './provider-answers.ts'
-import type { ReadyArchives } from './ready-archives.ts'
 import { downloadOf, servedArchive } from './respond.ts'
+
+/** The archive routes: the name of each backend in a path, and the segments that follow. */
+export const archivePaths = {
+  s3: { name: 's3', parameters: ['bucket', 'region', 'name', 'fileName'] },
+  azure: {
+    name: 'azure',
+    parameters: ['subID', 'rg', 'account', 'accountUrl', 'name', 'fileName'],
+  },
+  gcs: { name: 'gcs', parameters: ['bucket', 'name', 'fileName'] },
+  filesystem: { name: 'fileSystem', parameters: ['directory', 'name', 'fileName'] },
+} as const satisfies Record<Backend, { name: string; parameters: readonly string[] }>
+
+/** Pattern of the route of a backend's archives, below the module protocol. */
+export function archivePattern(backend: Backend): `/download/${string}` {
+  const { name, parameters } = archivePaths[backend]
+  return `/download/${name}/:${parameters.join('/:')}`
+}
+
+/** Path of an archive below the module protocol: its segments, each encoded, so that they may hold slashes. */
+export function archivePath(location: ArchiveLocation): string {
+  const segments = locationSegments(location).map((segment) => encodeURIComponent(segment))
+  return `download/${archivePaths[backendOf(location.storage)].name}/${segments.join('/')}`
+}
+
+/** Whether the decoded segments of a request are those of a location. */
+export function isAt(
+  location: ArchiveLocation,
+  backend: Backend,
+  segments: readonly string[],
+): boolean {
+  if (backendOf(location.storage) !== backend) return false
+  const own = locationSegments(location)
+  return (
+    own.length === segments.length && own.every((segment, index) => segment === segments[index])
+  )
+}
+
+/**
+ * The path segments of an archive's URL after the backend, not encoded. They name the archive to clients and are
+ * compared with those of Versions; they are never turned back into a location.
+ *
+ * The prefix of an S3 object is not among them: archives that differ in nothing else are distinguished by their digest,
+ * and archives of one digest are the same bytes.
+ */
+function locationSegments({ storage, configName, fileName }: ArchiveLocation): string[] {
+  const { s3, azureStorage: azure, gcs, fileSystem } = storage
+  if (s3) return [s3.bucket, s3.region, configName, fileName]
+  if (azure) {
+    const { subscriptionID, resourceGroup, accountName, accountUrl } = azure
+    return [subscriptionID, resourceGroup, accountName, accountUrl, configName, fileName]
+  }
+  if (gcs) return [gcs.bucket, configName, fileName]
+  return [directorySegment(fileSystem?.directoryPath ?? ''), configName, fileName]
+}
+
+/** Clients drop segments that are empty, `.` or `..`, so the mounted directory itself is named `/`. */
+function directorySegment(directoryPath: string): string {
+  const path = posix.normalize(directoryPath)
+  return path === '.' || path === './' ? '/' : path
+}
+
+/** This bounds the URLs to some megabytes. */
+const maxUrls = 4096
+const maxUrlCharacters = 1024
+
+/**
+ * Archives of modules in memory, sent at once for a URL that the route has answered before. A URL is valid until its module
+ * changes; then the route checks it again.
+ */
+export class ReadyArchives {
+  readonly #options: RegistryOptions
+  readonly #rows = new CappedMap<string, VersionRow>(maxUrls)
+  /** By their bytes: an answer is kept as long as those are in memory. */
+  readonly #answers = new WeakMap<Uint8Array, { row: VersionRow; answer: ReadyAnswer }>()
+
+  constructor(options: RegistryOptions) {
+    this.#options = options
+  }
+
+  /** @param url path and query of a GET that names the Version and was answered with the whole archive */
+  remember(url: string | undefined, row: VersionRow): void {
+    if (url === undefined || url.length > maxUrlCharacters) return
+    this.#rows.set(url, row)
+    urlsOf(row)?.add(url)
+  }
+
+  find({ url, ifNoneMatch }: PlainRequest): ReadyAnswer | undefined {
+    const row = this.#rows.get(url)
+    if (row === undefined || ifNoneMatch !== undefined) return undefined
+    const { namespace, name } = row
+    const isCurrent = this.#options.catalog.version(namespace, name) === row
+    if (isCurrent && urlsOf(row)?.has(url)) return this.#answer(row)
+    this.#rows.delete(url)
+    return undefined
+  }
+
+  /** The archive of a module's version, if it is in memory. @param row one that can be downloaded */
+  #answer(row: VersionRow): ReadyAnswer | undefined {
+    const { sha256 = '' } = row
+    const bytes = this.#options.archives.inMemory(sha256)
+    if (bytes === undefined) return undefined
+    const known = this.#answers.get(bytes)
+    if (known?.row === row) return known.answer
+    const { location, label } = servedArchive(row)
+    const { namespace, name, version } = label
+    const route = modulePrefix + archivePattern(backendOf(location.storage))
+    const answer = new ReadyAnswer(
+      SendableBody.sharing(bytes),
+      archiveHeaders(location.fileName),
+      { route, namespace, kind: 'Module', name, version },
+      etagOf(sha256),
+    )
+    this.#answers.set(bytes, { row, answer })
+    return answer
+  }
+}
+
+/** URLs that are known to lead to a module's archives since its last change. */
+const urlsOf = ({ parent }: VersionRow): Set<string> | undefined =>
+  parent?.memo('archiveUrls', () => new Set<string>())
 
 /** How many Versions an old URL may mean. */
 const maxCandidates = 8

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
-import { parseRange } from './byte-range.ts'
+import { parseRange } from './archive-response.ts'
 
 it('takes blanks, as some clients write them', () => {
   expect(parseRange(' bytes = 10 - 19 ', 1000)).toEqual({ start: 10, end: 19 })

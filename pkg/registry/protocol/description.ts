@@ -1,5 +1,5 @@
 import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
-import { archivePaths, archivePattern } from './archive-url.ts'
+import { archivePaths, archivePattern } from './archives.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
 import { downloadSummaryRoute } from './download-summary.ts'
 import { detailRoutes, latestDownloadRoute } from './module-detail.ts'

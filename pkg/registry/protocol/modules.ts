@@ -2,15 +2,14 @@ import type { ModuleVersions } from '../../api/registry/registry.ts'
 import { archiveFormat, normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
 import type { Parent, VersionRow } from '../catalog/catalog.ts'
-import { archivePath } from './archive-url.ts'
-import { baseUrlOf } from './base-url.ts'
+import { archivePath } from './archives.ts'
 import { modulePrefix } from './discovery.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findModuleVersion, noModule } from './find.ts'
 import { deprecationOf } from './lifecycle.ts'
 import { sourceOf } from './listed-version.ts'
 import type { RegistryOptions } from './options.ts'
-import { downloadOf, jsonHeadersOf, linkHeadersOf } from './respond.ts'
+import { baseUrlOf, downloadOf, jsonHeadersOf, linkHeadersOf } from './respond.ts'
 
 export const moduleRoutes = {
   versions: '/:namespace/:name/:system/versions',

@@ -12,7 +12,7 @@ import {
   type ServingEnv,
 } from '../../base/serving/serving.ts'
 import type { Parent } from '../catalog/catalog.ts'
-import { moduleArchiveEndpoints, providerArchiveEndpoint } from './archives.ts'
+import { moduleArchiveEndpoints, providerArchiveEndpoint, ReadyArchives } from './archives.ts'
 import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
 import { downloadSummaryEndpoint } from './download-summary.ts'
 import {
@@ -32,13 +32,12 @@ import { ProviderAnswers } from './provider-answers.ts'
 import { providerDetailEndpoints } from './provider-detail.ts'
 import { createProviderLists } from './provider-lists.ts'
 import { providerEndpoints } from './providers.ts'
-import { ReadyArchives } from './ready-archives.ts'
 
-export { baseUrlOf } from './base-url.ts'
 export { type DescribedRoute, describedRoutes } from './description.ts'
 export { discoveryPaths } from './discovery.ts'
 export { unreadable } from './download-summary.ts'
 export type { RegistryOptions } from './options.ts'
+export { baseUrlOf } from './respond.ts'
 
 const archivePrefix = `${modulePrefix}/download/`
 

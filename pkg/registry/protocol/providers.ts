@@ -1,11 +1,11 @@
 import { normalizeVersion } from '../../api/v1alpha1/v1alpha1.ts'
 import { after } from '../../base/serving/serving.ts'
 import type { Parent } from '../catalog/catalog.ts'
-import { baseUrlOf } from './base-url.ts'
 import { type Endpoint, endpoint } from './endpoint.ts'
 import { findPlatform, findRelease, noProvider, requireSigner } from './find.ts'
 import type { RegistryOptions } from './options.ts'
 import { type Build, type ProviderAnswers, providerRoutes } from './provider-answers.ts'
+import { baseUrlOf } from './respond.ts'
 
 /** The provider registry protocol, without the archives. */
 export function providerEndpoints(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HotArchives } from './hot-archives.ts'
+import { HotArchives } from './known-archives.ts'
 
 it('keeps an archive at its second request, unless it is large or empty', () => {
   const hot = new HotArchives(1000)

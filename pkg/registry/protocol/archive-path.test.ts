@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { backendOf } from '../../api/v1alpha1/v1alpha1.ts'
-import { archivePath, isAt } from './archive-url.ts'
+import { archivePath, isAt } from './archives.ts'
 
 const names = { configName: 'vpc', fileName: '1.zip' }
 const azureStorage = {

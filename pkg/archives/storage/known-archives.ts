@@ -1,15 +1,73 @@
 import { RegistryError } from '../../base/errors/errors.ts'
-import { Bounded } from '../../base/memory/memory.ts'
+import { Bounded, keptBytes } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { type AbortReason, mismatch } from '../spool/spool.ts'
-import type { ObjectInfo } from './driver.ts'
+import { type ObjectInfo, settledAfterMs } from './driver.ts'
 import type { ArchiveMetrics } from './metrics.ts'
 import type { Place } from './places.ts'
 import type { Archive } from './types.ts'
 
-const badForMs = 60_000
+/** Larger archives gain little: to read a file costs about as much as to send this much. */
+const maxArchiveBytes = 256 * 1024
+/** Archives that were requested once, and archives that failed. */
 const maxRemembered = 10_000
+
+/** Small archives in memory that were requested more than once. The least recently used ones are dropped. */
+export class HotArchives {
+  readonly #archives: Bounded<Uint8Array<ArrayBuffer>>
+  readonly #askedOnce = new Set<string>()
+  readonly #limitBytes: number
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+    this.#archives = new Bounded({
+      maxBytes: limitBytes,
+      sizeOf: ({ buffer }) => buffer.byteLength,
+    })
+  }
+
+  get(sha256: string): Uint8Array<ArrayBuffer> | undefined {
+    return this.#archives.get(sha256)
+  }
+
+  /** Whether to keep an archive that is about to be read: it must have been requested before, unless `atOnce`. */
+  wants(sha256: string, sizeBytes: number, atOnce = false): boolean {
+    if (sizeBytes === 0 || sizeBytes > Math.min(maxArchiveBytes, this.#limitBytes)) return false
+    if (atOnce || this.#askedOnce.delete(sha256)) return true
+    if (this.#askedOnce.size >= maxRemembered) this.#askedOnce.clear()
+    this.#askedOnce.add(sha256)
+    return false
+  }
+
+  /** @param bytes checked; a copy is kept */
+  put(sha256: string, bytes: Uint8Array<ArrayBuffer>): void {
+    this.#archives.getOrMake(sha256, () => keptBytes(bytes))
+  }
+}
+
+/** Digests of objects that this process has read completely, by fingerprint. */
+export class VerifiedObjects {
+  readonly #digests: Bounded<string>
+
+  /** @param maxEntries how many objects to remember, about 200 bytes each */
+  constructor(maxEntries: number) {
+    this.#digests = new Bounded({ maxEntries })
+  }
+
+  /** @param openedAtMs when it was opened. A file that changed shortly before is not remembered. */
+  remember({ fingerprint, changedAtMs }: ObjectInfo, sha256: string, openedAtMs: number): void {
+    if (fingerprint === undefined) return
+    if (changedAtMs !== undefined && openedAtMs - changedAtMs < settledAfterMs) return
+    this.#digests.set(fingerprint, sha256)
+  }
+
+  has({ fingerprint }: ObjectInfo, sha256: string): boolean {
+    return fingerprint !== undefined && this.#digests.get(fingerprint) === sha256
+  }
+}
+
+const badForMs = 60_000
 /** Under a storm of requests, a remote store is asked once a second whether an object has changed. */
 const reviewEveryMs = 1000
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { decodeRecords, encodeRecord } from './record.ts'
+import { decodeRecords, encodeRecord } from './event.ts'
 
 const event = { kind: 'Module', namespace: 'platform', name: 'vpc', version: '1.0.0' } as const
 const first = { sequence: 1, at: 1_700_000_000_000, event }
