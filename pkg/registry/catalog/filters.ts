@@ -164,16 +164,17 @@ export function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[\s"']+/)
-    .map((word) =>
-      word
-        .replace(/^\w+:\/\//, '')
-        .replace(/(?:\/\/|[?#]).*$/s, '')
-        .replace(/^[^/.:]*[.:][^/]*\/(?=[^/]+\/[^/])/, '')
-        .replace(/^\/(?:-\/r\/)?/, '')
-        .replace(/^([^/]+)\/(?:module|provider)\/([^/]+)\/?$/, '$1/$2'),
-    )
+    .map((word) => (/[/?#]/.test(word) ? addressIn(word) : word))
     .filter((word) => word !== '')
 }
+
+const addressIn = (word: string): string =>
+  word
+    .replace(/^\w+:\/\//, '')
+    .replace(/(?:\/\/|[?#]).*$/s, '')
+    .replace(/^[^/.:]*[.:][^/]*\/(?=[^/]+\/[^/])/, '')
+    .replace(/^\/(?:-\/r\/)?/, '')
+    .replace(/^([^/]+)\/(?:module|provider)\/([^/]+)\/?$/, '$1/$2')
 
 /** Namespace, name and system; twice if configurations use another name than the object has. */
 function addressesOf({ summary: { namespace, name, address } }: Listed): string[] {

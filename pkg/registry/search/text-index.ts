@@ -154,11 +154,13 @@ export class Search {
     return {
       count: found.length,
       numbers: found,
-      slice: (start, end) =>
-        Array.from(
-          found.subarray(start, Math.min(end, found.length)),
-          (number) => this.#indexed[number]?.entry as Listed,
-        ),
+      slice: (start, end) => {
+        const entries: Listed[] = []
+        for (const number of found.subarray(start, end)) {
+          entries.push(this.#indexed[number]?.entry as Listed)
+        }
+        return entries
+      },
       isTruncated,
       matchesOf: (entry) => this.#matchesOf(entry, expanded),
     }
