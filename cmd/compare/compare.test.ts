@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-compare-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -14,13 +13,7 @@ function folder(name: string, text: string): string {
   return name
 }
 
-const compare = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(import.meta.dirname, '../depot/main.ts'), 'compare', ...args], {
-    cwd: dir,
-    encoding: 'utf8',
-    env: bareEnvironment,
-    timeout: 60_000,
-  })
+const compare = (...args: readonly string[]) => runProgram(dir, ['compare', ...args])
 
 const first = folder('first', 'variable "cidr" {\n  type = string\n}\n')
 const wider = folder(
@@ -33,25 +26,25 @@ const checked = folder(
   'variable "cidr" {\n  type = string\n  validation {\n    condition = true\n    error_message = "\\u001b[31m|no|"\n  }\n}\n',
 )
 
-it('exits with 0 if callers can take the later version', () => {
-  expect(compare(first, first)).toMatchObject({
+it('exits with 0 if callers can take the later version', async () => {
+  expect(await compare(first, first)).toMatchObject({
     status: 0,
     stdout: 'No change of the interface from first to first.\n',
   })
-  const { status, stdout } = compare(first, wider)
+  const { status, stdout } = await compare(first, wider)
   expect(status).toBe(0)
   expect(stdout).toBe(
     'Compatible:\n  input cidr: The type changed: every value that was accepted still is. (string -> any)\n  input x: The new input has a default.\n',
   )
 })
 
-it('exits with 1 if something breaks, and with 2 if that cannot be decided', () => {
-  const { status, stdout } = compare(first, narrower, '-o', 'markdown')
+it('exits with 1 if something breaks, and with 2 if that cannot be decided', async () => {
+  const { status, stdout } = await compare(first, narrower, '-o', 'markdown')
   expect(status).toBe(1)
   expect(stdout).toBe(
     '### first to narrower: breaking\n\n**Breaking**\n\n| | |\n| --- | --- |\n| input cidr | The type changed: it was string, and is number now. |\n',
   )
-  const unknown = compare(first, checked, '-o', 'json')
+  const unknown = await compare(first, checked, '-o', 'json')
   expect(unknown.status).toBe(2)
   expect(unknown.stdout).not.toContain('\u001b')
   expect(JSON.parse(unknown.stdout)).toMatchObject({
@@ -60,7 +53,7 @@ it('exits with 1 if something breaks, and with 2 if that cannot be decided', () 
   })
 })
 
-it('lets no name of a module forge a line', () => {
+it('lets no name of a module forge a line', async () => {
   const forged = 'a\n::error::no\nCompatible:\n  input b: fine'
   const aliases = ['aws.a\n::error::no']
   mkdirSync(join(dir, 'forging'))
@@ -71,19 +64,19 @@ it('lets no name of a module forge a line', () => {
       terraform: { required_providers: { aws: { configuration_aliases: aliases } } },
     }),
   )
-  const { stdout } = compare(first, 'forging')
+  const { stdout } = await compare(first, 'forging')
   expect(stdout).toContain('  input a ::error::no Compatible: input b: fine: ')
   expect(stdout).not.toMatch(/^(?:::|Compatible)/m)
 })
 
-it('says what it needs if a version is missing or cannot be read', () => {
-  expect(compare(first)).toMatchObject({
+it('says what it needs if a version is missing or cannot be read', async () => {
+  expect(await compare(first)).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('write two folders'),
   })
   const stderr: unknown = expect.stringContaining('"nowhere" is neither a folder or archive nor')
-  expect(compare(first, 'nowhere')).toMatchObject({ status: 2, stderr })
-  expect(compare('localhost:1/team/vpc/aws', '1.4.0').stderr).toContain(
+  expect(await compare(first, 'nowhere')).toMatchObject({ status: 2, stderr })
+  expect((await compare('localhost:1/team/vpc/aws', '1.4.0')).stderr).toContain(
     '1.4.0 is a version without address: write localhost:1/team/vpc/aws FROM 1.4.0',
   )
 })

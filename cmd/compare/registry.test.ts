@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { tarGzOf } from '../../hack/testbed/registry/archives.ts'
 import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
@@ -38,17 +35,9 @@ afterAll(async () => {
 const compare = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   depot(['compare', ...args], env)
 
-async function depot(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+function depot(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const trust = ['--egress-ca-path', authority.caFile, '--egress-allow', registry.downloadHost]
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, '../depot/main.ts'), ...args, ...trust],
-    { cwd: dir, env: { ...bareEnvironment, HOME: home, TMPDIR: temporary, ...env } },
-  )
-  const exit = once(child, 'exit')
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  await exit
-  return { status: child.exitCode, stdout, stderr }
+  return runProgram(dir, [...args, ...trust], { HOME: home, TMPDIR: temporary, ...env })
 }
 
 it('prints the documentation of a version of a registry', async () => {

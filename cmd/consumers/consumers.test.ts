@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { type LoneServer, serveAppAlone } from '../../hack/testbed/upstream/https-server.ts'
 import type { Auth } from '../../pkg/registry/auth/auth.ts'
 import { oidcOptions, TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 import { AccessFixture } from '../../pkg/registry/server/access.fixture.ts'
-import { depotCommand } from '../import/import.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-consumers-'))
 const fixture = new AccessFixture()
@@ -59,17 +55,9 @@ afterAll(async () => {
 
 async function consumers(groups: readonly string[], ...args: readonly string[]) {
   const token = await issuer.sign({ groups })
-  const [program, ...first] = depotCommand
   const trust = ['--egress-ca-path', server.authority.caFile]
-  const child = spawn(
-    program,
-    [...first, 'consumers', `${server.host}/platform/vpc/aws`, ...args, ...trust],
-    { env: { ...bareEnvironment, HOME: join(dir, 'home'), [`TF_TOKEN_${server.host}`]: token } },
-  )
-  const exit = once(child, 'exit')
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  await exit
-  return { status: child.exitCode, stdout, stderr }
+  const env = { HOME: join(dir, 'home'), [`TF_TOKEN_${server.host}`]: token }
+  return runProgram(dir, ['consumers', `${server.host}/platform/vpc/aws`, ...args, ...trust], env)
 }
 
 it('prints every consumer, or those who are behind, as a spreadsheet reads it', async () => {

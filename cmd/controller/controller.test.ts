@@ -5,21 +5,23 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { kubeconfigOf } from '../../hack/testbed/control-plane/kubeconfig.ts'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
-const controller = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
+const controller = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runProgram(tmpdir(), ['controller', ...args], env)
+
+it('says that it needs a cluster', () => {
+  const program = join(import.meta.dirname, 'main.ts')
+  const { status, stderr } = spawnSync(process.execPath, [program], {
     encoding: 'utf8',
     env: bareEnvironment,
     timeout: 60_000,
   })
-
-it('says that it needs a cluster', () => {
-  const { status, stderr } = controller()
   expect(status).toBe(2)
   expect(stderr).toContain('not in a cluster and no kubeconfig: name one with --kubeconfig FILE')
 })
 
-it('lists every option that it cannot use in one message', () => {
+it('lists every option that it cannot use in one message', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'depot-controller-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
   const kubeconfig = join(dir, 'kubeconfig')
@@ -35,19 +37,21 @@ it('lists every option that it cannot use in one message', () => {
     'spool-dir': join(kubeconfig, 'spool'),
   }
   const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`)
-  const { status, stderr } = controller(...args)
+  const { status, stderr } = await controller(args)
   expect(status).toBe(2)
   for (const flag of ['--egress-ca-path: ', '--egress-private-cidrs: ', '--spool-dir: ']) {
     expect(stderr).toContain(flag)
   }
 })
 
-it.each([{}, { DEPOT_EVENTS_WEBHOOK_KEY: 'short' }])('sends no events that %o signs', (key) => {
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [join(import.meta.dirname, 'main.ts'), '--events-webhook=https://events.example.com'],
-    { encoding: 'utf8', env: { ...bareEnvironment, ...key }, timeout: 60_000 },
-  )
-  expect(status).toBe(2)
-  expect(stderr).toContain('--events-webhook needs a key of at least 24 characters')
-})
+it.each([{}, { DEPOT_EVENTS_WEBHOOK_KEY: 'short' }])(
+  'sends no events that %o signs',
+  async (key) => {
+    const { status, stderr } = await controller(
+      ['--events-webhook=https://events.example.com'],
+      key,
+    )
+    expect(status).toBe(2)
+    expect(stderr).toContain('--events-webhook needs a key of at least 24 characters')
+  },
+)

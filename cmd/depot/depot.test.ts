@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { parseOptions } from '../../pkg/base/options/options.ts'
 import { commands } from './depot.ts'
@@ -14,33 +15,34 @@ const depot = (...args: readonly string[]) =>
     env: { ...bareEnvironment, HOME: process.env['HOME'] ?? '' },
     timeout: 60_000,
   })
+const run = (...args: readonly string[]) => runProgram(root, args)
 
 it.each([[[]], [['--help']], [['-h']], [['help']]])(
   'lists its commands when it is called with %j',
-  (args) => {
-    const { status, stdout } = depot(...args)
+  async (args) => {
+    const { status, stdout } = await run(...args)
     expect(status).toBe(0)
     for (const name of Object.keys(commands)) expect(stdout).toContain(`  ${name} `)
   },
 )
 
-it.each(Object.keys(commands))('%s has help with an example, and a version', (name) => {
-  const help = depot('help', name)
+it.each(Object.keys(commands))('%s has help with an example, and a version', async (name) => {
+  const help = await run('help', name)
   expect(help).toMatchObject({
     status: 0,
     stdout: expect.stringContaining(`Usage: depot ${name} [flags]`),
   })
   expect(help.stdout).toMatch(new RegExp(`^Examples:\\n\\n {2}(source <\\()?depot ${name}`, 'm'))
-  expect(depot(name, '-h').stdout).toBe(help.stdout)
-  expect(depot(name, '-v')).toMatchObject({ status: 0, stdout: `${packageJson.version}\n` })
+  expect((await run(name, '-h')).stdout).toBe(help.stdout)
+  expect(await run(name, '-v')).toMatchObject({ status: 0, stdout: `${packageJson.version}\n` })
 })
 
-it('refuses an unknown command, and suggests the one that is meant or lists all', () => {
-  expect(depot('help', 'serve')).toMatchObject({
+it('refuses an unknown command, and suggests the one that is meant or lists all', async () => {
+  expect(await run('help', 'serve')).toMatchObject({
     status: 2,
     stderr: 'depot: there is no command "serve": did you mean depot server?\n',
   })
-  const { status, stderr } = depot('nonsense')
+  const { status, stderr } = await run('nonsense')
   expect(status).toBe(2)
   expect(stderr).toMatch(/^depot: there is no command "nonsense"\n/)
   expect(stderr).toContain('  server ')
@@ -99,8 +101,8 @@ describe('completion', () => {
     expect(offered('depot', 'lint', '--archives', '')).not.toContain('json')
   })
 
-  it('refuses a shell that it does not know', () => {
-    expect(depot('completion', 'tcsh')).toMatchObject({
+  it('refuses a shell that it does not know', async () => {
+    expect(await run('completion', 'tcsh')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('"tcsh" is not a shell: write bash, zsh or fish'),
     })

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { writeCertificate } from '../../hack/testbed/server/certificate.ts'
 import { startServer } from '../../hack/testbed/server/server.ts'
 import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
-import { depot } from '../import/import.fixture.ts'
 
 const registry = new Registry()
 const dir = mkdtempSync(join(tmpdir(), 'depot-doctor-'))
@@ -49,7 +49,7 @@ interface Report {
 
 /** Runs the doctor, and finds its line about something. */
 async function examined(what: string, ...args: readonly string[]) {
-  const { status, stdout, stderr } = await depot(dir, ['doctor', ...args, '-o', 'json'])
+  const { status, stdout, stderr } = await runProgram(dir, ['doctor', ...args, '-o', 'json'])
   expect(stderr).toBe('')
   const report = JSON.parse(stdout) as Report
   expect(status).toBe(report.status === 'failed' ? 1 : 0)
@@ -57,7 +57,7 @@ async function examined(what: string, ...args: readonly string[]) {
 }
 
 it('prints a line for each check of a server of a folder, with the remedy, and ends with 0 after warnings', async () => {
-  const { status, stdout } = await depot(dir, ['doctor', 'server', ...anonymous])
+  const { status, stdout } = await runProgram(dir, ['doctor', 'server', ...anonymous])
   expect(stdout).toBe(`warning  signing key: none: providers cannot be installed
          → create one with depot keygen, and name it with --gpg-private-key-path
 ok       storage folder modules: can be read
@@ -284,12 +284,12 @@ it('asks a running explorer for a page and for the server, and says what to corr
 })
 
 it('checks with the options of the command that it names, and says which there are', async () => {
-  const unknown = await depot(dir, ['doctor', 'sync', '--anonymous-auth'])
+  const unknown = await runProgram(dir, ['doctor', 'sync', '--anonymous-auth'])
   expect(unknown).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('--anonymous-auth is unknown'),
   })
-  expect(await depot(dir, ['doctor'])).toMatchObject({
+  expect(await runProgram(dir, ['doctor'])).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('write what to check: depot doctor server, controller or sync'),
   })

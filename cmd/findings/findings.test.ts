@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { type LoneServer, serveAppAlone } from '../../hack/testbed/upstream/https-server.ts'
 import { Fixture } from '../../pkg/registry/server/registry.fixture.ts'
 
@@ -81,22 +78,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true })
 })
 
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(
-    process.execPath,
-    [
-      join(import.meta.dirname, '../depot/main.ts'),
-      'findings',
-      ...args,
-      '--egress-ca-path',
-      server.authority.caFile,
-    ],
-    { env: { ...bareEnvironment, HOME: home, ...env } },
-  )
-  const exit = once(child, 'exit')
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  await exit
-  return { status: child.exitCode, stdout, stderr }
+function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const trust = ['--egress-ca-path', server.authority.caFile]
+  return runProgram(home, ['findings', ...args, ...trust], { HOME: home, ...env })
 }
 const vpc = () => `${server.host}/platform/vpc/aws`
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { depot } from '../import/import.fixture.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-lifecycle-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -30,7 +30,7 @@ beforeEach(() => {
   mkdirSync(join(dir, 'registry'), { recursive: true })
   writeFileSync(file, manifest)
 })
-const run = (...args: readonly string[]) => depot(dir, [...args, '--manifests', 'registry'])
+const run = (...args: readonly string[]) => runProgram(dir, [...args, '--manifests', 'registry'])
 
 it('writes a rule into the file of a person, and takes it back without a trace', async () => {
   const note = ['--message', 'leaks keys', '--replaced-by', '1.0.1']

@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { zipOf } from '../../hack/testbed/registry/archives.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-lint-command-'))
@@ -11,23 +10,17 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const root = join(import.meta.dirname, '../..')
 const lint = (...args: readonly string[]) => depot('lint', ...args)
-const depot = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [join(root, 'cmd/depot/main.ts'), ...args], {
-    cwd: root,
-    encoding: 'utf8',
-    env: bareEnvironment,
-    timeout: 60_000,
-  })
+const depot = (...args: readonly string[]) => runProgram(root, args)
 
-it('finds nothing in the samples of this project', () => {
-  expect(lint('config/samples')).toMatchObject({
+it('finds nothing in the samples of this project', async () => {
+  expect(await lint('config/samples')).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(/^0 errors, 0 warnings in \d+ objects of \d+ files\n$/),
   })
 })
 
-it('exits with 1 after an error, and prints SARIF for a code host', () => {
-  const { status, stdout } = lint(
+it('exits with 1 after an error, and prints SARIF for a code host', async () => {
+  const { status, stdout } = await lint(
     'config/samples/hello.yaml',
     'config/samples/hello.yaml',
     '--format',
@@ -42,8 +35,8 @@ it.each([
   [['nowhere'], 'nowhere does not exist: name a file'],
   [['config/samples', '--archives', 'nowhere'], '--archives: the folder nowhere does not exist'],
   [['config/samples', '-o', 'xml'], 'is not an output format: write text, json or sarif'],
-])('exits with 2 if a path cannot be checked: %j', (args, problem) => {
-  expect(lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
+])('exits with 2 if a path cannot be checked: %j', async (args, problem) => {
+  expect(await lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
 })
 
 it('exits with 1 and says what depot docs says if a module in an archive cannot be parsed', async () => {
@@ -73,18 +66,18 @@ spec: {type: Module, version: 1.0.0, fileName: vpc-1.0.0.zip, moduleConfigRef: {
       { path: 'examples/b/main.tf', content: broken },
     ]),
   )
-  const documented = depot('docs', archive)
+  const documented = await depot('docs', archive)
   const problems = documented.stderr.trim().split('\n').toSorted()
   expect(documented.status).toBe(1)
   expect(problems).toEqual([
     expect.stringMatching(/^depot: examples\/b\/main\.tf:2: Invalid expression: /),
     expect.stringMatching(/^depot: modules\/a\/inputs\.tf:2: Invalid expression: /),
   ])
-  const linted = lint(manifests, '--archives', join(dir, 'archives'))
+  const linted = await lint(manifests, '--archives', join(dir, 'archives'))
   expect(linted.status).toBe(1)
   for (const problem of problems) {
     const said = problem.replace(/^depot: /, '')
     expect(linted.stdout).toContain(`spec.fileName: the archive ${archive}: ${said} [bad-module]`)
   }
-  expect(lint(manifests).status).toBe(0)
+  expect((await lint(manifests)).status).toBe(0)
 })

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
 import { put } from '../import/import.fixture.ts'
@@ -45,17 +42,10 @@ function workspace(files: Readonly<Record<string, string>>): void {
   for (const [path, content] of Object.entries(files)) put(join(work, path), content)
 }
 
-async function outdated(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+function outdated(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const trust = ['--egress-ca-path', authority.caFile]
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, '../depot/main.ts'), 'outdated', ...args, ...trust],
-    { cwd: work, env: { ...bareEnvironment, HOME: join(dir, 'home'), TMPDIR: temporary, ...env } },
-  )
-  const exit = once(child, 'exit')
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  await exit
-  return { status: child.exitCode, stdout, stderr }
+  const home = { HOME: join(dir, 'home'), TMPDIR: temporary }
+  return runProgram(work, ['outdated', ...args, ...trust], { ...home, ...env })
 }
 
 const call = (version: string, source = `${host}/network/vpc/aws`) =>

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { type LoneServer, serveAppAlone } from '../../hack/testbed/upstream/https-server.ts'
 import { Fixture } from '../../pkg/registry/server/registry.fixture.ts'
 
@@ -55,17 +52,10 @@ const moduleCall = (name: string) =>
 const requirement = () =>
   `terraform {\n  required_providers {\n    half = { source = "${server.host}/platform/half" }\n  }\n}\n`
 
-async function outdated(configuration: string, ...args: readonly string[]) {
+function outdated(configuration: string, ...args: readonly string[]) {
   writeFileSync(join(work, 'main.tf'), configuration)
-  const main = join(import.meta.dirname, '../depot/main.ts')
   const trust = ['--egress-ca-path', server.authority.caFile]
-  const child = spawn(process.execPath, [main, 'outdated', ...args, ...trust], {
-    cwd: work,
-    env: { ...bareEnvironment, HOME: work },
-  })
-  const exit = once(child, 'exit')
-  const [stdout] = await Promise.all([text(child.stdout), exit])
-  return { status: child.exitCode, stdout }
+  return runProgram(work, ['outdated', ...args, ...trust], { HOME: work })
 }
 
 it('calls nothing clean that was not scanned whole, unless findings do not matter', async () => {
@@ -80,6 +70,7 @@ it('calls nothing clean that was not scanned whole, unless findings do not matte
   expect(await outdated(moduleCall('never'), '--ignore', 'vulnerable')).toEqual({
     status: 0,
     stdout: '1 judged, 0 with findings, 0 undecided, 0 not judged.\n',
+    stderr: '',
   })
   expect(await outdated(moduleCall('clean'))).toMatchObject({ status: 0 })
 })

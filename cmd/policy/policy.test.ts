@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { depot } from '../import/import.fixture.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-policy-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -75,7 +75,7 @@ write('broken.yaml', '{}\n')
 write('wrong.yaml', 'minimumAge: 14d\ndeny: all\n')
 const file = ['--depot', 'registry/depot.yaml']
 const test = (address: string, ...more: readonly string[]) =>
-  depot(dir, ['policy', 'test', address, ...more])
+  runProgram(dir, ['policy', 'test', address, ...more])
 
 it.each([
   [
@@ -203,14 +203,14 @@ it.each([
   ],
   [['show'], 'write test ADDRESS[@VERSION], or list'],
 ])('says what is wrong with %j', async (args, message) => {
-  const { status, stderr } = await depot(dir, ['policy', ...args])
+  const { status, stderr } = await runProgram(dir, ['policy', ...args])
   expect(status).toBe(2)
   expect(stderr).toContain(message)
 })
 
 it('lists what is held back until when, and what is refused', async () => {
   const held = (...more: readonly string[]) =>
-    depot(dir, ['policy', 'list', '--held', '--manifests', 'registry', ...more])
+    runProgram(dir, ['policy', 'list', '--held', '--manifests', 'registry', ...more])
   expect((await held()).stdout).toBe(
     `Module platform/vpc v5.2.0 (${vpc}): until 2026-12-03T10:00:00Z
 Module platform/vpc v5.3.0 (${vpc}): until 2026-12-04T10:00:00Z; upstream replaced it
@@ -229,7 +229,7 @@ Module platform/vpc v5.1.0 (${vpc}): denied: stolen (policy of the installation)
 
 it('lists the rules of all Depots', async () => {
   const args = ['policy', 'list', '--manifests', 'registry', '--upstream-policy', 'strict.yaml']
-  const { stdout } = await depot(dir, args)
+  const { stdout } = await runProgram(dir, args)
   expect(stdout).toMatch(/^Depot platform\/public\n {2}installation: minimum age: 14 days\n/)
   expect(stdout).toContain('  deny until 2020-01-01 (ended): every version of github.com/old/**: ')
 })

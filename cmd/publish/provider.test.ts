@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
 import { generateSigningKey } from '../../pkg/archives/signing/signing.ts'
-import { depot, fingerprints, put } from '../import/import.fixture.ts'
+import { fingerprints, put } from '../import/import.fixture.ts'
 import { runPublish } from './publish.fixture.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-publish-provider-'))
@@ -71,7 +72,7 @@ it('publishes every platform of a release, and does nothing the second time', as
     expect(hash('sha256', bytes)).toBe(upload.sha256)
     expect(protocols).toEqual(['6.0'])
   }
-  expect((await depot(dir, ['lint', 'registry', '--archives', 'archives'])).status).toBe(0)
+  expect((await runProgram(dir, ['lint', 'registry', '--archives', 'archives'])).status).toBe(0)
   const before = fingerprints(join(dir, 'registry/versions'))
   const again = await publish('-o', 'json')
   expect(JSON.parse(again.stdout)).toMatchObject({

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { depot, depotCommand, fingerprints, put } from '../import/import.fixture.ts'
 import { runPublish } from './publish.fixture.ts'
@@ -49,7 +50,7 @@ describe('into a folder', () => {
     expect(others).toEqual([])
     const { fileName = '', sha256 } = version?.spec.upload ?? {}
     expect(hash('sha256', stored(fileName))).toBe(sha256)
-    const lint = await depot(dir, ['lint', 'registry', '--archives', 'archives'])
+    const lint = await runProgram(dir, ['lint', 'registry', '--archives', 'archives'])
     expect(lint).toMatchObject({ status: 0, stderr: '' })
     const readme = readFileSync(join(dir, 'registry/configmaps/network/vpc-aws-1-0-0-readme.yaml'))
     expect(readme.toString()).toContain(Buffer.from('# VPC\n').toString('base64'))
@@ -103,7 +104,7 @@ describe('into a folder', () => {
 
   it('publishes a module that cannot be parsed, and says file and line as depot docs does', async () => {
     change('variable "x" {\n  type =\n}\n')
-    const { stderr } = await depot(dir, ['docs', 'vpc'])
+    const { stderr } = await runProgram(dir, ['docs', 'vpc'])
     const said = stderr.trim().replace(/^depot: /, '')
     expect(said).toMatch(/^main\.tf:2: Invalid expression: /)
     const { status, stdout } = await publish('1.0.0')
@@ -286,7 +287,7 @@ it.each([
 })
 
 it('prints the version of the program for a bare --version', async () => {
-  expect(await depot(dir, ['publish', '--version'])).toMatchObject({
+  expect(await runProgram(dir, ['publish', '--version'])).toMatchObject({
     status: 0,
     stdout: `${packageJson.version}\n`,
   })
@@ -329,7 +330,7 @@ it('leaves all or nothing wherever it is killed, and goes on when it is run agai
   }
   expect((await depot(dir, args)).status).toBe(0)
   expect(written()).toHaveLength(1)
-  const lint = await depot(dir, ['lint', 'registry', '--archives', 'archives'])
+  const lint = await runProgram(dir, ['lint', 'registry', '--archives', 'archives'])
   expect(lint.status).toBe(0)
   const archives = globSync('**/*.tar.gz', { cwd: join(dir, 'archives') })
   expect(archives).toHaveLength(1)

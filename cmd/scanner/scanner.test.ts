@@ -13,9 +13,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
 import { KernelLock } from '../../pkg/base/folderlock/folderlock.ts'
-import { depot, put } from '../import/import.fixture.ts'
+import { put } from '../import/import.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-scanner-'))
 const program = (name: string, script: string) => {
@@ -38,7 +39,7 @@ const version = (name: string) => ({
   },
 })
 const scanner = (...args: readonly string[]) =>
-  depot(dir, [
+  runProgram(dir, [
     'scanner',
     '--manifests',
     'manifests',

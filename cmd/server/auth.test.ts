@@ -1,9 +1,10 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-auth-'))
@@ -11,8 +12,8 @@ afterAll(() => rmSync(dir, { recursive: true }))
 const main = join(import.meta.dirname, 'main.ts')
 const env = bareEnvironment
 
-const start = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [main, ...args], { encoding: 'utf8', env, timeout: 60_000 })
+const start = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
+  runProgram(dir, ['server', ...args], more)
 
 const manifests = ['--manifests', dir]
 const oidc = [...manifests, '--oidc-issuer-url', 'https://login.example', '--oidc-client-id', 'x']
@@ -38,8 +39,14 @@ it.each([
     /--broker-proxy-url.*without encryption/,
   ],
   ['a broker of another issuer', [...oidc, '--broker-proxy-url', 'http://b:5556'], /path \/broker/],
-])('%s: exits with 2 and prints why', (_, args, message) => {
-  const { status, stderr } = start(...args, '--listen', '127.0.0.1:0', '--admin-listen', ':0')
+])('%s: exits with 2 and prints why', async (_, args, message) => {
+  const { status, stderr } = await start([
+    ...args,
+    '--listen',
+    '127.0.0.1:0',
+    '--admin-listen',
+    ':0',
+  ])
   expect([status, stderr]).toEqual([2, expect.stringMatching(message)])
 })
 
@@ -71,11 +78,10 @@ it('exits with 2 if the issuer calls itself differently', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('calls itself')])
 })
 
-it('exits with 2 for a malformed proxy address, and prints no credentials', () => {
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    [main, ...manifests, '--anonymous-auth', '--listen', '127.0.0.1:0', '--admin-listen', ':0'],
-    { encoding: 'utf8', env: { ...env, HTTPS_PROXY: 'ftp://me:hunter2@h' }, timeout: 60_000 },
+it('exits with 2 for a malformed proxy address, and prints no credentials', async () => {
+  const { status, stderr } = await start(
+    [...manifests, '--anonymous-auth', '--listen', '127.0.0.1:0', '--admin-listen', ':0'],
+    { HTTPS_PROXY: 'ftp://me:hunter2@h' },
   )
   expect([status, stderr]).toEqual([2, expect.stringContaining('HTTPS_PROXY is not the address')])
   expect(stderr).not.toContain('hunter2')

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encryptKey, readPrivateKey } from 'openpgp'
 import { afterAll, describe, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { generateSigningKey } from '../../pkg/archives/signing/signing.ts'
 
@@ -17,20 +16,19 @@ const file = (name: string, content: string): string => {
   return join(dir, name)
 }
 
-const start = (args: readonly string[], env: Record<string, string> = {}) =>
-  spawnSync(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    encoding: 'utf8',
-    env: { ...bareEnvironment, ...env },
-    timeout: 60_000,
-  })
+const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runProgram(dir, ['server', ...args], env)
 const anonymous = ['--anonymous-auth', '--manifests', dir]
 
-it('prints its version', () => {
-  expect(start(['--version'])).toMatchObject({ status: 0, stdout: `${packageJson.version}\n` })
+it('prints its version', async () => {
+  expect(await start(['--version'])).toMatchObject({
+    status: 0,
+    stdout: `${packageJson.version}\n`,
+  })
 })
 
-it('prints its options', () => {
-  expect(start(['--help'])).toMatchObject({
+it('prints its options', async () => {
+  expect(await start(['--help'])).toMatchObject({
     status: 0,
     stdout: expect.stringContaining('--manifests'),
   })
@@ -75,8 +73,8 @@ describe('a start with bad options exits with 2 and prints why', () => {
       ],
       ['--nope is unknown', 'does not exist', '--gpg-private-key-path', '--log-level'],
     ],
-  ])('%s', (_, args, messages) => {
-    const { status, stderr, stdout } = start(args)
+  ])('%s', async (_, args, messages) => {
+    const { status, stderr, stdout } = await start(args)
     expect([status, stdout]).toEqual([2, ''])
     for (const message of messages) expect(stderr).toContain(message)
     expect(stderr).not.toContain('    at ')
@@ -87,7 +85,7 @@ describe('a start with bad options exits with 2 and prints why', () => {
     const privateKey = await readPrivateKey({ armoredKey })
     const lockedKey = await encryptKey({ privateKey, passphrase: 'right' })
     const locked = file('locked.asc', lockedKey.armor())
-    const { status, stderr } = start([...anonymous, '--gpg-private-key-path', locked], {
+    const { status, stderr } = await start([...anonymous, '--gpg-private-key-path', locked], {
       DEPOT_GPG_PASSPHRASE: 'wrong',
     })
     expect([status, stderr]).toEqual([2, expect.stringContaining('DEPOT_GPG_PASSPHRASE')])
@@ -97,7 +95,7 @@ describe('a start with bad options exits with 2 and prints why', () => {
     const busy = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => busy.once('listening', resolve))
     const { port } = busy.address() as AddressInfo
-    const { status, stderr } = start([...anonymous, '--listen', `127.0.0.1:${port}`])
+    const { status, stderr } = await start([...anonymous, '--listen', `127.0.0.1:${port}`])
     busy.close()
     expect([status, stderr]).toEqual([
       2,

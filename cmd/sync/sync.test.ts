@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { depot } from '../import/import.fixture.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-sync-mistakes-'))
 beforeAll(() => {
@@ -12,7 +12,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-const sync = (...args: readonly string[]) => depot(dir, ['sync', ...args])
+const sync = (...args: readonly string[]) => runProgram(dir, ['sync', ...args])
 
 it('names every folder and file that it cannot use', async () => {
   const folders = await sync('--manifests', 'missing', '--archives', 'file')
@@ -50,7 +50,7 @@ it('names a file that has a mistake, and ends with 1', async () => {
 it.each(['sync', 'import'])(
   'depot %s lists what it takes from the environment',
   async (command) => {
-    const { stdout } = await depot(dir, [command, '--help'])
+    const { stdout } = await runProgram(dir, [command, '--help'])
     const variables = ['DEPOT_S3_ENDPOINT', 'AWS_…', 'AZURE_…', 'GOOGLE_…', 'HTTPS_PROXY, NO_PROXY']
     for (const name of variables) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
     expect(stdout).toContain('1 if something failed, 2 for wrong options, 130 or 143')

@@ -1,13 +1,10 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, expect, it } from 'vitest'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { dataOf, writeBarePages } from '../../hack/testbed/explorer/pages.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'depot-ui-'))
 const dist = writeBarePages(join(folder, 'pages'))
@@ -26,14 +23,10 @@ function file(name: string, content: string): string {
   return path
 }
 
-/** Starts it as an operator does, and waits until it exits. */
+/** Starts it, and waits until it exits. */
 async function endOf(flags: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...flags], {
-    env: { ...bareEnvironment, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
-  return { code: code as number, errors }
+  const { status, stderr } = await runProgram(folder, ['ui', ...flags], env)
+  return { code: status, errors: stderr }
 }
 
 it.each([

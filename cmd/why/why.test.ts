@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { depot } from '../import/import.fixture.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-why-'))
 afterAll(() => rmSync(dir, { recursive: true }))
@@ -75,7 +75,8 @@ status:
     - ${condition('Ready', 'True', 'Synced', 'it is stored')}
 `,
 )
-const why = (...args: readonly string[]) => depot(dir, ['why', ...args, '--manifests', 'registry'])
+const why = (...args: readonly string[]) =>
+  runProgram(dir, ['why', ...args, '--manifests', 'registry'])
 
 it('tells what was asked, answered and decided, and what mends it', async () => {
   const { status, stdout, stderr } = await why('team/vpc')
