@@ -59,8 +59,12 @@ export class ServedScene implements AsyncDisposable {
   }
 }
 
-/** Objects in files of one folder. */
-export function folderPlace(dir: string, { restMs = 500 } = {}): ObjectPlace {
+/**
+ * Objects in files of one folder.
+ *
+ * @param restMs each removal waits for it, so tests of many removals take less than a process does
+ */
+export function folderPlace(dir: string, { restMs = 100 } = {}): ObjectPlace {
   const fileOf = (kind: string, name: string) => join(dir, `${kind.toLowerCase()}-${name}.yaml`)
   const log = createLogger('silent')
   return {
