@@ -159,7 +159,8 @@ async function runController(
           log,
           metrics,
           template: options.publishTemplate,
-          publisherOf: (c, ...what) => publishers.publisherOf(requestOf(c), ...what),
+          publisherOf: (c, { kind, namespace, name, isNew }) =>
+            publishers.publisherOf(requestOf(c), [kind, namespace, name], isNew),
         })
         const hooks = hookRoutes({
           objects: known,

@@ -80,7 +80,7 @@ function aboutVersion(
     rules: layer.rules.filter((rule) => !isOpen(rule)),
   }))
   const refusals = subjects.all.map((facts) =>
-    ruleRefusalOf(address, version, { layers: decided }, nowMs, facts),
+    ruleRefusalOf({ address, version, ...facts }, { layers: decided }, nowMs),
   )
   const [first] = refusals.filter((one) => one !== undefined)
   if (first !== undefined && refusals.every((one) => one !== undefined)) return refused(first)

@@ -30,12 +30,7 @@ export type Node = { readonly at: number } & (
       readonly optional: boolean
     }
   | { readonly kind: 'chain'; readonly inner: Node }
-  | {
-      readonly kind: 'slice'
-      readonly object: Node
-      readonly from: Node | undefined
-      readonly to: Node | undefined
-    }
+  | Slice
   | Call
   | { readonly kind: 'closure'; readonly body: Node }
 )
@@ -78,6 +73,15 @@ export interface Comparison {
   readonly at: number
   readonly operands: readonly Node[]
   readonly operators: readonly ComparisonOperator[]
+}
+
+/** `list[1:3]`. */
+export interface Slice {
+  readonly kind: 'slice'
+  readonly at: number
+  readonly object: Node
+  readonly from: Node | undefined
+  readonly to: Node | undefined
 }
 
 /** A call of a builtin. */

@@ -1,5 +1,5 @@
 import { negate } from './arithmetic.ts'
-import type { Binary, Comparison, Node } from './ast.ts'
+import type { Binary, Call, Comparison, Node, Slice } from './ast.ts'
 import { leftSpine } from './ast.ts'
 import { functions, predicates } from './builtins.ts'
 import type { Hints } from './checker.ts'
@@ -61,32 +61,12 @@ class Compiler {
         return this.#map(node.pairs, node.at)
       case 'member':
         return this.#member(node.object, node.property, node.optional, node.at)
-      case 'chain': {
-        const inner = this.compile(node.inner)
-        return (run) => {
-          const value = inner(run)
-          return skippedBase.has(value) || isNil(value) ? null : value
-        }
-      }
-      case 'slice': {
-        const object = this.compile(node.object)
-        const from = node.from && this.compile(node.from)
-        const to = node.to && this.compile(node.to)
-        const { at } = node
-        return (run) => slice(object(run), from?.(run), to?.(run), run, at)
-      }
-      case 'call': {
-        const args = node.args.map((arg) => this.compile(arg))
-        const { name, at } = node
-        const call = functions.get(name)
-        if (predicates.has(name) || call === undefined) return compileLoop(node, args)
-        return (run) =>
-          call(
-            args.map((arg) => arg(run)),
-            run,
-            at,
-          )
-      }
+      case 'chain':
+        return this.#chain(node.inner)
+      case 'slice':
+        return this.#slice(node)
+      case 'call':
+        return this.#call(node)
       case 'closure':
         break
     }
@@ -209,6 +189,35 @@ class Compiler {
       if (optional && isNil(base)) return skipped.get(base) ?? null
       return fetch(base, property(run), at, run)
     }
+  }
+
+  #chain(innerNode: Node): Evaluate {
+    const inner = this.compile(innerNode)
+    return (run) => {
+      const value = inner(run)
+      return skippedBase.has(value) || isNil(value) ? null : value
+    }
+  }
+
+  #slice(node: Slice): Evaluate {
+    const object = this.compile(node.object)
+    const from = node.from && this.compile(node.from)
+    const to = node.to && this.compile(node.to)
+    const { at } = node
+    return (run) => slice(object(run), { from: from?.(run), to: to?.(run) }, run, at)
+  }
+
+  #call(node: Call): Evaluate {
+    const args = node.args.map((arg) => this.compile(arg))
+    const { name, at } = node
+    const call = functions.get(name)
+    if (predicates.has(name) || call === undefined) return compileLoop(node, args)
+    return (run) =>
+      call(
+        args.map((arg) => arg(run)),
+        run,
+        at,
+      )
   }
 }
 

@@ -2,14 +2,15 @@ import type { Run } from './run.ts'
 import { byteLength, sliceBytes } from './text.ts'
 import { isList, partOf, toInt, type Value, wrongType } from './value.ts'
 
+interface Bounds {
+  /** Default: the start. */
+  readonly from: Value | undefined
+  /** Default: the end. */
+  readonly to: Value | undefined
+}
+
 /** Bounds beyond the ends are moved to them, and negative bounds count from the end. The result may be empty. */
-export function slice(
-  value: Value,
-  from: Value | undefined,
-  to: Value | undefined,
-  run: Run,
-  at: number,
-): Value {
+export function slice(value: Value, { from, to }: Bounds, run: Run, at: number): Value {
   if (!isList(value) && typeof value !== 'string') return wrongType(value, 'a list or string', at)
   const length = isList(value) ? value.length : byteLength(value)
   run.work(length, at)

@@ -18,14 +18,8 @@ export interface Arguments {
  * `--flag=-value`, so that a forgotten value never swallows the next flag.
  */
 export function readArguments(tables: Tables, argv: readonly string[]): Arguments {
-  const options = new Map(
-    Object.values(tables.options).flatMap((option) =>
-      [option.flag, option.formerFlag ?? option.flag].map((flag) => [flag, option] as const),
-    ),
-  )
-  const short = new Map(
-    Object.values(tables.options).map(({ short: letter, flag }) => [letter, flag]),
-  )
+  const options = optionsByFlag(tables)
+  const short = flagsByLetter(tables)
   const { tokens } = parseArgs({
     args: argv.map((argument) => spelledOut(argument, short)),
     strict: false,
@@ -80,6 +74,16 @@ export function readArguments(tables: Tables, argv: readonly string[]): Argument
   }
   return { help, version, texts, operands, problems: [...problems] }
 }
+
+const optionsByFlag = ({ options }: Tables): ReadonlyMap<string, Option> =>
+  new Map(
+    Object.values(options).flatMap((option) =>
+      [option.flag, option.formerFlag ?? option.flag].map((flag) => [flag, option] as const),
+    ),
+  )
+
+const flagsByLetter = ({ options }: Tables): ReadonlyMap<string | undefined, string> =>
+  new Map(Object.values(options).map(({ short, flag }) => [short, flag]))
 
 /** `-o=json` becomes `--output=json`. */
 function spelledOut(argument: string, short: ReadonlyMap<string | undefined, string>): string {

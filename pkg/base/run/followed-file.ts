@@ -15,20 +15,7 @@ export interface FollowedFile<T> {
   close(): Promise<void>
 }
 
-/**
- * Reads a file, and follows its changes. One that cannot be read keeps what it said before.
- *
- * @throws Error if the file cannot be read at the start
- */
-export async function followFile<T>({
-  path,
-  parse,
-  name,
-  log,
-  valid,
-  lookMs = 5000,
-  follow = true,
-}: {
+interface FollowOptions<T> {
   readonly path: string
   /** @throws Error with file and line */
   readonly parse: (text: string, path: string) => T
@@ -41,51 +28,97 @@ export async function followFile<T>({
   readonly lookMs?: number
   /** Whether to follow changes. */
   readonly follow?: boolean
-}): Promise<FollowedFile<T>> {
-  let text = await readTextFile(path)
-  let current = parse(text, path)
-  const gauge = valid()
-  gauge.set(1)
-  const listeners = new Set<() => void>()
-  let lastProblem: string | undefined
-  /** The content of the last look. */
-  let rested = text
-  const looking = new Loop(async () => {
+}
+
+/**
+ * Reads a file, and follows its changes. One that cannot be read keeps what it said before.
+ *
+ * @throws Error if the file cannot be read at the start
+ */
+export async function followFile<T>(options: FollowOptions<T>): Promise<FollowedFile<T>> {
+  const { path, parse, follow = true } = options
+  const text = await readTextFile(path)
+  const file = new TextFile(options, { text, content: parse(text, path) })
+  if (follow) file.follow()
+  return file
+}
+
+interface State<T> {
+  readonly text: string
+  readonly content: T
+}
+
+class TextFile<T> implements FollowedFile<T> {
+  readonly #options: FollowOptions<T>
+  readonly #lookMs: number
+  readonly #valid: { set(value: 0 | 1): void }
+  readonly #looking = new Loop(() => this.#look())
+  readonly #listeners = new Set<() => void>()
+  #state: State<T>
+  /** The text at the last look. */
+  #seen: string
+  #problem: string | undefined
+
+  constructor(options: FollowOptions<T>, state: State<T>) {
+    this.#options = options
+    this.#lookMs = options.lookMs ?? 5000
+    this.#state = state
+    this.#seen = state.text
+    this.#valid = options.valid()
+    this.#valid.set(1)
+  }
+
+  get current(): T {
+    return this.#state.content
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  follow(): void {
+    this.#looking.schedule(this.#lookMs)
+  }
+
+  close(): Promise<void> {
+    return this.#looking.close()
+  }
+
+  async #look(): Promise<number> {
     try {
-      const now = await readTextFile(path)
+      const text = await readTextFile(this.#options.path)
       // One that is half written may be valid, and say less.
-      if (now !== text && now !== rested) {
-        rested = now
-        return Math.min(lookMs, restMs)
+      if (text !== this.#state.text && text !== this.#seen) {
+        this.#seen = text
+        return Math.min(this.#lookMs, restMs)
       }
-      const parsed = parse(now, path)
-      const isOther = now !== text
-      if (isOther || lastProblem !== undefined) log.info({ path }, `${name} read`)
-      ;[text, lastProblem] = [now, undefined]
-      gauge.set(1)
-      if (isOther) {
-        current = parsed
-        for (const listener of listeners) listener()
-      }
+      this.#take(text)
     } catch (error) {
-      const problem = messageOf(error)
-      if (problem !== lastProblem) {
-        log.error({ problem }, `${name} cannot be read: its last valid state applies`)
-      }
-      lastProblem = problem
-      gauge.set(0)
+      this.#fail(messageOf(error))
     }
-    return lookMs
-  })
-  if (follow) looking.schedule(lookMs)
-  return {
-    get current() {
-      return current
-    },
-    onChange(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    close: () => looking.close(),
+    return this.#lookMs
+  }
+
+  /** @throws Error with file and line */
+  #take(text: string): void {
+    const { path, parse, name, log } = this.#options
+    const content = parse(text, path)
+    const isOther = text !== this.#state.text
+    if (isOther || this.#problem !== undefined) log.info({ path }, `${name} read`)
+    this.#problem = undefined
+    this.#valid.set(1)
+    if (!isOther) return
+    this.#state = { text, content }
+    for (const listener of this.#listeners) listener()
+  }
+
+  #fail(problem: string): void {
+    const { name, log } = this.#options
+    if (problem !== this.#problem) {
+      log.error({ problem }, `${name} cannot be read: its last valid state applies`)
+    }
+    this.#problem = problem
+    this.#valid.set(0)
   }
 }

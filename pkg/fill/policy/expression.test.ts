@@ -7,7 +7,7 @@ const vpc = 'github.com/acme/terraform-aws-vpc'
 
 function refusal(expression: string, address = vpc, facts: RuleFacts = module) {
   const policy = strictest([{ rule: { expression, reason: 'not ours' } }])
-  return policy && ruleRefusalOf(address, 'v1.2.0', policy, now, facts)
+  return policy && ruleRefusalOf({ address, version: 'v1.2.0', ...facts }, policy, now)
 }
 
 describe('a rule', () => {

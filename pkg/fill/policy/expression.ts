@@ -37,6 +37,13 @@ export interface RuleFacts {
   readonly licence?: string | undefined
 }
 
+/** A version of an upstream, and what a rule can read about it. */
+export interface RuledVersion extends RuleFacts {
+  /** Host and path of its source. */
+  readonly address: string
+  readonly version: string
+}
+
 export interface ExpressionRule {
   readonly expression: string
   readonly reason: string
@@ -74,9 +81,7 @@ export function expressionRule(rule: NonNullable<UpstreamPolicy['rule']>): Expre
 
 /** The fields of a version. Parts of addresses are in lower case, because hosts do not distinguish them. */
 export function upstreamOf(
-  address: string,
-  version: string,
-  { kind, system, isRegistry, sinceMs, signedBy, licence }: RuleFacts,
+  { address, version, kind, system, isRegistry, sinceMs, signedBy, licence }: RuledVersion,
   nowMs: number,
 ): Upstream {
   const [host = '', ...path] = address.toLowerCase().split('/')

@@ -31,7 +31,7 @@ function admitted(
   policy = week,
   nowMs = now,
 ): string[] {
-  const seen = seenVersions(listed, before, policy, nowMs)
+  const seen = seenVersions(listed, before, policy, { nowMs })
   return [...seen].filter(([, one]) => freeMs(one, policy) <= nowMs).map(([version]) => version)
 }
 
@@ -132,7 +132,7 @@ describe('a version', () => {
   })
 
   it('stays remembered with its commit when a list does not name it', () => {
-    const once = seenVersions(plain('1.0.0'), since(0, 'a'), week, now)
+    const once = seenVersions(plain('1.0.0'), since(0, 'a'), week, { nowMs: now })
     expect(admitted([{ version: '1.0.0', mark: 'b' }], once)).toEqual([])
   })
 
@@ -148,7 +148,7 @@ describe('a version with a date of its host', () => {
     listed: readonly CandidateVersion[],
     before: ReadonlyMap<string, SeenVersion> | undefined,
     lastMs?: number,
-  ) => seenVersions(listed, before, week, now, lastMs).get('1.0.0')?.sinceMs
+  ) => seenVersions(listed, before, week, { nowMs: now, lastMs }).get('1.0.0')?.sinceMs
 
   it.each([
     ['a first list', dated(now - 3 * day), undefined, now - 3 * day],
@@ -210,8 +210,8 @@ describe('whatever upstream lists', () => {
     fc.assert(
       fc.property(lists, lists, days, days, (first, second, age, waited) => {
         const policy = { ...week, minimumAgeMs: age * day }
-        const seen = seenVersions(plain(...first), undefined, policy, now)
-        const again = seenVersions(plain(...second), seen, policy, now)
+        const seen = seenVersions(plain(...first), undefined, policy, { nowMs: now })
+        const again = seenVersions(plain(...second), seen, policy, { nowMs: now })
         const came = admitted(plain(...second), again, policy, now + waited * day)
         const fresh = second.filter((version) => !first.includes(version))
         expect(came.filter((version) => fresh.includes(version))).toEqual(
@@ -224,7 +224,7 @@ describe('whatever upstream lists', () => {
   it('a version may come in later too, unless it changes', () => {
     fc.assert(
       fc.property(lists, days, (listed, waited) => {
-        const seen = seenVersions(plain(...listed), undefined, week, now)
+        const seen = seenVersions(plain(...listed), undefined, week, { nowMs: now })
         const then = admitted(plain(...listed), seen, week, now + waited * day)
         expect(then).toEqual(expect.arrayContaining(admitted(plain(...listed), undefined)))
       }),
@@ -234,7 +234,7 @@ describe('whatever upstream lists', () => {
   it('a longer minimum age never lets in more versions', () => {
     fc.assert(
       fc.property(lists, days, days, days, (listed, age, more, waited) => {
-        const seen = seenVersions(plain(...listed), undefined, week, now)
+        const seen = seenVersions(plain(...listed), undefined, week, { nowMs: now })
         const at = (minimumAgeMs: number) =>
           admitted(plain(...listed), seen, { ...week, minimumAgeMs }, now + waited * day)
         expect(at(age * day)).toEqual(expect.arrayContaining(at((age + more) * day)))
@@ -270,7 +270,7 @@ it('counts no age from before a list that did not have the content, whatever a h
           ...rest,
           publishedMs: publishedIn === undefined ? undefined : nowMs + publishedIn,
         }))
-        const seen = seenVersions(dated, before, week, nowMs, lastMs)
+        const seen = seenVersions(dated, before, week, { nowMs, lastMs })
         for (const { version, mark } of listed) {
           const { sinceMs = Number.NaN } = seen.get(version) ?? {}
           expect(sinceMs).toBeLessThanOrEqual(nowMs)

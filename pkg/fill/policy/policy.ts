@@ -10,7 +10,7 @@ import {
   type PolicyException,
   type UpstreamPolicy,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { type ExpressionRule, expressionRule, type RuleFacts, upstreamOf } from './expression.ts'
+import { type ExpressionRule, expressionRule, type RuledVersion, upstreamOf } from './expression.ts'
 import { type AddressRule, isSameAddress, ruleOf } from './rules.ts'
 
 export type { ExpressionRule, RuleFacts } from './expression.ts'
@@ -135,20 +135,27 @@ function ageMs(age = '0d'): number {
   return Number(age.slice(0, -1)) * (msPerUnit[age.slice(-1)] ?? Number.NaN)
 }
 
+interface ListTimes {
+  readonly nowMs: number
+  /**
+   * When the last list came. An old release can be moved to a new tag, so nothing that is new in this list is older.
+   * Default: now.
+   */
+  readonly lastMs?: number | undefined
+}
+
 /**
  * Tells since when each version counts. A version that changed is young again, and one stays young whose content nobody could
  * read yet: it may come at any moment.
  *
  * @param before what earlier lists said, by version without `v`; undefined: there were none. Then only the newest versions are
  *   young, unless the host says when versions were published. Those without a believable date are young then.
- * @param lastMs when the last list came. An old release can be moved to a new tag, so nothing that is new in this list is older.
  */
 export function seenVersions(
   listed: readonly CandidateVersion[],
   before: ReadonlyMap<string, SeenVersion> | undefined,
   { minimumAgeMs, trustFirstListing }: AgePolicy,
-  nowMs: number,
-  lastMs = nowMs,
+  { nowMs, lastMs = nowMs }: ListTimes,
 ): Map<string, SeenVersion> {
   const isDated = listed.some(({ publishedMs }) => publishedMs !== undefined)
   const isTrusted = before === undefined && trustFirstListing && !isDated
@@ -253,13 +260,11 @@ export function refusalOf(
  * who signed a provider decide when that is known.
  */
 export function ruleRefusalOf(
-  address: string,
-  version: string,
+  version: RuledVersion,
   { layers }: Pick<Policy, 'layers'>,
   nowMs: number,
-  facts: RuleFacts,
 ): PolicyRefusal | undefined {
-  const input = upstreamOf(address, version, facts, nowMs)
+  const input = upstreamOf(version, nowMs)
   for (const { owner, rules } of layers) {
     const known = rules.filter((rule) => !rule.needsSigner || input['signedBy'] !== undefined)
     const broken = known.flatMap((rule) => rule.refusal(input) ?? [])[0]

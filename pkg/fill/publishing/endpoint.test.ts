@@ -84,7 +84,7 @@ it('creates a missing module from the template, complete and without its source'
     moduleConfig: { ...own, name: 'other', provider: 'none', source, versionConstraints: '< 1' },
   })
   const rights: unknown[] = []
-  const publisherOf: PublishRoutesOptions['publisherOf'] = async (_, ...asked) => {
+  const publisherOf: PublishRoutesOptions['publisherOf'] = async (_, asked) => {
     rights.push(asked)
     return {}
   }
@@ -98,8 +98,8 @@ it('creates a missing module from the template, complete and without its source'
   })
   expect(await create('template')).toMatchObject({ status: 200, body: { newModule: false } })
   expect(rights).toEqual([
-    ['Module', 'team', 'dns-aws', true],
-    ['Module', 'team', 'dns-aws', false],
+    { kind: 'Module', namespace: 'team', name: 'dns-aws', isNew: true },
+    { kind: 'Module', namespace: 'team', name: 'dns-aws', isNew: false },
   ])
   expect((await create('team/template', 'net')).status).toBe(201)
   const absent = await create('absent', 'none')
@@ -192,7 +192,7 @@ it('checks the right to the name that a new module gets', async () => {
   await app.add('Module', 'template', { moduleConfig: { storageConfig: storage } })
   await app.add('Module', 'dns-aws', { moduleConfig: { name: 'x', provider: 'google' } })
   const names: string[] = []
-  const publisherOf: PublishRoutesOptions['publisherOf'] = async (_, _kind, _namespace, name) => {
+  const publisherOf: PublishRoutesOptions['publisherOf'] = async (_, { name }) => {
     names.push(name)
     return {}
   }

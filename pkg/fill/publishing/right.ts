@@ -5,6 +5,16 @@ import type { ServingEnv } from '../../base/serving/serving.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { claimsOf, newName, type PublishAddress } from './target.ts'
 
+/** A module or provider that a caller wants to publish. */
+export interface PublishSubject {
+  readonly kind: ParentKind
+  readonly namespace: string
+  /** metadata.name */
+  readonly name: string
+  /** Whether it would be created, which the caller has to be allowed, too. */
+  readonly isNew: boolean
+}
+
 /** Decides who publishes. */
 export interface PublishGuard {
   readonly objects: Objects
@@ -13,16 +23,11 @@ export interface PublishGuard {
   /**
    * The caller, if it may write Versions of a module or provider; undefined if it may not.
    *
-   * @param name metadata.name
-   * @param isNew whether it would be created, which the caller has to be allowed, too
    * @throws RegistryError if the caller is unknown
    */
   readonly publisherOf: (
     c: Context<ServingEnv>,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
-    isNew: boolean,
+    subject: PublishSubject,
   ) => Promise<PublishedBy | undefined>
 }
 
@@ -37,7 +42,7 @@ export async function requireRight(
   const found = claimsOf(objects, address)[0]?.metadata.name
   const isNew = found === undefined && kind === 'Module' && template !== undefined
   const checked = found ?? newName(objects, kind, address)
-  const publisher = await publisherOf(c, kind, namespace, checked, isNew)
+  const publisher = await publisherOf(c, { kind, namespace, name: checked, isNew })
   if (publisher !== undefined) return publisher
   const path = [namespace, name, system].filter((part) => part !== undefined).join('/')
   throw new RegistryError(

@@ -41,7 +41,7 @@ export const isolation = (): ReturnType<typeof findIsolation> => {
  * @throws ScanError, or the reason of the signal
  */
 export async function runScanner(run: ScannerRun): Promise<Buffer> {
-  const { command, args, home, signal, deadlineMs, maxOutputBytes } = run
+  const { command, home, signal, deadlineMs, maxOutputBytes } = run
   signal.throwIfAborted()
   // In a network of its own, another program starts it, which only ends with a status.
   await access(command, constants.X_OK).catch((error: unknown) => {
@@ -49,20 +49,7 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
   })
   const limit = new AbortController()
   const stop = AbortSignal.any([signal, limit.signal, AbortSignal.timeout(deadlineMs)])
-  const isolated = run.isOffline === true ? isolation() : undefined
-  const [program, ...before] = isolated ?? [command]
-  const child = spawn(program, isolated === undefined ? args : [...before, command, ...args], {
-    cwd: home,
-    env: {
-      PATH: `${home}/no-programs`,
-      HOME: home,
-      TMPDIR: home,
-      LC_ALL: 'C.UTF-8',
-      ...(run.isOffline === true && deadProxies),
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
+  const child = start(run)
   if (child.pid !== undefined) children.add(child.pid)
   const kill = () => killGroup(child)
   stop.addEventListener('abort', kill, { once: true })
@@ -100,6 +87,23 @@ export async function runScanner(run: ScannerRun): Promise<Buffer> {
   if (why === undefined) return Buffer.concat(chunks)
   const words = printable(lastWords.trim().slice(-300), 300)
   throw failed(`${basename(command)} ${why}${words === '' ? '' : `: ${words}`}`)
+}
+
+function start({ command, args, home, isOffline }: ScannerRun) {
+  const isolated = isOffline === true ? isolation() : undefined
+  const [program, ...before] = isolated ?? [command]
+  return spawn(program, isolated === undefined ? args : [...before, command, ...args], {
+    cwd: home,
+    env: {
+      PATH: `${home}/no-programs`,
+      HOME: home,
+      TMPDIR: home,
+      LC_ALL: 'C.UTF-8',
+      ...(isOffline === true && deadProxies),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
 }
 
 /** @throws ScanError if the output is empty, or larger than can be read @returns undefined if it is not JSON */

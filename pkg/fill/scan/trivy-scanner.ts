@@ -7,7 +7,7 @@ import { jsonOf, printable } from '../../base/errors/errors.ts'
 import { findingId } from './findings.ts'
 import { disableIgnoreComments } from './ignore-comments.ts'
 import { ScanError } from './scan-error.ts'
-import type { ArchiveScanner, ScanTarget } from './scanner.ts'
+import type { ArchiveScanner, ScannerIdentity, ScanTarget } from './scanner.ts'
 import { failed, jsonIn, runScanner } from './scanner-process.ts'
 
 export interface TrivyOptions {
@@ -77,20 +77,7 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
       const run = { command, args, home, isOffline, ...limits }
       try {
         const output = await runScanner({ ...run, signal: new AbortController().signal })
-        const { data } = TrivyVersion.safeParse(jsonOf(output.toString()))
-        if (data === undefined) {
-          throw failed(
-            `${name} version did not write its version as JSON: correct --scanner-command, or set --scanner exec for a program that is not Trivy`,
-          )
-        }
-        const { Version, VulnerabilityDB, CheckBundle } = data
-        const checks =
-          CheckBundle === undefined ? 'embedded checks' : `checks ${CheckBundle.Digest}`
-        const database = VulnerabilityDB?.UpdatedAt
-        return {
-          scanner: `trivy ${Version}`,
-          databases: { source: checks, binary: database, dependencies: database },
-        }
+        return identityIn(output, name)
       } finally {
         await rm(home, { recursive: true, force: true })
       }
@@ -121,6 +108,23 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
       if (unread === undefined) return findingsOf(results)
       throw new ScanError('NothingRecognised', `${name} recognised no packages in ${unread}`)
     },
+  }
+}
+
+/** @throws ScanError */
+function identityIn(output: Buffer, name: string): ScannerIdentity {
+  const { data } = TrivyVersion.safeParse(jsonOf(output.toString()))
+  if (data === undefined) {
+    throw failed(
+      `${name} version did not write its version as JSON: correct --scanner-command, or set --scanner exec for a program that is not Trivy`,
+    )
+  }
+  const { Version, VulnerabilityDB, CheckBundle } = data
+  const checks = CheckBundle === undefined ? 'embedded checks' : `checks ${CheckBundle.Digest}`
+  const database = VulnerabilityDB?.UpdatedAt
+  return {
+    scanner: `trivy ${Version}`,
+    databases: { source: checks, binary: database, dependencies: database },
   }
 }
 

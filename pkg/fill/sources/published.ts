@@ -40,6 +40,13 @@ interface AskedRegistry {
   ask(what: string, options: UpstreamOptions): Promise<EgressAnswer>
 }
 
+interface AskedVersions {
+  /** Names the module or provider. */
+  readonly identity: string
+  readonly registry: AskedRegistry
+  readonly versions: readonly Listed[]
+}
+
 /** Asks registries when versions were published, one request for each version. */
 export class PublishedDates {
   readonly #clock: Clock
@@ -52,14 +59,11 @@ export class PublishedDates {
   }
 
   /**
-   * @param identity names the module or provider
    * @returns dates by version; empty if the registry does not tell any
    * @throws FillError if asking again may help
    */
   async of(
-    identity: string,
-    registry: AskedRegistry,
-    versions: readonly Listed[],
+    { identity, registry, versions }: AskedVersions,
     options: UpstreamOptions,
   ): Promise<ReadonlyMap<string, string>> {
     const dates = new Map<string, string>()
@@ -83,17 +87,15 @@ export class PublishedDates {
 
   /** The same for a provider: registry.terraform.io tells all dates at once. */
   async ofProvider(
-    identity: string,
-    registry: AskedRegistry,
-    address: string,
-    versions: readonly Listed[],
+    { address, ...asked }: AskedVersions & { readonly address: string },
     options: UpstreamOptions,
   ): Promise<ReadonlyMap<string, string>> {
+    const { registry, versions } = asked
     const { datesOf } = options
     if (datesOf === undefined || !versions.some(({ version }) => datesOf(version))) return new Map()
     const path = `/v2/providers/${address}?include=provider-versions`
     const all = read(await registry.ask(path, options), ProviderVersions)?.included ?? []
-    if (all.length === 0) return this.of(identity, registry, versions, options)
+    if (all.length === 0) return this.of(asked, options)
     return new Map(
       all.flatMap(({ type, attributes: { version: text, 'published-at': date } }) => {
         const version = type === 'provider-versions' ? bareVersion(text) : undefined

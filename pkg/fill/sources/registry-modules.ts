@@ -50,7 +50,7 @@ export function registryModule(options: RegistryModuleOptions): ModuleUpstream {
         const version = bareVersion(ref)
         return version === undefined ? [] : [{ version, ref }]
       })
-      const dates = await options.published.of(identity, registry, versions, asking)
+      const dates = await options.published.of({ identity, registry, versions }, asking)
       const dated = versions.map((one) => ({ ...one, publishedAt: dates.get(one.version) }))
       const skipped = listed.length - versions.length
       return { versions: dated, skipped, unchanged, skewMs: upstream.skewMs(host) }

@@ -113,13 +113,8 @@ export class RegistryProvider implements ProviderUpstream {
     })
     const { published, namespace, providerType, upstream } = this.#options
     const address = `${namespace}/${providerType}`
-    const dates = await published.ofProvider(
-      this.identity,
-      this.#registry,
-      address,
-      listed,
-      options,
-    )
+    const asked = { identity: this.identity, registry: this.#registry, versions: listed, address }
+    const dates = await published.ofProvider(asked, options)
     const versions = listed.map((one) => ({ ...one, publishedAt: dates.get(one.version) }))
     const skipped = value.versions.length - versions.length
     return { versions, skipped, unchanged, skewMs: upstream.skewMs(this.host) }

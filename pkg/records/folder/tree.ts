@@ -52,8 +52,9 @@ const maxWalks = 5
 export async function walk(dir: string): Promise<Listing> {
   for (let walks = 1; ; walks += 1) {
     const root = await realpath(dir)
-    const listing = await walkRoot(root, await folderAt(root))
-    if ((await folderAt(dir)) === listing.root) return listing
+    const identity = await folderAt(root)
+    const listing = await new Walk(root).list()
+    if ((await folderAt(dir)) === identity) return { root: identity, ...listing }
     if (walks === maxWalks) throw new Error('is replaced again and again; let it rest')
   }
 }
@@ -64,73 +65,86 @@ async function folderAt(path: string): Promise<string> {
   return `${dev}:${ino}:${birthtimeNs}`
 }
 
-async function walkRoot(root: string, identity: string): Promise<Listing> {
-  const files: [path: string, signature: string][] = []
-  const problems = new Map<string, Error>()
-  const followed = new Set<string>()
+/** One walk through a folder and what its links lead to. */
+class Walk {
+  readonly #root: string
+  readonly #files: [path: string, signature: string][] = []
+  readonly #problems = new Map<string, Error>()
+  /** Targets of links. */
+  readonly #followed = new Set<string>()
   /** Remaining files of the link that is being followed. */
-  let budget = Number.POSITIVE_INFINITY
+  #budget = Number.POSITIVE_INFINITY
 
-  const visitFolder = async (folder: string): Promise<void> => {
-    const entries = await readdir(join(root, folder), { withFileTypes: true })
-    budget -= entries.length
-    if (budget < 0)
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  async list(): Promise<Omit<Listing, 'root'>> {
+    await this.#visitFolder('')
+    const files = new Map(this.#files.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    return { files, problems: this.#problems }
+  }
+
+  async #visitFolder(folder: string): Promise<void> {
+    const entries = await readdir(join(this.#root, folder), { withFileTypes: true })
+    this.#budget -= entries.length
+    if (this.#budget < 0)
       throw new Error(`leads to more than ${maxBehindLink} files; link to a smaller folder`)
     const visible = entries
       .filter(({ name }) => !isHidden(name))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const plain = visible.filter((entry) => entry.isFile())
-    await eachLimited(plain, 32, (entry) => visit(folder, entry))
+    await eachLimited(plain, 32, (entry) => this.#visit(folder, entry))
     // One after the other, so that of several links to one place it is always the same that is followed.
-    for (const entry of visible) if (!entry.isFile()) await visit(folder, entry)
+    for (const entry of visible) if (!entry.isFile()) await this.#visit(folder, entry)
   }
 
-  const visit = async (folder: string, entry: Dirent): Promise<void> => {
+  async #visit(folder: string, entry: Dirent): Promise<void> {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
     const wanted = manifest.test(entry.name)
     if (entry.isFile() && !wanted) return
     try {
-      if (entry.isSymbolicLink() && budget < Number.POSITIVE_INFINITY && !wanted) return
-      if (entry.isSymbolicLink()) await refuseKernel(join(root, path))
-      const stats = await stat(join(root, path), { bigint: true })
+      if (entry.isSymbolicLink() && this.#isBehindLink && !wanted) return
+      if (entry.isSymbolicLink()) await refuseKernel(join(this.#root, path))
+      const stats = await stat(join(this.#root, path), { bigint: true })
       if (!stats.isDirectory() && !wanted) return
-      if (entry.isSymbolicLink() && (await isFoundElsewhere(path))) return
-      if (stats.isDirectory() && entry.isSymbolicLink()) await followLink(path)
-      else if (stats.isDirectory()) await visitFolder(path)
-      else if (stats.isFile()) files.push([path, signatureOf(stats)])
-      else problems.set(path, new Error('is not a regular file'))
+      if (entry.isSymbolicLink() && (await this.#isFoundElsewhere(path))) return
+      if (stats.isDirectory() && entry.isSymbolicLink()) await this.#followLink(path)
+      else if (stats.isDirectory()) await this.#visitFolder(path)
+      else if (stats.isFile()) this.#files.push([path, signatureOf(stats)])
+      else this.#problems.set(path, new Error('is not a regular file'))
     } catch (error) {
       if (isGone(error) && !entry.isSymbolicLink()) return
       if (isGone(error) && !wanted) return
-      if (budget < 0 && !entry.isSymbolicLink()) throw error
-      problems.set(path, isGone(error) ? new Error('is a link to nothing') : (error as Error))
+      if (this.#budget < 0 && !entry.isSymbolicLink()) throw error
+      this.#problems.set(path, isGone(error) ? new Error('is a link to nothing') : (error as Error))
     }
+  }
+
+  get #isBehindLink(): boolean {
+    return this.#budget < Number.POSITIVE_INFINITY
   }
 
   /** All of what lies behind a link, or nothing of it. */
-  const followLink = async (path: string): Promise<void> => {
-    const found = files.length
-    budget = maxBehindLink
+  async #followLink(path: string): Promise<void> {
+    const found = this.#files.length
+    this.#budget = maxBehindLink
     try {
-      await visitFolder(path)
+      await this.#visitFolder(path)
     } catch (error) {
-      files.length = found
+      this.#files.length = found
       throw error
     } finally {
-      budget = Number.POSITIVE_INFINITY
+      this.#budget = Number.POSITIVE_INFINITY
     }
   }
 
-  const isFoundElsewhere = async (link: string): Promise<boolean> => {
-    const target = await realpath(join(root, link))
-    if (isWithin(root, target) || followed.has(target)) return true
-    followed.add(target)
-    return isWithin(target, root) && !relative(root, target).split(sep).some(isHidden)
+  async #isFoundElsewhere(link: string): Promise<boolean> {
+    const target = await realpath(join(this.#root, link))
+    if (isWithin(this.#root, target) || this.#followed.has(target)) return true
+    this.#followed.add(target)
+    return isWithin(target, this.#root) && !relative(this.#root, target).split(sep).some(isHidden)
   }
-
-  await visitFolder('')
-  files.sort(([a], [b]) => (a < b ? -1 : 1))
-  return { root: identity, files: new Map(files), problems }
 }
 
 async function refuseKernel(path: string): Promise<void> {

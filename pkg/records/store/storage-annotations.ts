@@ -21,70 +21,88 @@ export interface StorageAnnotations {
   readonly ready: Promise<void>
 }
 
-/** @param namespaces which are read; default: all */
-export function watchStorageAnnotations({
-  cluster,
-  apiGroup,
-  namespaces,
-}: {
+interface WatchOptions {
   readonly cluster: Pick<Cluster, 'observe'>
   readonly apiGroup: string
+  /** Namespaces that are read. Default: all. */
   readonly namespaces?: readonly string[] | undefined
-}): StorageAnnotations {
-  const annotation = `${apiGroup}/storage`
-  const values = new Map<string, string>()
-  const listeners = new Set<(namespace: string) => void>()
+}
 
-  const set = (namespace: string, value: string | undefined): void => {
-    if (values.get(namespace) === value) return
-    if (value === undefined) values.delete(namespace)
-    else values.set(namespace, value)
-    for (const listener of listeners) listener(namespace)
+export function watchStorageAnnotations(options: WatchOptions): StorageAnnotations {
+  return new WatchedAnnotations(options)
+}
+
+class WatchedAnnotations implements StorageAnnotations {
+  readonly ready: Promise<void>
+  /** Name of the annotation. */
+  readonly #annotation: string
+  readonly #values = new Map<string, string>()
+  readonly #listeners = new Set<(namespace: string) => void>()
+
+  constructor({ cluster, apiGroup, namespaces }: WatchOptions) {
+    this.#annotation = `${apiGroup}/storage`
+    const watches = (namespaces ?? [undefined]).map((namespace) =>
+      cluster.observe({
+        kinds: ['Namespace'],
+        scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
+        storeOf: () => this.#storeOf(namespace),
+      }),
+    )
+    this.ready = Promise.all(watches.map(({ ready }) => ready)).then(() => undefined)
   }
-  const valueOf = ({ metadata }: ObservedObject): string | undefined => {
-    const value = record(record(metadata)['annotations'])[annotation]
-    return typeof value === 'string' ? value : undefined
+
+  of(namespace: string): string | undefined {
+    return this.#values.get(namespace)
   }
-  const replace = (only: string | undefined): KindReplacement => {
+
+  onChange(listener: (namespace: string) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** @param only the namespace of the watch; undefined: all */
+  #storeOf(only: string | undefined): Store {
+    return {
+      replace: () => this.#replace(only),
+      compare: () => this.#compare(),
+      upsert: (object) => this.#set(object.metadata.name, this.#valueOf(object)),
+      delete: ({ metadata }) => this.#set(metadata.name, undefined),
+    }
+  }
+
+  #replace(only: string | undefined): KindReplacement {
     const found = new Map<string, string | undefined>()
     return {
-      add: (object) => found.set(object.metadata.name, valueOf(object)),
+      add: (object) => found.set(object.metadata.name, this.#valueOf(object)),
       delete: ({ metadata }) => found.delete(metadata.name),
       commit: async () => {
-        const held = only === undefined ? [...values.keys()] : [only]
-        for (const name of new Set([...held, ...found.keys()])) set(name, found.get(name))
+        const held = only === undefined ? [...this.#values.keys()] : [only]
+        for (const name of new Set([...held, ...found.keys()])) this.#set(name, found.get(name))
       },
     }
   }
-  const compare = (): KindComparison => {
+
+  #compare(): KindComparison {
     let found = 0
     return {
       add: (listed) => {
-        const value = valueOf(listed)
-        if (values.has(listed.metadata.name)) found += 1
-        return value === values.get(listed.metadata.name)
+        const value = this.#valueOf(listed)
+        if (this.#values.has(listed.metadata.name)) found += 1
+        return value === this.#values.get(listed.metadata.name)
       },
-      unlisted: () => values.size - found,
+      unlisted: () => this.#values.size - found,
     }
   }
-  const watches = (namespaces ?? [undefined]).map((namespace) =>
-    cluster.observe({
-      kinds: ['Namespace'],
-      scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
-      storeOf: (): Store => ({
-        replace: () => replace(namespace),
-        compare,
-        upsert: (object) => set(object.metadata.name, valueOf(object)),
-        delete: ({ metadata }) => set(metadata.name, undefined),
-      }),
-    }),
-  )
-  return {
-    of: (namespace) => values.get(namespace),
-    onChange: (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    ready: Promise.all(watches.map(({ ready }) => ready)).then(() => undefined),
+
+  #set(namespace: string, value: string | undefined): void {
+    if (this.#values.get(namespace) === value) return
+    if (value === undefined) this.#values.delete(namespace)
+    else this.#values.set(namespace, value)
+    for (const listener of this.#listeners) listener(namespace)
+  }
+
+  #valueOf({ metadata }: ObservedObject): string | undefined {
+    const value = record(record(metadata)['annotations'])[this.#annotation]
+    return typeof value === 'string' ? value : undefined
   }
 }

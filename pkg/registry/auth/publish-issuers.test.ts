@@ -88,7 +88,7 @@ function open(
 async function ask(auth: Auth, token: string): Promise<unknown> {
   const request = { authorization: `Bearer ${token}` }
   return auth.publishers
-    .publisherOf(request, 'Module', 'team', 'vpc')
+    .publisherOf(request, ['Module', 'team', 'vpc'])
     .catch((thrown: unknown) => thrown)
 }
 
@@ -113,7 +113,7 @@ describe('a job with a token of a publish issuer', () => {
       runUrl: `https://${new URL(github.url).host}/acme/vpc/actions/runs/4242`,
     })
     const request = { authorization: `Bearer ${token}` }
-    expect(await auth.publishers.publisherOf(request, 'Module', 'other', 'vpc')).toBeUndefined()
+    expect(await auth.publishers.publisherOf(request, ['Module', 'other', 'vpc'])).toBeUndefined()
   })
 
   it('is one of GitLab, too, whose list of groups are several groups', async () => {

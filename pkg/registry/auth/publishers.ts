@@ -1,5 +1,5 @@
 import type { PublishRight } from '../../api/browse/browse.ts'
-import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
+import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
 import { allowsPublishing, publishRightsOf } from '../access/access.ts'
 import type { CallerView } from './caller.ts'
@@ -50,13 +50,11 @@ export class Publishers {
    */
   async publisherOf(
     request: AuthRequest,
-    kind: ParentKind,
-    namespace: string,
-    name: string,
+    resource: ResourceKey,
     isNew = false,
   ): Promise<PublishedBy | undefined> {
     return await this.#callers.answer(request, async (session) => {
-      if (!(await this.#may(session, [kind, namespace, name], isNew))) return undefined
+      if (!(await this.#may(session, resource, isNew))) return undefined
       const { presented, caller } = session
       if (presented !== undefined) return this.#callers.cluster().identityOf(presented)
       const by = caller.subject && printable(caller.subject, maxUserBytes)

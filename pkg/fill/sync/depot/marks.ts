@@ -50,7 +50,7 @@ export async function markedVersions(
   if (listed.every(({ mark }) => mark !== undefined)) return listed
   const nowMs = context.clock()
   const before = memory && seenIn(memory, nowMs)
-  const seen = seenVersions(listed, before, policy, nowMs, lastMs)
+  const seen = seenVersions(listed, before, policy, { nowMs, lastMs })
   const isAsked = (one: CandidateVersion): boolean => {
     const version = normalizeVersion(one.version)
     if (one.mark !== undefined) return false

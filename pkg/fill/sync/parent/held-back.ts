@@ -108,7 +108,7 @@ export function admission(
   }
   const nowMs = context.clock()
   const known = before && seenIn(before, nowMs)
-  const seen = seenVersions(versions, known, policy, nowMs, lastMs)
+  const seen = seenVersions(versions, known, policy, { nowMs, lastMs })
   // A young version that upstream deletes for a while may come back with other content.
   const vanished = [...(known ?? [])].filter(
     ([version, one]) => !seen.has(version) && one.mark !== undefined && freeMs(one, policy) > nowMs,
@@ -138,7 +138,8 @@ export function admission(
     if (isSkewed && datedBy !== undefined) return undefined
     if (!ruled.has(version)) {
       const { sinceMs } = (policy.needsAge && seen.get(normalizeVersion(version))) || {}
-      ruled.set(version, ruleRefusalOf(address, version, policy, nowMs, { ...source, sinceMs }))
+      const candidate = { address, version, ...source, sinceMs }
+      ruled.set(version, ruleRefusalOf(candidate, policy, nowMs))
     }
     return ruled.get(version)
   }

@@ -45,8 +45,10 @@ export function requireSigner(
   const layers = signerLayers(policy)
   if (layers.length === 0) return
   const { sinceMs } = seen ?? {}
-  const facts = { kind: 'Provider', sinceMs, signedBy: signer?.fingerprint ?? '' } as const
-  const refusal = ruleRefusalOf(address, spec.version, { layers }, context.clock(), facts)
+  const { version } = spec
+  const signedBy = signer?.fingerprint ?? ''
+  const candidate = { address, version, kind: 'Provider', sinceMs, signedBy } as const
+  const refusal = ruleRefusalOf(candidate, { layers }, context.clock())
   if (refusal === undefined) return
   const by = signer === undefined ? 'no signature' : `a signature by ${signer.fingerprint}`
   const whose = refusal.owner === 'Installation' ? 'the whole installation' : 'its Depot'
