@@ -58,84 +58,117 @@ interface Delivered {
 
 /** Delivers events until it is stopped. */
 export async function startEvents(options: EventsOptions): Promise<{ stop(): Promise<void> }> {
-  const { objects, metrics, clock, timers } = options
-  const log = options.log.child({ component: 'events' })
-  const total = known.get(metrics) ?? metricsOf(metrics)
-  known.set(metrics, total)
-  const text = (await objects.notes.all()).get(eventNote)
+  const { objects, clock } = options
+  const note = (await objects.notes.all()).get(eventNote)
   const delivered =
-    text === undefined ? { sinceMs: secondOf(clock()), ids: new Map() } : readNote(text)
-  const waiting = new Map<string, VersionEvent>()
-  const queue = new Queue({
-    kind: 'Event',
-    workers: 2,
-    reconcile: async (id, signal) => {
-      const event = waiting.get(id)
-      if (event === undefined) return
-      const { type, atMs } = event
-      if (atMs < clock() - keptMs) {
-        waiting.delete(id)
-        total.inc({ type, result: 'dropped' })
-        log.warn({ id, type, subject: event.subject }, 'event not delivered within a day')
-        return
-      }
-      try {
-        await send(options, event, clock(), signal)
-      } catch (error) {
-        if (!signal.aborted) total.inc({ type, result: 'failed' })
-        throw error
-      }
-      waiting.delete(id)
-      total.inc({ type, result: 'delivered' })
-      delivered.ids.set(id, atMs)
-      noting.schedule(notingMs)
-    },
-    log,
-    metrics,
-    ...(timers && { timers }),
-  })
-  const noting = new Loop(async () => {
-    forgetOld(delivered, clock())
-    await objects.notes.put(eventNote, noteOf(delivered)).catch((err: unknown) => {
-      log.warn({ err }, 'delivered events are not written down, and may be delivered again')
-      noting.schedule(lookingMs)
+    note === undefined ? { sinceMs: secondOf(clock()), ids: new Map() } : readNote(note)
+  const delivery = new EventDelivery(options, delivered)
+  delivery.start({ writesNote: note === undefined })
+  return delivery
+}
+
+class EventDelivery {
+  readonly #options: EventsOptions
+  readonly #log: Logger
+  readonly #total: ReturnType<typeof metricsOf>
+  readonly #delivered: Delivered
+  /** Events that are not delivered yet, by id. */
+  readonly #waiting = new Map<string, VersionEvent>()
+  readonly #queue: Queue
+  readonly #noting = new Loop(() => this.#note())
+  /** Finds events beyond the bound, and those of statuses that were written by nobody's watch. */
+  readonly #looking = new Loop(() => this.#lookAtAll())
+  #forget: () => void = () => undefined
+
+  constructor(options: EventsOptions, delivered: Delivered) {
+    const { metrics, timers } = options
+    this.#options = options
+    this.#log = options.log.child({ component: 'events' })
+    this.#total = known.get(metrics) ?? metricsOf(metrics)
+    known.set(metrics, this.#total)
+    this.#delivered = delivered
+    this.#queue = new Queue({
+      kind: 'Event',
+      workers: 2,
+      reconcile: (id, signal) => this.#deliver(id, signal),
+      log: this.#log,
+      metrics,
+      ...(timers && { timers }),
     })
-    return Number.POSITIVE_INFINITY
-  })
-  const look = (object: StoredObject): void => {
-    const nowMs = clock()
-    const leastMs = Math.max(delivered.sinceMs, nowMs - keptMs)
+  }
+
+  start({ writesNote }: { readonly writesNote: boolean }): void {
+    this.#forget = this.#options.objects.onChange((ref, _, after) => {
+      if (ref.kind === 'Version' && after !== undefined) this.#look(after)
+    })
+    if (writesNote) this.#noting.schedule(0)
+    this.#looking.schedule(0)
+    this.#queue.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#forget()
+    await this.#looking.close()
+    await this.#queue.stop()
+    await this.#noting.close()
+    if (this.#delivered.ids.size > 0) await this.#writeNote().catch(() => undefined)
+  }
+
+  async #lookAtAll(): Promise<number> {
+    for (const kind of ['Version', 'Module', 'Provider'] as const) {
+      for (const object of this.#options.objects.list(kind)) this.#look(object)
+    }
+    return lookingMs
+  }
+
+  /** Queues the events of an object that are not delivered. */
+  #look(object: StoredObject): void {
+    const nowMs = this.#options.clock()
+    const leastMs = Math.max(this.#delivered.sinceMs, nowMs - keptMs)
     const events = object.kind === 'Version' ? eventsOf(object) : heldEventsOf(object, nowMs)
     for (const event of events) {
       const { id, atMs } = event
-      if (waiting.size >= maxWaiting) return
-      if (atMs < leastMs || delivered.ids.has(id) || waiting.has(id)) continue
-      waiting.set(id, event)
-      queue.add(id, 'user')
+      if (this.#waiting.size >= maxWaiting) return
+      if (atMs < leastMs || this.#delivered.ids.has(id) || this.#waiting.has(id)) continue
+      this.#waiting.set(id, event)
+      this.#queue.add(id, 'user')
     }
   }
-  // Events beyond the bound, and those of statuses that were written by nobody's watch.
-  const looking = new Loop(async () => {
-    for (const kind of ['Version', 'Module', 'Provider'] as const) {
-      for (const object of objects.list(kind)) look(object)
+
+  async #deliver(id: string, signal: AbortSignal): Promise<void> {
+    const event = this.#waiting.get(id)
+    if (event === undefined) return
+    const { type, atMs, subject } = event
+    const nowMs = this.#options.clock()
+    if (atMs < nowMs - keptMs) {
+      this.#waiting.delete(id)
+      this.#total.inc({ type, result: 'dropped' })
+      this.#log.warn({ id, type, subject }, 'event not delivered within a day')
+      return
     }
-    return lookingMs
-  })
-  const forget = objects.onChange((ref, _, after) => {
-    if (ref.kind === 'Version' && after !== undefined) look(after)
-  })
-  if (text === undefined) noting.schedule(0)
-  looking.schedule(0)
-  queue.start()
-  return {
-    async stop() {
-      forget()
-      await looking.close()
-      await queue.stop()
-      await noting.close()
-      if (delivered.ids.size > 0)
-        await objects.notes.put(eventNote, noteOf(delivered)).catch(() => undefined)
-    },
+    try {
+      await send(this.#options, event, nowMs, signal)
+    } catch (error) {
+      if (!signal.aborted) this.#total.inc({ type, result: 'failed' })
+      throw error
+    }
+    this.#waiting.delete(id)
+    this.#total.inc({ type, result: 'delivered' })
+    this.#delivered.ids.set(id, atMs)
+    this.#noting.schedule(notingMs)
+  }
+
+  async #note(): Promise<number> {
+    forgetOld(this.#delivered, this.#options.clock())
+    await this.#writeNote().catch((err: unknown) => {
+      this.#log.warn({ err }, 'delivered events are not written down, and may be delivered again')
+      this.#noting.schedule(lookingMs)
+    })
+    return Number.POSITIVE_INFINITY
+  }
+
+  #writeNote(): Promise<void> {
+    return this.#options.objects.notes.put(eventNote, noteOf(this.#delivered))
   }
 }
 

@@ -66,7 +66,6 @@ export interface Fetching {
 export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   const { options, env, secret, grants, log, metrics, unsignedRemedy, servicesOf } = fetching
   const { clock = Date.now } = fetching
-  const { spoolDir, spoolSizeBytes, upstreamHosts } = options
   const installation = await openPolicyFile({ path: options.upstreamPolicy, log, metrics })
   const proxies = proxyRules(env)
   const storage = storageOfEnvironment(env)
@@ -75,26 +74,12 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     ...storage.problems,
     ...grantProblems(grants?.text).map((problem) => `--storage-grants: ${problem}`),
   ]
-  const attempt = async <T>(flag: string, open: () => T | Promise<T>): Promise<T | undefined> => {
-    try {
-      return await open()
-    } catch (error) {
-      problems.push(`${flag}: ${messageOf(error)}`)
-      return undefined
-    }
-  }
   const policy = policyOf(options, servicesOf)
-  const ca = await attempt('--egress-ca-path', () => readAuthorities(options.egressCaPath))
-  const egress = await attempt(
-    '--egress-allow, --egress-private-cidrs',
-    () => new Egress({ policy, environment: env, log, metrics, ca, clock }),
-  )
-  const spoolProblem = madeFolderProblem('--spool-dir', spoolDir, 0o700)
-  if (spoolProblem !== undefined) problems.push(spoolProblem)
-  const spool =
-    spoolProblem === undefined
-      ? await attempt('--spool-dir', () => openSpool({ dir: spoolDir, sizeBytes: spoolSizeBytes }))
-      : undefined
+  const readCa = () => readAuthorities(options.egressCaPath)
+  const ca = await opened(problems, '--egress-ca-path', readCa)
+  const openEgress = () => new Egress({ policy, environment: env, log, metrics, ca, clock })
+  const egress = await opened(problems, '--egress-allow, --egress-private-cidrs', openEgress)
+  const spool = await openedSpool(problems, options)
   const close = async () => {
     await Promise.all([installation?.close(), egress?.close(), spool?.close()])
   }
@@ -103,7 +88,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     throw new OptionsError(problems)
   }
   showSpool(metrics, spool)
-  const { githubSecretName, githubApiUrl } = options
+  const { spoolDir, upstreamHosts, githubSecretName, githubApiUrl } = options
   return {
     spool,
     limits: limitsOf(options),
@@ -131,6 +116,31 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
     }),
     close,
   }
+}
+
+/** Opens a part that an option describes. @returns undefined after it noted why that failed */
+async function opened<T>(
+  problems: string[],
+  flag: string,
+  open: () => T | Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await open()
+  } catch (error) {
+    problems.push(`${flag}: ${messageOf(error)}`)
+    return undefined
+  }
+}
+
+async function openedSpool(
+  problems: string[],
+  { spoolDir: dir, spoolSizeBytes: sizeBytes }: SharedOptions,
+): Promise<Spool | undefined> {
+  const problem = madeFolderProblem('--spool-dir', dir, 0o700)
+  if (problem === undefined)
+    return opened(problems, '--spool-dir', () => openSpool({ dir, sizeBytes }))
+  problems.push(problem)
+  return undefined
 }
 
 function policyOf(options: SharedOptions, servicesOf: ServicesOf | undefined): EgressPolicy {

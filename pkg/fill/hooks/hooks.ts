@@ -2,7 +2,7 @@
 
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
@@ -33,60 +33,36 @@ const secretMs = 10_000
 const writtenMs = 20_000
 
 export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
-  const { objects, apiGroup, clock } = options
-  const log = options.log.child({ component: 'hooks' })
-  const requests = counter(options.metrics, {
+  const webhooks = new Webhooks(options)
+  return new Hono<ServingEnv>().post(hookRoute, (c) => webhooks.answer(c))
+}
+
+const requestCounter = (metrics: Metrics) =>
+  counter(metrics, {
     name: 'webhook_requests_total',
     help: 'Requests of webhooks, by whether their signature was right.',
     labels: ['provider', 'result'],
   })
-  const secrets = new Bounded<Promise<Buffer | undefined>>({ maxEntries: 1000, clock })
 
-  // What this process wrote last: a burst of requests comes before any of it is read back.
-  const written = new Bounded<string>({ maxEntries: 1000, clock })
+class Webhooks {
+  readonly #options: HookOptions
+  readonly #log: Logger
+  readonly #requests: ReturnType<typeof requestCounter>
+  readonly #secrets: Bounded<Promise<Buffer | undefined>>
+  /** Values that this process wrote last: a burst of requests comes before any of it is read back. */
+  readonly #written: Bounded<string>
 
-  const askForPoll = async ({ metadata }: StoredObject): Promise<void> => {
-    const { namespace, name, annotations } = metadata
-    const annotation = pollAnnotation(apiGroup)
-    const key = `${namespace}/${name}`
-    const value = nextPoll(written.get(key) ?? annotations[annotation], clock())
-    if (value === undefined) return
-    written.set(key, value, clock() + writtenMs)
-    try {
-      await options.annotate({ kind: 'Depot', namespace, name }, { [annotation]: value })
-    } catch (error) {
-      written.delete(key)
-      throw error
-    }
+  constructor(options: HookOptions) {
+    const { clock, metrics } = options
+    this.#options = options
+    this.#log = options.log.child({ component: 'hooks' })
+    this.#requests = requestCounter(metrics)
+    this.#secrets = new Bounded({ maxEntries: 1000, clock })
+    this.#written = new Bounded({ maxEntries: 1000, clock })
   }
 
-  const read = async (namespace: string, name: string): Promise<Buffer | undefined> => {
-    const found = await objects.secret(namespace, name)
-    return found?.['secret']
-  }
-
-  const secretOf = async (depot: StoredObject): Promise<Buffer | undefined> => {
-    const { namespace, name } = depot.metadata
-    const { webhook } = depot.spec as { webhook?: { secretRef?: { name?: string } } }
-    const secretName = webhook?.secretRef?.name
-    if (secretName === undefined) return undefined
-    const key = `${namespace}/${secretName}`
-    let reading = secrets.get(key)
-    if (reading === undefined) {
-      reading = read(namespace, secretName)
-      secrets.set(key, reading, clock() + secretMs)
-    }
-    try {
-      const secret = withoutLineEnd(await reading)
-      if (secret?.length) return secret
-      log.warn({ namespace, name, secretName }, 'the Secret of a webhook has no key "secret"')
-    } catch (err) {
-      log.warn({ namespace, name, secretName, err }, 'the Secret of a webhook cannot be read')
-    }
-    return undefined
-  }
-
-  return new Hono<ServingEnv>().post(hookRoute, async (c) => {
+  /** @throws RegistryError */
+  async answer(c: Context<ServingEnv, typeof hookRoute>): Promise<Response> {
     const startMs = performance.now()
     const { provider, namespace, name } = c.req.param()
     if (!isProvider(provider)) {
@@ -94,12 +70,13 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
     }
     note(c, { route: hookRoute, namespace })
     const body = await bodyOf(c.req.raw)
-    const depot = objects.get('Depot', namespace, name)
-    const secret = depot && (await secretOf(depot))
+    const depot = this.#options.objects.get('Depot', namespace, name)
+    const secret = depot && (await this.#secretOf(depot))
     const isSigned = isSignedBy(provider, { secret, body, header: (key) => c.req.header(key) })
-    requests.inc({ provider, result: isSigned ? 'accepted' : 'refused' })
+    this.#requests.inc({ provider, result: isSigned ? 'accepted' : 'refused' })
     if (depot === undefined || !isSigned) {
-      log.info({ provider, namespace, name, cause: causeOf(depot, secret) }, 'webhook refused')
+      const cause = causeOf(depot, secret)
+      this.#log.info({ provider, namespace, name, cause }, 'webhook refused')
       await sleep(refusalMs - (performance.now() - startMs))
       throw new RegistryError(
         'Unauthenticated',
@@ -108,9 +85,52 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
     }
     if (c.req.header('x-github-event') === 'ping') return c.json({ result: 'pong' })
     if ((depot.spec as { suspend?: boolean }).suspend) return c.json({ result: 'suspended' })
-    await askForPoll(depot)
+    await this.#askForPoll(depot)
     return c.json({ result: 'polling' }, 202)
-  })
+  }
+
+  /** The secret of a Depot's webhook; undefined if there is none. The log says why. */
+  async #secretOf(depot: StoredObject): Promise<Buffer | undefined> {
+    const { namespace, name } = depot.metadata
+    const { webhook } = depot.spec as { webhook?: { secretRef?: { name?: string } } }
+    const secretName = webhook?.secretRef?.name
+    if (secretName === undefined) return undefined
+    try {
+      const secret = withoutLineEnd(await this.#read(namespace, secretName))
+      if (secret?.length) return secret
+      this.#log.warn({ namespace, name, secretName }, 'the Secret of a webhook has no key "secret"')
+    } catch (err) {
+      this.#log.warn({ namespace, name, secretName, err }, 'the Secret of a webhook cannot be read')
+    }
+    return undefined
+  }
+
+  /** Reads a Secret once in ten seconds, however many requests come. */
+  #read(namespace: string, secretName: string): Promise<Buffer | undefined> {
+    const { objects, clock } = this.#options
+    const key = `${namespace}/${secretName}`
+    const known = this.#secrets.get(key)
+    if (known !== undefined) return known
+    const reading = objects.secret(namespace, secretName).then((found) => found?.['secret'])
+    this.#secrets.set(key, reading, clock() + secretMs)
+    return reading
+  }
+
+  async #askForPoll({ metadata }: StoredObject): Promise<void> {
+    const { apiGroup, clock, annotate } = this.#options
+    const { namespace, name, annotations } = metadata
+    const annotation = pollAnnotation(apiGroup)
+    const key = `${namespace}/${name}`
+    const value = nextPoll(this.#written.get(key) ?? annotations[annotation], clock())
+    if (value === undefined) return
+    this.#written.set(key, value, clock() + writtenMs)
+    try {
+      await annotate({ kind: 'Depot', namespace, name }, { [annotation]: value })
+    } catch (error) {
+      this.#written.delete(key)
+      throw error
+    }
+  }
 }
 
 function causeOf(depot: StoredObject | undefined, secret: Buffer | undefined): string {

@@ -17,6 +17,9 @@ export interface JsonPatchOperation {
   readonly value?: unknown
 }
 
+/** A merge patch, or a JSON patch if it is a list. */
+export type ObjectPatch = Readonly<Record<string, unknown>> | readonly JsonPatchOperation[]
+
 /** An object to be written: its `apiVersion` is filled in. */
 interface ObjectToWrite {
   readonly kind: WrittenKind
@@ -51,14 +54,14 @@ export interface KubeClient {
     options?: RequestOptions,
   ): Promise<ObservedObject>
   /**
-   * A merge patch, or a JSON patch where it is a list.
+   * Changes an object.
    *
    * @param options.resourceVersion the state that the patch was made from. Default: any
    * @throws ApiError Conflict if the object is in another state; Invalid if a `test` of a JSON patch fails
    */
   patch(
     ref: ObjectRef,
-    patch: Readonly<Record<string, unknown>> | readonly JsonPatchOperation[],
+    patch: ObjectPatch,
     options?: RequestOptions & { readonly resourceVersion?: string | undefined },
   ): Promise<ObservedObject>
   /**
@@ -83,91 +86,138 @@ export interface KubeClient {
   ): Promise<ObservedObject | undefined>
 }
 
-export function createClient({
-  transport,
-  apiGroup,
-  timings,
-}: {
+interface ClientOptions {
   readonly transport: Transport
   readonly apiGroup: string
   readonly timings: Timings
-}): KubeClient {
-  const exchange = async (
-    path: string,
-    doing: string,
-    write: Write | undefined,
+}
+
+interface ApiRequest {
+  /** Path and query under the address of the API server. */
+  readonly path: string
+  /** Names the request in errors, such as `get modules team/vpc`. */
+  readonly doing: string
+  /** Default: a GET. */
+  readonly write?: Write
+}
+
+export class ApiClient implements KubeClient {
+  readonly #transport: Transport
+  readonly #apiGroup: string
+  readonly #timings: Timings
+
+  constructor({ transport, apiGroup, timings }: ClientOptions) {
+    this.#transport = transport
+    this.#apiGroup = apiGroup
+    this.#timings = timings
+  }
+
+  get(ref: ObjectRef, options?: RequestOptions): Promise<ObservedObject> {
+    return this.#object({ path: this.#pathOf(ref), doing: this.#named('get', ref) }, options)
+  }
+
+  create(given: ObjectToWrite, options?: RequestOptions): Promise<ObservedObject> {
+    const { kind, metadata } = given
+    const { namespace, name = '' } = metadata
+    const write = { method: 'POST', contentType: json, body: this.#bodyOf(given) } as const
+    const doing = this.#named('create', { kind, namespace, name })
+    return this.#object({ path: this.#pathOf({ kind, namespace }), doing, write }, options)
+  }
+
+  apply(
+    given: ObjectToWrite,
+    fieldManager: string,
+    options?: RequestOptions,
+  ): Promise<ObservedObject> {
+    const { namespace, name = '' } = given.metadata
+    const ref = { kind: given.kind, namespace, name }
+    const write = { method: 'PATCH', contentType: applyPatch, body: this.#bodyOf(given) } as const
+    const query = `?force=true&fieldManager=${encodeURIComponent(fieldManager)}`
+    const path = `${this.#pathOf(ref)}${query}`
+    return this.#object({ path, doing: this.#named('apply', ref), write }, options)
+  }
+
+  patch(
+    ref: ObjectRef,
+    patch: ObjectPatch,
+    options?: RequestOptions & { readonly resourceVersion?: string | undefined },
+  ): Promise<ObservedObject> {
+    const write = patchOf(patch, options?.resourceVersion)
+    const doing = this.#named('patch', ref)
+    return this.#object({ path: this.#pathOf(ref), doing, write }, options)
+  }
+
+  writeStatus(
+    ref: ObjectRef & { readonly resourceVersion: string },
+    status: unknown,
+    options?: RequestOptions,
+  ): Promise<ObservedObject> {
+    const path = `${this.#pathOf(ref)}/status`
+    const value = [{ op: 'add', path: '/status', value: status }] as const
+    const write = patchOf(value, ref.resourceVersion)
+    return this.#object({ path, doing: this.#named('patch', ref, '/status'), write }, options)
+  }
+
+  async delete(
+    ref: ObjectRef,
+    options?: RequestOptions & { readonly uid?: string },
+  ): Promise<ObservedObject | undefined> {
+    const preconditions = options?.uid === undefined ? undefined : { uid: options.uid }
+    const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions })
+    const write = { method: 'DELETE', contentType: json, body } as const
+    const doing = this.#named('delete', ref)
+    try {
+      return await this.#exchange({ path: this.#pathOf(ref), doing, write }, options)
+    } catch (error) {
+      // With another uid it is another object: the one that was meant is gone.
+      const isGone = error instanceof ApiError && goneReasons.has(error.reason)
+      if (!isGone) throw error
+      return undefined
+    }
+  }
+
+  async #object(request: ApiRequest, options: RequestOptions | undefined): Promise<ObservedObject> {
+    const found = await this.#exchange(request, options)
+    if (found !== undefined) return found
+    throw new ApiError(
+      'Unavailable',
+      `${request.doing}: the answer is not an object; check whether a proxy answers instead of the API server`,
+    )
+  }
+
+  async #exchange(
+    { path, doing, write }: ApiRequest,
     { signal = new AbortController().signal, mayBegin }: RequestOptions = {},
-  ): Promise<ObservedObject | undefined> => {
-    const { headersMs: idleMs, pageMs: deadlineMs } = timings
+  ): Promise<ObservedObject | undefined> {
+    const { headersMs: idleMs, pageMs: deadlineMs } = this.#timings
     const once = () =>
-      transport.read(
+      this.#transport.read(
         { path, signal, idleMs, deadlineMs, ...(write && { write, mayBegin }) },
         async (body) => observe(jsonOf(String(await readBounded(body, maxObjectBytes)))),
       )
     let answer = await once()
     if (answer instanceof Outcome && answer.reason === 'Unauthenticated') {
-      transport.reload()
+      this.#transport.reload()
       answer = await once()
     }
     if (!(answer instanceof Outcome)) return answer
-    if (answer.reason === 'Unreachable') transport.recheck()
+    if (answer.reason === 'Unreachable') this.#transport.recheck()
     throw apiErrorOf(answer, doing)
   }
 
-  const object = async (...request: Parameters<typeof exchange>): Promise<ObservedObject> => {
-    const found = await exchange(...request)
-    if (found !== undefined) return found
-    throw new ApiError(
-      'Unavailable',
-      `${request[1]}: the answer is not an object; check whether a proxy answers instead of the API server`,
-    )
+  #bodyOf(given: ObjectToWrite): string {
+    return JSON.stringify({ apiVersion: placeOf(given.kind, this.#apiGroup).version, ...given })
   }
 
-  const complete = (given: ObjectToWrite): string =>
-    JSON.stringify({ apiVersion: placeOf(given.kind, apiGroup).version, ...given })
-  const named = (verb: string, ref: ObjectRef, subresource = ''): string =>
-    `${verb} ${placeOf(ref.kind, apiGroup).plural}${subresource} ${ref.namespace}/${ref.name}`
+  /** Path of a collection, or of an object in it. */
+  #pathOf({ kind, namespace, name }: Omit<ObjectRef, 'name'> & { readonly name?: string }): string {
+    const { root, plural } = placeOf(kind, this.#apiGroup)
+    const collection = `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
+    return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`
+  }
 
-  return {
-    get: (ref, options) => object(pathOf(ref, apiGroup), named('get', ref), undefined, options),
-    create(given, options) {
-      const { namespace } = given.metadata
-      const ref = { kind: given.kind, namespace }
-      const write = { method: 'POST', contentType: json, body: complete(given) } as const
-      const doing = named('create', { ...ref, name: given.metadata.name ?? '' })
-      return object(pathOf(ref, apiGroup), doing, write, options)
-    },
-    apply(given, fieldManager, options) {
-      const { namespace, name = '' } = given.metadata
-      const ref = { kind: given.kind, namespace, name }
-      const body = complete(given)
-      const write = { method: 'PATCH', contentType: applyPatch, body } as const
-      const query = `?force=true&fieldManager=${encodeURIComponent(fieldManager)}`
-      return object(`${pathOf(ref, apiGroup)}${query}`, named('apply', ref), write, options)
-    },
-    patch(ref, patch, options) {
-      const write = patchOf(patch, options?.resourceVersion)
-      return object(pathOf(ref, apiGroup), named('patch', ref), write, options)
-    },
-    writeStatus(ref, status, options) {
-      const path = `${pathOf(ref, apiGroup)}/status`
-      const value = [{ op: 'add', path: '/status', value: status }] as const
-      const write = patchOf(value, ref.resourceVersion)
-      return object(path, named('patch', ref, '/status'), write, options)
-    },
-    async delete(ref, options) {
-      const preconditions = options?.uid === undefined ? undefined : { uid: options.uid }
-      const body = JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions })
-      const write = { method: 'DELETE', contentType: json, body } as const
-      try {
-        return await exchange(pathOf(ref, apiGroup), named('delete', ref), write, options)
-      } catch (error) {
-        // With another uid it is another object: the one that was meant is gone.
-        const isGone = error instanceof ApiError && goneReasons.has(error.reason)
-        if (!isGone) throw error
-        return undefined
-      }
-    },
+  #named(verb: string, { kind, namespace, name }: ObjectRef, subresource = ''): string {
+    return `${verb} ${placeOf(kind, this.#apiGroup).plural}${subresource} ${namespace}/${name}`
   }
 }
 
@@ -176,10 +226,7 @@ const json = 'application/json'
 const applyPatch = 'application/apply-patch+yaml'
 
 /** The resourceVersion in a patch makes the API server compare it, and answer 409 where it differs. */
-function patchOf(
-  patch: Readonly<Record<string, unknown>> | readonly JsonPatchOperation[],
-  resourceVersion: string | undefined,
-): Write {
+function patchOf(patch: ObjectPatch, resourceVersion: string | undefined): Write {
   if (isOperations(patch)) {
     const path = '/metadata/resourceVersion'
     const state = { op: 'replace', path, value: resourceVersion } as const
@@ -191,7 +238,7 @@ function patchOf(
   return { method: 'PATCH', contentType: 'application/merge-patch+json', body }
 }
 
-function isOperations(patch: object): patch is readonly JsonPatchOperation[] {
+function isOperations(patch: ObjectPatch): patch is readonly JsonPatchOperation[] {
   return Array.isArray(patch)
 }
 
@@ -229,16 +276,6 @@ function placeOf(kind: WrittenKind, apiGroup: string): Place {
   if (isOther(kind)) return others[kind]
   const version = `${apiGroup}/${apiVersion}`
   return { root: `/apis/${version}`, version, plural: kinds[kind].plural }
-}
-
-/** Path of a collection, or of an object in it. */
-function pathOf(
-  { kind, namespace, name }: Omit<ObjectRef, 'name'> & { readonly name?: string },
-  apiGroup: string,
-): string {
-  const { root, plural } = placeOf(kind, apiGroup)
-  const collection = `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
-  return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`
 }
 
 function isOther(kind: WrittenKind): kind is keyof typeof others {

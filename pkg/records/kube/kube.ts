@@ -6,11 +6,11 @@
 import { type ComparableSink, JsonReader, type Kind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock, Random } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import { createClient, type KubeClient } from './client.ts'
+import { ApiClient, type KubeClient } from './client.ts'
 import type { Connection } from './credentials.ts'
 import { type Scope, targetOf } from './list-target.ts'
 import { createWatchMetrics, showWatches, type WatchedKind } from './metrics.ts'
-import { type Readmes, watchReadmes } from './readmes.ts'
+import { type Readmes, ReadmeWatch } from './readmes.ts'
 import { Reflector } from './reflector.ts'
 import { ResourceStore, type Store } from './store.ts'
 import { defaultTimings, type Timings } from './timings.ts'
@@ -18,7 +18,7 @@ import { Transport } from './transport.ts'
 
 export { type Api, createApi } from './api.ts'
 export { ApiError } from './api-error.ts'
-export type { JsonPatchOperation, KubeClient } from './client.ts'
+export type { JsonPatchOperation, KubeClient, ObjectPatch } from './client.ts'
 export { loadConnection } from './connection.ts'
 export type { Connection } from './credentials.ts'
 export type { Scope } from './list-target.ts'
@@ -100,7 +100,7 @@ export function openCluster(options: ClusterOptions): Cluster {
   }
 
   return {
-    client: createClient({ transport, apiGroup, timings }),
+    client: new ApiClient({ transport, apiGroup, timings }),
     serverClock: transport.serverClock,
     watch: ({ kinds, scope, sink }) =>
       watchOf(
@@ -109,13 +109,10 @@ export function openCluster(options: ClusterOptions): Cluster {
     observe: ({ kinds, scope, storeOf }) =>
       watchOf(kinds.map((kind) => reflect(kind, scope, storeOf(kind)))),
     readmes({ watchNamespace }) {
-      const { readmes, ended } = watchReadmes(
-        shared,
-        { apiGroup, watchNamespace, metrics },
-        stop.signal,
-      )
-      running.push(ended)
-      return readmes
+      const { signal } = stop
+      const watch = new ReadmeWatch({ ...shared, apiGroup, watchNamespace, metrics, signal })
+      running.push(() => watch.ended())
+      return watch.readmes
     },
     async close() {
       stop.abort()

@@ -20,92 +20,112 @@ export interface Readmes {
 
 const parallelFetches = 4
 
+interface ReadmeWatchOptions extends Omit<ReflectorOptions, 'target' | 'store'> {
+  readonly apiGroup: string
+  /** Default: all namespaces. */
+  readonly watchNamespace?: string | undefined
+  readonly metrics: Metrics
+  /** Ends the watch. */
+  readonly signal: AbortSignal
+}
+
 /**
  * Watches the ConfigMaps that carry the label `GROUP/readme`, and asks by name for those that are wanted and do not carry
  * it. Begins with the first one that is wanted.
  */
-export function watchReadmes(
-  options: Omit<ReflectorOptions, 'target' | 'store'>,
-  {
-    apiGroup,
-    watchNamespace,
-    metrics,
-  }: { apiGroup: string; watchNamespace?: string | undefined; metrics: Metrics },
-  signal: AbortSignal,
-): { readonly readmes: Readmes; readonly ended: () => Promise<unknown> } {
-  const missing = new Map<string, readonly [namespace: string, name: string]>()
-  const fetching = new Set<Promise<void>>()
-  let watching: Promise<void> | undefined
-  let isSynced = false
+export class ReadmeWatch {
+  readonly #options: ReadmeWatchOptions
+  readonly #store: ReadmeStore
+  readonly #missing = new Map<string, readonly [namespace: string, name: string]>()
+  readonly #fetching = new Set<Promise<void>>()
+  #watching: Promise<void> | undefined
+  #isSynced = false
 
-  const dropped = counter(metrics, {
-    name: 'readmes_dropped_total',
-    help: 'READMEs that were dropped because there was no room; they are fetched again when they are asked for.',
-  })
-  const store = new ReadmeStore({
-    apiGroup,
-    onMissing(namespace, name) {
-      missing.set(`${namespace}/${name}`, [namespace, name])
-      watching ??= start()
-      fetchMissing()
-    },
-    onDropped: () => dropped.inc(),
-  })
-  gauge(metrics, {
-    name: 'readmes_bytes',
-    help: 'Compressed READMEs in memory.',
-    collect: (it) => it.set(store.bytes),
-  })
+  constructor(options: ReadmeWatchOptions) {
+    const { apiGroup, metrics } = options
+    this.#options = options
+    const dropped = counter(metrics, {
+      name: 'readmes_dropped_total',
+      help: 'READMEs that were dropped because there was no room; they are fetched again when they are asked for.',
+    })
+    const store = new ReadmeStore({
+      apiGroup,
+      onMissing: (namespace, name) => {
+        this.#missing.set(`${namespace}/${name}`, [namespace, name])
+        this.#watching ??= this.#start()
+        this.#fetchMissing()
+      },
+      onDropped: () => dropped.inc(),
+    })
+    gauge(metrics, {
+      name: 'readmes_bytes',
+      help: 'Compressed READMEs in memory.',
+      collect: (it) => it.set(store.bytes),
+    })
+    this.#store = store
+  }
 
-  function start(): Promise<void> {
+  get readmes(): Readmes {
+    return this.#store
+  }
+
+  /** Resolves when the watch and all requests have ended. */
+  ended(): Promise<unknown> {
+    return Promise.all([this.#watching, ...this.#fetching])
+  }
+
+  #start(): Promise<void> {
+    const { apiGroup, watchNamespace, signal } = this.#options
     const target = targetOf(`${apiGroup}/readme`, watchNamespace)
-    const reflector = new Reflector({ ...options, target, store: store })
-    void fetchOnceSynced(reflector.synced)
+    const reflector = new Reflector({ ...this.#options, target, store: this.#store })
+    void this.#fetchOnceSynced(reflector.synced)
     return reflector.run(signal)
   }
 
   /** Before the watch has brought what it has, it is not known what is missing. */
-  async function fetchOnceSynced(synced: Promise<void>): Promise<void> {
+  async #fetchOnceSynced(synced: Promise<void>): Promise<void> {
+    const { timings, signal } = this.#options
     await synced
-    isSynced = true
-    fetchMissing()
+    this.#isSynced = true
+    this.#fetchMissing()
     while (!signal.aborted) {
-      await pause(options.timings.readmeRefreshMs, signal)
-      for (const [namespace, name] of store.unwatched) {
-        missing.set(`${namespace}/${name}`, [namespace, name])
+      await pause(timings.readmeRefreshMs, signal)
+      for (const [namespace, name] of this.#store.unwatched) {
+        this.#missing.set(`${namespace}/${name}`, [namespace, name])
       }
-      fetchMissing()
+      this.#fetchMissing()
     }
   }
 
-  function fetchMissing(): void {
-    if (!isSynced) return
-    while (fetching.size < Math.min(parallelFetches, missing.size)) {
-      const work = fetchUntilNoneIsMissing().finally(() => fetching.delete(work))
-      fetching.add(work)
+  #fetchMissing(): void {
+    if (!this.#isSynced) return
+    while (this.#fetching.size < Math.min(parallelFetches, this.#missing.size)) {
+      const work = this.#fetchUntilNoneIsMissing().finally(() => this.#fetching.delete(work))
+      this.#fetching.add(work)
     }
   }
 
-  async function fetchUntilNoneIsMissing(): Promise<void> {
-    const { backoffMs: firstMs, backoffCapMs: capMs } = options.timings
-    const backoff = new Backoff({ firstMs, capMs, jitter: 'full', random: options.random })
-    for (let [next] = missing; next !== undefined && !signal.aborted; [next] = missing) {
+  async #fetchUntilNoneIsMissing(): Promise<void> {
+    const { timings, random, log, signal } = this.#options
+    const { backoffMs: firstMs, backoffCapMs: capMs } = timings
+    const backoff = new Backoff({ firstMs, capMs, jitter: 'full', random })
+    for (let [next] = this.#missing; next && !signal.aborted; [next] = this.#missing) {
       const [key, [namespace, name]] = next
-      missing.delete(key)
-      const outcome = store.isWatched(namespace, name) ? undefined : await fetchOne(namespace, name)
+      this.#missing.delete(key)
+      const isWatched = this.#store.isWatched(namespace, name)
+      const outcome = isWatched ? undefined : await this.#fetchOne(namespace, name)
       if (outcome === undefined || signal.aborted) continue
-      options.log.warn({ namespace, name, reason: outcome.reason }, 'readme could not be read')
-      missing.set(key, [namespace, name])
+      log.warn({ namespace, name, reason: outcome.reason }, 'readme could not be read')
+      this.#missing.set(key, [namespace, name])
       await pause(backoff.nextMs(), signal)
     }
   }
 
-  async function fetchOne(namespace: string, name: string): Promise<Outcome | undefined> {
+  async #fetchOne(namespace: string, name: string): Promise<Outcome | undefined> {
     let found: ObservedObject | undefined
     const listed = await list({
-      ...options,
+      ...this.#options,
       target: byName(namespace, name),
-      signal,
       onContact: () => undefined,
       onItem: (object) => {
         found = object
@@ -113,11 +133,9 @@ export function watchReadmes(
     })
     if (listed instanceof Outcome) return listed
     // Deleted while it was read: what was read is out of date.
-    if (!missing.has(`${namespace}/${name}`)) store.fetched(namespace, name, found)
+    if (!this.#missing.has(`${namespace}/${name}`)) this.#store.fetched(namespace, name, found)
     return undefined
   }
-
-  return { readmes: store, ended: () => Promise.all([watching, ...fetching]) }
 }
 
 function targetOf(label: string, namespace: string | undefined): ListTarget {

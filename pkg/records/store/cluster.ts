@@ -3,14 +3,21 @@ import { apiVersionOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, ifFound } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
+import { ApiError, type Cluster, type KubeClient, type ObjectPatch } from '../kube/kube.ts'
 import { AppliedFields, isApplied } from './applied-fields.ts'
 import { clusterNotes } from './cluster-notes.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
 import { isReadmeOf, isReadmeWritten, readmeObject, readmeRefOf, readmeTaken } from './readme.ts'
-import type { ObjectKind, Objects, ReadmeTexts, StoredObject } from './types.ts'
+import type {
+  AppliedObject,
+  ObjectKind,
+  Objects,
+  ReadmeTexts,
+  StoredObject,
+  StoredRef,
+} from './types.ts'
 import { record } from './whole-object.ts'
 
 export interface ClusterObjectsOptions {
@@ -45,120 +52,135 @@ const fieldManagers: Readonly<Record<ObjectKind, string>> = {
 
 /** The objects of a cluster. Closing them leaves the cluster open. */
 export function clusterObjects(options: ClusterObjectsOptions): Objects {
-  const {
-    cluster,
-    client,
-    creator = client,
-    apiGroup,
-    namespaces,
-    instance,
-    clock = Date.now,
-  } = options
+  const { client, creator = client, apiGroup, namespaces, instance, clock = Date.now } = options
   const log = options.log.child({ component: 'objects' })
   const memory = new ObjectMemory(log)
-  const appliedFields = new AppliedFields()
-  const scopes = namespaces === undefined ? [undefined] : namespaces
-  const stores = new Map<string, ClusterStore>()
-  const storeKey = (kind: ObjectKind, namespace: string | undefined) => `${kind} ${namespace ?? ''}`
-  const watches = scopes.map((namespace) =>
-    cluster.observe({
-      kinds: options.kinds ?? objectKinds,
-      scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
-      storeOf(kind) {
-        const fieldManager = fieldManagers[kind]
-        const store = new ClusterStore({ kind, namespace, fieldManager, appliedFields, memory })
-        stores.set(storeKey(kind, namespace), store)
-        return store
-      },
-    }),
-  )
-
-  /** @throws ApiError Forbidden outside of the namespaces that are watched */
-  function storeOf(kind: ObjectKind, namespace: string): ClusterStore {
-    const store = stores.get(storeKey(kind, namespaces === undefined ? undefined : namespace))
-    if (store !== undefined) return store
-    throw new ApiError(
-      'Forbidden',
-      `namespace ${namespace} is not among those that are watched; add it to --watch-namespaces`,
-    )
-  }
-
-  const events = new EventRecorder({
-    client,
-    apiVersion: apiVersionOf('Version', apiGroup),
-    instance,
-    log,
-    clock,
-  })
-
+  const state = new ClusterState(options, memory)
+  const apiVersion = apiVersionOf('Version', apiGroup)
+  const events = new EventRecorder({ client, apiVersion, instance, log, clock })
   return {
     namespaces,
     isFolder: false,
     unreadable: () => undefined,
     waitsForFinalizers: () => true,
+    ready: state.ready,
     get: (kind, namespace, name) => memory.get(kind, namespace, name),
     list: (kind, filter) => memory.list(kind, filter),
     onChange: (listener) => memory.onChange(listener),
-    ready: Promise.all(watches.map(({ ready }) => ready)).then(() => undefined),
-
-    async fresh(kind, namespace, name) {
-      const store = storeOf(kind, namespace)
-      const answer = await ifFound(client.get({ kind, namespace, name }))
-      return answer && store.learn(answer)
-    },
-
-    async apply(object) {
-      const { kind, metadata } = object
-      const store = storeOf(kind, metadata.namespace)
-      const held = memory.get(kind, metadata.namespace, metadata.name)
-      if (held !== undefined && isApplied(object, held, store.appliedTo(metadata))) return held
-      const wanted = { kind, metadata: { ...metadata }, spec: object.spec }
-      return store.learn(await client.apply(wanted, fieldManagers[kind]))
-    },
-
-    async create({ kind, metadata, spec }) {
-      const store = storeOf(kind, metadata.namespace)
-      return store.learn(await creator.create({ kind, metadata: { ...metadata }, spec }))
-    },
-
-    async patch(ref, patch, given) {
-      const store = storeOf(ref.kind, ref.namespace)
-      return store.learn(await client.patch(ref, patch, given))
-    },
-
-    async writeStatus(object, status) {
-      const store = storeOf(object.kind, object.metadata.namespace)
-      const { namespace, name, resourceVersion } = object.metadata
-      const wanted: unknown = JSON.parse(JSON.stringify(status))
-      if (isDeepStrictEqual(object.status, wanted)) return object
-      const ref = { kind: object.kind, namespace, name, resourceVersion }
-      return store.learn(await client.writeStatus(ref, wanted))
-    },
-
-    async delete(ref, given) {
-      const store = storeOf(ref.kind, ref.namespace)
-      const by = given?.byAnyReplica === true ? creator : client
-      const answer = await by.delete(ref, given)
-      if (answer !== undefined) store.learn(answer)
-    },
-
+    fresh: (kind, namespace, name) => state.fresh({ kind, namespace, name }),
+    apply: (object) => state.apply(object),
+    create: (object) => state.create(object),
+    patch: (ref, patch, given) => state.patch(ref, patch, given),
+    writeStatus: (object, status) => state.writeStatus(object, status),
+    delete: (ref, given) => state.delete(ref, given),
     writeReadme: (version, texts) => writeReadme(client, apiGroup, version, texts),
     async hasReadme({ metadata }, keys) {
       const data = record(record(await ifFound(client.get(readmeRef(metadata))))['data'])
       return keys.every((key) => key in data)
     },
     event: (event) => events.record(event),
-
     async secret(namespace, name) {
       const found = await ifFound(client.get({ kind: 'Secret', namespace, name }))
       return found && secretValues(record(found)['data'])
     },
-
     notes: clusterNotes(client, options.notes),
     ...(options.publications && { publications: clusterNotes(creator, options.publications) }),
     close: () => events.close(),
   }
 }
+
+/** Watches the objects, and writes them. The answer to each write is in memory at once. */
+class ClusterState {
+  /** Resolves once everything is in memory. */
+  readonly ready: Promise<void>
+  readonly #memory: ObjectMemory
+  readonly #client: KubeClient
+  readonly #creator: KubeClient
+  readonly #namespaces: readonly string[] | undefined
+  readonly #stores = new Map<string, ClusterStore>()
+
+  constructor(options: ClusterObjectsOptions, memory: ObjectMemory) {
+    const { cluster, client, creator = client, kinds = objectKinds, namespaces } = options
+    this.#memory = memory
+    this.#client = client
+    this.#creator = creator
+    this.#namespaces = namespaces
+    const appliedFields = new AppliedFields()
+    const watches = (namespaces ?? [undefined]).map((namespace) =>
+      cluster.observe({
+        kinds,
+        scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
+        storeOf: (kind) => {
+          const fieldManager = fieldManagers[kind]
+          const store = new ClusterStore({ kind, namespace, fieldManager, appliedFields, memory })
+          this.#stores.set(storeKey(kind, namespace), store)
+          return store
+        },
+      }),
+    )
+    this.ready = Promise.all(watches.map(({ ready }) => ready)).then(() => undefined)
+  }
+
+  async fresh(ref: StoredRef): Promise<StoredObject | undefined> {
+    const store = this.#storeOf(ref)
+    const answer = await ifFound(this.#client.get(ref))
+    return answer && store.learn(answer)
+  }
+
+  async apply({ kind, metadata, spec }: AppliedObject): Promise<StoredObject> {
+    const store = this.#storeOf({ kind, ...metadata })
+    const held = this.#memory.get(kind, metadata.namespace, metadata.name)
+    const applied = store.appliedTo(metadata)
+    if (held !== undefined && isApplied({ kind, metadata, spec }, held, applied)) return held
+    const wanted = { kind, metadata: { ...metadata }, spec }
+    return store.learn(await this.#client.apply(wanted, fieldManagers[kind]))
+  }
+
+  async create({ kind, metadata, spec }: AppliedObject): Promise<StoredObject> {
+    const store = this.#storeOf({ kind, ...metadata })
+    return store.learn(await this.#creator.create({ kind, metadata: { ...metadata }, spec }))
+  }
+
+  async patch(
+    ref: StoredRef,
+    patch: ObjectPatch,
+    given?: { readonly resourceVersion?: string },
+  ): Promise<StoredObject> {
+    const store = this.#storeOf(ref)
+    return store.learn(await this.#client.patch(ref, patch, given))
+  }
+
+  async writeStatus(object: StoredObject, status: unknown): Promise<StoredObject> {
+    const { kind, metadata } = object
+    const { namespace, name, resourceVersion } = metadata
+    const ref = { kind, namespace, name, resourceVersion }
+    const store = this.#storeOf(ref)
+    const wanted: unknown = JSON.parse(JSON.stringify(status))
+    if (isDeepStrictEqual(object.status, wanted)) return object
+    return store.learn(await this.#client.writeStatus(ref, wanted))
+  }
+
+  async delete(ref: StoredRef, given: Parameters<Objects['delete']>[1]): Promise<void> {
+    const store = this.#storeOf(ref)
+    const by = given?.byAnyReplica === true ? this.#creator : this.#client
+    const answer = await by.delete(ref, given)
+    if (answer !== undefined) store.learn(answer)
+  }
+
+  /** @throws ApiError Forbidden outside of the namespaces that are watched */
+  #storeOf({ kind, namespace }: Omit<StoredRef, 'name'>): ClusterStore {
+    const watched = this.#namespaces === undefined ? undefined : namespace
+    const store = this.#stores.get(storeKey(kind, watched))
+    if (store !== undefined) return store
+    throw new ApiError(
+      'Forbidden',
+      `namespace ${namespace} is not among those that are watched; add it to --watch-namespaces`,
+    )
+  }
+}
+
+const storeKey = (kind: ObjectKind, namespace: string | undefined): string =>
+  `${kind} ${namespace ?? ''}`
 
 const readmeRef = ({ namespace, name }: StoredObject['metadata']) =>
   ({ kind: 'ConfigMap', namespace, name: readmeRefOf({ name }).name }) as const

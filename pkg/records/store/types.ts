@@ -1,5 +1,5 @@
 import type { Reason } from '../../base/errors/errors.ts'
-import type { JsonPatchOperation } from '../kube/kube.ts'
+import type { ObjectPatch } from '../kube/kube.ts'
 
 /** The kinds that reconcilers handle. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'
@@ -141,13 +141,13 @@ export interface Objects {
    */
   create(object: AppliedObject): Promise<StoredObject>
   /**
-   * A merge patch, or a JSON patch where it is a list; for finalizers and `forceSync`.
+   * Changes finalizers and `forceSync`.
    *
    * @throws ApiError Conflict if the object is not in the state `resourceVersion` any more; Invalid if a `test` fails
    */
   patch(
     ref: StoredRef,
-    patch: Readonly<Record<string, unknown>> | readonly JsonPatchOperation[],
+    patch: ObjectPatch,
     options?: { readonly resourceVersion?: string },
   ): Promise<StoredObject>
   /**

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isRecord } from '../../../api/v1alpha1/v1alpha1.ts'
-import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
+import { ApiError, type JsonPatchOperation, type ObjectPatch } from '../../kube/kube.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-type Patch = Fields | readonly JsonPatchOperation[]
 
 /** An object after a patch. @throws ApiError Invalid if a test fails, or a path is not there */
-export function patched(object: Fields, patch: Patch): Fields {
+export function patched(object: Fields, patch: ObjectPatch): Fields {
   if (!isOperations(patch)) return merged(object, patch)
   return patch.reduce<Fields>((state, operation) => {
     const path = operation.path.split('/').slice(1).map(unescaped)
@@ -59,6 +58,6 @@ function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-function isOperations(patch: Patch): patch is readonly JsonPatchOperation[] {
+function isOperations(patch: ObjectPatch): patch is readonly JsonPatchOperation[] {
   return Array.isArray(patch)
 }

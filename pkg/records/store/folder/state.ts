@@ -2,7 +2,7 @@ import { apiVersionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { Scanner } from '../../folder/folder.ts'
-import { ApiError, type JsonPatchOperation } from '../../kube/kube.ts'
+import { ApiError, type ObjectPatch } from '../../kube/kube.ts'
 import { objectKinds, refOf } from '../memory.ts'
 import { readmeObject } from '../readme.ts'
 import type { AppliedObject, Objects, ReadmeTexts, StoredObject, StoredRef } from '../types.ts'
@@ -132,7 +132,7 @@ export class FolderState {
 
   patch(
     ref: StoredRef,
-    patch: Fields | readonly JsonPatchOperation[],
+    patch: ObjectPatch,
     resourceVersion: string | undefined,
   ): Promise<StoredObject> {
     return this.scanner.exclusively(async () => {
