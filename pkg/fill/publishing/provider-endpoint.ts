@@ -10,7 +10,7 @@ import {
   requestText,
   type ServingEnv,
 } from '../../base/serving/serving.ts'
-import { FillError } from '../sources/sources.ts'
+import { FillError, type Platform } from '../sources/sources.ts'
 import { counted, Refused } from './answers.ts'
 import { backRefused } from './plan.ts'
 import { planProvider, publishProvider, refusalsOf } from './provider.ts'
@@ -41,6 +41,19 @@ const Listed = z.object({
   files: z.record(z.string().max(256), z.string().regex(/^[0-9a-f]{64}$/)),
 })
 
+type PutFileContext = Context<ServingEnv, typeof filePath>
+type FinishContext = Context<ServingEnv, typeof root>
+
+/** Digests of files by their names. */
+type AskedFiles = Readonly<Record<string, string>>
+
+interface Finishing {
+  /** Undefined: those that are here. */
+  readonly asked: AskedFiles | undefined
+  /** Folder of the files that are here; undefined if there are none. */
+  readonly folder: string | undefined
+}
+
 /** A version of a provider, and the caller who sends it. */
 interface Subject {
   readonly publisher: PublishedBy
@@ -50,14 +63,63 @@ interface Subject {
 
 /** `PUT` of each file of a release, and `POST` of `finish`, which publishes all of them or none. */
 export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
-  const { objects, archives, spool, limits, mibMs, clock, metrics, log } = parts
-  const staging = new Staging(spool)
+  const endpoint = new ProviderEndpoint(parts)
+  const finish = (c: FinishContext) => endpoint.finish(c)
+  const put = (c: PutFileContext) => endpoint.put(c)
+  return new Hono<ServingEnv>()
+    .post(finishPath, counted('Provider', parts, finish))
+    .put(filePath, counted('Provider', parts, put))
+}
 
-  const subjectOf = async (
+class ProviderEndpoint {
+  readonly #parts: PublishParts
+  readonly #staging: Staging
+
+  constructor(parts: PublishParts) {
+    this.#parts = parts
+    this.#staging = new Staging(parts.spool)
+  }
+
+  async put(c: PutFileContext): Promise<Response> {
+    const { limits, mibMs, metrics } = this.#parts
+    const { target, key } = await this.#subjectOf(c, filePath, c.req.param())
+    const { file, platform } = fileOf(c.req.param('file'), target.address.name, target.version)
+    const types = platform === undefined ? undefined : archiveTypes
+    const maxBytes = platform === undefined ? maxSidecarBytes : limits.provider.packedBytes
+    const announced = announcedBody(c, { types, maxBytes })
+    const { sha256 } = announced
+    if (platform !== undefined) refuseEarly(target, { sha256, platform })
+    const staged = { outcome: 'staged', file, sha256 }
+    if (this.#staging.filesOf(key).get(file) === sha256) return answer(200, staged)
+    awaitUpload(c)
+    const { signal } = c.req.raw
+    await using upload = await this.#staging.begin(key, file, announced, { maxBytes, signal })
+    const bounds = { maxBytes: upload.maxBytes, mibMs }
+    metrics.received('Provider', await receive(c.req.raw, upload.space, announced, bounds))
+    await upload.keep(sha256)
+    return answer(201, staged)
+  }
+
+  async finish(c: FinishContext): Promise<Response> {
+    const subject = await this.#subjectOf(c, finishPath, c.req.param())
+    const asked = listIn(await requestText(c.req.raw, maxListBytes))
+    awaitWork(c)
+    const { key } = subject
+    return await this.#staging.inTurn(key, async (folder) => {
+      try {
+        return await this.#publish(c, subject, { asked, folder })
+      } catch (error) {
+        if (isFinal(error)) await this.#staging.drop(key)
+        throw error
+      }
+    })
+  }
+
+  async #subjectOf(
     c: Context<ServingEnv>,
     route: string,
     { namespace, type, version }: Readonly<Record<'namespace' | 'type' | 'version', string>>,
-  ): Promise<Subject> => {
+  ): Promise<Subject> {
     note(c, { route, namespace, kind: 'Provider', name: type, version })
     const address = parseProviderAddress(`${namespace}/${type}`)
     if (address === undefined) {
@@ -66,100 +128,78 @@ export function providerRoutes(parts: PublishParts): Hono<ServingEnv> {
         'the path has no address of a provider: write NAMESPACE/TYPE/VERSION',
       )
     }
-    const publisher = await requireRight(parts, c, address)
-    const target = targetOf(objects, address, version, {})
-    grantedPlace(parts, target)
+    const publisher = await requireRight(this.#parts, c, address)
+    const target = targetOf(this.#parts.objects, address, version, {})
+    grantedPlace(this.#parts, target)
     const caller = c.env.facts?.callerHash
     if (caller === undefined) throw new TypeError('the right to publish was given to nobody')
     return { publisher, target, key: { caller, version: `${namespace}/${type}/${target.version}` } }
   }
 
-  const put = async (c: Context<ServingEnv, typeof filePath>): Promise<Response> => {
-    const { target, key } = await subjectOf(c, filePath, c.req.param())
-    const { version, address } = target
-    const { file, platform } = fileOf(c.req.param('file'), address.name, version)
-    const types = platform === undefined ? undefined : archiveTypes
-    const maxBytes = platform === undefined ? maxSidecarBytes : limits.provider.packedBytes
-    const announced = announcedBody(c, { types, maxBytes })
-    const { sha256 } = announced
-    if (platform !== undefined) {
-      const known = served(target)
-      const isBegun = known.siblings((one) => one === version).length > 0
-      const refusal = isBegun ? conflictOf(known, { sha256, platform }) : backRefused(known)
-      if (refusal !== undefined) throw refusal
+  /** Publishes the files that the caller asks for, if all of them are here. */
+  async #publish(
+    c: FinishContext,
+    subject: Subject,
+    { asked, folder }: Finishing,
+  ): Promise<Response> {
+    const startMs = performance.now()
+    const { objects, clock, metrics } = this.#parts
+    const { publisher, target, key } = subject
+    const listed = asked === undefined ? this.#staging.filesOf(key) : named(asked, target)
+    const zips = zipsIn(listed, target)
+    const early = zips.length === 0 ? [] : refusalsOf({ objects, publisher, clock }, target, zips)
+    if (early.length > 0) throw new Refused(early)
+    const staged = this.#staging.filesOf(key)
+    const missing = [...listed].flatMap(([name, sha]) => (staged.get(name) === sha ? [] : [name]))
+    if (missing.length > 0 && isPublished(target, zips)) {
+      metrics.ended('Provider', 'exists', startMs)
+      return answer(200, bodyOf('exists', target, zips))
     }
-    const staged = { outcome: 'staged', file, sha256 }
-    if (staging.filesOf(key).get(file) === sha256) return answer(200, staged)
-    awaitUpload(c)
+    if (folder === undefined || zips.length === 0 || missing.length > 0) {
+      return incomplete(target, missing)
+    }
+    for (const name of staged.keys()) if (!listed.has(name)) await this.#staging.remove(key, name)
+    return await this.#publishFolder(c, subject, { folder, startMs })
+  }
+
+  async #publishFolder(
+    c: FinishContext,
+    { publisher, target, key }: Subject,
+    { folder, startMs }: { readonly folder: string; readonly startMs: number },
+  ): Promise<Response> {
+    const { objects, archives, limits, clock, metrics, log } = this.#parts
     const { signal } = c.req.raw
-    await using upload = await staging.begin(key, file, announced, { maxBytes, signal })
-    const bounds = { maxBytes: upload.maxBytes, mibMs }
-    metrics.received('Provider', await receive(c.req.raw, upload.space, announced, bounds))
-    await upload.keep(sha256)
-    return answer(201, staged)
+    const shared = { objects, archives, limits: limits.provider, clock }
+    const context = { ...shared, signal, workDir: folder, publisher }
+    const { address, version } = target
+    const release = { folder, shownAs: 'the release', address, version, storage: undefined }
+    const publication = await planProvider(context, release)
+    const { refusals, signer } = publication
+    if (refusals.length > 0) throw new Refused(refusals)
+    const outcome = await publishProvider(context, publication)
+    metrics.ended('Provider', outcome, startMs)
+    await this.#staging.drop(key)
+    const { namespace, name } = address
+    const { callerHash } = c.env.facts ?? {}
+    const platforms = publication.archives.map(({ platform }) => platformText(platform))
+    log.info(
+      { namespace, name, version, platforms, outcome, signer, callerHash, ...publisher },
+      'provider published',
+    )
+    const body = bodyOf(outcome, target, publication.archives)
+    return answer(outcome === 'published' ? 201 : 200, { ...body, signer })
   }
+}
 
-  const finish = async (c: Context<ServingEnv, typeof root>): Promise<Response> => {
-    const { publisher, target, key } = await subjectOf(c, finishPath, c.req.param())
-    const asked = listIn(await requestText(c.req.raw, maxListBytes))
-    awaitWork(c)
-    const publish = async (folder: string | undefined): Promise<Response> => {
-      const startMs = performance.now()
-      const listed = asked === undefined ? staging.filesOf(key) : named(asked, target)
-      const zips = zipsIn(listed, target)
-      const early = zips.length === 0 ? [] : refusalsOf({ objects, publisher, clock }, target, zips)
-      if (early.length > 0) throw new Refused(early)
-      const staged = staging.filesOf(key)
-      const missing = [...listed].flatMap(([name, sha]) => (staged.get(name) === sha ? [] : [name]))
-      if (missing.length > 0 && isPublished(target, zips)) {
-        metrics.ended('Provider', 'exists', startMs)
-        return answer(200, bodyOf('exists', target, zips))
-      }
-      if (folder === undefined || zips.length === 0 || missing.length > 0) {
-        return incomplete(target, missing)
-      }
-      for (const name of staged.keys()) if (!listed.has(name)) await staging.remove(key, name)
-      const { signal } = c.req.raw
-      const context = {
-        objects,
-        archives,
-        limits: limits.provider,
-        signal,
-        clock,
-        workDir: folder,
-        publisher,
-      }
-      const { address, version } = target
-      const release = { folder, shownAs: 'the release', address, version, storage: undefined }
-      const publication = await planProvider(context, release)
-      const { refusals, signer } = publication
-      if (refusals.length > 0) throw new Refused(refusals)
-      const outcome = await publishProvider(context, publication)
-      metrics.ended('Provider', outcome, startMs)
-      await staging.drop(key)
-      const { namespace, name } = address
-      const { callerHash } = c.env.facts ?? {}
-      const platforms = zips.map(({ platform }) => platformText(platform))
-      log.info(
-        { namespace, name, version, platforms, outcome, signer, callerHash, ...publisher },
-        'provider published',
-      )
-      const body = bodyOf(outcome, target, publication.archives)
-      return answer(outcome === 'published' ? 201 : 200, { ...body, signer })
-    }
-    return await staging.inTurn(key, async (folder) => {
-      try {
-        return await publish(folder)
-      } catch (error) {
-        if (isFinal(error)) await staging.drop(key)
-        throw error
-      }
-    })
-  }
-
-  return new Hono<ServingEnv>()
-    .post(finishPath, counted('Provider', parts, finish))
-    .put(filePath, counted('Provider', parts, put))
+/** Refuses before a zip is sent what its content does not change. @throws FillError */
+function refuseEarly(
+  target: Target,
+  zip: { readonly sha256: string; readonly platform: Platform },
+): void {
+  const known = served(target)
+  const isBegun = known.siblings((one) => one === target.version).length > 0
+  const refusal = isBegun ? conflictOf(known, zip) : backRefused(known)
+  if (refusal !== undefined) throw refusal
 }
 
 /** Whether these files can never be published, whatever is sent with them. */
@@ -188,7 +228,7 @@ function fileOf(name: string, type: string, version: string) {
 }
 
 /** @throws RegistryError */
-function listIn(text: string): Readonly<Record<string, string>> | undefined {
+function listIn(text: string): AskedFiles | undefined {
   if (text === '') return undefined
   const list = Listed.safeParse(jsonOf(text)).data
   if (list !== undefined) return list.files
@@ -198,7 +238,7 @@ function listIn(text: string): Readonly<Record<string, string>> | undefined {
   )
 }
 
-const named = (files: Readonly<Record<string, string>>, { address, version }: Target) =>
+const named = (files: AskedFiles, { address, version }: Target) =>
   new Map(
     Object.entries(files).map(([name, sha256]) => [
       fileOf(name, address.name, version).file,

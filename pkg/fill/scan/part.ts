@@ -31,6 +31,12 @@ export const dependencies = {
 export const partsOf = (type: Version['spec']['type']): readonly ScanPart[] =>
   type === 'Module' ? [archives.Module] : [archives.Provider, dependencies]
 
+/** Whether scans look at a Version. */
+export const isWanted = (
+  { scansProviders }: { readonly scansProviders: boolean },
+  { spec }: Version,
+): boolean => spec.type === 'Module' || scansProviders
+
 interface StoredPart {
   readonly fileName: string
   /** The digest that it must have, in hexadecimal; undefined if the Version does not say. */

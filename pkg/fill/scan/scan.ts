@@ -4,22 +4,23 @@
  */
 
 import { mkdir } from 'node:fs/promises'
-import { isDeepStrictEqual } from 'node:util'
 import type { ScanPolicy, Version } from '../../api/v1alpha1/v1alpha1.ts'
-import { messageOf } from '../../base/errors/errors.ts'
 import { SharedResults } from '../../base/memory/memory.ts'
-import { type Clock, Loop } from '../../base/pacing/pacing.ts'
-import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import type { StoredObject } from '../../records/store/store.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
+import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import type { StoredObject, StoredRef } from '../../records/store/store.ts'
 import { explained } from '../egress/egress.ts'
 import { Queue, type Reconciled } from '../queue/queue.ts'
-import { keyOf, msOf } from '../sync/sync.ts'
-import { Databases } from './databases.ts'
+import { keyOf } from '../sync/sync.ts'
+import { enforcePolicy } from './enforce-policy.ts'
+import { Failures } from './failures.ts'
+import { InstalledScanner } from './installed-scanner.ts'
+import { LastScans } from './last-scans.ts'
 import { partsOf, type ScanPart } from './part.ts'
 import { type ArchiveScanning, emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
-import { enforcePolicy, type ScanContext, type ScanResult, scanVersion } from './scan-version.ts'
-import type { ScannerIdentity } from './scanner.ts'
+import type { ScanResult } from './scan-status.ts'
+import { scanVersion } from './scan-version.ts'
 import { endStrays, isolation } from './scanner-process.ts'
 
 export { execScanner } from './exec-scanner.ts'
@@ -37,16 +38,6 @@ export interface ScanOptions extends ArchiveScanning {
   readonly clock: Clock
 }
 
-interface Failure {
-  readonly message: string
-  /** Number of failures in a row. */
-  readonly count: number
-  readonly generation: number
-  /** The files of the Version, and when they were seen in storage. */
-  readonly stored: string
-  readonly againMs: number
-}
-
 export interface Scans {
   /** Resolves when nothing has to be scanned now. */
   idle(): Promise<void>
@@ -58,14 +49,9 @@ export interface Scans {
   stop(): Promise<void>
 }
 
-/** First wait after a failed scan. It doubles up to the time between two scans. */
-const firstRetryMs = 5 * 60_000
-/** How often to look for a new scanner or database. */
-const identityMs = 60_000
-
 /** Scans what needs a scan until it is stopped. @throws an error of the file system if the work folder cannot be used */
 export async function startScans(options: ScanOptions): Promise<Scans> {
-  const { objects, log, metrics, slots, rescanMs, workDir, scanner, clock } = options
+  const { objects, log, workDir } = options
   await mkdir(workDir, { recursive: true, mode: 0o700 })
   endStrays(`${workDir}/`)
   const left = await emptyFolder(workDir)
@@ -77,192 +63,180 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     log.warn(problem)
   }
   await objects.ready
-  const total = counter(metrics, {
-    name: 'scans_total',
-    help: 'Scans of archives that ended.',
-    labels: ['result'],
-  })
-  let databaseMs: number | undefined
-  gauge(metrics, {
-    name: 'scan_database_timestamp_seconds',
-    help: 'When the vulnerability database of the scanner was made; none without one.',
-    collect: (time) => (databaseMs === undefined ? time.remove() : time.set(databaseMs / 1000)),
-  })
-  const failures = new Map<string, Failure>()
-  const scanning = new Set<string>()
-  const take = (key: string): boolean => {
-    if (!scanning.has(key) && scanning.size >= slots) return false
-    scanning.add(key)
+  const scanning = new Scanning(options)
+  await scanning.start()
+  return scanning
+}
+
+/** Scans the files of each Version, one Version at a time for each slot. */
+class Scanning implements Scans {
+  /** Number of scans with a result since the start. */
+  done = 0
+  readonly #options: ScanOptions
+  readonly #total
+  readonly #failures: Failures
+  readonly #installed: InstalledScanner
+  readonly #lastScans: LastScans
+  readonly #shared: SharedResults<ScanResult>
+  readonly #queue: Queue
+  /** Versions that have a slot. */
+  readonly #scanning = new Set<string>()
+  #forget: () => void = () => undefined
+
+  constructor(options: ScanOptions) {
+    const { objects, scanner, rescanMs, slots, clock, log, metrics } = options
+    this.#options = options
+    this.#total = counter(metrics, {
+      name: 'scans_total',
+      help: 'Scans of archives that ended.',
+      labels: ['result'],
+    })
+    this.#failures = new Failures({ rescanMs, clock })
+    const onChange = () => {
+      this.#failures.clear()
+      this.#addAll('poll')
+    }
+    this.#installed = new InstalledScanner({ scanner, clock, log, metrics, onChange })
+    const { databases } = this.#installed
+    const { isFolder } = objects
+    this.#lastScans = new LastScans({ rescanMs, databases, isFolder, clock })
+    this.#shared = new SharedResults({ maxEntries: 20, clock })
+    this.#queue = new Queue({
+      kind: 'Scan',
+      workers: slots,
+      acquire: (_, key) => this.#take(key),
+      reconcile: (key, signal) => this.#reconcile(key, signal),
+      log,
+      metrics,
+    })
+  }
+
+  async start(): Promise<void> {
+    this.#forget = this.#options.objects.onChange((...change) => this.#changed(...change))
+    await this.#installed.follow()
+    this.#addAll('listing')
+    this.#queue.start()
+  }
+
+  idle(): Promise<void> {
+    return this.#queue.idle()
+  }
+
+  failures(): { readonly key: string; readonly message: string }[] {
+    return this.#failures.list()
+  }
+
+  async stop(): Promise<void> {
+    this.#forget()
+    await this.#installed.close()
+    await this.#queue.stop()
+    await emptyFolder(this.#options.workDir)
+  }
+
+  #addAll(priority: 'listing' | 'poll'): void {
+    const versions = this.#options.objects.list('Version')
+    for (const key of shuffled(versions.map(({ metadata }) => keyOf(metadata)))) {
+      this.#queue.add(key, priority)
+    }
+  }
+
+  #changed(
+    { kind, namespace, name }: StoredRef,
+    before: StoredObject | undefined,
+    after: StoredObject | undefined,
+  ): void {
+    if (kind === 'Version') this.#queue.add(keyOf({ namespace, name }), 'user')
+    if (after === undefined) this.#lastScans.forget(before?.metadata.uid ?? '')
+    if (kind === 'Version' || before?.metadata.generation === after?.metadata.generation) return
+    // Its policy may be another one. Versions without an owner may have it too.
+    for (const ownerUid of [(after ?? before)?.metadata.uid ?? '', '']) {
+      const versions = this.#options.objects.list('Version', { namespace, ownerUid })
+      for (const { metadata } of versions) this.#queue.add(keyOf(metadata), 'poll')
+    }
+  }
+
+  /** Takes a slot for a Version. @returns false if all are taken */
+  #take(key: string): boolean {
+    if (!this.#scanning.has(key) && this.#scanning.size >= this.#options.slots) return false
+    this.#scanning.add(key)
     return true
   }
-  const lastScans: ScanContext['lastScans'] = { scan: new Map(), dependencyScan: new Map() }
-  const databases = new Databases()
-  const common = {
-    ...options,
-    clock,
-    databases,
-    lastScans,
-    shared: new SharedResults<ScanResult>({ maxEntries: 20, clock }),
-  }
-  const identify = async (): Promise<ScannerIdentity> => {
-    const found = await scanner.identity()
-    databaseMs = msOf(found.databases.binary)
-    databases.note(found, clock())
-    return found
-  }
-  let identity = identify()
-  let done = 0
 
-  async function reconcile(key: string, signal: AbortSignal): Promise<Reconciled> {
+  async #reconcile(key: string, signal: AbortSignal): Promise<Reconciled> {
     try {
-      return await look(key, signal)
+      return await this.#look(key, signal)
     } finally {
       // It waited for a slot, and needs no scan any more.
-      scanning.delete(key)
+      this.#scanning.delete(key)
     }
   }
 
-  async function look(key: string, signal: AbortSignal): Promise<Reconciled> {
+  async #look(key: string, signal: AbortSignal): Promise<Reconciled> {
     const [namespace = '', name = ''] = key.split('/')
-    const object = objects.get('Version', namespace, name)
+    const object = this.#options.objects.get('Version', namespace, name)
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
-      for (const condition of ['Scanned', 'SourceScanned'] as const) {
-        failures.delete(failureKey(key, condition))
-      }
+      this.#failures.forget(key)
       return {}
     }
-    const context: ScanContext = {
-      ...common,
-      identity: () => identity,
-      takeSlot: () => take(key),
-    }
-    const scanAll = async () => {
-      let outcome: Reconciled = {}
-      for (const part of partsOf((object.spec as Version['spec']).type)) {
-        const one = await scan(context, key, object, part, signal)
-        if (one.waitsFor !== undefined) return one
-        outcome = sooner(outcome, one)
-      }
-      return outcome
-    }
-    const [scanned] = await Promise.allSettled([scanAll()])
+    const [scanned] = await Promise.allSettled([this.#scanAll(object, signal)])
     // What is known counts, even if a scan failed because the storage is unreachable.
-    const enforced = signal.aborted ? {} : await enforcePolicy(context, object.metadata)
+    const enforced = signal.aborted ? {} : await enforcePolicy(this.#options, object.metadata)
     if (scanned.status === 'rejected') throw scanned.reason
     return scanned.value.waitsFor === undefined ? sooner(scanned.value, enforced) : scanned.value
   }
 
-  async function scan(
-    context: ScanContext,
-    key: string,
-    object: StoredObject,
-    part: ScanPart,
-    signal: AbortSignal,
-  ): Promise<Reconciled> {
-    const failing = failureKey(key, part.condition)
-    const earlier = failures.get(failing)
-    const waitMs = (earlier?.againMs ?? 0) - clock()
-    // A longer wait is due to a clock that was wrong.
-    const isWaiting = waitMs > 0 && waitMs <= rescanMs
-    if (earlier !== undefined && isWaiting && isSame(earlier, object)) return { afterMs: waitMs }
+  async #scanAll(object: StoredObject, signal: AbortSignal): Promise<Reconciled> {
+    let outcome: Reconciled = {}
+    for (const part of partsOf((object.spec as Version['spec']).type)) {
+      const one = await this.#scan(object, part, signal)
+      if (one.waitsFor !== undefined) return one
+      outcome = sooner(outcome, one)
+    }
+    return outcome
+  }
+
+  async #scan(object: StoredObject, part: ScanPart, signal: AbortSignal): Promise<Reconciled> {
+    const waitMs = this.#failures.waitMs(object, part)
+    if (waitMs > 0) return { afterMs: waitMs }
+    const key = keyOf(object.metadata)
+    const context = {
+      ...this.#options,
+      lastScans: this.#lastScans,
+      shared: this.#shared,
+      identity: () => this.#installed.identity(),
+      takeSlot: () => this.#take(key),
+    }
     try {
       const outcome = await scanVersion(context, object, part, signal)
       if (outcome.waitsFor !== undefined) return outcome
-      failures.delete(failing)
-      if (outcome.isScanned === true) {
-        done += 1
-        total.inc({ result: 'Scanned' })
-      }
+      this.#failures.delete(object, part)
+      if (outcome.isScanned === true) this.#ended('Scanned')
       return outcome
     } catch (error) {
       if (signal.aborted) throw error
-      if (error instanceof ScanError) return failed(failing, object, error, earlier)
-      // Such as a storage that is unreachable: it has the waits of the queue.
-      failures.set(failing, { message: explained(error), count: 0, againMs: 0, ...taskOf(object) })
+      if (error instanceof ScanError) return this.#failed(object, part, error)
+      this.#failures.addInterrupted(object, part, explained(error))
       throw error
     } finally {
-      scanning.delete(key)
+      this.#scanning.delete(key)
     }
   }
 
-  function failed(
-    key: string,
-    object: StoredObject,
-    error: ScanError,
-    earlier: Failure | undefined,
-  ): Reconciled {
-    const { reason, message } = error
-    total.inc({ result: reason })
+  #failed(object: StoredObject, part: ScanPart, { reason, message }: ScanError): Reconciled {
     if (reason === 'NothingRecognised') {
-      done += 1
+      this.#ended(reason)
+      this.#failures.delete(object, part)
       return {}
     }
-    const count = (earlier !== undefined && isSame(earlier, object) ? earlier.count : 0) + 1
-    const afterMs = Math.min(rescanMs, firstRetryMs * 2 ** Math.min(count - 1, 20))
-    failures.set(key, { message, count, againMs: clock() + afterMs, ...taskOf(object) })
-    log.warn({ key, reason, failures: count, error: message }, 'scan failed')
+    this.#total.inc({ result: reason })
+    const { key, count, afterMs } = this.#failures.add(object, part, message)
+    this.#options.log.warn({ key, reason, failures: count, error: message }, 'scan failed')
     return { afterMs }
   }
 
-  const queue = new Queue({
-    kind: 'Scan',
-    workers: slots,
-    acquire: (_, key) => take(key),
-    reconcile,
-    log,
-    metrics,
-  })
-  const addAll = (priority: 'listing' | 'poll') => {
-    for (const key of shuffled(objects.list('Version').map(({ metadata }) => keyOf(metadata)))) {
-      queue.add(key, priority)
-    }
-  }
-  const looking = new Loop(async () => {
-    const before = await identity.catch(() => undefined)
-    const now = identify()
-    const after = await now.catch((error: unknown) => {
-      if (before !== undefined) log.warn({ error: messageOf(error) }, 'the scanner cannot be used')
-      return undefined
-    })
-    identity = now
-    if (!isDeepStrictEqual(before, after)) {
-      failures.clear()
-      if (after !== undefined) log.info({ ...after }, 'the scanner or its database changed')
-      addAll('poll')
-    }
-    return identityMs
-  })
-  const forget = objects.onChange(({ kind, namespace, name }, before, after) => {
-    if (kind === 'Version') queue.add(keyOf({ namespace, name }), 'user')
-    if (after === undefined) {
-      for (const known of Object.values(lastScans)) known.delete(before?.metadata.uid ?? '')
-    }
-    if (kind === 'Version' || before?.metadata.generation === after?.metadata.generation) return
-    // Its policy may be another one. Versions without an owner may have it too.
-    for (const ownerUid of [(after ?? before)?.metadata.uid ?? '', '']) {
-      const versions = objects.list('Version', { namespace, ownerUid })
-      for (const { metadata } of versions) queue.add(keyOf(metadata), 'poll')
-    }
-  })
-  await identity.catch(() => undefined)
-  looking.schedule(identityMs)
-  addAll('listing')
-  queue.start()
-  return {
-    idle: () => queue.idle(),
-    get done() {
-      return done
-    },
-    failures: () =>
-      [...failures]
-        .map(([key, { message }]) => ({ key, message }))
-        .toSorted((a, b) => (a.key < b.key ? -1 : 1)),
-    stop: async () => {
-      forget()
-      await looking.close()
-      await queue.stop()
-      await emptyFolder(workDir)
-    },
+  #ended(result: 'Scanned' | 'NothingRecognised'): void {
+    this.done += 1
+    this.#total.inc({ result })
   }
 }
 
@@ -280,20 +254,4 @@ function sooner(
 ) {
   const afterMs = Math.min(one, other)
   return Number.isFinite(afterMs) ? { afterMs } : {}
-}
-
-/** Such as `platform/random-1-0-0-linux-amd64`. */
-const failureKey = (key: string, condition: ScanPart['condition']): string =>
-  condition === 'Scanned' ? key : `${key} (source)`
-
-/** The subject of a failure: another spec or file is tried at once. */
-function taskOf({ metadata, status }: StoredObject) {
-  const { checksum, artifact } = (status ?? {}) as NonNullable<Version['status']>
-  // A lost file may be stored again.
-  const stored = [checksum, artifact?.source?.sha256, artifact?.storedAt, artifact?.verifiedAt]
-  return { generation: metadata.generation, stored: stored.join(' ') }
-}
-
-function isSame({ generation, stored }: Failure, object: StoredObject): boolean {
-  return isDeepStrictEqual({ generation, stored }, taskOf(object))
 }
