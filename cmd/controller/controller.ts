@@ -159,8 +159,8 @@ async function runController(
           log,
           metrics,
           template: options.publishTemplate,
-          publisherOf: (c, { kind, namespace, name, isNew }) =>
-            publishers.publisherOf(requestOf(c), [kind, namespace, name], isNew),
+          publisherOf: (c, { isNew, ...what }) =>
+            publishers.publisherOf(requestOf(c), [what.kind, what.namespace, what.name], isNew),
         })
         const hooks = hookRoutes({
           objects: known,
