@@ -160,7 +160,13 @@ function runHelm(values: string, options: Required<Omit<Options, 'again'>>): Out
   const { status, stdout, stderr } = spawnSync(
     tool(options.helm),
     ['template', options.release, options.from, ...flags],
-    { encoding: 'utf8', input: values, maxBuffer: 2 ** 26 },
+    // Collects garbage less often, which takes a quarter of its processor time.
+    {
+      encoding: 'utf8',
+      input: values,
+      maxBuffer: 2 ** 26,
+      env: { ...process.env, GOGC: '400' },
+    },
   )
   return { status, stdout, stderr }
 }
@@ -202,9 +208,9 @@ export function objectsOf(text: string): Rendered[] {
     .filter((object) => object !== null)
 }
 
-/** The lines `V01 ...` of a render that is refused. */
+/** The lines `V01 ...` of a render that is refused. Leaves out the definitions, which are most of the text. */
 export function mistakes(values: Values, options: Options = {}): string[] {
-  const { status, stderr } = template(values, options)
+  const { status, stderr } = template({ crds: { install: false }, ...values }, options)
   if (status === 0) return []
   const found = stderr.split('\n').filter((line) => /^V\d\d /.test(line))
   if (found.length === 0) throw new Error(stderr)

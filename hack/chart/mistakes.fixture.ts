@@ -468,7 +468,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   ],
   [
     'V28',
-    { apiGroup: 'registry.example.com' },
+    { apiGroup: 'registry.example.com', crds: { install: true } },
     'V28 the CRDs of registry.example.com belong to another installation; set crds.install=false',
   ],
   [
