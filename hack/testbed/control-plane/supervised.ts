@@ -16,6 +16,9 @@ export interface Supervised {
 
 const stopTimeoutMs = 10_000
 
+/** etcd and API servers collect garbage less often, which takes a fifth of their processor time. */
+const lessGarbage = { GOGC: '400', GOMEMLIMIT: '512MiB' }
+
 /**
  * Starts a process whose output goes to a file. It is ended when this process ends, and by its guard, a shell, when this
  * one is killed without a chance to say so; then the guard also removes the directory.
@@ -26,7 +29,10 @@ export function supervise(
   { logFile, directory }: { readonly logFile: string; readonly directory: string },
 ): Supervised {
   const log = openSync(logFile, 'a')
-  const child = spawn(binary, args, { stdio: ['ignore', log, log] })
+  const child = spawn(binary, args, {
+    stdio: ['ignore', log, log],
+    env: { ...process.env, ...lessGarbage },
+  })
   closeSync(log)
   const { pid } = child
   if (pid === undefined) throw new Error(`could not start ${binary}`)
