@@ -54,11 +54,22 @@ export const binding = {
 
 /** A server with callers of an OIDC issuer, the issuer, and an explorer whose people sign in there; until the test ends. */
 export async function deploy(options: DeploymentOptions = {}): Promise<Deployment> {
+  const deployment = await startDeployment(options)
+  onTestFinished(() => deployment.stop())
+  return deployment
+}
+
+/** The same, until somebody stops it: for tests that can share it. */
+export async function startDeployment(
+  options: DeploymentOptions = {},
+): Promise<Deployment & { readonly stop: () => Promise<void> }> {
   const { flags = [], idTokenSeconds = 3600, isBroker = false, clientId = 'depot-ui' } = options
+  // If a later program cannot start, those before it are stopped.
+  await using starting = new AsyncDisposableStack()
   const port = options.port ?? (await freePort())
   const baseUrl = `http://127.0.0.1:${port}`
   const registry = new Registry()
-  onTestFinished(() => registry.remove())
+  starting.defer(() => registry.remove())
   registry.write('network.yaml', [
     ...moduleObjects({ name: 'network', versions: [{ version: '1.0.0', fileName: 'a.zip' }] }),
     ...moduleObjects({ name: 'secret', versions: [{ version: '1.0.0', fileName: 'b.zip' }] }),
@@ -71,7 +82,7 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
     endsSessions: options.endsSessions ?? true,
     ...(isBroker && { issuer: `${baseUrl}/broker` }),
   })
-  onTestFinished(() => provider.stop())
+  starting.defer(() => provider.stop())
   const issuer = isBroker ? `${baseUrl}/broker` : provider.url
   const server = await startAs(
     registry,
@@ -86,13 +97,13 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
     ...(isBroker ? ['--broker-proxy-url', provider.url] : []),
     ...(options.serverFlags ?? []),
   )
-  onTestFinished(() => void server.stop())
+  starting.defer(() => void server.stop())
   // Until the issuer's keys are fetched, its tokens get 503.
   await vi.waitFor(async () => {
     const readiness = await (await fetch(`${server.adminUrl}/readyz`)).text()
     expect(readiness).not.toContain('impaired')
   })
-  const start = async (more: DeploymentOptions, at: number) => {
+  const start = async (more: DeploymentOptions, at: number, until: AsyncDisposableStack) => {
     const explorer = await startExplorer({
       serverUrl: server.url,
       port: at,
@@ -114,20 +125,23 @@ export async function deploy(options: DeploymentOptions = {}): Promise<Deploymen
         ...(more.flags ?? []),
       ],
     })
-    onTestFinished(() => void explorer.stop())
+    until.defer(() => void explorer.stop())
     return { ...explorer, baseUrl }
   }
-  const explorer = await start({ ...options, flags: [] }, options.isSplit ? 0 : port)
+  const at = options.isSplit ? 0 : port
+  const explorer = await start({ ...options, flags: [] }, at, starting)
   const ingress = options.isSplit
     ? await startIngress(port, { server: server.url, explorer: explorer.url })
     : undefined
-  onTestFinished(() => ingress?.stop())
+  starting.defer(() => ingress?.stop())
+  const started = starting.move()
   return {
     registry,
     server,
     provider,
     explorer,
     ingress,
-    another: (more = {}) => start(more, more.port ?? 0),
+    another: (more = {}) => start(more, more.port ?? 0, started),
+    stop: () => started.disposeAsync(),
   }
 }

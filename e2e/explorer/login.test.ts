@@ -1,13 +1,25 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { dataOf } from '../../hack/testbed/explorer/pages.ts'
 import { type Seen, Visitor } from '../../hack/testbed/explorer/visitor.ts'
 import { SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
 import type { Boot } from '../../pkg/explorer/explorer.ts'
-import { type Deployment, deploy } from './deployment.fixture.ts'
+import { type Deployment, deploy, startDeployment } from './deployment.fixture.ts'
 
 /*
  * Signing in with a certified provider, over HTTP: what a browser sends and gets, without its script.
  */
+
+/** Deployments that many tests share, each with visitors of its own. */
+let usual: Awaited<ReturnType<typeof startDeployment>>
+let open: typeof usual
+beforeAll(async () => {
+  usual = await startDeployment()
+  open = await startDeployment({ serverFlags: ['--anonymous-auth'] })
+})
+afterAll(async () => {
+  await usual?.stop()
+  await open?.stop()
+})
 
 const bootOf = ({ text }: Seen) => dataOf(text, 'boot') as Boot
 
@@ -88,7 +100,7 @@ describe('a person who signs in', () => {
   })
 
   it('signs in in two tabs at once', async () => {
-    const { explorer } = await deploy()
+    const { explorer } = usual
     const visitor = new Visitor()
     const one = await visitor.ask(`${explorer.baseUrl}/auth/login?returnTo=/stats`)
     const two = await visitor.ask(`${explorer.baseUrl}/auth/login?returnTo=/depots`)
@@ -98,7 +110,7 @@ describe('a person who signs in', () => {
   })
 
   it('cannot be given more than five begun sign-ins to carry', async () => {
-    const { explorer } = await deploy()
+    const { explorer } = usual
     const visitor = new Visitor()
     for (let n = 0; n < 9; n++) await visitor.ask(`${explorer.baseUrl}/auth/login`)
     const names = [...visitor.cookies(explorer.baseUrl).keys()]
@@ -109,7 +121,7 @@ describe('a person who signs in', () => {
     ['many-300', 'with 300 groups fits into one cookie', 1],
     ['noise-100', 'with more takes two', 2],
   ])('%s %s', async (login, _what, cookies) => {
-    const { explorer } = await deploy({ serverFlags: ['--anonymous-auth'] })
+    const { explorer } = open
     const visitor = new Visitor()
     await visitor.signIn(`${explorer.baseUrl}/auth/login`, login)
     const jar = [...visitor.cookies(explorer.baseUrl)]
@@ -121,7 +133,7 @@ describe('a person who signs in', () => {
   })
 
   it('with too many groups reads how many, and is not signed in', async () => {
-    const { explorer } = await deploy({ serverFlags: ['--anonymous-auth'] })
+    const { explorer } = open
     const visitor = new Visitor()
     const seen = await visitor.signIn(`${explorer.baseUrl}/auth/login`, 'noise-900')
     expect(seen.url).toBe(`${explorer.baseUrl}/auth/error?reason=TooManyGroups&count=900`)
@@ -131,7 +143,7 @@ describe('a person who signs in', () => {
   })
 
   it('without a claim of groups reads from the registry why nothing is shown', async () => {
-    const { explorer } = await deploy()
+    const { explorer } = usual
     const seen = await new Visitor().signIn(`${explorer.baseUrl}/stats`, 'lonely')
     expect([seen.url, seen.status]).toEqual([`${explorer.baseUrl}/stats`, 403])
     expect(JSON.stringify(dataOf(seen.text, 'prime'))).toContain('groups')
@@ -150,7 +162,7 @@ it('a registry that does not accept the token is not asked again and again', asy
 
 describe('a sign-in does not accept', () => {
   it('a code that was used', async () => {
-    const { explorer } = await deploy()
+    const { explorer } = usual
     const visitor = new Visitor()
     await visitor.signIn(`${explorer.baseUrl}/auth/login`)
     const used = visitor.visited.find((url) => url.includes('/auth/callback?')) ?? ''
@@ -160,7 +172,7 @@ describe('a sign-in does not accept', () => {
   })
 
   it('a callback in another browser', async () => {
-    const { explorer } = await deploy()
+    const { explorer } = usual
     const attacker = new Visitor()
     const login = await attacker.ask(`${explorer.baseUrl}/auth/login`)
     const jar = attacker.cookies(explorer.baseUrl)
@@ -192,7 +204,7 @@ describe('a sign-in does not accept', () => {
     ],
     ['no issuer', (url: URL) => url.searchParams.delete('iss'), 'SignInRefused'],
   ])('%s', async (_what, change, reason) => {
-    const { explorer } = await deploy()
+    const { explorer } = usual
     const visitor = new Visitor()
     const login = await visitor.ask(`${explorer.baseUrl}/auth/login`)
     const jar = visitor.cookies(explorer.baseUrl)
@@ -209,7 +221,7 @@ describe('a sign-in does not accept', () => {
   })
 
   it('a message of an attacker on our page', async () => {
-    const { explorer } = await deploy()
+    const { explorer } = usual
     const visitor = new Visitor()
     const login = await visitor.ask(`${explorer.baseUrl}/auth/login`)
     const state = new URL(String(login.headers['location'])).searchParams.get('state') ?? ''
@@ -227,7 +239,7 @@ describe('a sign-in does not accept', () => {
 
 describe('signing out', () => {
   it('ends the session here and at the provider, and no other site can cause it', async () => {
-    const { explorer, provider } = await deploy()
+    const { explorer, provider } = usual
     const visitor = new Visitor()
     await visitor.signIn(`${explorer.baseUrl}/stats`)
     const url = `${explorer.baseUrl}/auth/logout`
@@ -319,7 +331,7 @@ it('a pasted token replaces the sign-in until it is cleared', async () => {
 })
 
 it('two explorers behind one address share sessions', async () => {
-  const { explorer, another } = await deploy()
+  const { explorer, another } = usual
   const visitor = new Visitor()
   await visitor.signIn(`${explorer.baseUrl}/stats`)
   const other = await another()
@@ -329,7 +341,7 @@ it('two explorers behind one address share sessions', async () => {
 })
 
 it('a changed session password ends sessions of the old one, and a list of both keeps them', async () => {
-  const { explorer, another } = await deploy()
+  const { explorer, another } = usual
   const visitor = new Visitor()
   await visitor.signIn(`${explorer.baseUrl}/stats`)
   const cookie = Array.from(visitor.cookies(explorer.baseUrl), (pair) => pair.join('=')).join('; ')

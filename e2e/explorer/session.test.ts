@@ -17,24 +17,37 @@ import {
   settled,
   watch,
 } from './browser.fixture.ts'
-import { binding, deploy } from './deployment.fixture.ts'
+import { binding, deploy, startDeployment } from './deployment.fixture.ts'
 import { logIn } from './login-form.fixture.ts'
 
 /* Rows 1 to 3 of the table of behaviour, in a real browser with a real provider. */
 
 let browser: Browser
+/** Deployments that several tests share, each with a browser context of its own. */
+let usual: Awaited<ReturnType<typeof startDeployment>>
+let offline: typeof usual
 
 beforeAll(async () => {
-  if (chromiumPath !== undefined) browser = await launchBrowser()
+  if (chromiumPath === undefined) return
+  browser = await launchBrowser()
+  usual = await startDeployment({ isBuilt: true })
+  offline = await startDeployment({
+    isBuilt: true,
+    flags: ['--oidc-scopes', 'openid profile email groups offline_access'],
+  })
 })
-afterAll(() => browser?.close())
+afterAll(async () => {
+  await browser?.close()
+  await usual?.stop()
+  await offline?.stop()
+})
 
 const watchAll = (origin: string, expected: readonly number[] = []) =>
   watch(browser, origin, { expected })
 
 describe.skipIf(chromiumPath === undefined)('a session', () => {
   it('1. is an encrypted HttpOnly cookie, and needs a password of 32 characters', async () => {
-    const { explorer } = await deploy({ isBuilt: true })
+    const { explorer } = usual
     const { page, close } = await watchAll(explorer.baseUrl)
     await page.goto('/')
     await logIn(page, 'alice')
@@ -120,7 +133,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
   })
 
   it('shows nothing to someone without a binding, and says why', async () => {
-    const { explorer } = await deploy({ isBuilt: true })
+    const { explorer } = usual
     const { page, problems, close } = await watchAll(explorer.baseUrl, [401, 403, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
     await page.goto('/')
@@ -139,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
   })
 
   it('leads through the provider and back to the open view after it has ended', async () => {
-    const { explorer } = await deploy({ isBuilt: true })
+    const { explorer } = usual
     const { page, close } = await watchAll(explorer.baseUrl, [401, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
     await page.goto('/')
@@ -269,10 +282,7 @@ const endOf = (state: unknown): unknown => (state as { expiresAt?: unknown }).ex
 
 /** A page with a session that can be refreshed, in a browser whose clock the test sets, and the answers that it gets. */
 async function refreshable(browsers: 'with locks' | 'without locks' = 'with locks') {
-  const { explorer, provider } = await deploy({
-    isBuilt: true,
-    flags: ['--oidc-scopes', 'openid profile email groups offline_access'],
-  })
+  const { explorer, provider } = offline
   const { page, close } = await watchAll(explorer.baseUrl, [401, 404, 503])
   onTestFinished(close)
   const context = page.context()
