@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Server } from '../../hack/testbed/server/server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** `DEPOT_E2E_KILLS=50` asks for more; each takes about two seconds. */
-const kills = Number(process.env['DEPOT_E2E_KILLS'] || 10)
+/** `DEPOT_E2E_KILLS=50` asks for more; each takes about two seconds. They are spread over the time that the work takes. */
+const kills = Number(process.env['DEPOT_E2E_KILLS'] || 6)
 
 let cluster: ControlledCluster
 const running: Server[] = []
@@ -105,7 +105,8 @@ it('reaches the same state after it was killed at any point', {
         interval: 10,
       })
       .toBe(true)
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 1_200))
+    const delayMs = ((round + Math.random()) / kills) * 1_200
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
     process.kill(controller.pid, 'SIGKILL')
     await controller.failed.catch(() => undefined)
     await cluster.forgetLease()
