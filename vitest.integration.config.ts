@@ -1,9 +1,19 @@
+import { totalmem } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { env, reportersOf, withTools } from './vitest.shared.ts'
 
-/** Short files whose tests take minutes. At the end they would keep one of two workers waiting. */
-const longest = ['e2e/sync/reconcilers.test.ts', 'e2e/browse-schemathesis.test.ts']
+/** The files that take longest. At the end they would keep one worker busy while the others have nothing left to do. */
+const longest = [
+  'e2e/sync/reconcilers.test.ts',
+  'e2e/browse-schemathesis.test.ts',
+  'e2e/publish-direct-kills.test.ts',
+  'e2e/explorer/states.test.ts',
+  'e2e/explorer/accessibility.test.ts',
+  'e2e/publish-http-kills.test.ts',
+  'e2e/backup.test.ts',
+  'e2e/sync/healing.test.ts',
+]
 
 /** Begins with the longest files; in a fresh checkout, vitest begins with those that have the most text. */
 class LongestFirst extends BaseSequencer {
@@ -25,8 +35,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     setupFiles: 'hack/testbed/patience.ts',
     reporters: reportersOf('integration'),
-    // Not more on larger machines: each file may have an API server, a browser or Keycloak in memory.
-    maxWorkers: 2,
+    // Files wait a third of their time: for programs that start, for timeouts and retries. So three keep two processors busy.
+    // Not more on larger machines: each file may have an API server, a browser or Keycloak in memory, which takes 2 GiB.
+    maxWorkers: totalmem() > 12 * 2 ** 30 ? 3 : 2,
     env,
     testTimeout: 180_000,
     hookTimeout: 180_000,
