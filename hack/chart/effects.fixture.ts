@@ -12,24 +12,29 @@ const special: Values = {
   'monitoring.prometheusRule.disabledAlerts': ['DepotDown'],
 }
 
-/** Prints a hash of the rendered templates for each change, and under the name "" for no change. */
+/** Prints which changes show in a template. Each renders templates until one differs. */
 const template = `
-{{- $hashes := dict -}}
+{{- $initial := dict -}}
+{{- range $path := .Files.Get "paths.json" | fromJsonArray -}}
+{{- $_ := set $initial $path (include (print $.Template.BasePath "/" $path) $) -}}
+{{- end -}}
+{{- $found := list -}}
 {{- range $change := .Files.Get "changes.json" | fromJsonArray -}}
 {{- $values := deepCopy $.Values -}}
 {{- $at := $values -}}
 {{- range initial $change.path -}}{{- $at = index $at . -}}{{- end -}}
-{{- if $change.path -}}{{- $_ := set $at (last $change.path) $change.to -}}{{- end -}}
+{{- $_ := set $at (last $change.path) $change.to -}}
 {{- $context := dict "Values" $values "Release" $.Release "Chart" $.Chart "Capabilities" $.Capabilities "Files" $.Files "Template" $.Template -}}
-{{- $text := "" -}}
-{{- range $.Files.Get "paths.json" | fromJsonArray -}}
-{{- $text = print $text (include (print $.Template.BasePath "/" .) $context) -}}
+{{- range $path := $change.templates -}}
+{{- if ne (include (print $.Template.BasePath "/" $path) $context) (get $initial $path) -}}
+{{- $found = append $found (join "." $change.path) -}}
+{{- break -}}
 {{- end -}}
-{{- $_ := set $hashes (join "." $change.path) (sha256sum $text) -}}
+{{- end -}}
 {{- end -}}
 kind: Effects
 metadata: {name: effects}
-text: {{ $hashes | toJson | toJson }}
+text: {{ $found | toJson | toJson }}
 `
 
 /** The values that change the rendered templates, if `base` has the other values. */
@@ -41,16 +46,21 @@ export function effective(values: readonly Value[], base: Values): Set<string> {
     cpSync(chart, folder, { recursive: true, filter: (path) => !leave.test(path) })
     const templates = join(folder, 'templates')
     const paths = globSync('**/*.yaml', { cwd: templates }).toSorted()
+    // The templates of a value's own component come first, because most values show there.
+    const ownFirst = ([component]: readonly string[]) => {
+      const isOwn = (path: string) => path.startsWith(`${component}/`)
+      return [...paths.filter(isOwn), ...paths.filter((path) => !isOwn(path))]
+    }
     const changes = values.map(({ name, schema, default: initial }) => ({
       path: name.split('.'),
       to: special[name] ?? changed(schema, valueAt(base, name) ?? initial),
+      templates: ownFirst(name.split('.')),
     }))
     writeFileSync(join(folder, 'paths.json'), JSON.stringify(paths))
-    writeFileSync(join(folder, 'changes.json'), JSON.stringify([{ path: [] }, ...changes]))
+    writeFileSync(join(folder, 'changes.json'), JSON.stringify(changes))
     writeFileSync(join(templates, 'effects.yaml'), template)
-    const { text = '{}' } = find(render(base, { from: folder }), 'Effects', 'effects')
-    const hashes = JSON.parse(text) as Record<string, string>
-    return new Set(values.map(({ name }) => name).filter((name) => hashes[name] !== hashes['']))
+    const { text = '[]' } = find(render(base, { from: folder }), 'Effects', 'effects')
+    return new Set(JSON.parse(text) as string[])
   } finally {
     rmSync(folder, { recursive: true })
   }
