@@ -8,7 +8,7 @@ import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { importAll, unsignedRemedy } from '../../pkg/fill/importing/importing.ts'
 import { onlyOne } from '../sync/sync.ts'
 import { readInputs } from './inputs.ts'
-import { createProgress } from './progress.ts'
+import { Progress } from './progress.ts'
 
 export { storageIn } from './inputs.ts'
 
@@ -58,14 +58,8 @@ async function importFrom(
     log: createLogger(options.logLevel, logOutput(options.logFormat, 2)),
     metrics: createMetrics(),
   })
-  let status = 1
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      status = 128 + constants.signals[signal]
-      stopped.abort(new Error(`stopped by ${signal}`))
-    })
-  }
-  const progress = createProgress(process.stdout, { sources: addresses.length, dryRun })
+  const stoppedStatus = stopOnSignals(stopped)
+  const progress = new Progress(process.stdout, { sources: addresses.length, dryRun })
   try {
     const result = await importAll({
       ...options,
@@ -79,15 +73,27 @@ async function importFrom(
       chosen,
       workDir: join(spoolDir, 'work'),
       signal: stopped.signal,
-      onEvent: progress.event,
+      onEvent: (event) => progress.event(event),
     })
     progress.end(result)
     return result.failed > 0 ? 1 : 0
   } catch (error) {
     if (!stopped.signal.aborted) throw error
     progress.stopped()
-    return status
+    return stoppedStatus()
   } finally {
     await fetching.close()
   }
+}
+
+/** Ends the work when a signal asks for it. @returns a function that tells the exit status then */
+function stopOnSignals(stopped: AbortController): () => number {
+  let status = 1
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      status = 128 + constants.signals[signal]
+      stopped.abort(new Error(`stopped by ${signal}`))
+    })
+  }
+  return () => status
 }

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { onTerminal } from '../../hack/testbed/cli/terminal.ts'
 import { tarGzOf } from '../../hack/testbed/registry/archives.ts'
 import { depot, depotCommand, fingerprints, put } from './import.fixture.ts'
-import { createProgress } from './progress.ts'
+import { Progress } from './progress.ts'
 
 let dir: string
 
@@ -67,7 +67,7 @@ describe('the progress of an import on a terminal', () => {
   it('follows the width of the terminal', () => {
     const written: string[] = []
     const output = { isTTY: true, columns: 100, write: (text: string) => written.push(text) > 0 }
-    const progress = createProgress(output, { sources: 1, dryRun: false }, 'xterm')
+    const progress = new Progress(output, { sources: 1, dryRun: false }, 'xterm')
     const address = { from: 'folder', path: 'in' } as const
     const label = 'x'.repeat(200)
     progress.event({ kind: 'listed', address, count: 2 })
@@ -81,7 +81,7 @@ describe('the progress of an import on a terminal', () => {
     const endOf = (...mayPass: readonly boolean[]) => {
       const written: string[] = []
       const output = { write: (text: string) => written.push(text) > 0 }
-      const progress = createProgress(output, { sources: 1, dryRun: false })
+      const progress = new Progress(output, { sources: 1, dryRun: false })
       for (const may of mayPass) {
         progress.event({ kind: 'archive', label: 'a', outcome: 'failed', mayPass: may })
       }
@@ -97,7 +97,7 @@ describe('the progress of an import on a terminal', () => {
   it('removes control characters of an upstream', () => {
     const written: string[] = []
     const output = { write: (text: string) => written.push(text) > 0 }
-    const progress = createProgress(output, { sources: 1, dryRun: false })
+    const progress = new Progress(output, { sources: 1, dryRun: false })
     const what = 'a\x1b]0;title\x07\x1b[2J\r\nb\u202e'
     progress.event({ kind: 'skipped', what, message: 'no' })
     progress.event({ kind: 'archive', label: what, outcome: 'failed', message: what })

@@ -47,15 +47,13 @@ export function verdictOf(question: PolicyQuestion): Verdict {
     return { depot, state: 'ComesIn', reasons: [reason, ...others] }
   }
   if (version === undefined) return aboutAll(depot, policy, address, others)
-  return aboutVersion(depot, policy, address, version, question)
+  return aboutVersion(policy, version, question)
 }
 
 function aboutVersion(
-  depot: string | undefined,
   policy: Policy,
-  address: string,
   version: string,
-  { subjects, others }: PolicyQuestion,
+  { depot, address, subjects, others }: PolicyQuestion,
 ): Verdict {
   const owner = { Depot: depot ?? 'the Depot', Installation: 'the installation' } as const
   const by = (one: PolicyOwner) => `by the policy of ${owner[one]}`

@@ -88,7 +88,7 @@ export async function publishOverHttp(
         for (const { message } of packed.refusals) process.stderr.write(`depot: ${message}\n`)
         return 1
       }
-      const compared = await comparedAt(registry, to, host, version, packed)
+      const compared = await comparedAt(registry, to, { host, version }, packed)
       const shown = { ...packed, ...compared, target: { address, version } }
       if (compared.isBroken) process.stderr.write(brokenWarning(shown))
       if (options.output === 'text') process.stdout.write(asText(shown))
@@ -111,8 +111,7 @@ export async function publishOverHttp(
 async function comparedAt(
   registry: Registry,
   to: Destination,
-  host: string,
-  version: string,
+  { host, version }: { readonly host: string; readonly version: string },
   { interface: after }: PackedModule,
 ): Promise<ShownComparison> {
   const unlike = { comparison: undefined, uncompared: undefined, isBroken: false }
