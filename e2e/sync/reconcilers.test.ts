@@ -4,7 +4,7 @@ import {
   startControlPlane,
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
-import { syncScenarios } from '../../pkg/fill/sync/scenarios.fixture.ts'
+import { admissionScenarios, syncScenarios } from '../../pkg/fill/sync/scenarios.fixture.ts'
 import { clusterPlace } from './cluster-place.fixture.ts'
 
 let plane: ControlPlane
@@ -15,7 +15,9 @@ beforeAll(async () => {
 })
 afterAll(() => plane?.stop())
 
-syncScenarios('a cluster', async (namespace) => {
+const open = async (namespace: string) => {
   await plane.admin.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   return clusterPlace(plane, namespace)
-})
+}
+syncScenarios('a cluster', open)
+admissionScenarios('a cluster', open)

@@ -36,22 +36,50 @@ import { versionPolicyScenarios } from './version-policy-scenarios.fixture.ts'
 const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
 let count = 0
 
+type Open = (namespace: string) => Promise<ObjectPlace>
+
+/** A scene for each test of a block. */
+function scenes(open: Open): () => Scene {
+  let place: ObjectPlace | undefined
+  let scene: Scene | undefined
+  beforeEach(async () => {
+    const namespace = `team-${++count}`
+    place = await open(namespace)
+    scene = await Scene.open(place, namespace)
+  })
+  afterEach(async () => {
+    await scene?.close()
+    await place?.close()
+  })
+  return () => {
+    if (scene === undefined) throw new Error('no test runs')
+    return scene
+  }
+}
+
+/** Scenarios of what reconcilers let in, for any place of objects. */
+export function admissionScenarios(where: string, open: Open): void {
+  describe(`reconcilers over ${where}, and what they let in:`, () => {
+    const scene = scenes(open)
+    heldBackScenarios(scene)
+    installationScenarios(scene)
+    policyScenarios(scene)
+    refusedScenarios(scene)
+    removalScenarios(scene)
+    replacedScenarios(scene)
+    scanPolicyScenarios(scene)
+    signerScenarios(scene)
+    versionPolicyScenarios(scene)
+  })
+}
+
 /** The behaviour of reconcilers, for any place of objects. */
-export function syncScenarios(
-  where: string,
-  open: (namespace: string) => Promise<ObjectPlace>,
-): void {
+export function syncScenarios(where: string, open: Open): void {
   describe(`reconcilers over ${where}`, () => {
-    let place: ObjectPlace
+    const current = scenes(open)
     let scene: Scene
-    beforeEach(async () => {
-      const namespace = `team-${++count}`
-      place = await open(namespace)
-      scene = await Scene.open(place, namespace)
-    })
-    afterEach(async () => {
-      await scene?.close()
-      await place?.close()
+    beforeEach(() => {
+      scene = current()
     })
 
     it('a version of a module is fetched, stored and reported in one status', async () => {
@@ -322,23 +350,14 @@ export function syncScenarios(
     providerSourceScenarios(() => scene)
     docsScenarios(() => scene)
     heldScenarios(() => scene)
-    heldBackScenarios(() => scene)
-    policyScenarios(() => scene)
-    installationScenarios(() => scene)
     movedScenarios(() => scene)
     lifecycleScenarios(() => scene)
     hostScenarios(() => scene)
     publishedScenarios(() => scene)
-    refusedScenarios(() => scene)
-    replacedScenarios(() => scene)
     undoScenarios(() => scene)
-    signerScenarios(() => scene)
-    removalScenarios(() => scene)
     providerScenarios(() => scene)
     depotScenarios(() => scene)
     textScenarios(() => scene)
-    scanPolicyScenarios(() => scene)
-    versionPolicyScenarios(() => scene)
     tenantScenarios(() => scene)
   })
 }
