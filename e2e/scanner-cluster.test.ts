@@ -104,7 +104,7 @@ it('has the findings in the status after an API server that was unreachable duri
   expect((await status()).sourceScan?.findings).toMatchObject([{ vulnerabilityID: '# outage' }])
 }, 120_000)
 
-it('writes nothing for a Version that was deleted while its scan ran, and scans one that was made anew', async () => {
+it('writes nothing for a Version that was deleted while its scan ran, and scans one that was created again', async () => {
   const scan = waitingScanner('deleted')
   await store('# deleted')
   const { adminUrl } = await start()

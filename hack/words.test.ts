@@ -17,6 +17,12 @@ it.each([
   ['docs/a.md', 'what breaks callers of the version before it'],
   ['docs/a.md', 'Default: the one before.'],
   ['pkg/a.test.ts', "it.each([])('what is no version', () => {})"],
+  ['pkg/a.ts', '/** Least time between two scans. */'],
+  ['docs/a.md', 'Module calls, also of local modules.'],
+  ['pkg/a.ts', '// A failure is written\n// down.'],
+  ['docs/a.md', 'more that the status has no room for'],
+  ['docs/a.md', 'An exception outweighs a denial.'],
+  ['pkg/a.ts', '// The source is another one.'],
 ])('finds in %s the wording of: %s', (file, text) => {
   expect(findWords(file, text)).not.toEqual([])
 })
@@ -30,6 +36,7 @@ it.each([
   ['docs/a.md', 'There is no version before 1.0.0.'],
   ['docs/a.md', 'There is no cluster. It is no longer served. `*` stands for any text.'],
   ['docs/a.md', '## Download counts'],
+  ['docs/a.md', 'unless there is another one like it, and write them down here'],
   [
     'pkg/a.ts',
     "if (a) b()\nelse { c() } // Whether all pending changes are applied\n'https://Of x'",

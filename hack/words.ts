@@ -61,6 +61,18 @@ const rules: readonly Rule[] = [
     instead: 'a heading that a person would search for',
     files: /\.md$/,
   },
+  { pattern: /\bleast (?:time|wait|interval|delay)\b/gi, instead: '"minimum"' },
+  { pattern: /, also (?:none|those|of|from|under|in)\b/g, instead: '"even" or "including"' },
+  {
+    pattern: /\b(?:written down|writ(?:es?|ten) (?:it|them|that)? ?down)\b/gi,
+    instead: '"stored", "saved" or "recorded"',
+  },
+  { pattern: /\bno room (?:for|in)\b/gi, instead: '"does not fit into" or "no space"' },
+  { pattern: /\boutweigh/gi, instead: '"takes precedence over"' },
+  {
+    pattern: /\b(?:is another one\b(?! like)|are others now\b)/gi,
+    instead: '"has changed" or "differs"',
+  },
   {
     pattern: /\b(?:HeadSpace|patiently|toldBy|takeIn)\b/g,
     instead: 'the noun of the field',

@@ -164,14 +164,14 @@ export function accessProblems(options: ServerCommandOptions): string[] {
   if (brokerProxyUrl === undefined) return problems
   if (new URL(brokerProxyUrl).pathname !== '/') {
     problems.push(
-      '--broker-proxy-url has a path: write scheme, host and port alone, because paths are passed on as they are',
+      '--broker-proxy-url has a path: write scheme, host and port alone, because Depot forwards paths unchanged',
     )
   }
   if (oidcIssuerUrl === undefined) {
     problems.push('--broker-proxy-url needs --oidc-issuer-url: set it too, or leave the former out')
   } else if (!/^\/broker(?:\/|$)/.test(new URL(oidcIssuerUrl).pathname)) {
     problems.push(
-      '--oidc-issuer-url must have the path /broker where --broker-proxy-url is set, because that is what is passed on',
+      '--oidc-issuer-url must have the path /broker if --broker-proxy-url is set, because Depot forwards only this path',
     )
   }
   return problems

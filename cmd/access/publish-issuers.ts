@@ -106,7 +106,7 @@ export function openPublishIssuers({
     valid: () =>
       gauge(metrics, {
         name: 'publish_issuers_file_valid',
-        help: 'Whether the file of --publish-issuers can be read: 1, or 0 if its last valid content counts.',
+        help: '1 if the file of --publish-issuers is valid, 0 if it is not and its last valid content applies.',
       }),
     ...(lookMs !== undefined && { lookMs }),
   }).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { type RecordsSource, readRecords } from './records.ts'
  * Explains which object has an address, which Versions of a number are served, and why others are not: the answer of a
  * server's `/depot/ui/v1/explain`.
  *
- * @throws OptionsError if nothing asks for the address
+ * @throws OptionsError if no module or provider has the address
  */
 export async function explainAddress(
   options: RecordsSource & Pick<ExplainCommandOptions, 'output'>,
@@ -21,7 +21,7 @@ export async function explainAddress(
   const explained = explanationOf(catalog, catalog.model.views.all, address, version)
   if (explained === undefined) {
     throw new OptionsError([
-      `nothing asks for the address ${JSON.stringify(address)}: write NAMESPACE/NAME/SYSTEM of a module or NAMESPACE/TYPE of a provider`,
+      `no module or provider has the address ${JSON.stringify(address)}: write NAMESPACE/NAME/SYSTEM of a module or NAMESPACE/TYPE of a provider`,
     ])
   }
   return options.output === 'json' ? `${JSON.stringify(explained, null, 2)}\n` : textOf(explained)
@@ -34,7 +34,7 @@ function textOf({ address, claims, versions }: Explanation): string {
     if (reason === undefined) lines.push(`  ${object} has it`)
     else lines.push(`  ${object} does not have it (it is ${own}): ${reason}, ${message}`)
   }
-  if (claims.length === 0) lines.push('  no module or provider asks for it')
+  if (claims.length === 0) lines.push('  no module or provider has it')
   if (versions !== undefined) lines.push('Versions of that number:')
   for (const { namespace, name, os, arch, reason, message } of versions ?? []) {
     const platform = os === undefined ? '' : ` (${os}/${arch})`

@@ -122,7 +122,7 @@ Versions of that number:
     const nothing = await start('explain', 'team/none', '--manifests', folder)
     expect([nothing.status, nothing.stderr]).toEqual([
       2,
-      expect.stringContaining('nothing asks for the address "team/none"'),
+      expect.stringContaining('no module or provider has the address "team/none"'),
     ])
   })
 

@@ -50,7 +50,7 @@ async function judged(used: Registered, registry: Registry): Promise<Item> {
   const constraints = parseConstraints(constraint)
   const answer = await asked(registry, host, `${kind}s.v1`, `${path}/versions`)
   if (answer === undefined) {
-    const message = `the registry has no ${kind} ${path}, or not for you: compare the address with the explorer; ${registry.remedyFor(host)}`
+    const message = `the registry has no ${kind} ${path}, or you may not see it: compare the address with the explorer; ${registry.remedyFor(host)}`
     return { ...used, findings: [{ check: 'gone', message }] }
   }
   const listed = listedIn(kind, answer.text)

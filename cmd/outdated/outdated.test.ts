@@ -91,11 +91,11 @@ it('says what is behind within the constraint, and what the constraint excludes'
 main.tf:1: module.vpc ${host}/network/vpc/aws 1.0.0
   behind: 1.2.0 meets "~> 1.0": run init -upgrade
   excluded: 2.0.0 is the latest, which "~> 1.0" excludes
-2 judged, 2 with findings, 0 undecided, 0 not judged, 2 without states and findings of their registry.
+2 checked, 2 with findings, 0 undecided, 0 not checked, 2 without states and findings of their registry.
 `)
   expect(readdirSync(temporary)).toEqual([])
   const some = await outdated(['--ignore', 'behind,excluded'])
-  expect(some).toMatchObject({ status: 0, stdout: expect.stringContaining('2 judged, 0 with') })
+  expect(some).toMatchObject({ status: 0, stdout: expect.stringContaining('2 checked, 0 with') })
 })
 
 it('judges what init would take where nothing is installed or locked', async () => {
@@ -165,14 +165,14 @@ it('lists what is not from a registry that it asks, and does not judge it', asyn
   const { status, stdout } = await outdated()
   expect(status).toBe(0)
   expect(stdout).toContain(
-    'module.m0 hashicorp/consul/aws was not judged: it is from registry.terraform.io',
+    'module.m0 hashicorp/consul/aws was not checked: it is from registry.terraform.io',
   )
   expect(stdout).toContain(
-    'module.m1 git::https://example.com/vpc.git was not judged: it is not from',
+    'module.m1 git::https://example.com/vpc.git was not checked: it is not from',
   )
-  expect(stdout).toContain('was not judged: its source is an expression')
-  expect(stdout).toContain('terraform.io/builtin/terraform was not judged: it is part of the CLI')
-  expect(stdout).toContain('1 judged, 0 with findings, 0 undecided, 5 not judged')
+  expect(stdout).toContain('was not checked: its source is an expression')
+  expect(stdout).toContain('terraform.io/builtin/terraform was not checked: it is part of the CLI')
+  expect(stdout).toContain('1 checked, 0 with findings, 0 undecided, 5 not checked')
   const other = await outdated(['--host', 'registry.example.com'])
   expect(other).toMatchObject({ status: 0, stdout: expect.stringContaining(`it is from ${host}`) })
 })
@@ -216,7 +216,7 @@ it('sends the token of a file to the named host alone, whatever the configuratio
   workspace({ 'main.tf': call('2.0.0'), token: 'a secret\n' })
   const before = registry.asked.length
   const elsewhere = await outdated(['--token-file', 'token', '--host', 'registry.example.com'])
-  expect(elsewhere).toMatchObject({ status: 0, stdout: expect.stringContaining('1 not judged') })
+  expect(elsewhere).toMatchObject({ status: 0, stdout: expect.stringContaining('1 not checked') })
   for (const hosts of [[], ['--host', `registry.example.com,${host}`]]) {
     const { status, stdout, stderr } = await outdated(['--token-file', 'token', ...hosts])
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
@@ -238,7 +238,7 @@ it('reads a loop of links once, and no device in place of a lock file', async ()
   )
   expect([status, stdout.split('\n').at(-2)]).toEqual([
     2,
-    expect.stringContaining('1 judged, 0 with findings'),
+    expect.stringContaining('1 checked, 0 with findings'),
   ])
 })
 
@@ -265,7 +265,7 @@ it('is undecided about a registry that cannot be reached, and asks it once', asy
   expect(
     stdout.match(/undecided: .*localhost:1.* cannot be reached: .*ECONNREFUSED/g),
   ).toHaveLength(2)
-  expect(stdout).toContain('1 judged, 0 with findings, 2 undecided')
+  expect(stdout).toContain('1 checked, 0 with findings, 2 undecided')
 })
 
 it('is undecided about files that cannot be read, and judges the others', async () => {
@@ -284,7 +284,7 @@ it('is undecided about files that cannot be read, and judges the others', async 
   expect(stderr).toContain('modules.json: it is not what init writes: run init again')
   expect(stderr).toContain("gone'")
   expect(stdout).toContain('undecided: "about 1" at character 1 is not a version constraint')
-  expect(stdout).toContain('1 judged, 0 with findings, 1 undecided')
+  expect(stdout).toContain('1 checked, 0 with findings, 1 undecided')
 })
 
 it('writes Markdown and SARIF with the text of others harmless', async () => {
@@ -294,7 +294,7 @@ it('writes Markdown and SARIF with the text of others harmless', async () => {
 | --- | --- | --- | --- |
 | \`a b.tf:1\` | \`${host}/network/vpc/aws\` | 1.2.0 | excluded: 2.0.0 is the latest, which "~> 1.0, != 1.9" excludes |
 
-1 judged, 1 with findings, 0 undecided, 0 not judged, 1 without states and findings of their registry.
+1 checked, 1 with findings, 0 undecided, 0 not checked, 1 without states and findings of their registry.
 `)
   const path = `${host}/network/vpc/aws//x\` ![p](https://evil.example/p.png) @all \``
   workspace({ 'main.tf': call('~> 1.0', path) })

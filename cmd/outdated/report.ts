@@ -18,7 +18,7 @@ const linesOf = ({ findings, undecided, unscanned }: Item): string[] => [
   ...(unscanned === undefined ? [] : [`unscanned: ${unscanned}`]),
 ]
 
-/** A block for each use that needs attention, what was not judged, and a summary. */
+/** A block for each use that needs attention, what was not checked, and a summary. */
 export function asText({ items }: Report): string {
   const blocks = items.flatMap((item) => {
     const lines = linesOf(item)
@@ -31,7 +31,7 @@ export function asText({ items }: Report): string {
       ? []
       : [
           oneLine(
-            `${placeOf(item)}: ${item.name} ${item.source} was not judged: ${item.notJudged}`,
+            `${placeOf(item)}: ${item.name} ${item.source} was not checked: ${item.notJudged}`,
           ),
         ],
   )
@@ -44,10 +44,10 @@ function summaryOf(items: readonly Item[]): string {
     ({ undecided, notJudged }) => undecided === undefined && notJudged === undefined,
   )
   const parts = [
-    `${judged} judged`,
+    `${judged} checked`,
     `${count(({ findings }) => findings.length > 0)} with findings`,
     `${count(({ undecided }) => undecided !== undefined)} undecided`,
-    `${count(({ notJudged }) => notJudged !== undefined)} not judged`,
+    `${count(({ notJudged }) => notJudged !== undefined)} not checked`,
   ]
   const unscanned = count((item) => item.unscanned !== undefined)
   if (unscanned > 0) parts.push(`${unscanned} unscanned`)

@@ -63,13 +63,14 @@ it('calls nothing clean that was not scanned whole, unless findings do not matte
   expect(never.status).toBe(2)
   expect(never.stdout).toContain('unscanned: source')
   expect(never.stdout).toContain(
-    '1 judged, 0 with findings, 0 undecided, 0 not judged, 1 unscanned',
+    '1 checked, 0 with findings, 0 undecided, 0 not checked, 1 unscanned',
   )
   const half = await outdated(requirement(), '-o', 'markdown')
   expect(half).toMatchObject({ status: 2, stdout: expect.stringContaining('unscanned: darwin') })
   expect(await outdated(moduleCall('never'), '--ignore', 'vulnerable')).toEqual({
     status: 0,
-    stdout: '1 judged, 0 with findings, 0 undecided, 0 not judged.\n',
+    stdout: '1 checked, 0 with findings, 0 undecided, 0 not checked.
+',
     stderr: '',
   })
   expect(await outdated(moduleCall('clean'))).toMatchObject({ status: 0 })

@@ -19,7 +19,7 @@ export function heldRows(objects: Objects): HeldRow[] {
     .toSorted((a, b) => (a.until ?? '9999').localeCompare(b.until ?? '9999'))
 }
 
-/** How many more there are, which no status has room for. */
+/** Number of further versions, which no status lists. */
 export function unlistedCount(objects: Objects): number {
   return heldBackCount(objects) - heldRows(objects).length
 }
@@ -33,5 +33,5 @@ export function heldText(rows: readonly HeldRow[], unlisted: number): string {
     )
     return `${resource} ${version} (${address}): ${parts.join('; ')}${whose}\n`
   })
-  return `${lines.join('')}${rows.length} held back${unlisted > 0 ? `, and ${unlisted} more that the status of their resource has no room for` : ''}\n`
+  return `${lines.join('')}${rows.length} held back${unlisted > 0 ? `, and ${unlisted} more that do not fit into the status of their resource` : ''}\n`
 }

@@ -173,7 +173,7 @@ export class Destination {
   #refused({ status, body }: Answered): PublishEnd {
     const { host } = this.#place
     const said = Refused.safeParse(body).data
-    const tooLarge = status === 413 ? '; have its limit of the size of a body raised' : ''
+    const tooLarge = status === 413 ? '; ask for a higher limit of the size of a body' : ''
     const foreign = `${host} answered ${status}, but not as Depot does: a proxy in front of it may have${tooLarge}`
     const { errors } = said ?? { errors: [foreign] }
     if (status >= 500 || (status < 300 && said === undefined)) throw unavailable(errors.join('; '))
@@ -182,7 +182,7 @@ export class Destination {
     const isHalf = said?.refusals?.some(({ reason }) => ofCluster.has(reason)) ?? false
     const text =
       isHalf && !this.#isModule
-        ? 'refused: platforms that are new are not served until all of them are there; run the same command again once the cluster takes them'
+        ? 'refused: new platforms are not served until all of them are published; run the same command again when the cluster accepts them'
         : 'refused: nothing was published'
     return { outcome: 'refused', text }
   }

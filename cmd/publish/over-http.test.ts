@@ -194,7 +194,11 @@ const page = '<html><head><title>Bad Gateway</title></head><body><h1>nginx</h1><
 it.each([
   [502, 3, 'answered 502, but not as Depot does: a proxy in front of it may have'],
   [200, 3, 'answered 200, but not as Depot does: a proxy in front of it may have'],
-  [413, 1, 'answered 413, but not as Depot does: a proxy in front of it may have; have its limit'],
+  [
+    413,
+    1,
+    'answered 413, but not as Depot does: a proxy in front of it may have; ask for a higher limit',
+  ],
   [403, 1, 'answered 403, but not as Depot does: a proxy in front of it may have'],
 ])('says who answered with the page of a proxy and %d', async (status, expected, text) => {
   published = [(answer) => answer(status, page)]

@@ -148,7 +148,7 @@ spec: { type: Module, version: 1.2.0, fileName: vpc.tar.gz, moduleConfigRef: { n
     expect(spawnSync('tar', packed).status).toBe(0)
     const again = await publish('1.2.0')
     expect(again.status).toBe(1)
-    expect(again.stderr).toMatch(/1\.2\.0 is there already: Version network\/vpc-1\.2\.0 names/)
+    expect(again.stderr).toMatch(/1\.2\.0 exists already: Version network\/vpc-1\.2\.0 names/)
     expect((await publish('1.1.0')).stderr).toContain('1.1.0 is before 1.2.0')
     change('')
     const { status, stdout } = await publish('1.3.0')

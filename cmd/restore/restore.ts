@@ -33,7 +33,7 @@ export async function restore(
     process.stderr.write(failures.map((failure) => `${failure}\n`).join(''))
     process.stdout.write(
       dryRun
-        ? `${objects} objects would be restored, ${unchecked} of them into namespaces that are not there yet\n`
+        ? `${objects} objects would be restored, ${unchecked} of them into namespaces that do not exist yet\n`
         : `${objects} objects restored, ${statuses} with their status\n`,
     )
     if (failures.length > 0) process.stderr.write(`${failures.length} failed\n`)

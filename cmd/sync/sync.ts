@@ -108,7 +108,7 @@ async function fill(
       timings: { removalGraceMs: options.removalGraceMs },
       providerSources: options.providerSources,
       tries: 3,
-      // When it looked last is not written down where nothing else changed.
+      // The time of the last look is not saved if nothing else changed.
       pollAtStart: true,
       // Folders of archives are copied, cleaned and restored by hand between two runs.
       verifyAtStart: options.verify ? 'read' : 'look',

@@ -34,7 +34,10 @@ export function watchServerCa(path: string, log: Logger): () => string | undefin
       if (now !== found) log.info({ path }, 'certificate authorities of the server reloaded')
       found = now
     } catch (error) {
-      log.error({ err: error, path }, 'certificate authorities not reloaded; the old ones stay')
+      log.error(
+        { err: error, path },
+        'certificate authorities not reloaded; the previous ones stay',
+      )
     }
     return found
   }

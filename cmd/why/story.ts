@@ -134,7 +134,7 @@ function decidedFor(object: StoredObject): string {
   const state = lifecycle && `${lifecycle.state}${words && `: ${words}`}`
   const all = [state, counts, ...told, ...skips].filter((text) => text !== undefined)
   return all.length === 0
-    ? 'nothing yet: no reconciler has seen it'
+    ? 'nothing yet: neither a controller nor depot sync has seen it'
     : printable(all.join('; '), 2000)
 }
 

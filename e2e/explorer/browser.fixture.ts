@@ -46,7 +46,7 @@ export async function loadDrawn(page: Page, path: string): Promise<void> {
     .toBe(1)
 }
 
-/** A page that writes down everything that a user should never cause. */
+/** A page that records everything that a user should never cause. */
 export async function watch(
   browser: Browser,
   origin: string,

@@ -85,7 +85,7 @@ function over(what: string, value: number, budget: number, unit: string, timed =
   return (timed && !timesCount) || value <= budget * tolerance ? '' : figure
 }
 
-/** Starts to write down what the page shows first, and what moves. */
+/** Starts to record what the page shows first, and what moves. */
 const observe = async (page: Page): Promise<void> => {
   await page.addInitScript(() => {
     const seen = { lcp: 0, fcp: 0, shift: 0, longTasks: [] as number[] }

@@ -275,7 +275,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       if (request.url().endsWith('/auth/dev-token')) wanted -= 1
     })
     const card = main(page).getByRole('alert')
-    await card.getByText('This registry wants a token.').waitFor()
+    await card.getByText('This registry needs a token.').waitFor()
     await card.getByText('Paste a bearer token to see what it gives access to.').waitFor()
     await card.getByLabel('Bearer token').fill('first.of.two')
     await card.getByRole('button', { name: 'Save' }).click()

@@ -220,7 +220,7 @@ describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
 
   it('say if there are none, and if they cannot be loaded', async () => {
     const empty = await open('unused?tab=used-by')
-    await empty.part.getByRole('heading', { name: 'Nobody is known to use it.' }).waitFor()
+    await empty.part.getByRole('heading', { name: 'No consumer is known.' }).waitFor()
     expect(await problemsInEveryLook(empty.page)).toEqual([])
     expect(empty.problems).toEqual([])
     await empty.close()

@@ -114,7 +114,7 @@ describe.each(clis)('$name', ({ name, path }) => {
       expect(stdout).toContain('deprecated: 1.0.0 is deprecated: It leaks.; use 2.0.0 instead')
       expect(stdout).toContain('yanked: 1.1.0 is yanked')
       expect(stdout).toContain('quarantined: 1.2.0 is quarantined: Stolen token.')
-      expect(stdout).toContain('4 judged, 3 with findings, 0 undecided, 0 not judged, ')
+      expect(stdout).toContain('4 checked, 3 with findings, 0 undecided, 0 not checked, ')
     },
   )
 })

@@ -36,7 +36,7 @@ it('a pull request of a folder is checked by the example of the documentation', 
   const files = fingerprints(folder)
   expect(await place.run('depot', 'plan', '--manifests', 'registry')).toMatchObject({
     status: 0,
-    stdout: 'No changes: everything is as the manifests ask for.\n',
+    stdout: 'No changes: everything matches the manifests.\n',
   })
   expect(
     await place.run('depot', 'plan', '--manifests', 'registry', '--depot', 'team/mian'),

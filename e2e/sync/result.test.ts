@@ -119,7 +119,7 @@ it('kubectl shows the result', async () => {
     'public AGE True Synced AGE',
   ])
   expect((await get('depots', '-o', 'wide'))[1]).toMatch(
-    /^public AGE True Synced 5 of 5 configs are as upstream has them /,
+    /^public AGE True Synced 5 of 5 configs match upstream /,
   )
   expect(await get('modules')).toEqual([
     'NAME PROVIDER LATEST SYNCED READY REASON AGE',

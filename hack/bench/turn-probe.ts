@@ -3,7 +3,7 @@ import { cpuTimeMs } from '../testbed/cpu-time.ts'
 
 /*
  * Loaded into a server before it starts. From one SIGUSR2 to the next it takes the CPU time of every turn of the event
- * loop, which is how long a request that arrives meanwhile has to wait, and writes down what it saw.
+ * loop, which is how long a request that arrives meanwhile has to wait, and records what it saw.
  */
 
 const file = process.env['DEPOT_BENCH_TURNS'] ?? '/dev/null'

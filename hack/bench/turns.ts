@@ -59,7 +59,7 @@ export async function measureTurns(rounds: number): Promise<Record<'disk' | 's3'
     const measure = async (wanted: readonly string[]): Promise<Turns> => {
       const seen: number[] = []
       for (let round = 0; round <= rounds; round += 1) {
-        // A file that was touched is another one, which is read and hashed once more.
+        // A file that was touched counts as a new one, which is read and hashed once more.
         for (const path of files) await utimes(path, round, round)
         process.kill(started.pid, 'SIGUSR2')
         await Promise.all(wanted.map((path) => download(started.url + path)))

@@ -29,7 +29,7 @@ export async function installableIn(catalog: Catalog, namespace: string, archive
   return { installable, problems, broken }
 }
 
-/** A Version as a server answers at this moment: its row is another one after its next change. */
+/** A Version as a server answers at this moment: its row changes with its next change. */
 interface Answer {
   readonly parent: string
   readonly version: string

@@ -69,7 +69,7 @@ export const globalValues: readonly Value[] = [
     'apiGroup',
     'depot.internal',
     '^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$',
-    'API group of the custom resources, also in RBAC rules.',
+    'API group of the custom resources, and of the RBAC rules for them.',
   ),
   bool('crds.install', true, 'Install and upgrade the custom resource definitions.'),
   bool('crds.keep', true, 'Keep definitions and records when the release is uninstalled.'),

@@ -16,7 +16,7 @@ type NamedFault =
   | 'stall'
   /** The connection is taken, and nothing is sent. */
   | 'silent'
-  /** One bit of the body is another one. */
+  /** One bit of the body is wrong. */
   | 'altered'
   /** A page of HTML with status 200. */
   | 'html'

@@ -76,7 +76,7 @@ export const HeldBackList = component('HeldBackList', {
   items: z.array(HeldBackItem),
   ...page,
   unlisted: tally.describe(
-    'How many more are held, whatever the filters: the status of a resource has room for the first thousand.',
+    'How many more are held, whatever the filters: the status of a resource lists the first thousand.',
   ),
   depots: z
     .array(z.string())

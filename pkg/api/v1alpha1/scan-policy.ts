@@ -11,9 +11,7 @@ export const ScanPolicy = z
     onMissing: z
       .enum(['Serve', 'Hold'])
       .optional()
-      .describe(
-        'What to do with a version that no scan has looked at, if `block` is set. Default Hold.',
-      ),
+      .describe('What to do with a version that was not scanned, if `block` is set. Default Hold.'),
     ignore: z
       .array(
         z.object({

@@ -106,7 +106,7 @@ export const ScanSummary = z.object({
       low: count('LOW'),
       unknown: count('UNKNOWN'),
     })
-    .describe('All findings by severity, also those that are left out of the list.'),
+    .describe('All findings by severity, including those that are left out of the list.'),
   criticalSince: optionalText(
     'Time when a scan last found a new finding of severity CRITICAL, RFC 3339.',
   ),

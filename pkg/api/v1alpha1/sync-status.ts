@@ -71,7 +71,7 @@ export const ParentStatusFields = {
     .int()
     .min(0)
     .optional()
-    .describe('Number of versions that cannot be stored. Present if skipped has no room for all.'),
+    .describe('Number of versions that cannot be stored. Present if skipped does not list all.'),
   listing: ListingMemory.optional().describe(
     'What the policy of the Depot remembers of the lists of upstream.',
   ),
@@ -104,7 +104,7 @@ export const DepotReport = {
     .int()
     .min(0)
     .optional()
-    .describe('Number of configs. Present if items has no room for all.'),
+    .describe('Number of configs. Present if items does not list all.'),
   retained: z
     .int()
     .min(0)

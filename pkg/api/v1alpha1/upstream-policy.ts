@@ -143,7 +143,7 @@ export const ListingMemory = z.object({
     .int()
     .min(0)
     .optional()
-    .describe('Number of versions that are held back. Present if heldBack has no room for all.'),
+    .describe('Number of versions that are held back. Present if heldBack does not list all.'),
   replaced: z
     .array(
       z.object({

@@ -112,7 +112,7 @@ export function parseResource<K extends Kind>(
 }
 
 /**
- * Checks a status that is written down without its spec.
+ * Checks a status that is stored without its spec.
  *
  * @param raw an object that has nothing but a name and a status
  */

@@ -9,7 +9,7 @@ import { readZip } from './zip-reading.ts'
 /**
  * The entries of an archive of any format, or of a folder.
  *
- * @throws ArchiveError also from the iteration
+ * @throws ArchiveError, even from the iteration
  */
 export async function readArchive(reading: ArchiveReading): Promise<AsyncGenerator<ArchiveEntry>> {
   if ((await stat(reading.file)).isDirectory()) return readFolder(reading)

@@ -38,7 +38,7 @@ const maxStateBytes = 16 * 2 ** 20
 const lockFile = '.terraform.lock.hcl'
 
 /**
- * Reads what a working directory uses: module calls, also of local modules, and providers of the lock file or, where there is
+ * Reads what a working directory uses: module calls, even of local modules, and providers of the lock file or, where there is
  * none, of `required_providers`. Nothing is evaluated.
  */
 export const readUses = (dir: string): Promise<Uses> =>

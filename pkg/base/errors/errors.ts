@@ -86,7 +86,7 @@ export const jsonOf = (text: string): unknown => attempt(() => JSON.parse(text))
 
 const separators: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b])
 
-/** Whether JSON may have more values than `max`. It counts separators, also those in strings, so never too few. */
+/** Whether JSON may have more values than `max`. It counts separators, even those in strings, so never too few. */
 export function hasMoreValues(json: Buffer, max: number): boolean {
   let count = 1
   for (const byte of json) if (separators.has(byte)) count += 1

@@ -8,7 +8,7 @@ const folder = mkdtempSync(join(tmpdir(), 'depot-files-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const intervalMs = 5
 
-it('tells each change once, also of a link and of a file that goes and comes back', async () => {
+it('reports each change once, even of a link, or of a file that disappears and returns', async () => {
   const [target, next, link] = ['a', 'b', 'link'].map((name) => join(folder, name)) as [
     string,
     string,

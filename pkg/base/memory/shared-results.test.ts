@@ -28,7 +28,7 @@ describe('shared results', () => {
     expect(await shared.get('a', next)).toBe(3)
   })
 
-  it('are made anew for a caller who needs that, and then shared', async () => {
+  it('are made again for a caller who needs that, and then shared', async () => {
     const shared = opened()
     await shared.get('a', next)
     expect(await shared.get('a', next, { isFresh: true })).toBe(2)

@@ -13,7 +13,7 @@ export interface ResultNeed<V> {
   readonly isKept?: (result: V) => boolean
   /** How long a failure is the result of everybody. Default: not at all, so that another caller tries. */
   readonly failedMs?: (error: unknown) => number
-  /** Whether to make the result anew, whatever is known. */
+  /** Whether to make the result again, whatever is known. */
   readonly isFresh?: boolean
   /** Ends a wait for a result that another caller makes. */
   readonly signal?: AbortSignal

@@ -65,7 +65,7 @@ it('does not retry an unreachable host for each request', async () => {
       .catch((error: Error) => error.message)
   for (let round = 0; round < 3; round += 1) expect(await get()).toContain('ECONNREFUSED')
   expect(await get()).toBe(
-    'localhost:1 cannot be reached: 3 attempts in a row failed, the next is soon',
+    'localhost:1 cannot be reached: 3 attempts in a row failed, and Depot tries again soon',
   )
   expect(await get(true)).toContain('ECONNREFUSED')
   nowMs += 20_000

@@ -63,7 +63,7 @@ export class Allowance {
   ): Promise<void> {
     const nowMs = this.#clock()
     if (this.#lost >= maxLost && nowMs < this.#lostUntilMs && !urgent) {
-      const message = `${this.#host} cannot be reached: ${maxLost} attempts in a row failed, the next is soon`
+      const message = `${this.#host} cannot be reached: ${maxLost} attempts in a row failed, and Depot tries again soon`
       throw new EgressError('Unreachable', message)
     }
     if (nowMs < this.#blockedUntilMs) throw this.#limited(this.#blockedUntilMs)

@@ -161,7 +161,10 @@ class EventDelivery {
   async #note(): Promise<number> {
     forgetOld(this.#delivered, this.#options.clock())
     await this.#writeNote().catch((err: unknown) => {
-      this.#log.warn({ err }, 'delivered events are not written down, and may be delivered again')
+      this.#log.warn(
+        { err },
+        'the position in the events cannot be saved, so events may be delivered again',
+      )
       this.#noting.schedule(lookingMs)
     })
     return Number.POSITIVE_INFINITY

@@ -1,7 +1,7 @@
 import type { Spool } from '../../archives/spool/spool.ts'
 import { gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 
-/** Shows the use of a spool. Each replica has one, also those that only take publications. */
+/** Shows the use of a spool. Each replica has one, even if it only receives publications. */
 export function showSpool(
   metrics: Metrics,
   spool: Pick<Spool, 'reservedBytes' | 'sizeBytes'>,

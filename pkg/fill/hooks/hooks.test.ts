@@ -119,7 +119,7 @@ it('asks for two polls, the second one later, however many requests come at once
   expect(annotated).toEqual([at(0), at(10_000)])
 })
 
-it('polls when the second of two requests is due, also in a process that starts later', async () => {
+it('polls when the second of two requests is due, even in a process that starts later', async () => {
   await post('github/team/main', signed('{}'))
   await eventually(() => expect(scene.status('Depot', 'main').lastHandledPoll).toBe(asked()))
   await post('github/team/main', signed('{}'))

@@ -40,7 +40,7 @@ export function hookRoutes(options: HookOptions): Hono<ServingEnv> {
 const requestCounter = (metrics: Metrics) =>
   counter(metrics, {
     name: 'webhook_requests_total',
-    help: 'Requests of webhooks, by whether their signature was right.',
+    help: 'Requests of webhooks, by whether Depot accepted them.',
     labels: ['provider', 'result'],
   })
 

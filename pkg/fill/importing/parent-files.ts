@@ -69,7 +69,7 @@ export class ParentFiles {
   }
 
   /**
-   * Finds the file of a Module or Provider, also under a name that earlier imports used, otherwise a free name.
+   * Finds the file of a Module or Provider, even under a name that earlier imports used; otherwise a free name.
    *
    * @throws Error if a file cannot be read, or other objects have all the names
    */

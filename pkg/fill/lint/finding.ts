@@ -11,17 +11,16 @@ import type { Written } from '../../records/folder/folder.ts'
 export const checks = {
   syntax: 'The file cannot be read as YAML or JSON.',
   schema: 'A field is missing, or has the wrong type.',
-  'unknown-field': 'Nothing reads a field.',
+  'unknown-field': 'A field is unknown, so it has no effect.',
   value: 'A value is not valid.',
   'duplicate-object': 'Two objects have the same kind, namespace and name.',
   'no-parent': 'A Version has no Module or Provider.',
-  'no-storage': 'No storageConfig names the place of an archive.',
+  'no-storage': 'No storageConfig says where an archive is.',
   'no-file-name': 'A Version does not name the file of its archive.',
   'no-archive': 'The archive of a Version does not exist.',
   'bad-archive': 'CLIs cannot use an archive.',
   'bad-module': 'A file of a module cannot be read as configuration.',
-  'other-archive':
-    'The name of an archive says that it is of another provider, version or platform.',
+  'other-archive': 'The name of an archive belongs to another provider, version or platform.',
   'wrong-digest': 'An archive does not have the digest of its Version.',
   'not-semver': 'A version is not a semantic version.',
   'duplicate-version': 'Two Versions have the same parent, version and platform.',
@@ -35,8 +34,8 @@ export const checks = {
   'ignored-binding': 'A GroupBinding is in a namespace where GroupBindings are ignored.',
   'no-match': 'A name or pattern of a GroupBinding matches nothing.',
   'public-label': 'A label does not make anything public.',
-  'no-namespace': 'An object names no namespace, and others do.',
-  'nothing-found': 'A file or folder has no object of Depot.',
+  'no-namespace': 'An object has no namespace, but others do.',
+  'nothing-found': 'A file or folder contains no resource of Depot.',
 } as const
 export type Check = keyof typeof checks
 

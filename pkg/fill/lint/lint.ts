@@ -220,7 +220,7 @@ interface CompiledBinding {
   readonly modules: readonly ((name: string) => boolean)[]
 }
 
-/** Finds names and patterns that match no module or provider, also none that a Depot of the manifests will make. */
+/** Finds names and patterns that match no module or provider, not even one that a Depot of the manifests will create. */
 function* unmatchedNames(
   binding: PlacedObject<GroupBinding>,
   { modules }: CompiledBinding,

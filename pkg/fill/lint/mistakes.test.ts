@@ -174,7 +174,7 @@ const mistakes: readonly (readonly [what: string, object: object, says: RegExp])
   [
     'no storage',
     archive({ version: '1.1.6', moduleConfigRef: { name: 'bare' } }),
-    /has a storageConfig: add one that names the place of the archive/,
+    /has a storageConfig: add one that says where the archive is/,
   ],
   [
     'a system with a hyphen',

@@ -101,7 +101,7 @@ export function* unplacedVersions(
   })
   const parentKey = (version: PlacedObject<Version>) => JSON.stringify(parents.of(version)?.key)
   yield* oncePerCause(homeless, parentKey, (version) => {
-    const message = `neither the Version nor its ${version.resource.spec.type} has a storageConfig: add one that names the place of the archive`
+    const message = `neither the Version nor its ${version.resource.spec.type} has a storageConfig: add one that says where the archive is`
     return about(version, 'no-storage', message, { path: ['spec'], ...missing(partial) })
   })
 }

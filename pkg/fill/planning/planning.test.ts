@@ -98,7 +98,7 @@ it('says what a first sync creates and fetches, and a second one does not', asyn
   await scene.run()
   expect(await scene.stored()).toHaveLength(6)
   expect(await planned()).toEqual([])
-  expect(asText([])).toBe('No changes: everything is as the manifests ask for.\n')
+  expect(asText([])).toBe('No changes: everything matches the manifests.\n')
 })
 
 it('says what a changed constraint fetches, changes, removes and holds', async () => {

@@ -105,7 +105,7 @@ function summaryOf(changes: readonly PlannedChange[]): string {
     counts[action] === undefined ? [] : [`${counts[action]} ${text}`],
   )
   return parts.length === 0
-    ? 'No changes: everything is as the manifests ask for.'
+    ? 'No changes: everything matches the manifests.'
     : `Plan: ${parts.join(', ')}.`
 }
 

@@ -46,7 +46,7 @@ export async function openPolicyFile({
     valid: () =>
       gauge(metrics, {
         name: 'upstream_policy_file_valid',
-        help: 'Whether the file of --upstream-policy can be read: 1, or 0 if its last valid content counts.',
+        help: '1 if the file of --upstream-policy is valid, 0 if it is not and the last valid policy applies.',
       }),
     ...looking,
   }).catch((error: unknown) => {

@@ -236,7 +236,7 @@ export function agesFor(
   return { Depot: ageOf('Depot'), Installation: ageOf('Installation') }
 }
 
-/** Tells why addresses refuse a version, whether it is stored or not. An exception outweighs `deny`, which outweighs `allow`. */
+/** Tells why addresses refuse a version, whether it is stored or not. An exception takes precedence over `deny`, which takes precedence over `allow`. */
 export function refusalOf(
   address: string,
   version: string,
@@ -251,7 +251,7 @@ export function refusalOf(
     return { owner: layer.owner, why: 'Denied', message: `denied${until}: ${denied.reason}` }
   }
   const strict = layers.find(({ allow }) => !allow.every((list) => list.some(holds)))
-  const message = 'not allowed: no rule of the allow list names it'
+  const message = 'not allowed: it matches no entry of the allow list'
   return strict && { owner: strict.owner, why: 'NotAllowed', message }
 }
 

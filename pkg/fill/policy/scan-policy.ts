@@ -52,7 +52,7 @@ export function scanVerdict({ policy, status, sha256, nowMs }: ScanFacts): ScanV
     ids.length === 0 ? 'more findings than can be listed' : ids.slice(0, shownIds).join(', ')
   const hints = ignore.flatMap((one) => hintOf(one, ids)).slice(0, shownHints)
   const found = `scans found ${severities.join(' or ')}: ${what}${more}`
-  const remedy = 'take another version, or have them accepted in scanPolicy.ignore'
+  const remedy = 'use another version, or ask for an entry in scanPolicy.ignore'
   return { message: [found, ...hints, remedy].join('; ') }
 }
 
@@ -120,10 +120,10 @@ export function stricter(
 function missing(status: Status | undefined): string {
   const failure = status?.conditions?.find(({ type }) => type === 'Scanned')
   if (failure?.reason === 'NothingRecognised') {
-    return `no scan can tell what is in it (${failure.message}); it is served with scanPolicy.onMissing: Serve`
+    return `no scan could examine it (${failure.message}); to serve it, set scanPolicy.onMissing: Serve`
   }
   const why = failure === undefined || failure.status === 'True' ? '' : ` (${failure.message})`
-  return `no scan has looked at it yet${why}; it is served after a scan, or with scanPolicy.onMissing: Serve`
+  return `it was not scanned yet${why}; it is served after a scan, or with scanPolicy.onMissing: Serve`
 }
 
 /**

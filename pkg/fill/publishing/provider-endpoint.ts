@@ -274,8 +274,8 @@ function incomplete(target: Target, missing: readonly string[]): Response {
   const there = platformsOf(served(target))
   const message =
     missing.length === 0 && there.length > 0
-      ? `${version} is published with ${there.join(', ')}, and no zip is here: if these are all platforms of the release, it is complete. If not, send every file, and finish again`
-      : `${version} cannot be published yet, because these files are not here: ${what}. Send them, and finish again`
+      ? `${version} is published with ${there.join(', ')}, and the controller has no zip of it: if these are all platforms of the release, it is complete. Otherwise, send every file, and finish again`
+      : `${version} cannot be published yet, because these files did not arrive: ${what}. Send them, and finish again`
   const refusals = [{ reason: 'FilesMissing', message }]
   return answer(409, { errors: [message], refusals, missing })
 }

@@ -167,7 +167,7 @@ async function createRelease(
       if (outcome === 'exists' && !isThere(withoutOthers(target, archives), archive)) {
         throw new FillError(
           'ReleaseIncomplete',
-          `${archive.fileName} was just published with another build of ${target.version}: publish this release again in a minute, if that one is not complete then`,
+          `${archive.fileName} was just published with another build of ${target.version}: if that build is not complete in a minute, publish this release again`,
         )
       }
     }

@@ -190,7 +190,7 @@ it('refuses the rest of a release once another build has published a platform', 
   }
   const begun = {
     reason: 'ReleaseIncomplete',
-    message: expect.stringContaining('begun with other'),
+    message: expect.stringContaining('started with other'),
   }
   const refused = { reason: 'VersionExists', message: expect.stringContaining('is published with') }
   expect(await publishProvider({ ...context, objects: during }, first)).toBe('published')
@@ -199,7 +199,7 @@ it('refuses the rest of a release once another build has published a platform', 
   expect(objects.list('Version')).toHaveLength(2)
 })
 
-it('says what another build has, also of an archive that a person placed in storage', async () => {
+it('says what another build has, even of an archive that a person placed in storage', async () => {
   const platforms = ['linux_amd64', 'windows_amd64'] as const
   const refusalOf = async (name: string, some: Platforms) =>
     (await plannedRelease(name, some)).refusals[0]?.message

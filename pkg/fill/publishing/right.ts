@@ -47,6 +47,6 @@ export async function requireRight(
   const path = [namespace, name, system].filter((part) => part !== undefined).join('/')
   throw new RegistryError(
     'Forbidden',
-    `you may not publish ${path}: have a GroupBinding name the namespace in publishNamespaces and the ${kind} in publish${kind}s, or, for credentials of the cluster, have RBAC allow you to create versions${isNew ? ' and modules' : ''} there`,
+    `you may not publish ${path}: ask for a GroupBinding that has the namespace in publishNamespaces and the ${kind} in publish${kind}s, or, with credentials of the cluster, for a right to create versions${isNew ? ' and modules' : ''} there`,
   )
 }

@@ -110,7 +110,8 @@ export class Staging {
       space,
       maxBytes: Math.min(maxBytes, left),
       keep: async (sha256) => {
-        if (release.isOver) throw unavailable('the release was published or dropped meanwhile')
+        if (release.isOver)
+          throw unavailable('the release was published or removed in the meantime')
         this.#requireRest(key)
         // Two uploads of one name may end together: each replaces the one before it, on disk and in the list.
         renameSync(space.path, join(release.place.path, name))
@@ -255,5 +256,5 @@ const idOf = ({ caller, version }: StagedKey): string => `${caller} ${version}`
 const tooMuch = (limit: number) =>
   new RegistryError(
     'TooLarge',
-    `the files that you have sent and not published would be larger than ${limit} bytes: finish another release, wait an hour, or have --spool-size of the controller raised`,
+    `your unpublished files would be larger than ${limit} bytes: finish another release, wait an hour, or ask for a larger --spool-size of the controller`,
   )

@@ -157,7 +157,7 @@ export function grantedPlace(
   if (place.isGrantedTo(namespace)) return place
   throw new FillError(
     'StorageNotGranted',
-    `namespace ${namespace} may not store archives where its ${kind.toLowerCase()} says: have the place granted, or change storageConfig`,
+    `namespace ${namespace} may not store archives where its ${kind.toLowerCase()} says: ask for a storage grant, or change storageConfig`,
   )
 }
 
@@ -307,8 +307,8 @@ export function conflictOf(target: Target, digests: Digests): FillError | undefi
   return new FillError(
     'VersionExists',
     other.sha256 === undefined
-      ? `${what} is there already: ${nameOf(other.object)} names an archive that was placed in storage. A version keeps its files: publish another version`
-      : `${what} is published with other files: it has SHA-256 ${other.sha256} (${nameOf(other.object)}), and this archive has ${digests.sha256}. A version keeps its files: publish another version`,
+      ? `${what} exists already: ${nameOf(other.object)} names an archive that was placed in storage. The files of a version never change: publish another version`
+      : `${what} is published with other files: it has SHA-256 ${other.sha256} (${nameOf(other.object)}), and this archive has ${digests.sha256}. The files of a version never change: publish another version`,
   )
 }
 

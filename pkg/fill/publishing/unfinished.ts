@@ -105,7 +105,7 @@ export function unfinishedRefused(
   const own = ours.get(platform) ?? archives[0]
   if (own === undefined) return undefined
   const digests = bothTexts(sibling, own)
-  const what = `${target.version} was begun with other zips and is not served, because it lacks ${lacking.join(', ')}: ${digests}. Finish it with its zips`
+  const what = `${target.version} was started with other zips and is not served, because it lacks ${lacking.join(', ')}: ${digests}. Finish it with the original zips`
   const refusal = (rest: string) => new FillError('ReleaseIncomplete', `${what}, or ${rest}`)
   // Somebody's own credentials may allow to create Versions, and not to delete them.
   const mayDelete = objects.isFolder || publisher !== undefined

@@ -236,7 +236,7 @@ export class Queue {
     }
     log.warn(
       { kind, key, failures, delayMs, reason, error: messageOf(error), cause: causeOf(error) },
-      'work on an object failed, it is tried again',
+      'work on an object failed, Depot tries again',
     )
     this.addAfter(key, delayMs)
   }

@@ -206,7 +206,7 @@ it('decides by the scan of its archive while the storage does not give its sourc
   await scene.storeSource('bad', goMod, { scanPolicy: { block: 'CRITICAL', onMissing: 'Serve' } })
   await scene.storeSource('good', goMod, { scanPolicy: { block: 'CRITICAL' } })
   const since = '2026-11-01T00:00:00Z'
-  const held = [{ by: 'ScanPolicy' as const, message: 'no scan has looked at it yet', since }]
+  const held = [{ by: 'ScanPolicy' as const, message: 'it was not scanned yet', since }]
   await scene.writeStatus('good', { ...(await scene.status('good')), quarantinedBy: held })
   const { failures } = await scene.run({ archives: withoutSources() })
   const message = 'no answer'

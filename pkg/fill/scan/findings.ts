@@ -7,7 +7,7 @@ const maxFindings = 2_000
 const maxBytes = 512 * 1024
 const maxIdBytes = 128
 
-/** The id of a finding: something of it must be left when it is written down. */
+/** The id of a finding: something of it must be left when it is stored. */
 export const findingId = z
   .string()
   .refine((id) => printable(id, maxIdBytes) !== '', { error: 'is empty or cannot be printed' })
@@ -15,7 +15,7 @@ export const findingId = z
 const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'] as const
 type Severity = (typeof severities)[number]
 
-/** The findings of a scan as they are written down, and the counts of all of them. */
+/** The findings of a scan as a status stores them, and the counts of all of them. */
 export interface ListedFindings {
   readonly findings: readonly SecurityFinding[]
   readonly counts: ScanSummary['counts']
@@ -49,7 +49,7 @@ export function listed(raw: readonly SecurityFinding[]): ListedFindings {
   }
 }
 
-/** The first findings, as many as can be written down. */
+/** The first findings, as many as a status can store. */
 function fitting(findings: readonly SecurityFinding[]): readonly SecurityFinding[] {
   let bytes = 0
   const tooMany = findings.findIndex((finding) => {
@@ -59,7 +59,7 @@ function fitting(findings: readonly SecurityFinding[]): readonly SecurityFinding
   return tooMany === -1 ? findings : findings.slice(0, tooMany)
 }
 
-/** A finding with what tells it from others as it is written down. */
+/** A finding, and the text that distinguishes it from others in a status. */
 const identified = (finding: SecurityFinding): SecurityFinding => ({
   ...finding,
   vulnerabilityID: printable(finding.vulnerabilityID, maxIdBytes),

@@ -65,7 +65,7 @@ export async function scanVersion(
     return {}
   }
   if (!isWanted(context, version)) return {}
-  // In a folder, people need not write digests down.
+  // In a folder, people need not write digests.
   if (stored === undefined || (stored.sha256 === undefined && !context.objects.isFolder)) return {}
   const scan = new FileScan(context, { object, part }, stored.sha256)
   try {

@@ -493,7 +493,7 @@ describe('a scan policy', () => {
       {
         by: 'ScanPolicy',
         message:
-          'scans found CRITICAL: CVE-1, CVE-2; take another version, or have them accepted in scanPolicy.ignore',
+          'scans found CRITICAL: CVE-1, CVE-2; use another version, or ask for an entry in scanPolicy.ignore',
         since: expect.any(String),
       },
     ])
@@ -528,7 +528,7 @@ describe('a scan policy', () => {
     scene.aheadMs = 4 * 86_400_000
     await scene.run({ rescanMs: 30 * 86_400_000 })
     expect((await quarantine())?.[0]?.message).toBe(
-      `scans found CRITICAL: CVE-1, CVE-2; CVE-1 was accepted until ${until(3)}; CVE-2 was accepted until ${until(3)}; take another version, or have them accepted in scanPolicy.ignore`,
+      `scans found CRITICAL: CVE-1, CVE-2; CVE-1 was accepted until ${until(3)}; CVE-2 was accepted until ${until(3)}; use another version, or ask for an entry in scanPolicy.ignore`,
     )
   })
 
@@ -556,7 +556,7 @@ describe('a scan policy', () => {
     await store({ block: 'CRITICAL', ignore })
     await scene.run()
     expect((await quarantine())?.[0]?.message).toBe(
-      'scans found CRITICAL: CVE-2026-1001; scanPolicy.ignore spells CVE-2026-1001 as "CVE-2026-I0O1 "; take another version, or have them accepted in scanPolicy.ignore',
+      'scans found CRITICAL: CVE-2026-1001; scanPolicy.ignore spells CVE-2026-1001 as "CVE-2026-I0O1 "; use another version, or ask for an entry in scanPolicy.ignore',
     )
   })
 
@@ -565,7 +565,7 @@ describe('a scan policy', () => {
     await store({ block: 'CRITICAL' })
     await scene.run()
     expect((await quarantine())?.[0]?.message).toBe(
-      'no scan has looked at it yet (scanner ended with status 1: no database); it is served after a scan, or with scanPolicy.onMissing: Serve',
+      'it was not scanned yet (scanner ended with status 1: no database); it is served after a scan, or with scanPolicy.onMissing: Serve',
     )
     await store({ block: 'CRITICAL', onMissing: 'Serve' })
     await scene.run()
@@ -577,7 +577,7 @@ describe('a scan policy', () => {
     }
     await scene.run({ scanner: { ...reading, findingsIn: recognisesNothing } })
     expect((await quarantine())?.[0]?.message).toBe(
-      'no scan can tell what is in it (it recognised no packages); it is served with scanPolicy.onMissing: Serve',
+      'no scan could examine it (it recognised no packages); to serve it, set scanPolicy.onMissing: Serve',
     )
     scene.aheadMs = 30 * 3_600_000
     await scene.scanner('print([])')
@@ -658,7 +658,7 @@ describe('a scan policy', () => {
       scanPolicy: { onMissing: 'Hold' },
     })
     await scene.run({ defaultPolicy })
-    expect((await quarantine())?.[0]?.message).toMatch(/^no scan has looked at it yet/)
+    expect((await quarantine())?.[0]?.message).toMatch(/^it was not scanned yet/)
   })
 
   it('may come from the scanner, for versions without one of their own', async () => {

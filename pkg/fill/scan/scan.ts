@@ -29,7 +29,7 @@ export { trivyScanner } from './trivy-scanner.ts'
 export interface ScanOptions extends ArchiveScanning {
   /** Maximum number of scans at a time. */
   readonly slots: number
-  /** Least time between two scans of the same archive. */
+  /** Minimum time between two scans of the same archive. */
   readonly rescanMs: number
   /** The policy of the installation, which others can only make stricter. Default: none. */
   readonly defaultPolicy?: ScanPolicy | undefined

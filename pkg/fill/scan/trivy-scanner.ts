@@ -19,7 +19,7 @@ export interface TrivyOptions {
 }
 
 const text = z.string()
-/** A text that is written down with every scan. */
+/** A text that is stored with every scan. */
 const shortText = text.transform((long) => printable(long, 128))
 const TrivyVersion = z.object({
   Version: shortText,

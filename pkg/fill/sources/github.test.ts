@@ -323,7 +323,7 @@ it.each([
   },
 )
 
-it('reports that it waits for room in the spool', async () => {
+it('reports that it waits for space in the spool', async () => {
   github.tag('acme/vpc', 'v1.0.0', files)
   const resolved = await vpc().resolve('1.0.0', { signal })
   const taken = await local.spool.reserve(local.spool.sizeBytes, { signal })

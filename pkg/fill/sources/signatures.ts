@@ -115,12 +115,12 @@ function problemOf(problems: readonly string[]): string {
     return `it uses SHA-1, which can be forged; ${withoutDepot}`
   }
   if (/expired/i.test(said)) {
-    return `its key had expired when it was made; ${withoutDepot}`
+    return `its key had expired when the signature was made; ${withoutDepot}`
   }
   if (/could not find signing key/i.test(said)) {
     return 'none of the keys that the upstream names made it'
   }
-  if (/future/i.test(said)) return 'it was made in the future: check the clock'
+  if (/future/i.test(said)) return 'its date is in the future: check the clock'
   if (/revoked/i.test(said)) return 'its key is revoked'
   return said === '' ? 'it holds no signature' : printable(said, 100)
 }

@@ -69,7 +69,7 @@ export interface ResolvedVersion {
 export interface FetchOptions {
   readonly signal: AbortSignal
   readonly urgent?: boolean | undefined
-  /** Called once if the spool has no room for the file yet. */
+  /** Called once if the file does not fit into the spool yet. */
   readonly onWaiting?: (() => void) | undefined
   /** Maximum size of the packed archive, and the option that raises it. */
   readonly limits: Pick<ArchiveLimits, 'kind' | 'packedBytes'>

@@ -33,7 +33,7 @@ export interface SyncOptions {
   readonly sources: Sources
   /** The storage that servers read archives from. */
   readonly archives: ArchiveStore
-  /** Temporary room for archives in work. */
+  /** Temporary space for archives in work. */
   readonly spool: Spool
   /** Maximum sizes of archives. */
   readonly limits: LimitsByKind

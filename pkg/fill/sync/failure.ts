@@ -70,7 +70,7 @@ export async function reportFailure<S extends AnyStatus>(
   const cause = causeOf(failure)
   log.info(
     { kind, key: keyOf(metadata), reason, error: message, cause },
-    'work on an object failed, it waits for a change',
+    'work on an object failed, Depot waits for a change of it',
   )
   return { afterMs: stalledWaitMs(timings, [reason], metadata.uid) }
 }

@@ -97,7 +97,7 @@ export function heldScenarios(scene: () => Scene): void {
       expect(token).toMatch(/^[0-9a-f]{12}$/)
       await write({ versionConstraints: '>= 1.8.0' })
       await poll()
-      // The set is another one now.
+      // The set has changed.
       await confirm(token)
       await poll()
       expect(scene().names('Version')).toHaveLength(10)

@@ -51,7 +51,7 @@ export function installationScenarios(scene: () => Scene): void {
       change({ deny })
       await eventually(() =>
         expect(withdrawn()?.[0]?.message).toBe(
-          'denied: stolen (policy of the whole installation; who runs it can except the version there)',
+          'denied: stolen (policy of the whole installation: its operators can add an exception)',
         ),
       )
       change({})

@@ -43,14 +43,14 @@ function create(registry: Metrics) {
   })
   const substitutions = counter(registry, {
     name: 'upstream_substitution_total',
-    help: 'Other content that upstreams had under a version that is stored or waits, and that was refused.',
+    help: 'Changed content under a stored or waiting version, which Depot refused.',
     labels: ['kind'],
   })
   // An increase from nothing is not an increase to Prometheus.
   for (const kind of ['Module', 'Provider']) substitutions.inc({ kind }, 0)
   gauge(registry, {
     name: 'upstream_substitutions_recent',
-    help: 'Other content of the last hour under a version that is stored or waits, as statuses keep it.',
+    help: 'Changed content of the last hour under a stored or waiting version, as statuses keep it.',
     labels: ['kind'],
     collect: (recent) => {
       for (const [kind, count] of shown?.substitutions() ?? []) recent.set({ kind }, count)

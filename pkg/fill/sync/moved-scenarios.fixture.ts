@@ -119,7 +119,7 @@ export function movedScenarios(scene: () => Scene): void {
       expect(scene().status('Version', 'vpc-1-1-0')).toMatchObject({ synced: true })
     })
 
-    it('move if an older release did not write down where they are', async () => {
+    it('move if an older release did not record where they are', async () => {
       await fill()
       for (const name of scene().names('Version')) {
         const version = scene().object('Version', name)

@@ -80,7 +80,7 @@ export function policyScenarios(scene: () => Scene): void {
             by: 'UpstreamPolicy',
             owner: 'Depot',
             message: expect.stringMatching(
-              /^denied: stolen \(policy of Depot \S+\/main, whose editors can except it\)$/,
+              /^denied: stolen \(policy of Depot \S+\/main: people who may edit it can add an exception\)$/,
             ) as string,
             since: expect.any(String) as string,
           },
@@ -401,7 +401,7 @@ export function policyScenarios(scene: () => Scene): void {
       await write({ deny: deny(), exceptions })
       await eventually(() => expect(withdrawn()).toBeUndefined())
       expect(decisions().slice(1)).toMatchObject([{ ...decision, object: { kind: 'Version' } }])
-      // An exception from an age outweighs nothing that is no longer denied.
+      // An exception from an age has no effect on what is no longer denied.
       await write({ deny: deny() })
       await eventually(() => expect(withdrawn()).toHaveLength(1))
       audit.mockClear()

@@ -168,7 +168,7 @@ export function providerSourceScenarios(scene: () => Scene): void {
       expect(await stored()).toEqual([])
     })
 
-    it('prevent nothing if the repository cannot be read, which is written down, and come later', async () => {
+    it('prevent nothing if the repository cannot be read, which the status says, and come later', async () => {
       offer()
       scene().upstream.faults.set(repository, new FillError('AccessDenied', 'no token'))
       await write()

@@ -248,7 +248,7 @@ export function replacedScenarios(scene: () => Scene): void {
       expect(Date.parse(until() ?? '') - now()).toBeGreaterThan(6.9 * day)
     })
 
-    it('is young when it is replaced after the list of its Depot had no room for it', async () => {
+    it('is young when it is replaced after the list of its Depot was too long for it', async () => {
       await begin()
       const fault = new FillError('ArchiveTooLarge', 'too large')
       scene().upstream.faults.set('fetch acme/dns 1.1.0', fault)

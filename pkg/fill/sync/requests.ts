@@ -19,7 +19,7 @@ export function pollAnnotation(apiGroup: string): string {
   return `${apiGroup}/poll-requested-at`
 }
 
-/** Least time between two polls that senders of webhooks request. */
+/** Minimum time between two polls that senders of webhooks request. */
 const pollSpacingMs = 10_000
 
 /**

@@ -21,7 +21,7 @@ export function scanPolicyScenarios(scene: () => Scene): void {
     const { artifact, quarantinedBy } = await store({ block: 'CRITICAL' })
     expect(artifact?.fileName).toMatch(/^vpc-1\.0\.0-/)
     expect(quarantinedBy).toMatchObject([
-      { by: 'ScanPolicy', message: expect.stringMatching(/^no scan has looked at it yet; /) },
+      { by: 'ScanPolicy', message: expect.stringMatching(/^it was not scanned yet; /) },
     ])
   })
 

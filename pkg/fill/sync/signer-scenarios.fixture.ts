@@ -64,7 +64,7 @@ export function signerScenarios(scene: () => Scene): void {
           'refused by the policy (2): dns 1.2.0 (registry.test/acme/dns), refused by the rule: not our key',
         ),
       )
-      // A change of the rule decides anew, and takes nothing back that is stored.
+      // After a change of the rule, it decides again, and stored versions stay.
       await write(rule(`upstream.signedBy endsWith "${other.slice(-16)}"`), spec)
       await eventually(() => expect(ready('1-1-0')).toMatchObject({ reason: 'Synced' }))
       expect(ready('1-0-0')).toMatchObject({ reason: 'Synced' })
@@ -132,7 +132,7 @@ export function signerScenarios(scene: () => Scene): void {
             version: '1.0.0',
             since: expect.any(String) as string,
             why: 'Unsigned',
-            message: 'it has no signature, which requireSignature asks for',
+            message: 'it has no signature, which requireSignature demands',
             signedBy: '',
           },
         ],

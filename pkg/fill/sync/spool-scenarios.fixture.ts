@@ -7,12 +7,12 @@ import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts
 import { Scene } from './scene.fixture.ts'
 import { rewritingBytes } from './version/fetch.ts'
 
-/** Archives of about 1.4 kB, and room for one of them and for rewriting a module. */
+/** Archives of about 1.4 kB, and space for one of them and for rewriting a module. */
 const roomOfOne = rewritingBytes(1400, defaultLimits.module)
 const spoolBytes = roomOfOne + 2000
 const content = () => randomBytes(1000).toString('hex')
 
-/** Archives that compete for room in the spool. */
+/** Archives that compete for space in the spool. */
 export function spoolScenarios(open: (namespace: string) => Promise<ObjectPlace>): void {
   describe('a full spool', () => {
     /** A module that is stored in a folder of its name. */

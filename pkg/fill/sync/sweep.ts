@@ -58,7 +58,10 @@ export function sweepDaily(context: Context, isDeleting: boolean): () => Promise
 async function sweep(context: Context, isDeleting: boolean, signal: AbortSignal): Promise<void> {
   const unreadable = context.objects.unreadable()
   if (unreadable !== undefined) {
-    context.log.warn({ unreadable }, 'not swept, because an unreadable file may need any archive')
+    context.log.warn(
+      { unreadable },
+      'unused archives stay, because an unreadable file may need them',
+    )
     return
   }
   const orphans: string[] = []
@@ -80,7 +83,7 @@ async function sweep(context: Context, isDeleting: boolean, signal: AbortSignal)
       } catch (err) {
         context.log.warn(
           { place: swept.at.place.prefix, err },
-          'unneeded archives in a place of storage could not be looked for',
+          'search for unused archives in a storage location failed',
         )
       }
     }

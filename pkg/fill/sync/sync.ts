@@ -73,7 +73,7 @@ export interface Sync {
   stop(): Promise<void>
 }
 
-/** Versions that are stored within this time are written down together. */
+/** Versions that are stored within this time are recorded together. */
 const notingWaitMs = 250
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const satisfies readonly ObjectKind[]
@@ -153,7 +153,7 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     tries,
   })
   removals.onAdd = (id) => leaving.add(id, 'poll')
-  // Many Versions take a while to write down, and are stored one after the other.
+  // It takes a while to record many Versions, and they are stored one after the other.
   let notingMs = 0
   const noting = new Loop(async () => {
     const startMs = performance.now()

@@ -126,7 +126,7 @@ export function textScenarios(scene: () => Scene): void {
       await eventually(() =>
         expect(says('Depot', 'main')).toEqual([
           'Conflict=False NoConflict: nothing to report',
-          'Ready=True Synced: 1 of 1 configs are as upstream has them',
+          'Ready=True Synced: 1 of 1 configs match upstream',
           'UpstreamSuspicious=False UpstreamPlausible: nothing to report',
         ]),
       )

@@ -11,7 +11,7 @@ export interface SyncTimings {
   readonly rehashMs: number
   /** How long an archive stays in storage after the last Version that names it. */
   readonly removalGraceMs: number
-  /** Least time between two forced syncs of an object. */
+  /** Minimum time between two forced syncs of an object. */
   readonly forceSyncMs: number
   /** When to look at a stalled object again. */
   readonly stalledMs: number
@@ -22,7 +22,7 @@ export interface SyncTimings {
   readonly longestRefusedMs: number
   /** How long to keep a fetched archive while storage is unavailable. */
   readonly heldMs: number
-  /** How long a fetched archive waits for room in the spool to be rewritten. */
+  /** How long a fetched archive waits for space in the spool to be rewritten. */
   readonly roomMs: number
   readonly sweepMs: number
   /** A fetch that takes longer is reported in the status; most take less time and cost no write. */

@@ -18,7 +18,7 @@ import { idOf } from './definitions.ts'
 /** Versions without a checksum of their own, and the locations of their archives. */
 export class ArchiveIndex {
   readonly #parents = new Map<string, Module | Provider>()
-  /** Names of parents by the name in their config, where it is another one. */
+  /** Names of parents by the name in their config, if the two differ. */
   readonly #aliases = new Map<string, Set<string>>()
   readonly #versions = new Map<string, Version>()
 

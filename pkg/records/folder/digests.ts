@@ -115,7 +115,7 @@ export class Digests {
     return Math.min(maxPollMs, Math.max(leastMs, (performance.now() - startMs) / pollShare))
   }
 
-  /** Finds every archive again. @returns the Versions whose archive is another one than before */
+  /** Finds every archive again. @returns the Versions whose archive has changed */
   async #regroup(): Promise<string[]> {
     const turns = new Turns()
     const locations = new Map<string, string>()

@@ -94,7 +94,7 @@ export interface ReadmeTexts {
   readonly interface?: string | undefined
 }
 
-/** Small texts by key that a process writes down for the next one. Every method throws ApiError. */
+/** Small texts by key that a process stores for the next one. Every method throws ApiError. */
 export interface Notes {
   all(): Promise<ReadonlyMap<string, string>>
   /** @param key of letters, digits and hyphens */

@@ -6,7 +6,7 @@ const maxHeaderCharacters = 48 * 1024
 
 /**
  * Credentials after the scheme of the Authorization header, without blanks around them: one token has one spelling.
- * Undefined if the scheme is another one or the header is too long; `refusedHeader` says which.
+ * Undefined if the scheme is different or the header is too long; `refusedHeader` says which.
  */
 export function presentedIn(header: string): string | undefined {
   if (header.length > maxHeaderCharacters || !hasScheme(header)) return undefined

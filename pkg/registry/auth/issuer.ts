@@ -29,7 +29,7 @@ export interface TokenIssuerOptions {
 export interface IssuerTimings {
   /** Age at which keys are fetched again, so that a withdrawn key is forgotten. */
   readonly refreshMs: number
-  /** Least time between two attempts because of unknown keys: anyone can invent a key. */
+  /** Minimum time between two attempts because of unknown keys: anyone can invent a key. */
   readonly unknownKeyMs: number
   readonly firstRetryMs: number
   readonly maxRetryMs: number

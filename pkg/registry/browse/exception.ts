@@ -4,7 +4,7 @@ import type { HeldBackVersion, ShownDepot } from '../catalog/catalog.ts'
 /** Words that a person replaces. */
 const placeholders = { reason: 'WHY', by: 'WHO' }
 
-/** Exceptions outweigh an age and `deny`. */
+/** Exceptions take precedence over an age and `deny`. */
 const excepted: ReadonlySet<string> = new Set(['TooYoung', 'Denied'])
 
 /**

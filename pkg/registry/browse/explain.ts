@@ -47,12 +47,12 @@ export const explain = endpoint({
   },
   badRequest: 'address must be namespace/name/system of a module, or namespace/type of a provider',
   notFound:
-    'nothing that you may see asks for the address platform/network/aws: check namespace, name and system',
+    'nothing that you may see has the address platform/network/aws: check namespace, name and system',
   answer({ catalog, view, query: { address, version } }) {
     const explanation = explanationOf(catalog, view, address, version)
     if (explanation === undefined) {
       throw notFound(
-        `nothing that you may see asks for the address ${address}: check namespace, name and system`,
+        `nothing that you may see has the address ${address}: check namespace, name and system`,
       )
     }
     return { body: JSON.stringify(explanation), revision: () => catalog.conflictRevision }

@@ -45,7 +45,7 @@ function textOf(held: HeldBackVersion): string {
   if (why === 'Breaking') {
     return `refused by versionPolicy of its module${from}: ${message}; to take it, set spec.acceptBreaking: true on its Version, or ask its publisher for a new major version`
   }
-  // An exception does not outweigh a list of what is allowed.
+  // An exception has no effect on a list of what is allowed.
   const list = isHere
     ? 'ask who runs this registry for a rule of allow in the file of --upstream-policy'
     : 'add a rule to spec.policy.allow of the Depot'

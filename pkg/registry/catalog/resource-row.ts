@@ -49,7 +49,7 @@ export class ResourceRow {
   readonly holdsUnscanned: boolean
   /** Versions of its upstream that a policy holds back. */
   readonly heldBack: readonly HeldBackVersion[]
-  /** How many more are held back, which the status has no room for. */
+  /** Number of further held versions, which do not fit into the status. */
   readonly heldBackUnlisted: number
   /** @see Ranked */
   rank = 0

@@ -44,7 +44,7 @@ import {
 } from './unserved.ts'
 
 const unscanned: readonly QuarantineEntry[] = [
-  { by: 'ScanPolicy', message: 'it was just published, and no scan has looked at it yet' },
+  { by: 'ScanPolicy', message: 'it was just published, and it was not scanned yet' },
 ]
 
 /** The part of a Module or Provider that its Versions read. */
@@ -215,7 +215,7 @@ export class VersionRow {
     return isActive ? undefined : effectiveLifecycle({ own, rules, quarantinedBy })
   }
 
-  /** A published version is on hold from its first moment, although the controller writes that down a moment later. */
+  /** A published version is on hold from its first moment, although the controller records that a moment later. */
   get #quarantinedBy(): readonly QuarantineEntry[] {
     const { quarantinedBy } = this.#rare
     const isHeld = this.common.isNew && this.parent?.resource?.holdsUnscanned === true

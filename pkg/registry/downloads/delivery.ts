@@ -21,7 +21,7 @@ export interface DeliveryOptions {
 
 const batchEvents = 500
 const pageSize = 1_000
-/** Least time between two rounds, so that a busy server sends few, large batches. */
+/** Minimum time between two rounds, so that a busy server sends few, large batches. */
 const paceMs = 100
 const adoptIntervalMs = 60_000
 

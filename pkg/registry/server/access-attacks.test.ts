@@ -13,7 +13,7 @@ type Routes = App['routes']
 
 /*
  * Requests of people who should not get in, or not so far. Each row names the answer; for all of them the tests check that
- * no part of a request is sent back or written down.
+ * no part of a request is sent back or stored.
  */
 
 const fixture = new AccessFixture()

@@ -213,7 +213,7 @@ it('counts the requests that it refuses, and lists what waits with them', async 
     depots: ['platform/main'],
   })
   expect((await browse('/held-back?why=Denied')).items).toHaveLength(1)
-  // An answer that is ready is made again when something was asked for, and when the policy decides anew.
+  // An answer that is ready is made again when something was asked for, and when the policy decides again.
   for (const count of [2, 3, 4]) {
     await get(`${modules}/1.1.0/download`)
     const [first] = (await browse('/held-back?q=vpc')).items

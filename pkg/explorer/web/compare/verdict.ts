@@ -34,7 +34,7 @@ function promiseOf(from: string, to: string): string {
   if (before === undefined || after === undefined) return ''
   const at = after.findIndex((number, place) => number !== before[place])
   if (at < 0 || (after[at] ?? 0) < (before[at] ?? 0)) return ''
-  if (at === 0) return `${to} is a new major version, so its number says so.`
+  if (at === 0) return `${to} is a new major version, so callers expect breaking changes.`
   if (after[0] === 0) return 'Before 1.0.0, every version may break callers.'
   const which = at === 1 ? 'minor' : 'patch'
   return `${to} is only a new ${which} version, so its number promises not to break callers.`

@@ -37,7 +37,7 @@ export function ConflictsPage({ search }: { readonly search: URLSearchParams }) 
         <Count>{query.data !== undefined && countOf(query.data)}</Count>
       </PageHead>
       <p class="quiet intro">
-        Two objects want one address, or one lacks what it needs. The object that was first is
+        Two objects claim one address, or an object is incomplete. The object that was first is
         served, so nothing changes for those who use it.
       </p>
       <Filters values={values} change={change} />

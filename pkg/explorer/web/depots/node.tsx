@@ -55,7 +55,7 @@ export function TroubleIcon({ of: { state } }: { readonly of: DepotNode }) {
 const failures: Readonly<Record<string, string>> = {
   PartiallySynced: 'Some of its modules and providers failed',
   SyncFailed: 'All of its modules and providers failed',
-  InvalidSpec: 'Its spec cannot work',
+  InvalidSpec: 'Its spec has a mistake',
 }
 
 /** Why a depot needs a look; empty for a healthy one. */

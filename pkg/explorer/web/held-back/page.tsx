@@ -121,7 +121,7 @@ function Rows({ data, values, change }: Props & { readonly data: HeldBackList })
       </Table>
       {data.unlisted > 0 && (
         <p class="quiet">
-          {plural(data.unlisted, 'more version')} held, which the list has no room for.
+          {plural(data.unlisted, 'more version')} held. The list does not show them.
         </p>
       )}
       <Pagination

@@ -97,7 +97,7 @@ function Unauthenticated() {
   return (
     <div class="lone" role="alert">
       <p>
-        <strong>This registry wants a token.</strong>
+        <strong>This registry needs a token.</strong>
       </p>
       <p class="quiet">
         {boot.devTokenInUse

@@ -6,7 +6,7 @@ export const reasonWords: Readonly<Record<UnservedReason, { words: string; about
   Duplicate: { words: 'Duplicate', about: 'The same version twice' },
   AddressTaken: {
     words: 'Address taken',
-    about: 'Two Modules or Providers want one address',
+    about: 'Two Modules or Providers claim one address',
   },
   ParentMissing: { words: 'No parent', about: 'A Version of no Module or Provider' },
   NotSemver: { words: 'Not a version', about: 'The number is not a semantic version' },
@@ -15,9 +15,9 @@ export const reasonWords: Readonly<Record<UnservedReason, { words: string; about
   NoStorage: { words: 'No storage', about: 'Nothing says where the archive is' },
   ReleaseIncomplete: {
     words: 'Incomplete',
-    about: 'Its release lacks platforms that were to be published with it',
+    about: 'Platforms of its release are missing',
   },
-  NoDigest: { words: 'No digest', about: 'Depot cannot prove what the archive is' },
+  NoDigest: { words: 'No digest', about: 'The checksum of the archive is missing' },
   BreakingChange: {
     words: 'Breaking',
     about: 'It breaks callers without a new major version, and is not stored',

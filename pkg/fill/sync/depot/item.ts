@@ -38,7 +38,7 @@ export interface ItemResult {
   readonly skipped: number
   /** Versions that the policy holds back. */
   readonly heldBack: readonly HeldVersion[]
-  /** How many more there are, which the status of the resource has no room for. */
+  /** Number of further versions, which do not fit into the status of the resource. */
   readonly unlisted: number
   /** How far the clock of the host is ahead of this one, 0 where no policy needs it; undefined if it was not asked. */
   readonly skewMs?: number | undefined

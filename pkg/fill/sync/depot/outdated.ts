@@ -40,7 +40,7 @@ export function wakeMoved(
 }
 
 /**
- * Wakes Versions of a Provider whose signer a rule refused: at once if the rules are others now, otherwise once a day, because the
+ * Wakes Versions of a Provider whose signer a rule refused: at once if the rules have changed, otherwise once a day, because the
  * release may have another signature by then.
  */
 export function wakeRefused(context: Context, provider: StoredObject): void {

@@ -61,7 +61,7 @@ export function heldBackCondition(
   const parts = [
     listed('too young for the policy', young, '; each is stored by itself then'),
     listed('refused by the policy', refused, ''),
-    unlisted > 0 ? `${unlisted} more, which the status has no room for` : '',
+    unlisted > 0 ? `${unlisted} more, which do not fit into the status` : '',
     remedyFor(all),
   ]
   return conditionTrue('HeldBack', parts.filter((part) => part !== '').join('; '))
@@ -98,6 +98,6 @@ export function unknownCondition(unknown: readonly UnknownException[]) {
 export function expiredCondition(expired: readonly AddressRule[]) {
   if (expired.length === 0) return undefined
   const named = expired.map(({ address, until }) => `${address} (until ${until})`)
-  const message = `${listed('rules of the policy have ended', named)}: remove them, or give them a later until; an allow list whose rules have all ended allows nothing`
+  const message = `${listed('rules of the policy have ended', named)}: remove them, or give them a later until; an allow list without current entries allows nothing`
   return conditionTrue('PolicyExpired', message)
 }

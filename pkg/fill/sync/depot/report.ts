@@ -107,7 +107,7 @@ function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
 function readyOf(failed: readonly ItemResult[], total: number): ConditionState {
   const [first] = failed
   if (first === undefined) {
-    return conditionTrue('Synced', `${total} of ${total} configs are as upstream has them`)
+    return conditionTrue('Synced', `${total} of ${total} configs match upstream`)
   }
   const message = `${failed.length} of ${total} configs failed; ${first.item.name}: ${first.failure?.message ?? ''}`
   return conditionFalse(failed.length < total ? 'PartiallySynced' : 'SyncFailed', message)

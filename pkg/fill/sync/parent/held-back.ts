@@ -66,7 +66,7 @@ export function isClockSkewed(skewMs: number | undefined): boolean {
   return skewMs !== undefined && Math.abs(skewMs) > maxSkewMs
 }
 
-/** The held versions that a status names, and how many more there are, which it has no room for. */
+/** The held versions that a status names, and the number of others, which do not fit into it. */
 interface Held {
   readonly heldBack: readonly HeldVersion[]
   readonly unlisted: number
@@ -237,7 +237,7 @@ export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersi
   return readable.map((one) => ({ ...one, why: whyHeld(one), address }))
 }
 
-/** How many versions are held back that the status has no room for. */
+/** Number of held versions that do not fit into the status. */
 export function unlistedIn(parent: StoredObject | undefined): number {
   const { listing } = (parent?.status ?? {}) as ParentStatus
   const { heldBack = [], heldBackCount: total = 0 } = HeldMemory.safeParse(listing).data ?? {}

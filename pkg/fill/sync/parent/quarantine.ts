@@ -33,7 +33,7 @@ type Denial = Pick<NonNullable<Entries>[number], 'message' | 'owner'>
 interface Denials {
   /** Undefined if nothing denies the version. */
   readonly of: (address: string, version: string, before: Entries) => Denial | undefined
-  /** Those of the owner that outweigh what it still denies. */
+  /** Those of the owner that take precedence over what it still denies. */
   readonly exceptionsFor: (
     address: string,
     version: string,
@@ -41,8 +41,7 @@ interface Denials {
   ) => readonly PolicyException[]
 }
 
-const ofInstallation =
-  '(policy of the whole installation; who runs it can except the version there)'
+const ofInstallation = '(policy of the whole installation: its operators can add an exception)'
 
 /** Reads what the installation denies, and what the policy of a Depot does if it can be read. */
 export function denialsOf(
@@ -50,7 +49,9 @@ export function denialsOf(
   depot: StoredObject | undefined,
 ): Denials {
   const { policy, isDepotRead } = denyingPolicyOf(context, depot)
-  const ofDepot = depot && `(policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
+  const ofDepot =
+    depot &&
+    `(policy of Depot ${keyOf(depot.metadata)}: people who may edit it can add an exception)`
   const of: Denials['of'] = (address, version, before) => {
     const refusal = policy && refusalOf(address, version, policy, context.clock())
     if (refusal?.why === 'Denied') {
@@ -169,7 +170,7 @@ async function decide(
       reportException(context, version, `${type} ${from}`, exception)
     }
     const why =
-      exceptions.length > 0 ? 'an exception outweighs it' : 'the policy no longer denies it'
+      exceptions.length > 0 ? 'an exception takes precedence' : 'the policy no longer denies it'
     return lifted(context, version, why)
   }
   if (denial.message === entryIn(before)?.message) return
@@ -201,7 +202,7 @@ export async function releaseUnscanned(
   }
 }
 
-/** @returns whether the entries are others now */
+/** @returns whether the entries have changed */
 async function writeEntries(
   context: Context,
   version: StoredObject,

@@ -55,7 +55,7 @@ export function heldRemoval(
   const isMany = isHeldBefore || mustBeConfirmed(leaving.length, stored)
   if (confirmRemovals === true || !isMany) return undefined
   const versions = leaving.map(identityOfStored).toSorted()
-  // A Version that was removed and returned is another one, also in a folder, where its uid is the same.
+  // A Version that was removed and returned is a new one, even in a folder, where its uid is the same.
   const created = leaving.map(({ metadata }) => `${metadata.uid} ${metadata.creationTimestamp}`)
   const token = hash('sha256', JSON.stringify([parent.metadata.uid, created.toSorted()])).slice(
     0,

@@ -138,7 +138,7 @@ function syncStatusOf(synced: boolean, failed: readonly SeenVersion[], total: nu
 }
 
 function syncedConditions(desired: number): ConditionChanges {
-  const message = desired === 0 ? 'no versions are wanted' : `all ${desired} are stored`
+  const message = desired === 0 ? 'the spec names no versions' : `all ${desired} are stored`
   return { ...settled, Ready: conditionTrue('Synced', message) }
 }
 

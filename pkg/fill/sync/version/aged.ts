@@ -80,7 +80,7 @@ async function unagedContent(
   const until = isListed ? ` (${freeAt})` : ''
   const after =
     depot === undefined
-      ? 'No Depot lists it any more, so nobody counts how old the new content is: bring it with a Depot again'
+      ? 'No Depot lists it any more, so the age of the new content is unknown: list it in a Depot again'
       : `The new content is stored once it is old enough, too${until}`
   if (isThere) {
     return `${address} has other content under ${name} than the stored archive, which is still served. ${after}`

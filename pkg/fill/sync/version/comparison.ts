@@ -165,7 +165,7 @@ export async function compareCandidate(
 }
 
 /** Logged; the archive is served all the same. */
-const uncompared = 'a module version could not be compared with the one before it'
+const uncompared = 'a module version could not be compared with the previous one'
 
 /**
  * Compares a stored version with the one that its module found for it, and reports the comparison as the policy says.

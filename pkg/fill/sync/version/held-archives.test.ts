@@ -13,7 +13,7 @@ function candidate(fileName: string): Candidate {
   return { file, fileName, sha256: '', sizeBytes: 1, contentDigest: '', revision: '' }
 }
 
-it('keeps an archive for an hour, then frees its room in the spool', async () => {
+it('keeps an archive for an hour, then frees its space in the spool', async () => {
   const held = new HeldArchives(3_600_000, { waiting: 0, onFull: () => () => undefined })
   await held.keep('taken', candidate('taken'))
   await held.keep('left', candidate('left'))

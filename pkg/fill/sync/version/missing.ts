@@ -118,7 +118,7 @@ export async function noteStored(context: Context): Promise<void> {
   await context.removals.keepStored([...stored, ...context.removals.held, ...parentsIn(context)])
 }
 
-/** Modules and Providers that sync made, also those whose files cannot be read now. */
+/** Modules and Providers that sync created, even those whose files cannot be read now. */
 function parentsIn({ objects, removals }: Context): StoredObject[] {
   const all = [...objects.list('Module'), ...objects.list('Provider')]
   const made = all.filter(({ metadata }) => metadata.creationTimestamp !== '')

@@ -10,7 +10,7 @@ import { docsIn, filesIn, type StoragePlace, type VersionStatus, versionStatus }
 interface Move {
   readonly from: StoragePlace
   readonly to: StoragePlace
-  /** Digest of the source of the archive in its new place; undefined if the source is another one. */
+  /** Digest of the source of the archive in its new place; undefined if the source has changed. */
   readonly sourceKey: string | undefined
   readonly signal: AbortSignal
 }

@@ -93,7 +93,7 @@ export async function obtain(
       isHeld = true
       await context.held.keep(heldKey, candidate)
       if (!deadline.aborted) throw error
-      const message = 'storage did not take the archive in time: check its load and the network'
+      const message = 'storage did not accept the archive in time: check its load and the network'
       throw new FillError('StorageFailed', message, { cause: error })
     } finally {
       letGo()
@@ -226,7 +226,7 @@ function progressOf(context: Context, object: StoredObject): Progress {
     context.timings.progressMs,
   )
   return {
-    waiting: () => tell('WaitingForSpool', 'waits for room in the spool'),
+    waiting: () => tell('WaitingForSpool', 'waits for space in the spool'),
     end: async () => {
       clearTimeout(timer)
       await writing

@@ -12,7 +12,7 @@ const traits = {
   uid: ({ metadata }: StoredObject) => metadata.uid,
 }
 
-/** The Module or Provider of a Version, as servers find it. An owner that was made anew counts too. */
+/** The Module or Provider of a Version, as servers find it. An owner that was deleted and created again counts, too. */
 export function parentOfVersion(
   { objects }: { readonly objects: Pick<Objects, 'get' | 'list'> },
   version: Version,

@@ -49,7 +49,7 @@ const freshListMs = 60_000
 const names = ['go.mod', 'go.sum'] as const
 /** Large providers have a go.sum of some 300 KiB. */
 const maxFileBytes = 4 * 1024 * 1024
-/** Larger ones are read anew for each platform, because they would fill the memory. */
+/** Larger ones are read again for each platform, because they would fill the memory. */
 const maxSharedBytes = 1024 * 1024
 
 export interface SourceNeed {
@@ -62,7 +62,7 @@ export interface SourceNeed {
 
 /**
  * Stores go.mod and go.sum of a provider version next to its archive, for scanners, which reach no repository. The repository
- * is asked until it has answered once, and again if another one is named. A failure is written down, and what is known stays.
+ * is asked until it has answered once, and again if another one is named. A failure is recorded, and what is known stays.
  * Without the option, both go.
  *
  * @returns when to try again, or what the version waits for

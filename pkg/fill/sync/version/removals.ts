@@ -25,7 +25,7 @@ const storedKey = 'stored'
 /** The note of the events that were delivered. */
 export const eventNote = 'events'
 
-/** Archives in storage that Versions left when they went. They are written down, so that a restart forgets none. */
+/** Archives in storage whose Versions were deleted. They are recorded, so that a restart forgets none. */
 export class Removals {
   /** Called with every new one. */
   onAdd: (id: string) => void = () => undefined
@@ -114,7 +114,7 @@ export class Removals {
     this.#forget(id)
   }
 
-  /** The Versions with an archive that were there when they were written down last. */
+  /** The Versions with an archive that existed when they were last recorded. */
   get stored(): readonly StoredObject[] {
     return this.#stored.filter(({ kind }) => kind === 'Version')
   }

@@ -84,7 +84,7 @@ export function signerRefusalOf(
     return {
       since: ready.lastTransitionTime,
       why: 'Unsigned',
-      message: 'it has no signature, which requireSignature asks for',
+      message: 'it has no signature, which requireSignature demands',
       signedBy: '',
       ...(signatureOwner === 'Installation' && { by: 'Installation' }),
     }

@@ -322,7 +322,7 @@ describe('a file that people wrote', () => {
       const writing = objects.patch(ref, { metadata: { labels } })
       await writing.catch((error: ApiError) => reasons.add(error.reason))
     }
-    // An editor in a thread of its own: it writes at any moment, also in the middle of a step of this one.
+    // An editor in a thread of its own: it writes at any moment, even in the middle of a step of this one.
     const editor = new Worker(
       `const { workerData: path, parentPort } = require('node:worker_threads')
       const { writeFileSync } = require('node:fs')

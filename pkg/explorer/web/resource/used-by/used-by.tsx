@@ -42,10 +42,10 @@ export function UsedBy(props: SectionProps) {
 
 const Nobody = () => (
   <div class="void">
-    <h3>Nobody is known to use it.</h3>
+    <h3>No consumer is known.</h3>
     <p>
-      No download of the last 90 days was by a program or group that the registry counts. Its
-      operators choose the groups with <code>--consumer-groups</code>.
+      In the last 90 days, no program or group that the registry counts has downloaded it. The
+      operators of the registry choose the groups with <code>--consumer-groups</code>.
     </p>
   </div>
 )
