@@ -36,7 +36,7 @@ it.each([
   ['docs/a.md', 'There is no version before 1.0.0.'],
   ['docs/a.md', 'There is no cluster. It is no longer served. `*` stands for any text.'],
   ['docs/a.md', '## Download counts'],
-  ['docs/a.md', 'unless there is another one like it, and write them down here'],
+  ['docs/a.md', 'unless there is another one like it'],
   [
     'pkg/a.ts',
     "if (a) b()\nelse { c() } // Whether all pending changes are applied\n'https://Of x'",
