@@ -11,7 +11,7 @@ interface InstalledOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: Metrics
-  /** Called when the scanner or its database is another one. */
+  /** Called when the scanner or its database has changed. */
   readonly onChange: () => void
 }
 

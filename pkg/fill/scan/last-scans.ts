@@ -15,7 +15,7 @@ export interface LastScan {
 }
 
 interface LastScansOptions {
-  /** Least time between two scans of the same archive. */
+  /** Minimum time between two scans of the same archive. */
   readonly rescanMs: number
   readonly databases: Databases
   /** Whether nobody else scans. */
@@ -29,7 +29,7 @@ const spread = crypto.randomUUID()
 /** The last scans, as statuses and this process know them, and when the next ones are due. */
 export class LastScans {
   readonly #options: LastScansOptions
-  /** Scans of this process by uid of the Version. A scan that failed is not written down. */
+  /** Scans of this process by uid of the Version. A scan that failed is not stored. */
   readonly #own: Readonly<Record<ScanPart['summary'], Map<string, LastScan>>> = {
     scan: new Map(),
     dependencyScan: new Map(),
