@@ -185,7 +185,9 @@ it('says what is gone: a module, a version, and a constraint that nothing meets'
   })
   const { status, stdout } = await outdated()
   expect(status).toBe(1)
-  expect(stdout).toContain('gone: the registry has no module network/none/aws, or not for you')
+  expect(stdout).toContain(
+    'gone: the registry has no module network/none/aws, or you may not see it',
+  )
   expect(stdout).toContain('gone: no listed version meets ">= 3.0": the latest is 2.0.0')
   expect(stdout).toContain('gone: the registry does not list 1.1.0')
 })

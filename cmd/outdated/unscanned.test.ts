@@ -69,8 +69,7 @@ it('calls nothing clean that was not scanned whole, unless findings do not matte
   expect(half).toMatchObject({ status: 2, stdout: expect.stringContaining('unscanned: darwin') })
   expect(await outdated(moduleCall('never'), '--ignore', 'vulnerable')).toEqual({
     status: 0,
-    stdout: '1 checked, 0 with findings, 0 undecided, 0 not checked.
-',
+    stdout: '1 checked, 0 with findings, 0 undecided, 0 not checked.\n',
     stderr: '',
   })
   expect(await outdated(moduleCall('clean'))).toMatchObject({ status: 0 })

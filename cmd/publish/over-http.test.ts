@@ -86,7 +86,7 @@ const send = (words: readonly string[]) =>
   ])
 
 it.each([
-  ['Forbidden', 'exceeded quota', 'platforms that are new are not served until all of them'],
+  ['Forbidden', 'exceeded quota', 'new platforms are not served until all of them'],
   ['VersionExists', '1.0.0 is published with other files', 'nothing was published'],
 ])('says of a release that %s refuses what is there', async (reason, message, text) => {
   finished = (answer) => answer(422, { errors: [message], refusals: [{ reason, message }] })

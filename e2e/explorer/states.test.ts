@@ -58,7 +58,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     ],
     ['404', json(404, { errors: ['no'] }), [404], /Not found, or not visible to you\./],
     ['400', json(400, { errors: ['page must be a number'] }), [400], /page must be a number/],
-    ['401 without a login', json(401, { errors: ['no'] }), [401], /This registry wants a token\./],
+    ['401 without a login', json(401, { errors: ['no'] }), [401], /This registry needs a token\./],
     [
       '429 with a time to wait',
       json(429, { errors: ['no'] }, { 'retry-after': '60' }),

@@ -274,7 +274,7 @@ export function policyScenarios(scene: () => Scene): void {
       expect(Buffer.byteLength(JSON.stringify(heldBack()))).toBeLessThan(210_000)
       const unlisted = 400 - (heldBack()?.length ?? 0)
       const before = condition('HeldBack')?.message
-      expect(before).toContain(`${unlisted} more, which the status`)
+      expect(before).toContain(`${unlisted} more, which do not fit into the status`)
       // The count is the whole one even where nobody asks upstream.
       const { listing } = scene().status('Module', 'vpc')
       expect(listing?.heldBackCount).toBe(400)
