@@ -70,61 +70,74 @@ const widthOf = (names: readonly string[]): number =>
 /** A type without the attributes that callers may leave out; undefined for what is not a type. */
 function neededOf(type: string): string | undefined {
   if (type.length > longestType) return '…'
-  const tokens = (type.match(typeTokens) ?? []).filter((token) => !/^(?:#|\/[/*])/.test(token))
-  let at = 0
-  const take = (wanted: string): boolean => {
-    if (tokens[at] !== wanted) return false
-    at += 1
-    return true
+  const tokens = type.match(typeTokens) ?? []
+  return new TypeReader(tokens.filter((token) => !/^(?:#|\/[/*])/.test(token))).read()
+}
+
+/** The place in a type that is read. */
+interface TypePlace {
+  /** Depth in types of any kind. */
+  readonly nesting: number
+  /** Depth in objects. */
+  readonly level: number
+  readonly indent: string
+}
+
+/** Reads a type from its tokens. Each method returns undefined for what is not a type. */
+class TypeReader {
+  readonly #tokens: readonly string[]
+  #at = 0
+
+  constructor(tokens: readonly string[]) {
+    this.#tokens = tokens
   }
-  /** Skips the arguments of `optional`. */
-  const skip = (): boolean => {
-    let open = 0
-    for (; at < tokens.length; at += 1) {
-      const token = tokens[at] ?? ''
-      if ('([{'.includes(token)) open += 1
-      else if (')]}'.includes(token)) open -= 1
-      if (open === 0) return take(')')
-    }
-    return false
+
+  read(): string | undefined {
+    const text = this.#type({ nesting: 0, level: 0, indent: '' })
+    return this.#at === this.#tokens.length ? text : undefined
   }
-  function read(nesting: number, level: number, indent: string): string | undefined {
-    const word = tokens[at] ?? ''
-    if (nesting > deepestType || !/^[a-z]+$/.test(word)) return undefined
-    at += 1
-    if (!take('(')) return word
-    const inner = take('{')
-      ? attributes(nesting, level, indent)
-      : take('[')
-        ? elements(nesting, level, indent)
-        : read(nesting + 1, level, indent)
-    return inner !== undefined && take(')') ? `${word}(${inner})` : undefined
+
+  #type(place: TypePlace): string | undefined {
+    const word = this.#tokens[this.#at] ?? ''
+    if (place.nesting > deepestType || !/^[a-z]+$/.test(word)) return undefined
+    this.#at += 1
+    if (!this.#take('(')) return word
+    const inner = this.#argument(place)
+    return inner !== undefined && this.#take(')') ? `${word}(${inner})` : undefined
   }
-  function elements(nesting: number, level: number, indent: string): string | undefined {
+
+  #argument(place: TypePlace): string | undefined {
+    if (this.#take('{')) return this.#attributes(place)
+    if (this.#take('[')) return this.#elements(place)
+    return this.#type({ ...place, nesting: place.nesting + 1 })
+  }
+
+  #elements(place: TypePlace): string | undefined {
     const all: string[] = []
-    while (!take(']')) {
-      const own = read(nesting + 1, level, indent)
+    while (!this.#take(']')) {
+      const own = this.#type({ ...place, nesting: place.nesting + 1 })
       if (own === undefined) return undefined
       all.push(own)
-      take(',')
+      this.#take(',')
     }
     return `[${all.join(', ')}]`
   }
-  function attributes(nesting: number, level: number, indent: string): string | undefined {
+
+  #attributes({ nesting, level, indent }: TypePlace): string | undefined {
+    const inner = { nesting: nesting + 1, level: level + 1, indent: `${indent}  ` }
     const needed: (readonly [name: string, type: string])[] = []
-    while (!take('}')) {
-      const name = tokens[at] ?? ''
-      at += 1
-      if (!(take('=') || take(':'))) return undefined
-      if (tokens[at] === 'optional') {
-        at += 1
-        if (!skip()) return undefined
+    while (!this.#take('}')) {
+      const name = this.#tokens[this.#at] ?? ''
+      this.#at += 1
+      if (!(this.#take('=') || this.#take(':'))) return undefined
+      if (this.#take('optional')) {
+        if (!this.#skipArguments()) return undefined
       } else {
-        const own = read(nesting + 1, level + 1, `${indent}  `)
+        const own = this.#type(inner)
         if (own === undefined) return undefined
         needed.push([name, own])
       }
-      take(',')
+      this.#take(',')
     }
     if (needed.length === 0) return '{}'
     if (level >= shownLevels) return '{ … }'
@@ -132,8 +145,23 @@ function neededOf(type: string): string | undefined {
     const lines = needed.map(([name, own]) => `${indent}  ${name.padEnd(width)} = ${own}\n`)
     return `{\n${lines.join('')}${indent}}`
   }
-  const text = read(0, 0, '')
-  return at === tokens.length ? text : undefined
+
+  #skipArguments(): boolean {
+    let open = 0
+    for (; this.#at < this.#tokens.length; this.#at += 1) {
+      const token = this.#tokens[this.#at] ?? ''
+      if ('([{'.includes(token)) open += 1
+      else if (')]}'.includes(token)) open -= 1
+      if (open === 0) return this.#take(')')
+    }
+    return false
+  }
+
+  #take(wanted: string): boolean {
+    if (this.#tokens[this.#at] !== wanted) return false
+    this.#at += 1
+    return true
+  }
 }
 
 /** Inputs with what callers must give, as comments. Control characters are left out, so that no line ends its comment. */

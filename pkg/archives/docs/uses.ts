@@ -42,74 +42,112 @@ const lockFile = '.terraform.lock.hcl'
  * none, of `required_providers`. Nothing is evaluated.
  */
 export const readUses = (dir: string): Promise<Uses> =>
-  withHclParser(parserCpuMs, async (parse) => {
-    const problems: DocsProblem[] = []
-    const installed = await installedModules(dir, problems)
-    const locked = await lockedProviders(dir, parse, problems)
-    const uses = [...locked]
-    const known = new Set(locked.map(({ source }) => bareProvider(source)))
-    const folders = [{ path: normalize(dir), key: '' }]
+  withHclParser(parserCpuMs, (parse) => new UsesReader(parse).read(dir))
+
+/** A folder of a configuration. */
+interface Folder {
+  readonly path: string
+  /** Names of the calls that lead to it, with dots between; empty for the root. */
+  readonly key: string
+}
+
+class UsesReader {
+  readonly #parse: ParseHcl
+  readonly #problems: DocsProblem[] = []
+  readonly #uses: Use[] = []
+  /** The providers among the uses. */
+  readonly #providers = new Set<string>()
+  #installed: ReadonlyMap<string, string> = new Map()
+  #filesLeft = maxFiles
+  #isConfiguration = false
+
+  constructor(parse: ParseHcl) {
+    this.#parse = parse
+  }
+
+  async read(dir: string): Promise<Uses> {
+    this.#installed = await installedModules(dir, this.#problems)
+    for (const use of await lockedProviders(dir, this.#parse, this.#problems)) {
+      this.#uses.push(use)
+      this.#providers.add(bareProvider(use.source))
+    }
+    const folders: Folder[] = [{ path: normalize(dir), key: '' }]
     const seen = new Set<string>()
-    let filesLeft = maxFiles
-    let isConfiguration = false
-    for (const { path, key } of folders) {
+    for (const folder of folders) {
+      const { path } = folder
       // Links can lead to a folder again and again.
       const real = await realpath(path).catch(() => resolve(path))
       if (seen.has(real)) continue
       if (seen.size === maxFolders) {
-        problems.push({
+        this.#problems.push({
           message: `${path} and what follows is not read: there are more than ${maxFolders} local modules`,
         })
         break
       }
       seen.add(real)
-      const files = await filesIn(path).catch((error: unknown) => {
-        // Only the root has to be there: a call of a missing folder is a mistake of the configuration.
-        if (key === '') throw error
-        problems.push({ message: messageOf(error) })
-        return []
-      })
-      const read = await parseFolder(files, {
-        read: ({ path: at }) => createReadStream(at),
-        parse,
-        filesLeft,
-      })
-      filesLeft -= read.sources.length + read.problems.length
-      isConfiguration ||= read.sources.length + read.problems.length > 0
-      const { modules, providers } = listsOf(read.sources, (message) =>
-        problems.push({ message: `${path}: ${message}` }),
-      )
-      problems.push(...read.problems)
-      for (const { name, source = '', version } of modules) {
-        const at = key === '' ? name : `${key}.${name}`
-        if (/^\.\.?\//.test(source)) folders.push({ path: join(path, source), key: at })
-        else {
-          uses.push({
-            kind: 'module',
-            name: `module.${at}`,
-            source,
-            constraint: version,
-            installed: installed.get(at),
-            ...placeOf(read.sources, 'module', name, path),
-          })
-        }
-      }
-      for (const { name, source = `hashicorp/${name}`, version } of providers) {
-        if (known.has(bareProvider(source))) continue
-        known.add(bareProvider(source))
-        const place = placeOf(read.sources, '', name, path)
-        uses.push({
-          kind: 'provider',
-          name,
-          source,
-          constraint: version,
-          installed: undefined,
-          ...place,
-        })
-      }
+      folders.push(...(await this.#readFolder(folder)))
     }
-    return { uses, problems, isConfiguration }
-  })
+    return { uses: this.#uses, problems: this.#problems, isConfiguration: this.#isConfiguration }
+  }
+
+  /** @returns the folders of the local modules that it calls */
+  async #readFolder(folder: Folder): Promise<Folder[]> {
+    const { path } = folder
+    const files = await filesIn(path).catch((error: unknown) => {
+      // Only the root has to be there: a call of a missing folder is a mistake of the configuration.
+      if (folder.key === '') throw error
+      this.#problems.push({ message: messageOf(error) })
+      return []
+    })
+    const { sources, problems } = await parseFolder(files, {
+      read: ({ path: at }) => createReadStream(at),
+      parse: this.#parse,
+      filesLeft: this.#filesLeft,
+    })
+    this.#filesLeft -= sources.length + problems.length
+    this.#isConfiguration ||= sources.length + problems.length > 0
+    const { modules, providers } = listsOf(sources, (message) =>
+      this.#problems.push({ message: `${path}: ${message}` }),
+    )
+    this.#problems.push(...problems)
+    const called = this.#addModules(modules, sources, folder)
+    for (const { name, source = `hashicorp/${name}`, version: constraint } of providers) {
+      if (this.#providers.has(bareProvider(source))) continue
+      this.#providers.add(bareProvider(source))
+      const place = placeOf(sources, '', name, path)
+      this.#uses.push({
+        kind: 'provider',
+        name,
+        source,
+        constraint,
+        installed: undefined,
+        ...place,
+      })
+    }
+    return called
+  }
+
+  /** @returns the folders of local modules */
+  #addModules(
+    modules: ReturnType<typeof listsOf>['modules'],
+    sources: readonly ParsedSource[],
+    { path, key }: Folder,
+  ): Folder[] {
+    const called: Folder[] = []
+    for (const { name, source = '', version: constraint } of modules) {
+      const at = key === '' ? name : `${key}.${name}`
+      if (/^\.\.?\//.test(source)) {
+        called.push({ path: join(path, source), key: at })
+        continue
+      }
+      const installed = this.#installed.get(at)
+      const place = placeOf(sources, 'module', name, path)
+      const use = { kind: 'module', name: `module.${at}`, source, constraint, installed } as const
+      this.#uses.push({ ...use, ...place })
+    }
+    return called
+  }
+}
 
 async function filesIn(folder: string) {
   const names = await readdir(folder)

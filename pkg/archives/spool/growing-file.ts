@@ -95,11 +95,39 @@ export class GrowingFile {
    */
   follow(instead: (fromByte: number) => Promise<ByteSource>): ByteSource | undefined {
     if (this.#over && this.#followers === 0) return undefined
+    const own = this.#open()
+    let other: ByteSource | undefined
+    let closed = false
+    return {
+      async read() {
+        if (closed) return undefined
+        if (other === undefined) {
+          try {
+            return await own.read()
+          } catch (error) {
+            if (!hasReason(error, 'DiskFailed')) throw error
+            const opened = await instead(own.position)
+            if (closed) opened.close()
+            other = opened
+          }
+        }
+        return other.read()
+      },
+      close() {
+        if (closed) return
+        closed = true
+        other?.close()
+        own.close()
+      },
+    }
+  }
+
+  /** The bytes of the file as they arrive. Close it once. */
+  #open(): ByteSource & { readonly position: number } {
     this.#followers += 1
     const own: Buffer[] = []
     let turn = 0
     let position = 0
-    let other: ByteSource | undefined
     let reading: Promise<unknown> | undefined
     let closed = false
 
@@ -113,21 +141,6 @@ export class GrowingFile {
       return !closed
     }
 
-    const next = async (): Promise<Uint8Array | undefined> => {
-      if (!(await arrived())) return undefined
-      const wantedBytes = this.#writtenBytes - position
-      own[turn] ??= chunkBuffers.take(this.sizeBytes - position)
-      const buffer = own[turn] as Buffer
-      turn ^= 1
-      reading = this.#file.read(buffer, 0, Math.min(buffer.length, wantedBytes), position)
-      const { bytesRead } = (await reading) as { bytesRead: number }
-      reading = undefined
-      if (bytesRead === 0) throw unavailable('a spooled file was cut short while it was read')
-      position += bytesRead
-      if (position === this.sizeBytes) await this.#checkUntouched()
-      return buffer.subarray(0, bytesRead)
-    }
-
     const giveBack = () => {
       for (const buffer of own.splice(0)) chunkBuffers.giveBack(buffer)
       this.#followers -= 1
@@ -135,24 +148,25 @@ export class GrowingFile {
     }
 
     return {
-      async read() {
-        if (closed) return undefined
-        if (other === undefined) {
-          try {
-            return await next()
-          } catch (error) {
-            if (!hasReason(error, 'DiskFailed')) throw error
-            const opened = await instead(position)
-            if (closed) opened.close()
-            other = opened
-          }
-        }
-        return other.read()
+      get position() {
+        return position
+      },
+      read: async () => {
+        if (!(await arrived())) return undefined
+        const wantedBytes = this.#writtenBytes - position
+        own[turn] ??= chunkBuffers.take(this.sizeBytes - position)
+        const buffer = own[turn] as Buffer
+        turn ^= 1
+        reading = this.#file.read(buffer, 0, Math.min(buffer.length, wantedBytes), position)
+        const { bytesRead } = (await reading) as { bytesRead: number }
+        reading = undefined
+        if (bytesRead === 0) throw unavailable('a spooled file was cut short while it was read')
+        position += bytesRead
+        if (position === this.sizeBytes) await this.#checkUntouched()
+        return buffer.subarray(0, bytesRead)
       },
       close() {
-        if (closed) return
         closed = true
-        other?.close()
         if (reading === undefined) giveBack()
         else reading.then(giveBack, giveBack)
       },

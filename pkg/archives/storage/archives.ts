@@ -6,7 +6,7 @@ import { ArchiveCache, type Origin } from './cache/archive-cache.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import { FirstReads } from './first-reads.ts'
 import { StorageGrants } from './grants.ts'
-import { checkDeadlineMs, createHashing } from './hashing.ts'
+import { checkDeadlineMs, Hashing } from './hashing.ts'
 import { ArchiveReports, HotArchives, VerifiedObjects } from './known-archives.ts'
 import { type ArchiveMetrics, createArchiveMetrics, type Source } from './metrics.ts'
 import { createPlaces, type Place } from './places.ts'
@@ -41,7 +41,7 @@ class ArchiveReader implements Archives {
   readonly #verified: VerifiedObjects
   readonly #reports: ArchiveReports
   readonly #hot: HotArchives
-  readonly #hashing: ReturnType<typeof createHashing>
+  readonly #hashing: Hashing
   readonly #cache: ArchiveCache | undefined
   readonly #firstReads: FirstReads
   #refusal: { readonly atMs: number; readonly message: string } | undefined
@@ -65,7 +65,7 @@ class ArchiveReader implements Archives {
     this.#verified = new VerifiedObjects(rememberedObjects)
     this.#reports = new ArchiveReports(log, this.#metrics, clock)
     this.#hot = new HotArchives(memoryBytes)
-    this.#hashing = createHashing({
+    this.#hashing = new Hashing({
       open: (place, range) => this.#openObject(place, range),
       verified: this.#verified,
       clock,
@@ -118,7 +118,7 @@ class ArchiveReader implements Archives {
       const partBytes = end + 1 - range.start
       const body = checkedBody(part.body, {
         sizeBytes: partBytes,
-        onAbort: (reason, error) => this.#reports.aborted(archive, place, info, reason, error),
+        onAbort: (reason, error) => this.#reports.aborted(archive, place, { info, reason, error }),
       })
       const onBytes = (bytes: number) => this.#metrics.sent(source, bytes)
       return {
@@ -148,10 +148,12 @@ class ArchiveReader implements Archives {
     const granted = await this.#isGranted(archive, place)
     if (granted) await this.#refuseBad(archive, place)
     else await this.#firstReads.confirm(archive, place)
-    const ttlSeconds = granted ? maxTtlSeconds : ungrantedTtlSeconds
-    return presignedUrl(storage, place, this.#options.log, ttlSeconds, (url) =>
-      this.#metrics.timed(place.backend, 'presign', url),
-    )
+    return presignedUrl(storage, {
+      place,
+      mostTtlSeconds: granted ? maxTtlSeconds : ungrantedTtlSeconds,
+      log: this.#options.log,
+      sign: (url) => this.#metrics.timed(place.backend, 'presign', url),
+    })
   }
 
   #stat({ backend, driver, object }: Place): Promise<ObjectInfo> {
@@ -282,7 +284,7 @@ class ArchiveReader implements Archives {
       sizeBytes,
       sha256: known ? undefined : sha256,
       onEnd: () => !known && this.#verified.remember(info, sha256, openedAtMs),
-      onAbort: (reason, error) => this.#reports.aborted(archive, place, info, reason, error),
+      onAbort: (reason, error) => this.#reports.aborted(archive, place, { info, reason, error }),
     })
     return { info, body: checked, source: 'backend' }
   }

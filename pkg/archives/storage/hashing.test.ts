@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bytesOf } from './conformance.fixture.ts'
 import type { OpenObject } from './driver.ts'
 import { createFilesystemDriver } from './file/filesystem.ts'
-import { createHashing } from './hashing.ts'
+import { Hashing } from './hashing.ts'
 import { VerifiedObjects } from './known-archives.ts'
 import type { Place } from './places.ts'
 import { openVerified } from './verified-reading.ts'
@@ -33,7 +33,7 @@ function requests() {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const verified = new VerifiedObjects(10)
   const opened: OpenObject[] = []
-  const hashing = createHashing({
+  const hashing = new Hashing({
     open: async ({ driver, object }) => {
       const { info, body } = await driver.open(object)
       const isFirst = opened.length === 0
@@ -81,7 +81,7 @@ describe('a reading that no request waits for', () => {
   function slowHashing() {
     const from: number[] = []
     const waiting: (() => void)[] = []
-    const hashing = createHashing({
+    const hashing = new Hashing({
       open: async ({ driver, object }, rest) => {
         from.push(rest?.start ?? 0)
         const { info, body } = await driver.open(object, rest)
@@ -147,7 +147,7 @@ describe('a reading that no request waits for', () => {
 
 it('refuses an object that is too large to read for strangers', async () => {
   const { driver } = place
-  const hashing = createHashing({
+  const hashing = new Hashing({
     open: async (at) => {
       const { info, body } = await driver.open(at.object)
       return { info: { ...info, sizeBytes: 5 * 2 ** 30 }, body }

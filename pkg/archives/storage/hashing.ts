@@ -16,6 +16,8 @@ const longestMs = 30 * 60_000
 /** Readings that stopped and can go on, of some hundred bytes each. */
 const maxStopped = 1000
 
+const defaultStepBytes = 64 * 2 ** 20
+
 /** A reading that requests wait for. */
 interface SharedReading {
   waiting: number
@@ -24,82 +26,82 @@ interface SharedReading {
 }
 
 interface HashingOptions extends ResumableHashOptions {
-  /** Default 64 MiB. */
+  /** Default: {@link defaultStepBytes} */
   readonly stepBytes?: number
 }
 
 /** Digests of whole objects. An object that was read is remembered as verified. */
-export function createHashing(options: HashingOptions) {
-  const { clock, stepBytes = 64 * 2 ** 20 } = options
-  const background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })
-  const requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200, busy })
-  const running = new Map<string, SharedReading>()
-  const stopped = new LRUCache<string, ResumableHash>({ max: maxStopped })
+export class Hashing {
+  readonly #options: HashingOptions
+  readonly #background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })
+  readonly #requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200, busy })
+  readonly #running = new Map<string, SharedReading>()
+  readonly #stopped = new LRUCache<string, ResumableHash>({ max: maxStopped })
 
-  function begin(key: string, place: Place, owner: string): SharedReading {
-    const reading = stopped.get(key) ?? new ResumableHash(options, place)
-    stopped.delete(key)
-    const shared: SharedReading = {
-      waiting: 0,
-      done: requested(owner, () =>
-        reading.read(boundsOf({ clock, stepBytes, isWaitedFor: () => shared.waiting > 0 })),
-      ),
-    }
-    running.set(key, shared)
-    void shared.done
-      .then(
-        (digest) => digest === undefined && reading.canGoOn && stopped.set(key, reading),
-        () => undefined,
-      )
-      .finally(() => running.delete(key))
-    return shared
+  constructor(options: HashingOptions) {
+    this.#options = options
   }
 
-  return {
-    /** Two at a time. Others wait, and the caller has to limit them. @throws the signal's reason, once it is aborted */
-    async digest(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
-      const mayGoOn = (): boolean => {
-        signal?.throwIfAborted()
-        return true
-      }
-      const digest = await background(async () => {
-        signal?.throwIfAborted()
-        return new ResumableHash(options, place).read(mayGoOn)
-      })
-      return digest as ArchiveDigest
-    },
+  /** Two at a time. Others wait, and the caller has to limit them. @throws the signal's reason, once it is aborted */
+  async digest(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
+    const mayGoOn = (): boolean => {
+      signal?.throwIfAborted()
+      return true
+    }
+    const digest = await this.#background(async () => {
+      signal?.throwIfAborted()
+      return new ResumableHash(this.#options, place).read(mayGoOn)
+    })
+    return digest as ArchiveDigest
+  }
 
-    /**
-     * Reads an object once for all concurrent requests. A request waits for at most 25 s.
-     *
-     * @param owner of the archive: large archives of one owner never delay those of another
-     * @param seen the object when the request looked at it: the request never joins the reading of an older object
-     */
-    async sharedDigest(
-      place: Place,
-      owner: string,
-      { fingerprint }: ObjectInfo,
-    ): Promise<ArchiveDigest> {
-      const key = JSON.stringify([owner, place.key, fingerprint])
-      const shared = running.get(key) ?? begin(key, place, owner)
-      shared.waiting += 1
-      try {
-        const digest = await withDeadline(shared.done, checkDeadlineMs, checking)
-        if (digest === undefined) throw unavailable(checking)
-        return digest
-      } finally {
-        shared.waiting -= 1
-      }
-    },
+  /**
+   * Reads an object once for all concurrent requests. A request waits for at most 25 s.
+   *
+   * @param owner of the archive: large archives of one owner never delay those of another
+   * @param seen the object when the request looked at it: the request never joins the reading of an older object
+   */
+  async sharedDigest(
+    place: Place,
+    owner: string,
+    { fingerprint }: ObjectInfo,
+  ): Promise<ArchiveDigest> {
+    const key = JSON.stringify([owner, place.key, fingerprint])
+    const shared = this.#running.get(key) ?? this.#begin(key, place, owner)
+    shared.waiting += 1
+    try {
+      const digest = await withDeadline(shared.done, checkDeadlineMs, checking)
+      if (digest === undefined) throw unavailable(checking)
+      return digest
+    } finally {
+      shared.waiting -= 1
+    }
+  }
+
+  #begin(key: string, place: Place, owner: string): SharedReading {
+    const reading = this.#stopped.get(key) ?? new ResumableHash(this.#options, place)
+    this.#stopped.delete(key)
+    const isWaitedFor = () => shared.waiting > 0
+    const shared: SharedReading = {
+      waiting: 0,
+      done: this.#requested(owner, () => reading.read(boundsOf(this.#options, isWaitedFor))),
+    }
+    this.#running.set(key, shared)
+    void shared.done
+      .then(
+        (digest) => digest === undefined && reading.canGoOn && this.#stopped.set(key, reading),
+        () => undefined,
+      )
+      .finally(() => this.#running.delete(key))
+    return shared
   }
 }
 
 /** Bounds what strangers can make a server read. A reading that no request waits for stops after its next step. */
-function boundsOf({
-  clock,
-  stepBytes,
-  isWaitedFor,
-}: Required<Pick<HashingOptions, 'clock' | 'stepBytes'>> & { isWaitedFor: () => boolean }) {
+function boundsOf(
+  { clock, stepBytes = defaultStepBytes }: HashingOptions,
+  isWaitedFor: () => boolean,
+) {
   const endsAtMs = clock() + longestMs
   let next = stepBytes
   return (readBytes: number, sizeBytes: number): boolean => {

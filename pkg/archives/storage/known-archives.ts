@@ -77,6 +77,12 @@ interface BadArchive {
   reviewedMs: number
 }
 
+interface Abort {
+  readonly info: ObjectInfo
+  readonly reason: AbortReason
+  readonly error: unknown
+}
+
 /** Logs and counts archives that fail their checks, and remembers wrong ones for a minute so that they are not read again. */
 export class ArchiveReports {
   readonly #log: Logger
@@ -91,15 +97,10 @@ export class ArchiveReports {
     this.#bad = new Bounded({ maxEntries: maxRemembered, clock })
   }
 
-  aborted(
-    archive: Archive,
-    place: Place,
-    { fingerprint }: ObjectInfo,
-    reason: AbortReason,
-    err: unknown,
-  ): void {
+  aborted(archive: Archive, place: Place, { info, reason, error: err }: Abort): void {
     const { label, sha256 } = archive
     const { backend } = place
+    const { fingerprint } = info
     this.#metrics.aborted(backend, reason)
     if (reason === 'ChecksumMismatch' || reason === 'Truncated') {
       const untilMs = this.#clock() + badForMs
@@ -115,7 +116,7 @@ export class ArchiveReports {
   /** The error of an archive that is known to be wrong before a byte of it was sent. */
   wrong(archive: Archive, place: Place, info: ObjectInfo): RegistryError {
     const error = mismatch()
-    this.aborted(archive, place, info, 'ChecksumMismatch', error)
+    this.aborted(archive, place, { info, reason: 'ChecksumMismatch', error })
     return error
   }
 

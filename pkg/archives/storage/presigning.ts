@@ -13,20 +13,24 @@ export function ttlSecondsOf(ttl: string | undefined): number {
   return Math.min(Math.max(Math.floor(secondsOf(ttl)), 1), maxTtlSeconds)
 }
 
+interface Presigning {
+  readonly place: Place
+  /** Limits the ttl of the storage config. */
+  readonly mostTtlSeconds: number
+  readonly log: Logger
+  /** Measures the request to the backend. */
+  readonly sign: (url: Promise<string>) => Promise<string>
+}
+
 /**
  * The URL to redirect a client to. Undefined if the server streams the archive itself: presigning is off, or it failed
  * and the fallback is allowed.
  *
- * @param mostTtlSeconds limits the ttl of the storage config
- * @param sign measures the request to the backend
  * @throws RegistryError NotConfigured if the backend cannot presign, BadGateway or GatewayTimeout if it fails
  */
 export async function presignedUrl(
   { presign: config }: StorageConfig,
-  place: Place,
-  log: Logger,
-  mostTtlSeconds: number,
-  sign: (url: Promise<string>) => Promise<string>,
+  { place, mostTtlSeconds, log, sign }: Presigning,
 ): Promise<string | undefined> {
   if (config?.enabled !== true) return undefined
   const mayFallBack = config.fallbackToProxy ?? true

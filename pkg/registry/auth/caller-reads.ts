@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import * as z from 'zod'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
-import { createPool, discard, type Pool, readBounded, type Trust } from '../../base/http/http.ts'
+import { createPool, discard, type Pool, readBounded } from '../../base/http/http.ts'
 import type { ClusterCredentials } from './caller-kubeconfig.ts'
 import { Refusal } from './refusal.ts'
 
@@ -81,13 +81,13 @@ export class CallerReads {
     const address = await this.#address()
     const { cert, key } = credentials
     if (cert === undefined || key === undefined) {
-      return send(this.#pool, address, {}, credentials, asked)
+      return send(this.#pool, address, credentials, asked)
     }
     checkKey(key)
     // A connection belongs to the caller whose certificate opened it, so it is closed after the request.
     const pool = createPool(bounds)
     try {
-      return await send(pool, address, { cert, key }, credentials, asked)
+      return await send(pool, address, credentials, asked)
     } finally {
       await pool.close()
     }
@@ -121,13 +121,13 @@ function unusable(): Refusal {
 async function send(
   pool: Pool,
   { server, ca, servername, rejectUnauthorized, proxyUrl }: ClusterAddress,
-  own: Pick<Trust, 'cert' | 'key'>,
-  { token }: ClusterCredentials,
+  { cert, key, token }: ClusterCredentials,
   asked: ClusterQuestion,
 ): Promise<ClusterAnswer> {
   const review = typeof asked === 'string' ? undefined : reviewOf(asked)
   const path = review?.path ?? (asked as string)
   const { origin, pathname } = new URL(server)
+  const own = cert !== undefined && key !== undefined && { cert, key }
   const trust = { ...(ca !== undefined && { ca }), ...own, servername, rejectUnauthorized }
   try {
     const { status, body } = await pool.send(

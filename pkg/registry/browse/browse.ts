@@ -68,16 +68,7 @@ export function createBrowse(options: BrowseOptions): {
       })
     })
   }
-  // Pages of other sites send no token, so badges show public resources only.
-  const badgeView = catalog.model.views[isOpen(options) ? 'all' : 'public']
-  get(routes, prefix, badgePattern, (c) => {
-    const { namespace, kind, file } = c.req.param()
-    const known = kindName.safeParse(kind).data
-    if (known !== undefined) note(c, { namespace, kind: kindOf[known] })
-    return new Response(badgeOf(catalog, badgeView, { namespace, kind, file }), {
-      headers: badgeHeaders,
-    })
-  })
+  mountBadges(routes, options)
   const describe = () => ({ body: JSON.stringify(openApiDocument()), revision: () => 0 })
   let document: ReadyAnswer | undefined
   get(routes, prefix, '/openapi.json', (c) => {
@@ -101,6 +92,20 @@ export function createBrowse(options: BrowseOptions): {
       return answer
     },
   }
+}
+
+function mountBadges(routes: Hono<ServingEnv>, options: BrowseOptions): void {
+  const { catalog } = options
+  // Pages of other sites send no token, so badges show public resources only.
+  const view = catalog.model.views[isOpen(options) ? 'all' : 'public']
+  get(routes, prefix, badgePattern, (c) => {
+    const { namespace, kind, file } = c.req.param()
+    const known = kindName.safeParse(kind).data
+    if (known !== undefined) note(c, { namespace, kind: kindOf[known] })
+    return new Response(badgeOf(catalog, view, { namespace, kind, file }), {
+      headers: badgeHeaders,
+    })
+  })
 }
 
 /** Converts what a caller may see to a view of the catalog. */

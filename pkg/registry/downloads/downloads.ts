@@ -13,6 +13,7 @@ import { Journal, type JournalLimits } from './journal.ts'
 import { Journals } from './journals.ts'
 import { createMeters, reportDrops } from './metrics.ts'
 import { SqliteStore } from './sqlite-store.ts'
+import type { CountStore } from './store.ts'
 import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
 
 export type { ConsumerUse, CountedDownload, DownloadEvent, HourlyCount } from './event.ts'
@@ -80,6 +81,11 @@ const defaultLimits: DownloadLimits = {
   maxQueueBytes: 256 * 1024 * 1024,
 }
 
+function openStore(of: DownloadsOptions['store'], clock: Clock): CountStore {
+  if ('path' in of) return new SqliteStore({ path: of.path, clock })
+  return new ValkeyStore({ address: of.valkey, password: of.password, clock })
+}
+
 /**
  * Counts each download exactly once, even after crashes. An event goes to a journal on disk, from there in batches to the
  * store, and back as a count to the sink. While the store is unavailable, events are queued and the sink keeps its counts.
@@ -91,14 +97,7 @@ export function createDownloads(options: DownloadsOptions): DownloadCounter {
   const meters = createMeters(metrics)
   const onDropped = reportDrops(meters.dropped, log, clock)
 
-  const store =
-    'path' in options.store
-      ? new SqliteStore({ path: options.store.path, clock })
-      : new ValkeyStore({
-          address: options.store.valkey,
-          password: options.store.password,
-          clock,
-        })
+  const store = openStore(options.store, clock)
   const id = randomUUID()
   const own = new Journal({
     id,

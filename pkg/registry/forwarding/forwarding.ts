@@ -70,60 +70,7 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
     const client = hash('sha256', c.req.header('authorization') ?? '')
     return proxy.forward(c, { client })
   }
-  /** Passes an answer on as soon as this server has read the version. */
-  const served = async (
-    c: Context<ServingEnv>,
-    answer: Response,
-    rowsOf: () => readonly VersionRow[],
-  ): Promise<Response> => {
-    if (!answer.ok) return answer
-    const body = (await answer.json()) as AnsweredVersion
-    const waits = c.req.query('wait') !== 'false'
-    const untilMs = performance.now() + (waits ? servedMs : 0)
-    for (;;) {
-      const rows = rowsOf()
-      const archives = (body.archives ?? [{}]).map(({ os, arch }) =>
-        rows.filter((row) => os === undefined || (row.os === os && row.arch === arch)),
-      )
-      if (archives.every((found) => found.some(isServed))) {
-        return json(answer.status, body)
-      }
-      // Stored, and not served for a reason that the publisher has to know, such as a policy.
-      const held = archives.find((found) => found.length > 0 && !found.some(mayBeServed))?.[0]
-      if (held !== undefined) return json(202, { ...body, unserved: held.unserved })
-      if (performance.now() >= untilMs) return json(202, body)
-      await sleep(lookAgainMs)
-    }
-  }
-  const moduleRoute = `${prefix}/modules/:namespace/:name/:system/:version` as const
-  routes.put(moduleRoute, async (c) => {
-    const { namespace, name, system, version } = c.req.param()
-    note(c, { route: moduleRoute, namespace, kind: 'Module', name, version })
-    const number = normalizeVersion(version)
-    return served(
-      c,
-      await forward(c),
-      () => catalog.parentAt('Module', namespace, name, system)?.rowsOf(number) ?? [],
-    )
-  })
-  const releaseRoute = `${prefix}/providers/:namespace/:type/:version` as const
-  const finishRoute = `${releaseRoute}/finish` as const
-  routes.post(finishRoute, async (c) => {
-    const { namespace, type, version } = c.req.param()
-    note(c, { route: finishRoute, namespace, kind: 'Provider', name: type, version })
-    const number = normalizeVersion(version)
-    return served(
-      c,
-      await forward(c),
-      () => catalog.parentAt('Provider', namespace, type)?.rowsOf(number) ?? [],
-    )
-  })
-  const fileRoute = `${releaseRoute}/:file` as const
-  routes.put(fileRoute, (c) => {
-    const { namespace, type, version } = c.req.param()
-    note(c, { route: fileRoute, namespace, kind: 'Provider', name: type, version })
-    return forward(c)
-  })
+  mountPublishing(routes, forward, { catalog, servedMs })
   routes.post(hookRoute, (c) => {
     const { provider, namespace, name } = c.req.param()
     note(c, { route: hookRoute, namespace })
@@ -135,6 +82,64 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
     async close() {
       await Promise.all([proxy.close(), hooks.close()])
     },
+  }
+}
+
+/** Adds the routes with which publishers store versions, each answered once this server has read the version. */
+function mountPublishing(
+  routes: Hono<ServingEnv>,
+  forward: (c: Context<ServingEnv>) => Promise<Response>,
+  { catalog, servedMs }: Required<Pick<ForwardingOptions, 'catalog' | 'servedMs'>>,
+): void {
+  const moduleRoute = `${prefix}/modules/:namespace/:name/:system/:version` as const
+  routes.put(moduleRoute, async (c) => {
+    const { namespace, name, system, version } = c.req.param()
+    note(c, { route: moduleRoute, namespace, kind: 'Module', name, version })
+    const rowsOf = () =>
+      catalog.parentAt('Module', namespace, name, system)?.rowsOf(normalizeVersion(version)) ?? []
+    return served(c, await forward(c), rowsOf, servedMs)
+  })
+  const releaseRoute = `${prefix}/providers/:namespace/:type/:version` as const
+  const finishRoute = `${releaseRoute}/finish` as const
+  routes.post(finishRoute, async (c) => {
+    const { namespace, type, version } = c.req.param()
+    note(c, { route: finishRoute, namespace, kind: 'Provider', name: type, version })
+    const rowsOf = () =>
+      catalog.parentAt('Provider', namespace, type)?.rowsOf(normalizeVersion(version)) ?? []
+    return served(c, await forward(c), rowsOf, servedMs)
+  })
+  const fileRoute = `${releaseRoute}/:file` as const
+  routes.put(fileRoute, (c) => {
+    const { namespace, type, version } = c.req.param()
+    note(c, { route: fileRoute, namespace, kind: 'Provider', name: type, version })
+    return forward(c)
+  })
+}
+
+/** Passes an answer on as soon as this server has read the version, or after `servedMs`. */
+async function served(
+  c: Context<ServingEnv>,
+  answer: Response,
+  rowsOf: () => readonly VersionRow[],
+  servedMs: number,
+): Promise<Response> {
+  if (!answer.ok) return answer
+  const body = (await answer.json()) as AnsweredVersion
+  const waits = c.req.query('wait') !== 'false'
+  const untilMs = performance.now() + (waits ? servedMs : 0)
+  for (;;) {
+    const rows = rowsOf()
+    const archives = (body.archives ?? [{}]).map(({ os, arch }) =>
+      rows.filter((row) => os === undefined || (row.os === os && row.arch === arch)),
+    )
+    if (archives.every((found) => found.some(isServed))) {
+      return json(answer.status, body)
+    }
+    // Stored, and not served for a reason that the publisher has to know, such as a policy.
+    const held = archives.find((found) => found.length > 0 && !found.some(mayBeServed))?.[0]
+    if (held !== undefined) return json(202, { ...body, unserved: held.unserved })
+    if (performance.now() >= untilMs) return json(202, body)
+    await sleep(lookAgainMs)
   }
 }
 

@@ -7,51 +7,51 @@ import { RegistryError } from '../../base/errors/errors.ts'
 import { matchesEtag, type ServingEnv } from '../../base/serving/serving.ts'
 import type { RegistryOptions } from './options.ts'
 
+/** An archive that a client asks for. */
+export interface AskedArchive {
+  readonly archives: RegistryOptions['archives']
+  readonly archive: Archive
+  /** Whether a GET may be sent on to the storage; HEAD never is, as a URL signed for GET refuses it. */
+  readonly mayPresign: boolean
+  /** Called when a client was given all of the archive, or a URL of it. */
+  readonly onWhole?: () => void
+}
+
 /**
  * Answers GET and HEAD for an archive, whole or a range of it, with 304 if the client has it already. The ETag is the
  * digest, so it never names other bytes.
- *
- * @param onWhole called when a client was given all of the archive, or a URL of it
- * @param mayPresign whether a GET may be sent on to the storage; HEAD never is, as a URL signed for GET refuses it
  */
 export function archiveResponse(
   c: Context<ServingEnv>,
-  archives: RegistryOptions['archives'],
-  archive: Archive,
-  mayPresign: boolean,
-  onWhole: () => void = () => {},
+  asked: AskedArchive,
 ): Response | Promise<Response> {
+  const { archive, mayPresign } = asked
   const etag = etagOf(archive.sha256)
   if (matchesEtag(c.req.header('if-none-match'), etag)) {
     return new Response(null, { status: 304, headers: { ...sharedHeaders, ETag: etag } })
   }
-  const headers = { ...archiveHeaders(archive.location.fileName), ETag: etag }
-  if (c.req.method === 'HEAD') return headResponse(c, archives, archive, headers, etag)
-  const presigns = mayPresign && archive.location.storage.presign?.enabled === true
   const range = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
-  if (presigns) return redirectOr(archives, archive, onWhole, () => bytesResponse(range))
-  return bytesResponse(range)
-
-  function bytesResponse(wanted: string | undefined): Response | Promise<Response> {
-    const bytes = wanted === undefined ? archives.inMemory(archive.sha256) : undefined
-    if (bytes === undefined) return storedResponse(c, archives, archive, headers, wanted, onWhole)
-    const outgoing = c.env?.outgoing
-    if (outgoing === undefined) onWhole()
-    else outgoing.once('finish', onWhole)
-    const whole = { ...headers, 'Content-Length': String(bytes.length) }
-    return new Response(bytes, { headers: whole })
-  }
+  if (c.req.method === 'HEAD') return headResponse(asked, range)
+  const presigns = mayPresign && archive.location.storage.presign?.enabled === true
+  return presigns ? redirectOrBytes(c, asked, range) : bytesResponse(c, asked, range)
 }
 
-async function redirectOr(
-  archives: RegistryOptions['archives'],
-  archive: Archive,
-  onWhole: () => void,
-  otherwise: () => Response | Promise<Response>,
+async function headResponse(
+  { archives, archive }: AskedArchive,
+  wanted: string | undefined,
 ): Promise<Response> {
-  const url = await archives.presign(archive)
-  if (url === undefined) return otherwise()
-  onWhole()
+  const sizeBytes = await archives.sizeOf(archive)
+  return new Response(null, headOf(archive, sizeBytes, partOf(wanted, sizeBytes)))
+}
+
+async function redirectOrBytes(
+  c: Context<ServingEnv>,
+  asked: AskedArchive,
+  wanted: string | undefined,
+): Promise<Response> {
+  const url = await asked.archives.presign(asked.archive)
+  if (url === undefined) return bytesResponse(c, asked, wanted)
+  asked.onWhole?.()
   // The URL gives access to the archive, for a while: caches must not keep it.
   return new Response(null, {
     status: 307,
@@ -59,32 +59,31 @@ async function redirectOr(
   })
 }
 
-async function headResponse(
+/** From memory if a small archive is there, otherwise from storage. */
+function bytesResponse(
   c: Context<ServingEnv>,
-  archives: RegistryOptions['archives'],
-  archive: Archive,
-  headers: Record<string, string>,
-  etag: string,
-): Promise<Response> {
-  const sizeBytes = await archives.sizeOf(archive)
-  const wanted = isCurrent(c.req.header('if-range'), etag) ? c.req.header('range') : undefined
-  const range = partOf(wanted, sizeBytes)
-  return new Response(null, headOf(headers, sizeBytes, range))
+  asked: AskedArchive,
+  wanted: string | undefined,
+): Response | Promise<Response> {
+  const { archives, archive, onWhole = () => {} } = asked
+  const bytes = wanted === undefined ? archives.inMemory(archive.sha256) : undefined
+  if (bytes === undefined) return storedResponse(c, asked, wanted)
+  const outgoing = c.env?.outgoing
+  if (outgoing === undefined) onWhole()
+  else outgoing.once('finish', onWhole)
+  return new Response(bytes, headOf(archive, bytes.length))
 }
 
 async function storedResponse(
   c: Context<ServingEnv>,
-  archives: RegistryOptions['archives'],
-  archive: Archive,
-  headers: Record<string, string>,
+  { archives, archive, onWhole }: AskedArchive,
   wanted: string | undefined,
-  onWhole: () => void,
 ): Promise<Response> {
   const part = wanted === undefined ? undefined : partOf(wanted, await archives.sizeOf(archive))
   const { sizeBytes, range, body } = await archives.open(archive, part)
   const isWhole = range === undefined || (range.start === 0 && range.end === sizeBytes - 1)
   const onSent = isWhole ? onWhole : undefined
-  return bodyResponse(body, headOf(headers, sizeBytes, range), c.env?.outgoing, onSent)
+  return bodyResponse(body, headOf(archive, sizeBytes, range), c.env?.outgoing, onSent)
 }
 
 /** @throws RegistryError RangeNotSatisfiable */
@@ -99,7 +98,8 @@ function partOf(wanted: string | undefined, sizeBytes: number): ByteRange | unde
   )
 }
 
-function headOf(headers: Record<string, string>, sizeBytes: number, range?: ByteRange) {
+function headOf(archive: Archive, sizeBytes: number, range?: ByteRange) {
+  const headers = { ...archiveHeaders(archive.location.fileName), ETag: etagOf(archive.sha256) }
   if (range === undefined) {
     return { status: 200, headers: { ...headers, 'Content-Length': String(sizeBytes) } }
   }

@@ -168,7 +168,11 @@ export function moduleArchiveEndpoints(
         const { fileChecksum, version } = c.req.query()
         const rows = findModuleArchives(catalog, { backend, segments, fileChecksum, version })
         return firstGood(rows, (row) => {
-          const response = archiveResponse(c, archives, named(c, row), presignModules)
+          const response = archiveResponse(c, {
+            archives,
+            archive: named(c, row),
+            mayPresign: presignModules,
+          })
           // An answer that needs no waiting and is not a 304 comes from memory.
           const isReady = response instanceof Response && response.status === 200
           if (isReady && version !== undefined) ready.remember(c.env?.incoming?.url, row)
@@ -195,9 +199,13 @@ export function providerArchiveEndpoint(options: RegistryOptions): Endpoint {
     },
     digestOf: (row) => row.sha256,
     answer(row, c) {
-      // A redirect to storage counts, because the server does not see what follows.
-      const count = () => options.onDownload?.(downloadOf(row, c))
-      return archiveResponse(c, options.archives, named(c, row), true, count)
+      return archiveResponse(c, {
+        archives: options.archives,
+        archive: named(c, row),
+        mayPresign: true,
+        // A redirect to storage counts, because the server does not see what follows.
+        onWhole: () => options.onDownload?.(downloadOf(row, c)),
+      })
     },
   })
 }

@@ -106,36 +106,57 @@ interface KnownUrl extends PlainRoute<Endpoint> {
   readonly namesArchive: boolean
 }
 
+/** The endpoints and parents of URLs, found once for as long as they are the same. */
+class KnownUrls {
+  readonly #plain: PlainRoutes<Endpoint>
+  readonly #options: RegistryOptions
+  readonly #known = new CappedMap<string, KnownUrl>(maxUrls)
+
+  constructor(plain: PlainRoutes<Endpoint>, options: RegistryOptions) {
+    this.#plain = plain
+    this.#options = options
+  }
+
+  find(url: string): KnownUrl | undefined {
+    const seen = this.#known.get(url)
+    if (seen !== undefined && this.#isCurrent(seen)) return seen
+    const route = this.#plain.find(url.replace(digestQuery, ''))
+    if (route === undefined) return undefined
+    const { target } = route
+    const parent = target.kind && parentOf(this.#options, target.kind, route.path)
+    const isNamed = target.digestOf !== undefined && namesArchive({ url, parent }, this.#options)
+    return { ...route, parent, resource: parent?.resource, namesArchive: isNamed }
+  }
+
+  remember(url: string, found: KnownUrl): void {
+    if (this.#known.get(url) === found) return
+    const { parent, path } = found
+    // Only the address that is the parent's own name stays with it: a config's name can move to another parent.
+    const isOwnName = parent === undefined || parent.name === nameIn(path)
+    if (!isOwnName || url.length > maxCharacters) return
+    this.#known.set(url, found)
+  }
+
+  #isCurrent({ parent, resource }: KnownUrl): boolean {
+    if (parent === undefined) return true
+    const { modules, providers } = this.#options.catalog
+    const named = parent.kind === 'Module' ? modules : providers
+    return parent.resource === resource && named.get(parent.namespace)?.get(parent.name) === parent
+  }
+}
+
 /** Finds answers for which nothing has to be waited for; everything else, such as an error, is left to the app. */
 function readyAnswers(
   plain: PlainRoutes<Endpoint>,
   archives: ReadyArchives,
   options: RegistryOptions,
 ): Hot {
-  const { catalog, auth } = options
-  const known = new CappedMap<string, KnownUrl>(maxUrls)
-
-  const find = (url: string): KnownUrl | undefined => {
-    const seen = known.get(url)
-    if (seen !== undefined && isCurrent(seen)) return seen
-    const route = plain.find(url.replace(digestQuery, ''))
-    if (route === undefined) return undefined
-    const { target } = route
-    const parent = target.kind && parentOf(options, target.kind, route.path)
-    const isNamed = target.digestOf !== undefined && namesArchive({ url, parent }, options)
-    return { ...route, parent, resource: parent?.resource, namesArchive: isNamed }
-  }
-
-  const isCurrent = ({ parent, resource }: KnownUrl): boolean => {
-    if (parent === undefined) return true
-    const named = parent.kind === 'Module' ? catalog.modules : catalog.providers
-    return parent.resource === resource && named.get(parent.namespace)?.get(parent.name) === parent
-  }
-
+  const { auth } = options
+  const urls = new KnownUrls(plain, options)
   return (request) => {
     const { url } = request
     if (url.startsWith(archivePrefix)) return archives.find(request)
-    const found = find(url)
+    const found = urls.find(url)
     if (found === undefined) return undefined
     const { target: endpoint, path, parent } = found
     if (endpoint.kind !== undefined && parent === undefined) {
@@ -161,19 +182,11 @@ function readyAnswers(
       if (answer === undefined) return undefined
       // Otherwise the app counts the caller.
       reader?.count()
-      if (known.get(url) !== found) remember(url, found)
+      urls.remember(url, found)
       return answer
     } catch {
       // The app finds the same error again, and answers with it.
       return undefined
     }
-  }
-
-  function remember(url: string, found: KnownUrl): void {
-    const { parent, path } = found
-    // Only the address that is the parent's own name stays with it: a config's name can move to another parent.
-    const isOwnName = parent === undefined || parent.name === nameIn(path)
-    if (!isOwnName || url.length > maxCharacters) return
-    known.set(url, found)
   }
 }

@@ -48,66 +48,77 @@ export function createAzureStores(
 
   return ({ accountName, accountUrl }) => {
     const url = accountName === keyed ? undefined : checkedUrl(accountName, accountUrl)
-    let loading: Promise<AccountAccess> | undefined
-    const access = () =>
-      (loading ??=
-        url === undefined
-          ? openWithKey(settings.connectionString ?? '')
-          : openWithToken(url)).catch((error: unknown) => {
-        loading = undefined
-        throw error
-      })
-
+    const access = accountAccess(() =>
+      url === undefined ? openWithKey(settings.connectionString ?? '') : openWithToken(url),
+    )
     return (container) => {
       if (!/^(?!.*--)[a-z0-9$][a-z0-9-]{1,61}[a-z0-9]$/.test(container)) {
         throw notFound('there is no such archive in storage: its container has no valid name')
       }
-      const authorized = async (object: string, permission: Permission): Promise<StoreRequest> => {
-        const { service, token, sign } = await access()
-        if (token === undefined) {
-          return { url: await sign(container, object, ownTtlSeconds, permission) }
-        }
-        const { url: plain } = service.getContainerClient(container).getBlobClient(object)
-        const authorization = `Bearer ${await token()}`
-        return { url: plain, headers: { authorization, 'x-ms-version': apiVersion } }
-      }
-      return {
-        backend: 'azure',
-        name: `${accountName}/${container}`,
-        credentialsAdvice: advice,
-        request: (method, object) => authorized(object, method === 'DELETE' ? 'd' : 'r'),
-        presign: async (object, ttlSeconds) =>
-          (await access()).sign(container, object, ttlSeconds, 'r'),
-        writing: {
-          method: 'PUT',
-          async put(object, { conditional }) {
-            const request = await authorized(object, 'w')
-            const kind = { 'x-ms-blob-type': 'BlockBlob' }
-            const condition = conditional ? { 'if-none-match': '*' } : {}
-            return { ...request, headers: { ...request.headers, ...kind, ...condition } }
-          },
-          async *list(prefix) {
-            const blobs = (await access()).service.getContainerClient(container)
-            const pages = blobs.listBlobsFlat({ prefix }).byPage({ maxPageSize: 1000 })
-            try {
-              for await (const { segment } of pages) {
-                yield segment.blobItems.map(({ name, properties }) => ({
-                  object: name,
-                  sizeBytes: properties.contentLength ?? 0,
-                  changedAtMs: properties.lastModified.getTime(),
-                }))
-              }
-            } catch (error) {
-              // No archive of this module or provider was stored yet.
-              if ((error as { code?: unknown }).code !== 'ContainerNotFound') throw error
-            }
-          },
-          async create() {
-            await (await access()).service.getContainerClient(container).createIfNotExists()
-          },
-        },
-      }
+      return containerStore(access, accountName, container)
     }
+  }
+}
+
+/** Opens an account once, and again after a failure. */
+function accountAccess(open: () => Promise<AccountAccess>): () => Promise<AccountAccess> {
+  let loading: Promise<AccountAccess> | undefined
+  return () =>
+    (loading ??= open()).catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
+}
+
+function containerStore(
+  access: () => Promise<AccountAccess>,
+  accountName: string,
+  container: string,
+): RemoteStore {
+  const authorized = async (object: string, permission: Permission): Promise<StoreRequest> => {
+    const { service, token, sign } = await access()
+    if (token === undefined) {
+      return { url: await sign(container, object, ownTtlSeconds, permission) }
+    }
+    const { url: plain } = service.getContainerClient(container).getBlobClient(object)
+    const authorization = `Bearer ${await token()}`
+    return { url: plain, headers: { authorization, 'x-ms-version': apiVersion } }
+  }
+  return {
+    backend: 'azure',
+    name: `${accountName}/${container}`,
+    credentialsAdvice: advice,
+    request: (method, object) => authorized(object, method === 'DELETE' ? 'd' : 'r'),
+    presign: async (object, ttlSeconds) =>
+      (await access()).sign(container, object, ttlSeconds, 'r'),
+    writing: {
+      method: 'PUT',
+      async put(object, { conditional }) {
+        const request = await authorized(object, 'w')
+        const kind = { 'x-ms-blob-type': 'BlockBlob' }
+        const condition = conditional ? { 'if-none-match': '*' } : {}
+        return { ...request, headers: { ...request.headers, ...kind, ...condition } }
+      },
+      async *list(prefix) {
+        const blobs = (await access()).service.getContainerClient(container)
+        const pages = blobs.listBlobsFlat({ prefix }).byPage({ maxPageSize: 1000 })
+        try {
+          for await (const { segment } of pages) {
+            yield segment.blobItems.map(({ name, properties }) => ({
+              object: name,
+              sizeBytes: properties.contentLength ?? 0,
+              changedAtMs: properties.lastModified.getTime(),
+            }))
+          }
+        } catch (error) {
+          // No archive of this module or provider was stored yet.
+          if ((error as { code?: unknown }).code !== 'ContainerNotFound') throw error
+        }
+      },
+      async create() {
+        await (await access()).service.getContainerClient(container).createIfNotExists()
+      },
+    },
   }
 }
 

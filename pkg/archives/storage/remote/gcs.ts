@@ -13,72 +13,78 @@ const advice =
   'check GOOGLE_APPLICATION_CREDENTIALS or the workload identity, that it is Storage Object Viewer of the bucket (Storage Object User to store archives), and for pre-signed URLs without a key file Service Account Token Creator of itself'
 
 /** Makes stores that share one client. */
-export function createGcsStores(settings: GcsSettings): (bucket: string) => RemoteStore {
-  const { endpoint } = settings
+export function createGcsStores({ endpoint }: GcsSettings): (bucket: string) => RemoteStore {
   let loading: Promise<Storage> | undefined
-  const storage = () => (loading ??= load(endpoint))
-
-  const apiUrl = endpoint?.replace(/\/$/, '') ?? googleUrl
-  const authorized = async (
-    url: string,
-    own: Record<string, string> = {},
-  ): Promise<StoreRequest> => {
-    if (endpoint !== undefined) return { url, headers: own }
-    const { authClient } = await storage()
-    const headers = Object.fromEntries(await authClient.getRequestHeaders(url))
-    return { url, headers: { ...own, ...headers } }
+  const client: GcsClient = {
+    url: endpoint?.replace(/\/$/, '') ?? googleUrl,
+    storage: () => (loading ??= load(endpoint)),
+    async authorized(url, own = {}) {
+      if (endpoint !== undefined) return { url, headers: own }
+      const { authClient } = await client.storage()
+      const headers = Object.fromEntries(await authClient.getRequestHeaders(url))
+      return { url, headers: { ...own, ...headers } }
+    },
   }
-
   return (bucket) => {
     if (!/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/.test(bucket)) {
       throw notFound('there is no such archive in storage: its bucket has no valid name')
     }
-    return {
-      backend: 'gcs',
-      name: bucket,
-      credentialsAdvice: advice,
-      async request(method, object) {
-        if (method === 'DELETE') {
-          const path = `/storage/v1/b/${bucket}/o/${encodeURIComponent(object)}`
-          return authorized(apiUrl + path)
+    return bucketStore(client, bucket)
+  }
+}
+
+interface GcsClient {
+  readonly url: string
+  readonly storage: () => Promise<Storage>
+  authorized(url: string, own?: Record<string, string>): Promise<StoreRequest>
+}
+
+function bucketStore(client: GcsClient, bucket: string): RemoteStore {
+  return {
+    backend: 'gcs',
+    name: bucket,
+    credentialsAdvice: advice,
+    async request(method, object) {
+      if (method === 'DELETE') {
+        const path = `/storage/v1/b/${bucket}/o/${encodeURIComponent(object)}`
+        return client.authorized(client.url + path)
+      }
+      const path = object.split('/').map(encodeURIComponent).join('/')
+      const url = `${client.url}/${bucket}/${path}`
+      // Compressed objects must arrive compressed: their digest is that of the compressed bytes.
+      const raw = { 'accept-encoding': 'gzip' }
+      return client.authorized(url, raw)
+    },
+    async presign(object, ttlSeconds) {
+      const file = (await client.storage()).bucket(bucket).file(object)
+      const expires = Date.now() + ttlSeconds * 1000
+      const [url] = await file.getSignedUrl({ version: 'v4', action: 'read', expires })
+      return url
+    },
+    writing: {
+      method: 'POST',
+      async put(object, { conditional }) {
+        const query = new URLSearchParams({ uploadType: 'media', name: object })
+        if (conditional) query.set('ifGenerationMatch', '0')
+        const url = `${client.url}/upload/storage/v1/b/${bucket}/o?${query.toString()}`
+        const type = { 'content-type': 'application/octet-stream' }
+        return client.authorized(url, type)
+      },
+      async *list(prefix) {
+        const inBucket = (await client.storage()).bucket(bucket)
+        let query: object | null | undefined = { prefix, autoPaginate: false, maxResults: 1000 }
+        while (query) {
+          const answer: GetFilesResponse = await inBucket.getFiles(query)
+          const [files, next] = answer
+          yield files.map(({ name, metadata }) => ({
+            object: name,
+            sizeBytes: Number(metadata.size),
+            changedAtMs: Date.parse(metadata.updated ?? ''),
+          }))
+          query = next
         }
-        const path = object.split('/').map(encodeURIComponent).join('/')
-        const url = `${apiUrl}/${bucket}/${path}`
-        // Compressed objects must arrive compressed: their digest is that of the compressed bytes.
-        const raw = { 'accept-encoding': 'gzip' }
-        return authorized(url, raw)
       },
-      async presign(object, ttlSeconds) {
-        const file = (await storage()).bucket(bucket).file(object)
-        const expires = Date.now() + ttlSeconds * 1000
-        const [url] = await file.getSignedUrl({ version: 'v4', action: 'read', expires })
-        return url
-      },
-      writing: {
-        method: 'POST',
-        async put(object, { conditional }) {
-          const query = new URLSearchParams({ uploadType: 'media', name: object })
-          if (conditional) query.set('ifGenerationMatch', '0')
-          const url = `${apiUrl}/upload/storage/v1/b/${bucket}/o?${query.toString()}`
-          const type = { 'content-type': 'application/octet-stream' }
-          return authorized(url, type)
-        },
-        async *list(prefix) {
-          const inBucket = (await storage()).bucket(bucket)
-          let query: object | null | undefined = { prefix, autoPaginate: false, maxResults: 1000 }
-          while (query) {
-            const answer: GetFilesResponse = await inBucket.getFiles(query)
-            const [files, next] = answer
-            yield files.map(({ name, metadata }) => ({
-              object: name,
-              sizeBytes: Number(metadata.size),
-              changedAtMs: Date.parse(metadata.updated ?? ''),
-            }))
-            query = next
-          }
-        },
-      },
-    }
+    },
   }
 }
 

@@ -22,13 +22,17 @@ const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b785
 export const awsDomainOf = (region: string): string =>
   region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
 
-/** @param object empty for the bucket itself */
+interface PresignedRequest {
+  readonly method: string
+  /** Empty for the bucket itself. */
+  readonly object: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly ttlSeconds: number
+}
+
 export async function presignedUrl(
   { credentials, ...at }: S3Bucket,
-  method: string,
-  object: string,
-  ttlSeconds: number,
-  query: Readonly<Record<string, string>> = {},
+  { method, object, query = {}, ttlSeconds }: PresignedRequest,
 ): Promise<string> {
   const { presignSignatureV4 } = await import('minio/dist/esm/signing.mjs')
   const { accessKeyId, secretAccessKey, sessionToken } = await credentials()
@@ -46,19 +50,22 @@ export async function presignedUrl(
   )
 }
 
+interface SignedRequest {
+  readonly method: 'HEAD' | 'PUT'
+  readonly object: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Digest of the body in hexadecimal, which the store checks. Default: that of an empty body. */
+  readonly sha256?: string
+}
+
 /**
  * Signs a request by its headers. S3 reads the headers of checksums only where they are signed, which those of a pre-signed
  * URL are not.
- *
- * @param headers names in lower case
- * @param sha256 digest of the body in hexadecimal, which the store checks
  */
 export async function signedRequest(
   { credentials, ...at }: S3Bucket,
-  method: 'HEAD' | 'PUT',
-  object: string,
-  headers: Readonly<Record<string, string>>,
-  sha256 = emptySha256,
+  { method, object, headers, sha256 = emptySha256 }: SignedRequest,
 ): Promise<StoreRequest> {
   const { signV4 } = await import('minio/dist/esm/signing.mjs')
   const { accessKeyId, secretAccessKey, sessionToken } = await credentials()

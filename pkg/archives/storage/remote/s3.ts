@@ -1,7 +1,7 @@
 import { notFound } from '../../../base/errors/errors.ts'
 import type { ProxyRules } from '../../../base/http/http.ts'
 import type { RemoteStore } from './remote-store.ts'
-import { presignedUrl, type S3Credentials, signedRequest } from './s3-signing.ts'
+import { presignedUrl, type S3Bucket, type S3Credentials, signedRequest } from './s3-signing.ts'
 
 /** Keys as the AWS tools read them from the environment. Without keys, a role is used: web identity, EKS Pod Identity, ECS or EC2. */
 export interface S3Settings {
@@ -40,41 +40,48 @@ export function createS3Stores(
     if (!/^[a-z0-9-]{1,40}$/.test(region) || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(bucket)) {
       throw notFound('there is no such archive in storage: its bucket or region has no valid name')
     }
-    const at = { bucket, region, endpoint: isAws ? undefined : endpoint, credentials }
+    return bucketStore({ bucket, region, endpoint: isAws ? undefined : endpoint, credentials })
+  }
+}
 
-    return {
-      backend: 's3',
-      name: `${bucket} (${region})`,
-      credentialsAdvice: advice,
-      request: async (method, object) => ({
-        url: await presignedUrl(at, method, object, ownTtlSeconds),
-      }),
-      presign: (object, ttlSeconds) => presignedUrl(at, 'GET', object, ttlSeconds),
-      checksum: {
-        request: (object) =>
-          signedRequest(at, 'HEAD', object, { 'x-amz-checksum-mode': 'ENABLED' }),
-        sha256: wholeSha256,
+function bucketStore(at: S3Bucket): RemoteStore {
+  return {
+    backend: 's3',
+    name: `${at.bucket} (${at.region})`,
+    credentialsAdvice: advice,
+    request: async (method, object) => ({
+      url: await presignedUrl(at, { method, object, ttlSeconds: ownTtlSeconds }),
+    }),
+    presign: (object, ttlSeconds) => presignedUrl(at, { method: 'GET', object, ttlSeconds }),
+    checksum: {
+      request: (object) =>
+        signedRequest(at, {
+          method: 'HEAD',
+          object,
+          headers: { 'x-amz-checksum-mode': 'ENABLED' },
+        }),
+      sha256: wholeSha256,
+    },
+    writing: {
+      method: 'PUT',
+      put: async (object, { conditional, sha256, checksum }) => {
+        const headers = {
+          ...(checksum && {
+            'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
+          }),
+          ...(conditional && { 'if-none-match': '*' }),
+        }
+        return signedRequest(at, { method: 'PUT', object, headers, sha256 })
       },
-      writing: {
-        method: 'PUT',
-        put: async (object, { conditional, sha256, checksum }) => {
-          const headers = {
-            ...(checksum && {
-              'x-amz-checksum-sha256': Buffer.from(sha256, 'hex').toString('base64'),
-            }),
-            ...(conditional && { 'if-none-match': '*' }),
-          }
-          return signedRequest(at, 'PUT', object, headers, sha256)
-        },
-        async *list(prefix, fetchText) {
-          // The server never lists, and the XML parser takes memory.
-          const { listS3 } = await import('./s3-listing.ts')
-          yield* listS3(prefix, async (query) =>
-            fetchText({ url: await presignedUrl(at, 'GET', '', ownTtlSeconds, query) }),
-          )
-        },
+      async *list(prefix, fetchText) {
+        // The server never lists, and the XML parser takes memory.
+        const { listS3 } = await import('./s3-listing.ts')
+        const listing = { method: 'GET', object: '', ttlSeconds: ownTtlSeconds }
+        yield* listS3(prefix, async (query) =>
+          fetchText({ url: await presignedUrl(at, { ...listing, query }) }),
+        )
       },
-    }
+    },
   }
 }
 
