@@ -159,13 +159,13 @@ class ProviderEndpoint {
       return incomplete(target, missing)
     }
     for (const name of staged.keys()) if (!listed.has(name)) await this.#staging.remove(key, name)
-    return await this.#publishFolder(c, subject, { folder, startMs })
+    return await this.#publishFolder(c, subject, { folder, zips, startMs })
   }
 
   async #publishFolder(
     c: FinishContext,
     { publisher, target, key }: Subject,
-    { folder, startMs }: { readonly folder: string; readonly startMs: number },
+    { folder, zips, startMs }: WholeRelease,
   ): Promise<Response> {
     const { objects, archives, limits, clock, metrics, log } = this.#parts
     const { signal } = c.req.raw
@@ -181,7 +181,7 @@ class ProviderEndpoint {
     await this.#staging.drop(key)
     const { namespace, name } = address
     const { callerHash } = c.env.facts ?? {}
-    const platforms = publication.archives.map(({ platform }) => platformText(platform))
+    const platforms = zips.map(({ platform }) => platformText(platform))
     log.info(
       { namespace, name, version, platforms, outcome, signer, callerHash, ...publisher },
       'provider published',
@@ -255,6 +255,15 @@ const zipsIn = (files: ReadonlyMap<string, string>, { address, version }: Target
   )
 
 type Zips = Readonly<ReturnType<typeof zipsIn>>
+
+/** A release of which every file is here. */
+interface WholeRelease {
+  readonly folder: string
+  /** In the order in which the caller named them. */
+  readonly zips: Zips
+  /** When the publication began, on the clock of `performance.now()`. */
+  readonly startMs: number
+}
 
 const isPublished = (target: Target, zips: Zips): boolean =>
   zips.length > 0 &&
