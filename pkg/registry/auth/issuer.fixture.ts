@@ -31,8 +31,13 @@ export function oidcOptions(
   }
 }
 
+/** Keys of issuers that have stopped. The next issuers take them: to make one takes longer than most tests. */
+const spareKeys: IssuerKey[] = []
+
 /** A provider that signs any token for a test. */
 export class TestIssuer {
+  /** Not used by another issuer until this one stops. */
+  readonly #firstKey: IssuerKey
   readonly #server: Server
   /** Counts requests. */
   readonly requests = new Map<string, number>()
@@ -45,8 +50,9 @@ export class TestIssuer {
   #unreachable = false
 
   private constructor(key: IssuerKey) {
-    this.key = key
-    this.published = [key.jwk]
+    this.#firstKey = key
+    this.key = { ...key, jwk: { ...key.jwk } }
+    this.published = [this.key.jwk]
     this.#server = createServer((request, response) => {
       const { url = '' } = request
       this.requests.set(url, (this.requests.get(url) ?? 0) + 1)
@@ -68,7 +74,7 @@ export class TestIssuer {
   }
 
   static async start(): Promise<TestIssuer> {
-    const issuer = new TestIssuer(await issuerKey('first'))
+    const issuer = new TestIssuer(spareKeys.pop() ?? (await issuerKey('first')))
     await new Promise<void>((done) => {
       issuer.#server.listen(0, '127.0.0.1', done)
     })
@@ -112,6 +118,7 @@ export class TestIssuer {
   stop(): void {
     this.#server.closeAllConnections()
     this.#server.close()
+    spareKeys.push(this.#firstKey)
   }
 }
 

@@ -26,7 +26,8 @@ import {
 import type { Archive, Archives } from '../types.ts'
 
 const megabyte = 1_000_000
-const bytes = randomBytes(20 * megabyte)
+/** Larger than every buffer on the way. */
+const bytes = randomBytes(8 * megabyte)
 const digestOf = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
 const sha256 = digestOf(bytes)
 
