@@ -1,30 +1,6 @@
 import { totalmem } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { env, reportersOf, withTools } from './vitest.shared.ts'
-
-/** The files that take longest. At the end they would keep one worker busy while the others have nothing left to do. */
-const longest = [
-  'e2e/sync/reconcilers.test.ts',
-  'e2e/browse-schemathesis.test.ts',
-  'e2e/publish-direct-kills.test.ts',
-  'e2e/explorer/states.test.ts',
-  'e2e/explorer/accessibility.test.ts',
-  'e2e/publish-http-kills.test.ts',
-  'e2e/backup.test.ts',
-  'e2e/sync/healing.test.ts',
-]
-
-/** Begins with the longest files; in a fresh checkout, vitest begins with those that have the most text. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      longest.some((file) => moduleId.endsWith(file))
-    // oxlint-disable-next-line unicorn/no-array-sort -- the method of the sequencer
-    const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
-  }
-}
+import { env, longestFirst, reportersOf, withTools } from './vitest.shared.ts'
 
 /** Everything else that needs no Docker: real clusters, object stores, identity providers, browsers and Helm. */
 export default defineConfig({
@@ -32,7 +8,16 @@ export default defineConfig({
     include: ['e2e/**/*.test.ts', ...withTools],
     exclude: ['e2e/kind/**', 'e2e/journeys/**'],
     globalSetup: 'e2e/setup.ts',
-    sequence: { sequencer: LongestFirst },
+    sequence: longestFirst([
+      'e2e/sync/reconcilers.test.ts',
+      'e2e/browse-schemathesis.test.ts',
+      'e2e/publish-direct-kills.test.ts',
+      'e2e/explorer/states.test.ts',
+      'e2e/explorer/accessibility.test.ts',
+      'e2e/publish-http-kills.test.ts',
+      'e2e/backup.test.ts',
+      'e2e/sync/healing.test.ts',
+    ]),
     setupFiles: 'hack/testbed/patience.ts',
     reporters: reportersOf('integration'),
     // Files wait a third of their time: for programs that start, for timeouts and retries. So three keep two processors busy.
