@@ -106,7 +106,7 @@ platform/random 1.0.0: 2 findings
 `)
 })
 
-it('is not sure of a provider whose source no scan has looked at', async () => {
+it('cannot decide about a provider whose source was not scanned', async () => {
   const { status, stderr } = await run([`${server.host}/platform/null`])
   expect(status).not.toBe(0)
   expect(stderr).toBe(

@@ -98,7 +98,7 @@ main.tf:1: module.vpc ${host}/network/vpc/aws 1.0.0
   expect(some).toMatchObject({ status: 0, stdout: expect.stringContaining('2 checked, 0 with') })
 })
 
-it('judges what init would take where nothing is installed or locked', async () => {
+it('checks the versions that init would choose if nothing is installed or locked', async () => {
   workspace({
     'versions.tofu': `terraform {
   required_providers {
@@ -148,7 +148,7 @@ it('follows local modules, override files, JSON and links, and names the place o
   ])
 })
 
-it('lists what is not from a registry that it asks, and does not judge it', async () => {
+it('lists modules that are not from a registry that it asks, and does not check them', async () => {
   workspace({
     'main.tf': [
       'hashicorp/consul/aws',
@@ -177,7 +177,7 @@ it('lists what is not from a registry that it asks, and does not judge it', asyn
   expect(other).toMatchObject({ status: 0, stdout: expect.stringContaining(`it is from ${host}`) })
 })
 
-it('says what is gone: a module, a version, and a constraint that nothing meets', async () => {
+it('finds what no longer exists: a module, a version, or any version that meets a constraint', async () => {
   workspace({
     'a.tf': call('', `${host}/network/none/aws`),
     'b.tf': call('>= 3.0').replace('vpc', 'b'),
@@ -270,7 +270,7 @@ it('is undecided about a registry that cannot be reached, and asks it once', asy
   expect(stdout).toContain('1 checked, 0 with findings, 2 undecided')
 })
 
-it('is undecided about files that cannot be read, and judges the others', async () => {
+it('is undecided about files that cannot be read, and checks the others', async () => {
   workspace({
     'main.tf': call('2.0.0'),
     'broken.tf': 'module "x" {\n  source = \n}\n',
@@ -289,7 +289,7 @@ it('is undecided about files that cannot be read, and judges the others', async 
   expect(stdout).toContain('1 checked, 0 with findings, 1 undecided')
 })
 
-it('writes Markdown and SARIF with the text of others harmless', async () => {
+it('escapes text of registries in Markdown and SARIF', async () => {
   workspace({ 'a b.tf': call('~> 1.0, != 1.9') })
   const { stdout } = await outdated(['-o', 'markdown'])
   expect(stdout).toBe(`| place | source | version | finding |
@@ -326,7 +326,7 @@ it.each([
   expect(stderr).toMatch(message)
 })
 
-it('refuses what is not a host, and says of others that nothing here is from them', async () => {
+it('refuses a text that is not a host, and warns of a host that the configuration does not use', async () => {
   workspace({ 'main.tf': call('1.2.0', 'registry-eu.acme.example/network/vpc/aws') })
   const refused = await outdated(['--host', 'https://registry-eu.acme.example'])
   expect(refused.status).toBe(2)

@@ -131,7 +131,7 @@ it.each([
   exception: 5.1.1 of ${vpc}, by Ann Lee: fixes CVE-2026-0001
 `,
   ],
-])('says what happens to %s with %j', async (address, more, status, text) => {
+])('says whether %s comes in with %j', async (address, more, status, text) => {
   const result = await test(address, ...file, ...more)
   const [what = '', version] = address.split('@')
   const named = version === undefined ? what : `${what} ${version}`

@@ -88,12 +88,15 @@ const send = (words: readonly string[]) =>
 it.each([
   ['Forbidden', 'exceeded quota', 'new platforms are not served until all of them'],
   ['VersionExists', '1.0.0 is published with other files', 'nothing was published'],
-])('says of a release that %s refuses what is there', async (reason, message, text) => {
-  finished = (answer) => answer(422, { errors: [message], refusals: [{ reason, message }] })
-  const { status, stdout, stderr } = await runProvider()
-  expect([status, stderr]).toEqual([1, `depot: ${message}\n`])
-  expect(stdout).toContain(`refused: ${text}`)
-})
+])(
+  'says which platforms of a release exist if the cluster refuses the rest with %s',
+  async (reason, message, text) => {
+    finished = (answer) => answer(422, { errors: [message], refusals: [{ reason, message }] })
+    const { status, stdout, stderr } = await runProvider()
+    expect([status, stderr]).toEqual([1, `depot: ${message}\n`])
+    expect(stdout).toContain(`refused: ${text}`)
+  },
+)
 
 it.each(['1.3', '01.3.0', 'latest', '1.2.0-'])('sends nothing as version %s', async (version) => {
   listed = (answer) => answer(200, { modules: [{ versions: [{ version: '1.0.0' }] }] })
@@ -161,7 +164,7 @@ it.each([
 })
 
 it.each([401, 403, 404])(
-  'ends well at once if the list of versions is answered with %d',
+  'ends at once with success if the list of versions is answered with %d',
   async (status) => {
     published = [(answer) => answer(202, { outcome: 'published', newModule: false })]
     listed = (answer) => answer(status, { errors: ['no'] })

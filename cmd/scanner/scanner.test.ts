@@ -115,7 +115,7 @@ it('says that its disk is full, in the status too, and leaves nothing there', as
   expect(readdirSync(join(dir, 'small/unpacked'))).toEqual([])
 })
 
-it('leaves a work folder alone that another scanner uses', async () => {
+it('does not use a work folder that another scanner uses', async () => {
   mkdirSync(join(dir, 'taken'))
   const lock = KernelLock.take(join(dir, 'taken'), '.depot-scanner.lock.db')
   put(join(dir, 'taken/unpacked/scan/file'), '')
@@ -133,7 +133,7 @@ it('leaves a work folder alone that another scanner uses', async () => {
   expect(existsSync(join(dir, 'taken/unpacked/scan/file'))).toBe(true)
 })
 
-it('ends with 1 if another process took the folder from it', async () => {
+it('ends with 1 if another process has locked the folder in the meantime', async () => {
   const holder = JSON.stringify(join(dir, 'manifests/.depot.lock'))
   program('slow', `require('node:fs').rmSync(${holder}); setInterval(() => {}, 1000)`)
   const { status, stdout, stderr } = await scanner(

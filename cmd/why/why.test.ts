@@ -78,7 +78,7 @@ status:
 const why = (...args: readonly string[]) =>
   runProgram(dir, ['why', ...args, '--manifests', 'registry'])
 
-it('tells what was asked, answered and decided, and what mends it', async () => {
+it('prints the requests, the answers, the decision, and the command that solves the problem', async () => {
   const { status, stdout, stderr } = await why('team/vpc')
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toBe(`Module team/vpc
@@ -98,7 +98,7 @@ Address team/vpc:
 `)
 })
 
-it('tells the state of a version, and why it is in it', async () => {
+it('prints the state of a version, and the reason', async () => {
   const { stdout } = await why('team/old-1-0-0')
   expect(stdout).toContain('  decided:   Quarantined: leaks keys; use 1.1.0 instead; Ready=True')
 })

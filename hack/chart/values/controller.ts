@@ -89,7 +89,7 @@ export const controllerValues: readonly Value[] = [
     schema: { ...structuralSchema(UpstreamPolicy), additionalProperties: false },
     default: {},
     meaning:
-      'Policy for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only tighten it. Its `deny` also quarantines versions of Modules and Providers that no Depot made. A change takes effect within two minutes, without a restart.',
+      'Policy for versions that Depots bring in, with the fields of `spec.policy` of a Depot. Depots can only make it stricter. Its `deny` also quarantines versions of Modules and Providers that no Depot created. A change takes effect within two minutes, without a restart.',
   },
   matching(
     'controller.events.url',

@@ -71,7 +71,7 @@ export const VersionLifecycle = component('VersionLifecycle', {
     'Deprecated: another one is better. Yanked: not for new users. Quarantined: not served.',
   ),
   message: optionalText('Why.'),
-  replacedBy: optionalText('Version or address to take instead.'),
+  replacedBy: optionalText('Version or address to use instead.'),
   link: optionalText('Page that explains it.'),
 })
 

@@ -8,7 +8,7 @@ export const Compared = z.object({
   sha256: optionalText('SHA-256 of the archive of this Version. Absent while it is not stored.'),
   verdict: z
     .enum(['breaking', 'unknown', 'compatible'])
-    .describe('Whether callers of the earlier version can take this one unchanged.'),
+    .describe('Whether callers of the earlier version can use this one without a change.'),
   reasons: z
     .array(z.string())
     .optional()

@@ -38,7 +38,7 @@ export const Depot = z.object({
         .optional()
         .meta({ description: 'The providers of this Depot.', maxItems }),
       policy: UpstreamPolicy.optional().describe(
-        'Which versions of upstreams may come in. What is stored already stays.',
+        'Which versions of upstreams may come in. Stored versions stay.',
       ),
       pollingIntervalMinutes: z
         .int32()
@@ -61,7 +61,7 @@ export const Depot = z.object({
         .enum(['Orphan', 'Delete'])
         .optional()
         .describe(
-          'Fate of a resource whose config is removed, and of all resources when the Depot is deleted. Default Orphan: they stay.',
+          'What happens to a resource whose config is removed, and to all resources when the Depot is deleted. Default Orphan: they stay.',
         ),
       ...Steering,
     })

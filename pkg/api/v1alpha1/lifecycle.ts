@@ -11,11 +11,11 @@ const Note = {
   message: z
     .string()
     .optional()
-    .meta({ description: 'Why. People and CLIs read it.', maxLength: 1024 }),
+    .meta({ description: 'Reason, for people and CLIs.', maxLength: 1024 }),
   replacedBy: z
     .string()
     .optional()
-    .meta({ description: 'Version or address to take instead.', maxLength: 256 }),
+    .meta({ description: 'Version or address to use instead.', maxLength: 256 }),
   link: z
     .string()
     .optional()
@@ -34,7 +34,7 @@ export const VersionLifecycle = z
     ...Note,
   })
   .describe(
-    'State of this version, before the rules of its parent. Quarantined wins from wherever it comes.',
+    'State of this version, before the rules of its parent. Quarantined always takes precedence.',
   )
 
 const LifecycleRule = z.object({
@@ -75,7 +75,7 @@ export const EffectiveLifecycle = z
   .object({
     state: z.enum(['Deprecated', 'Yanked', 'Quarantined']).describe('State of this version.'),
     message: optionalText('Why.'),
-    replacedBy: optionalText('Version or address to take instead.'),
+    replacedBy: optionalText('Version or address to use instead.'),
     link: optionalText('Page that explains it.'),
     since: optionalText('Time when it came into this state, RFC 3339.'),
   })

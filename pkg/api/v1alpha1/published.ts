@@ -11,7 +11,7 @@ export const Published = z
     ref: text.describe('Git ref of the CI job, such as refs/tags/v1.0.0.'),
     commit: text.describe('Commit of the CI job.'),
     runUrl: text.describe('Page of the CI job. Always https.'),
-    at: z.string().describe('Time when the controller took the version, RFC 3339.'),
+    at: z.string().describe('Time when the controller accepted the version, RFC 3339.'),
   })
   .describe('Who published this version over HTTP, and from where. From the verified token alone.')
 export type Published = z.infer<typeof Published>

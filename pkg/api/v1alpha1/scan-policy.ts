@@ -32,7 +32,7 @@ export const ScanPolicy = z
         maxItems: 200,
       }),
   })
-  .describe('What findings of scans mean for the versions.')
+  .describe('Which findings of scans quarantine a version.')
 export type ScanPolicy = z.infer<typeof ScanPolicy>
 
 /** Whether a version waits for its first scan. */

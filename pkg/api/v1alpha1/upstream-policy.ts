@@ -27,7 +27,10 @@ export const PolicyRule = z.object({
     .string()
     .optional()
     .meta({ description: 'Version constraint. Default: every version.', maxLength: 1024 }),
-  reason: z.string().min(1).meta({ description: 'Why. Callers read it.', maxLength: 1024 }),
+  reason: z
+    .string()
+    .min(1)
+    .meta({ description: 'Reason, which callers can read.', maxLength: 1024 }),
   until: z
     .string()
     .optional()
@@ -54,7 +57,7 @@ export const UpstreamPolicy = z.object({
     'Whether the versions of the first list count as old, except the newest of each minor version and the newest three. Default true.',
   ),
   allow: ruleList.meta({
-    description: 'Only versions that a rule names come in. What is stored stays.',
+    description: 'Only versions that match a rule come in. Stored versions stay.',
     maxItems: 200,
   }),
   deny: ruleList.meta({
@@ -72,11 +75,14 @@ export const UpstreamPolicy = z.object({
           'Expression over upstream: host, namespace, name of a module, type of a provider, system, version, publishedAt, ageHours, signedBy, licence. Example: upstream.host == "github.com".',
         maxLength: 16_384,
       }),
-      reason: z.string().min(1).meta({ description: 'Why. Callers read it.', maxLength: 1024 }),
+      reason: z
+        .string()
+        .min(1)
+        .meta({ description: 'Reason, which callers can read.', maxLength: 1024 }),
     })
     .optional()
     .describe(
-      'Versions for which the expression is not true do not come in. What is stored stays.',
+      'Versions for which the expression is not true do not come in. Stored versions stay.',
     ),
   requireSignature: optionalFlag(
     'Whether releases of providers must be signed, whatever their configs say.',
@@ -133,7 +139,7 @@ export const ListingMemory = z.object({
           .literal('Installation')
           .optional()
           .describe(
-            'Present if the policy of the whole installation holds it, which a Depot cannot except.',
+            'Present if the policy of the whole installation holds it. Exceptions of a Depot do not apply to that.',
           ),
       }),
     )

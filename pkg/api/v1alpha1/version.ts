@@ -119,7 +119,7 @@ export const Version = z.object({
         maxItems: 20,
       }),
       ...Steering,
-      retain: optionalFlag('Keep this Version although its parent no longer lists it.'),
+      retain: optionalFlag('Keep this Version even if its parent no longer lists it.'),
       acceptBreaking: optionalFlag(
         'Store and serve this Version although it breaks callers without a new major version. Modules with a versionPolicy only.',
       ),
@@ -168,7 +168,7 @@ export const Version = z.object({
         .optional()
         .meta({
           description:
-            'The policies that refuse this version, each with one entry. While there is one, the version is Quarantined: in no list, and not downloadable.',
+            'The policies that refuse this version, each with one entry. While there is one, the version is Quarantined: lists do not have it, and nobody can download it.',
           maxItems: 10,
           'x-kubernetes-list-type': 'map',
           'x-kubernetes-list-map-keys': ['by'],
@@ -198,7 +198,7 @@ export const Version = z.object({
         'ConfigMap with the README. Modules only.',
       ),
       interfaceConfigMapRef: InterfaceConfigMapRef.optional().describe(
-        'ConfigMap with what the root of the module takes and gives. The latest version of a module only.',
+        'ConfigMap with the inputs and outputs of the root module. The latest version of a module only.',
       ),
       readmeDocs: optionalText(
         'SHA-256 of the documentation that the README and the interface were taken from. Modules only.',

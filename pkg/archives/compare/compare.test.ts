@@ -327,7 +327,7 @@ describe('the comparison of two versions', () => {
     expect(changes.map((change) => change.verdict)).toEqual(['breaking', 'compatible'])
   })
 
-  it('claims nothing about a version that cannot be parsed', () => {
+  it('reports no change of a version that cannot be parsed', () => {
     const whole = { inputs: [input('a')], providers: [aws()] }
     const broken = { error: { message: 'Invalid expression', file: 'main.tf', line: 4 } }
     const of = (version: string) =>

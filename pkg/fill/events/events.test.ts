@@ -88,7 +88,7 @@ const metric = async (result: string) => {
   return found.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
 }
 
-it('tells of versions that are served and withdrawn, as signed CloudEvents', async () => {
+it('sends signed CloudEvents for versions that are served and withdrawn', async () => {
   await start()
   await write()
   await eventually(() => expect(told()).toEqual(served))
@@ -115,7 +115,7 @@ it('tells of versions that are served and withdrawn, as signed CloudEvents', asy
   })
 })
 
-it('tells once that a version is served when its quarantine ends, even after two days', async () => {
+it('sends one event when the quarantine of a version ends, even after two days', async () => {
   const days = 2 * 24 * 60 * 60_000
   await write({ versions: '1.0.0', state: 'Quarantined' })
   const state = () => scene.status('Version', 'vpc-1-0-0').lifecycle?.state
@@ -135,7 +135,7 @@ it('tells once that a version is served when its quarantine ends, even after two
   expect(told()).toEqual(['served team/vpc-1-0-0'])
 })
 
-it('goes on after another process: tells what it had not, and nothing twice', async () => {
+it('continues after another process: sends the events that are missing, and none twice', async () => {
   await start()
   await write()
   await eventually(async () => expect(await metric('delivered')).toBe(2))
@@ -149,7 +149,7 @@ it('goes on after another process: tells what it had not, and nothing twice', as
   await eventually(async () => expect(await metric('delivered')).toBe(3))
 })
 
-it('tells the same event with the same id until the receiver accepts it', async () => {
+it('sends the same event with the same id until the receiver accepts it', async () => {
   answer = 500
   await start()
   await write()
@@ -173,7 +173,7 @@ it.each([
   expect(new Set(receiver.seen.map((request) => request.url))).toEqual(new Set(['/events']))
 })
 
-it('ends while a receiver hangs', async () => {
+it('stops at once while a receiver hangs', async () => {
   answer = 'hang'
   await start()
   await write()
@@ -182,7 +182,7 @@ it('ends while a receiver hangs', async () => {
   expect(await metric('delivered')).toBe(0)
 })
 
-it('drops what nobody accepted within a day, and does not tell of earlier times', async () => {
+it('drops events that nobody accepted within a day, and sends none about earlier times', async () => {
   answer = 500
   await start()
   await write()
@@ -198,7 +198,7 @@ it('drops what nobody accepted within a day, and does not tell of earlier times'
   expect(await metric('delivered')).toBe(0)
 })
 
-it('tells of a version that a policy has held back for a day, when that day is over', async () => {
+it('sends an event when a policy has held a version back for a whole day', async () => {
   await start()
   await write()
   await eventually(() => expect(told()).toEqual(served))

@@ -29,7 +29,7 @@ export interface EventsOptions {
   readonly timers?: Timers
 }
 
-/** An event is delivered within a day, or not any more. */
+/** Maximum age of an event that is still delivered. */
 const keptMs = 24 * 60 * 60_000
 /** Maximum number of events that wait in memory; more are found again when these are delivered. */
 const maxWaiting = 10_000
@@ -216,7 +216,7 @@ async function send(
 /** Times of statuses are whole seconds. */
 const secondOf = (ms: number): number => Math.floor(ms / 1000) * 1000
 
-/** Forgets what nobody would deliver again. */
+/** Forgets events that are too old to be delivered again. */
 function forgetOld(delivered: Delivered, nowMs: number): void {
   const { ids } = delivered
   delivered.sinceMs = Math.max(delivered.sinceMs, nowMs - keptMs)

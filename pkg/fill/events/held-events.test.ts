@@ -22,7 +22,7 @@ const held = (...heldBack: object[]): StoredObject => ({
 const since = '2026-01-01T00:00:00Z'
 const hours = (count: number) => Date.parse(since) + count * 60 * 60_000
 
-it('tells once of a version that has been held back for a day', () => {
+it('sends one event for a version that has been held back for a day', () => {
   const until = '2026-01-08T00:00:00Z'
   const module = held({ version: 'v1.1.0', since, until, why: 'TooYoung' })
   expect(heldEventsOf(module, hours(23))).toEqual([])
@@ -38,7 +38,7 @@ it('tells once of a version that has been held back for a day', () => {
   expect(heldEventsOf(again, hours(100))[0]?.id).not.toBe(event?.id)
 })
 
-it('tells why a version is refused, and nothing of those that no rule allows', () => {
+it('says why a version is refused, and sends no event for versions that no rule allows', () => {
   const events = heldEventsOf(
     held(
       { version: '1.0.0', since, why: 'Denied', message: 'denied: stolen token' },
@@ -53,7 +53,7 @@ it('tells why a version is refused, and nothing of those that no rule allows', (
   ])
 })
 
-it('tells nothing of a status that it cannot read', () => {
+it('sends no event for a status that it cannot read', () => {
   expect(heldEventsOf({ ...held(), status: { listing: 'x' } }, hours(30))).toEqual([])
   expect(heldEventsOf({ ...held(), status: undefined }, hours(30))).toEqual([])
 })

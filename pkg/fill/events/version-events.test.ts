@@ -26,7 +26,7 @@ const published: StoredObject = {
 const eventsAfter = (status: object) => eventsOf({ ...published, status })
 const artifact = { sha256: '0'.repeat(64), storedAt: '2026-01-01T00:00:02Z' }
 
-it('tells that a version is served, after its archive was looked at', () => {
+it('sends an event when a version is served, after its archive was checked', () => {
   expect(eventsOf(published)).toEqual([])
   const [first, ...others] = eventsAfter({ artifact })
   expect(others).toEqual([])
@@ -34,7 +34,7 @@ it('tells that a version is served, after its archive was looked at', () => {
   expect(first).toMatchObject({ type: 'depot.version.served', subject: 'team/vpc-1-0-0', atMs })
 })
 
-it('tells that a version is served when its quarantine ends, however long it lasted', () => {
+it('sends an event when a quarantine ends, however long it lasted', () => {
   const quarantineEndedAt = '2026-01-09T00:00:00Z'
   const [released, ...others] = eventsAfter({ artifact, quarantineEndedAt })
   expect(others).toEqual([])
@@ -48,6 +48,6 @@ it('tells that a version is served when its quarantine ends, however long it las
 it.each([
   [{ quarantinedBy: [{ by: 'ScanPolicy', message: 'not scanned', since: artifact.storedAt }] }],
   [{ lifecycle: { state: 'Quarantined' } }],
-])('does not tell that a version is served with the status %j', (status) => {
+])('sends no event that a version is served with the status %j', (status) => {
   expect(eventsAfter({ artifact, ...status })).toEqual([])
 })

@@ -175,7 +175,7 @@ it('answers a wrong signature and an unknown Depot alike, and counts both', asyn
   expect(text).toContain('depot_webhook_requests_total{provider="github",result="refused"} 10')
 })
 
-it('takes a secret from a file with a line end, and says that a Depot is suspended', async () => {
+it('accepts a secret with a line end, and says that a Depot is suspended', async () => {
   const answer = await post('github/team/suspended', signed('{}'))
   expect([answer.status, await answer.json()]).toEqual([200, { result: 'suspended' }])
   expect(scene.object('Depot', 'suspended').metadata.annotations[annotation]).toBeUndefined()

@@ -1,4 +1,4 @@
-/** Inbound webhooks: a sender that knows a Depot's secret makes it poll at once. Nothing else of a request is believed. */
+/** Inbound webhooks: a sender that knows a Depot's secret makes it poll at once. Depot trusts nothing else in a request. */
 
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -171,7 +171,7 @@ function* inObject(object: PlacedObject, options: LintOptions): Generator<LintFi
   }
 }
 
-/** Checks what objects say of each other, unless some of them are elsewhere. */
+/** Checks references between objects, unless some of the objects are elsewhere. */
 function* betweenObjects(
   objects: readonly PlacedObject[],
   { apiGroup, compileBinding }: LintOptions,

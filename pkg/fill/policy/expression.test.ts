@@ -71,7 +71,7 @@ describe('a rule', () => {
     )
   })
 
-  it('shows those whom it refuses nothing of its text', () => {
+  it('does not show its text to callers whom it refuses', () => {
     expect(refusal('upstream.name > 3')?.message).not.toMatch(/\n|upstream/)
   })
 

@@ -53,7 +53,7 @@ async function opened(text: string) {
   return { path, write, open, lines, isValid }
 }
 
-it('takes a change without a restart, and keeps the last valid policy of a broken file', async () => {
+it('applies a change without a restart, and keeps the last valid policy if the file is invalid', async () => {
   const { path, write, open, lines, isValid } = await opened('minimumAge: 7d\n')
   const file = await open()
   onTestFinished(() => file.close())
@@ -78,7 +78,7 @@ it('takes a change without a restart, and keeps the last valid policy of a broke
   expect(file.current).toEqual({})
 })
 
-it('takes no file that is half written', async () => {
+it('ignores a file that is half written', async () => {
   const whole = 'minimumAge: 7d\ndeny:\n- address: git.test/vpc\n  reason: stolen\n'
   const { path, open } = await opened(whole)
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })

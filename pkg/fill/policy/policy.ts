@@ -202,7 +202,7 @@ export function freeMs(
   return seen === undefined ? Number.POSITIVE_INFINITY : seen.sinceMs + minimumAgeMs
 }
 
-/** The exceptions that let a version in at once, as far as their owners can. @param address host and path of its source */
+/** The exceptions that let a version in at once, each within the policy of its owner. @param address host and path of its source */
 export function exceptionsFor(
   address: string,
   version: string,

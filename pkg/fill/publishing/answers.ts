@@ -34,7 +34,7 @@ const ofOperator: ReadonlySet<Reason> = new Set([
   'ArchiveTooLarge',
 ])
 
-/** Says more than one thing that is in the way. */
+/** An error with several causes. */
 export class Refused extends Error {
   readonly errors: readonly ReasonError[]
 
@@ -90,7 +90,7 @@ const isOfOperator = (error: unknown): error is ReasonError =>
 const isExplained = (error: unknown): error is ReasonError =>
   isOfRefusal(error) || isOfOperator(error)
 
-/** All that is in the way, in the shape of every error of the registry. */
+/** All problems, in the format of every error of the registry. */
 function refusal(errors: readonly ReasonError[]): Response {
   const [first] = errors
   const isLater = first !== undefined && mayPass(first.reason)

@@ -78,11 +78,11 @@ export interface ComparedVersion {
   readonly comparison: ModuleComparison | undefined
   /** The earlier version that cannot be read, and why. */
   readonly uncompared: { readonly from: string; readonly message: string } | undefined
-  /** Whether callers break who rely on its number. */
+  /** Whether callers that rely on its number break. */
   readonly isBroken: boolean
 }
 
-/** A packed version, and everything that is in its way. */
+/** A packed version, and all problems that prevent its publication. */
 export interface Publication extends PackedModule, ComparedVersion {
   readonly target: Target
   readonly place: ArchivePlace
@@ -210,7 +210,7 @@ function uselessText(path: string, found: readonly string[]): string {
   return `--allow-file: ${path} is not a file of this module that looks like a secret or a state: ${rest}`
 }
 
-/** A line of versions goes forward, so that nobody gets an older state by taking a newer number. */
+/** Versions with the same minor number are published in order, so that a newer number never has older content. */
 export function backRefused({ siblings, version }: Target): FillError | undefined {
   const wanted = new semver.SemVer(version)
   const known = siblings((one) => semver.parse(one)?.major === wanted.major).map(

@@ -41,7 +41,7 @@ interface AskedRelease {
   readonly storage: StorageConfig | undefined
 }
 
-/** The zips of a release, and everything that is in its way. */
+/** The zips of a release, and all problems that prevent its publication. */
 export interface ProviderPublication {
   readonly target: Target
   readonly archives: readonly (ReleaseArchive & { readonly isThere: boolean })[]
@@ -74,7 +74,7 @@ export async function planProvider(
 const isThere = (target: Target, { file: { sha256 }, platform }: Digest): boolean =>
   publishedAs(target, { sha256, platform }) !== undefined
 
-/** Everything that is in the way of a release with these digests. */
+/** All problems that prevent the publication of these digests. */
 export function refusalsOf(
   context: Publishing,
   target: Target,

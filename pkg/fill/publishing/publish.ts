@@ -104,7 +104,7 @@ interface OfRelease {
   readonly release?: ReleasedPlatforms | undefined
   /**
    * Set for the first Version of a release: its name is that of the version, without a platform. So the API server takes one
-   * of several releases. Throws if another one was begun.
+   * of several releases. Throws if another one was started.
    */
   readonly claim?: (() => void) | undefined
 }
@@ -198,7 +198,7 @@ export async function createVersion(
       })
       return 'published'
     } catch (error) {
-      // An error that may pass can hide that the Version was created, which needs its note then.
+      // After a temporary error, the Version may exist all the same, and then it needs its note.
       const isRefused = error instanceof ReasonError && !mayPass(error.reason)
       if (publication !== undefined && isRefused) {
         await notes?.drop(publication).catch(() => undefined)

@@ -257,7 +257,7 @@ it('completes a release although the API server fails in its middle, and the cal
   expect(context.objects.list('Version')).toHaveLength(2)
 })
 
-describe('a release that was begun and never finished', () => {
+describe('a release that was started and never finished', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date'] }))
   afterEach(() => vi.useRealTimers())
 
@@ -349,7 +349,7 @@ describe('a release that was begun and never finished', () => {
     expect(new Set(digests())).toEqual(new Set(second.archives.map(({ file }) => file.sha256)))
   })
 
-  it('is finished by whoever began to replace it, and by nobody else', async () => {
+  it('can be finished only by the caller who began to replace it', async () => {
     const first = await begin('first', all, 2)
     const second = await plannedRelease('second', all)
     vi.setSystemTime(Date.now() + 90_000)
@@ -361,7 +361,7 @@ describe('a release that was begun and never finished', () => {
     expect(new Set(digests())).toEqual(new Set(second.archives.map(({ file }) => file.sha256)))
   })
 
-  it('is left to its publisher for a minute where several processes publish', async () => {
+  it('stays for a minute, so that its publisher can finish it, if several processes publish', async () => {
     const first = await begin('first', all, 2)
     const objects = { ...context.objects, isFolder: false }
     context = { ...context, objects, publisher: {} }
@@ -402,7 +402,7 @@ describe('a release that was begun and never finished', () => {
     expect(message).toContain('or delete Version team/cmdb-1-0-0-darwin-arm64 first')
   })
 
-  it('leaves nothing behind if another build is published while it is created', async () => {
+  it('removes its Versions if another build is published while it is created', async () => {
     const first = await plannedRelease('first', all)
     const other = await plannedRelease('other', ['windows_amd64'])
     const objects: PublishContext['objects'] = {

@@ -80,7 +80,7 @@ export class Staging {
   ): Promise<StagedUpload> {
     this.#requireRest(key)
     const release = await this.#open(key, signal)
-    // What is compared here must be counted before anything is awaited.
+    // Comparisons and counts must come before the first await.
     const limit = this.#spool.sizeBytes / 8
     const left = limit - this.#bytesOf(key.caller)
     const count = release.files.size + release.arriving.size

@@ -12,7 +12,7 @@ import type { PublishContext } from './plan.ts'
 import { bothTexts, nameOf, platformOf, platformText, type Sibling, type Target } from './target.ts'
 
 /*
- * Releases that were begun and never served: a kill, or an error that stays, came before the last platform had its Version.
+ * Releases that were started and never served: a kill or a permanent error came before the last platform had its Version.
  */
 
 /** The part of an archive by which releases are compared. */
@@ -21,7 +21,7 @@ export interface Digest {
   readonly platform: Platform
 }
 
-/** The part of a publication that decides what becomes of other ones. */
+/** The part of a publication that decides about other publications. */
 export type Publishing = Pick<PublishContext, 'objects' | 'publisher' | 'clock'>
 
 /** A Version that waits for other platforms. */
@@ -107,7 +107,7 @@ export function unfinishedRefused(
   const digests = bothTexts(sibling, own)
   const what = `${target.version} was started with other zips and is not served, because it lacks ${lacking.join(', ')}: ${digests}. Finish it with the original zips`
   const refusal = (rest: string) => new FillError('ReleaseIncomplete', `${what}, or ${rest}`)
-  // Somebody's own credentials may allow to create Versions, and not to delete them.
+  // A person's credentials may allow them to create Versions, but not to delete them.
   const mayDelete = objects.isFolder || publisher !== undefined
   const stuck = others.filter((one) => !mayDelete || !isReplaceable(one, target, archives))
   if (stuck.length > 0) {

@@ -101,7 +101,7 @@ it('scans an archive at once that was lost and is stored again', async () => {
   expect([scans.done, scans.failures()]).toEqual([1, []])
 })
 
-it('keeps what it knows while the scanner cannot say what it is, and takes back a failure that is over', async () => {
+it('keeps findings while the scanner does not tell its version, and removes a failure that has passed', async () => {
   const scanner = execScanner(await scene.scanner('print([])'))
   await scene.store('network', [main])
   await scene.run({ scanner })
@@ -202,7 +202,7 @@ it('gives back the slot of a version that needs no scan any more when its turn c
   expect([scans.done, scans.failures().map(({ key }) => key)]).toEqual([2, ['team/bad']])
 }, 10_000)
 
-it('runs no more scans at a time than it has slots', async () => {
+it('runs at most as many scans at a time as it has slots', async () => {
   const running = JSON.stringify(join(scene.folder, 'running'))
   await scene.scanner(
     `fs.mkdirSync(${running}, { recursive: true })

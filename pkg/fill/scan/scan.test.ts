@@ -166,7 +166,7 @@ describe('a scan', () => {
     expect((await scene.run()).done).toBe(0)
   })
 
-  it('is repeated if its result could not be written', async () => {
+  it('is repeated if its result could not be stored', async () => {
     await scene.scanner(`print([${JSON.stringify(finding('CVE-1'))}])`)
     await scene.store('network', [main])
     let isFirst = true

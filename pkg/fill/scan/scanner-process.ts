@@ -26,7 +26,7 @@ const lastWordsBytes = 4096
 /** Reading them stops everything else for about two seconds. */
 const maxValues = 1_000_000
 
-/** How scanners get a network of their own. Looked up once: a system does not change its mind. */
+/** How scanners get a network of their own. Looked up once, because it does not change while the process runs. */
 let lookedUp: { readonly isolation: ReturnType<typeof findIsolation> } | undefined
 export const isolation = (): ReturnType<typeof findIsolation> => {
   lookedUp ??= { isolation: findIsolation() }

@@ -83,7 +83,7 @@ export interface SyncOptions {
 export interface DryRun {
   /** Whether to work on an object. */
   readonly isAsked: (ref: StoredRef) => boolean
-  /** Takes the future of a Version, more than once if looking at it failed at first. */
+  /** Receives the expected outcome for a Version, several times if earlier attempts failed. */
   readonly tell: (version: StoredObject, outlook: VersionOutlook) => void
 }
 

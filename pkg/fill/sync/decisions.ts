@@ -10,7 +10,7 @@ import {
 
 /** A decision of a person that lets in a version that a policy holds. */
 export interface PolicyDecision extends PolicyException {
-  /** A Depot that lets the version in, or a Version that is given back. */
+  /** A Depot that lets the version in, or a Version that is released. */
   readonly object: StoredRef
 }
 

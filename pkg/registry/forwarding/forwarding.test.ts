@@ -7,7 +7,7 @@ import { answerErrors } from '../../base/serving/serving.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { createForwarding } from './forwarding.ts'
 
-it('keeps webhooks of one Depot from holding up those of another', async () => {
+it('does not delay webhooks of one Depot because of those of another', async () => {
   const held: ServerResponse[] = []
   const controller = createServer(({ url = '' }, outgoing) => {
     if (url.endsWith('/busy')) held.push(outgoing)
@@ -72,7 +72,7 @@ describe('a webhook', () => {
     return { bodies, send }
   }
 
-  it('is not held up by strangers who send theirs slowly', async () => {
+  it('is not delayed by senders without a secret that send slowly', async () => {
     const { bodies, send } = await opened()
     const ends: (() => void)[] = []
     const slow = Array.from({ length: 12 }, () =>

@@ -57,7 +57,7 @@ export async function reconcileDepot(
   }
 }
 
-/** Only a Depot that deletes its resources has to wait for that before it goes. */
+/** Only a Depot that deletes its resources has to wait for that before it disappears. */
 async function withFinalizer(
   context: Context,
   object: StoredObject,

@@ -192,7 +192,7 @@ async function bring(
   const isMissing = new Set(missing)
   const young = select(versions).filter((one) => !isMissing.has(one) && !mayCome(one))
   const held = object && (await remember(object, young))
-  // Before they come in: a process that is killed says it once more, and never not at all.
+  // Logged before they come in: a killed process may log it twice, but never omits it.
   const named = new Set(known.all.map(normalizeVersion))
   const isNew = (version: string) => !isOld(version) && !named.has(normalizeVersion(version))
   for (const version of selected.filter((one) => isNew(one) && !isMissing.has(one))) {

@@ -58,7 +58,7 @@ export function denialsOf(
       const { owner, message } = refusal
       return { message: `${message} ${owner === 'Depot' ? ofDepot : ofInstallation}`, owner }
     }
-    // What a Depot withdrew is given back by a Depot.
+    // Only a Depot releases versions that a Depot quarantined.
     const known = entryIn(before)
     return isDepotRead || ownerOf(known) === 'Installation' ? undefined : known
   }

@@ -50,7 +50,7 @@ export function heldRemoval(
 ): HeldRemoval | undefined {
   const leaving = superfluous.filter(isStored)
   const stored = children.filter(isStored).length
-  // A person has to decide, however the numbers change meanwhile.
+  // A person has to decide, even if the numbers change in the meantime.
   const isHeldBefore = leaving.length > 0 && isHeld(parent)
   const isMany = isHeldBefore || mustBeConfirmed(leaving.length, stored)
   if (confirmRemovals === true || !isMany) return undefined

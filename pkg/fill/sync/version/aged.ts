@@ -55,7 +55,7 @@ async function unagedContent(
   const name = version.spec.version
   const { depot, policy, listing, seen } = letIn(context, parent, name)
   if (policy === undefined || listing?.seen === undefined) return undefined
-  // Nobody counts the age of what no Depot lists: whoever wrote it has chosen it.
+  // The age of content that no Depot lists does not count, because a person chose the content.
   if (seen === undefined && depot === undefined) return undefined
   const { Depot, Installation } = agesFor(address, name, policy)
   const minimumAgeMs = Math.max(Depot, Installation)

@@ -56,7 +56,7 @@ export interface SourceNeed {
   readonly signal: AbortSignal
   /** Whether the archive was just looked for in storage; then the files are, too. */
   readonly isChecked: boolean
-  /** A person asks for all of the version again. */
+  /** A person requested all files of the version again. */
   readonly request: SyncRequest | undefined
 }
 
@@ -202,7 +202,7 @@ function speaksFor(url: string, config: GithubClientConfig): boolean {
   return web === URL.parse(url)?.host
 }
 
-/** Fetches the files, once for all platforms. A request of a person gets none that were fetched before it. */
+/** Fetches the files, once for all platforms. A request of a person does not use files that were fetched before it. */
 async function filesOf(
   context: Context,
   object: StoredObject,

@@ -9,7 +9,7 @@ import { filesIn, type VersionPlan, type VersionStatus, versionStatus } from './
 
 /**
  * Gives a Version the archive that an equal one left in storage, so that it is not fetched. The archive is read, and has to
- * have its digest. An archive that a person gave up for what upstream has is not taken back.
+ * have its digest. It does not reuse an archive that a person gave up to get the content of upstream.
  *
  * @returns the object with its new status; undefined if nothing usable was left
  * @throws RegistryError, ApiError
