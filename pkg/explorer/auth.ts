@@ -33,13 +33,28 @@ const tokenPattern = /^[\w.~+/-]+=*$/
 
 /** Routes of the pages for their session: refresh, sign-out, developer token. */
 export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
-  const { sessions, seal, issuer, refresh, devTokenInput, clock } = options
   const app = new Hono<ExplorerEnv>()
   app.on(['POST', 'DELETE', 'PUT', 'PATCH'], '/auth/*', async (c, next) => {
     requireOwnPage(c)
     await next()
   })
-  app.post('/auth/refresh', async (c) => {
+  app.post('/auth/refresh', refreshed(options)).all(methodNotAllowed('POST'))
+  app.post('/auth/logout', loggedOut(options)).all(methodNotAllowed('POST'))
+  app.get(issuerLogoutPath, loggedOutThere(options))
+  if (options.devTokenInput) {
+    app
+      .post('/auth/dev-token', (c) => withDevToken(c, options, devTokenOf))
+      .delete((c) => withDevToken(c, options, async () => undefined))
+      .all(methodNotAllowed('POST, DELETE'))
+  }
+  return app
+}
+
+type AuthHandler = Handler<ExplorerEnv, string, object, Promise<Response>>
+
+const refreshed =
+  ({ sessions, refresh, clock }: AuthRoutesOptions): AuthHandler =>
+  async (c) => {
     note(c, '/auth/refresh')
     const session = await c.var.session()
     const state = stateOf(session, sessions, clock())
@@ -57,9 +72,11 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     })
     await keep(c, sessions, renewed)
     return c.json(stateOf(renewed, sessions, clock()))
-  })
+  }
 
-  app.post('/auth/logout', async (c) => {
+const loggedOut =
+  ({ sessions, seal, issuer }: AuthRoutesOptions): AuthHandler =>
+  async (c) => {
     note(c, '/auth/logout')
     const session = await c.var.session()
     sessions.clear(c.var.cookies)
@@ -72,9 +89,12 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
     const hint = await seal.seal('logout', { token: packToken(session.idToken) }, logoutSeconds)
     const fits = c.var.cookies.setLong(logoutCookie, hint, logoutSeconds)
     return c.json({ location: fits ? issuerLogoutPath : signedOutPath })
-  })
+  }
 
-  app.get(issuerLogoutPath, async (c) => {
+/** Ends the session at the issuer, if it has a page for that. */
+const loggedOutThere =
+  ({ seal, issuer }: AuthRoutesOptions): AuthHandler =>
+  async (c) => {
     note(c, issuerLogoutPath)
     const sealed = c.var.cookies.getLong(logoutCookie)
     c.var.cookies.clearLong(logoutCookie)
@@ -91,29 +111,20 @@ export function authRoutes(options: AuthRoutesOptions): Hono<ExplorerEnv> {
       post_logout_redirect_uri: c.var.external.origin + signedOutPath,
     })
     return c.redirect(url.href)
-  })
-
-  if (devTokenInput) {
-    app.post('/auth/dev-token', async (c) => {
-      note(c, '/auth/dev-token')
-      const token = await devTokenOf(c)
-      const session = (await c.var.session()) ?? { signedInAt: clock() }
-      const changed = { ...session, devToken: token }
-      await keep(c, sessions, changed)
-      return c.json(stateOf(changed, sessions, clock()))
-    })
-    app.delete('/auth/dev-token', async (c) => {
-      note(c, '/auth/dev-token')
-      const session = await c.var.session()
-      const changed = session && { ...session, devToken: undefined }
-      await keep(c, sessions, changed)
-      return c.json(stateOf(changed, sessions, clock()))
-    })
   }
 
-  app.all('/auth/refresh', methodNotAllowed('POST')).all('/auth/logout', methodNotAllowed('POST'))
-  if (devTokenInput) app.all('/auth/dev-token', methodNotAllowed('POST, DELETE'))
-  return app
+/** Keeps another developer token, or none. */
+async function withDevToken(
+  c: ExplorerContext,
+  { sessions, clock }: AuthRoutesOptions,
+  tokenOf: (c: ExplorerContext) => Promise<string | undefined>,
+): Promise<Response> {
+  note(c, '/auth/dev-token')
+  const devToken = await tokenOf(c)
+  const session = await c.var.session()
+  const changed = { signedInAt: clock(), ...session, devToken }
+  await keep(c, sessions, changed)
+  return c.json(stateOf(changed, sessions, clock()))
 }
 
 /** Writes the session, or clears its cookies if it has no token. */

@@ -65,35 +65,15 @@ export interface Explorer {
 
 /** @throws Error if the pages are not built */
 export function createExplorer(options: ExplorerOptions): Explorer {
-  const { trustProxy, baseUrl, oidc, log } = options
+  const { oidc, log } = options
   const clock = Date.now
-  const upstream = new Upstream({
-    url: options.serverUrl,
-    name: 'the registry',
-    trust: () => trustOf(options),
-    trustProxy,
-    deadlines: options.deadlines,
-  })
-  const broker =
-    options.brokerUrl === undefined
-      ? undefined
-      : new Upstream({ url: options.brokerUrl, name: 'the identity broker', trustProxy })
+  const onLogin = loginCounter(options.metrics)
+  const { upstream, broker } = upstreamsOf(options)
   const files = readStaticFiles(options.dist)
   const [first, ...others] = options.sessionPasswords
   const seal = first === undefined ? undefined : new Seal([first, ...others])
   const sessions = seal && new Sessions({ seal, ttlMs: options.sessionTtlMs, clock })
-  const logins = counter(options.metrics, {
-    name: 'ui_logins_total',
-    help: 'Logins that came to an end, by how they did.',
-    labels: ['result'],
-  })
-  const issuer =
-    oidc &&
-    new Issuer({
-      oidc,
-      fetch: issuerFetch({ issuerUrl: oidc.issuerUrl, baseUrl, server: upstream, broker }),
-      log,
-    })
+  const issuer = oidc && issuerOf(oidc, options, { server: upstream, broker })
   const refresh = issuer && sharedGrant(issuerGrant(issuer, log), clock)
   const { devTokenInput, version } = options
 
@@ -107,19 +87,14 @@ export function createExplorer(options: ExplorerOptions): Explorer {
   app.route('/', files.routes)
   if (seal !== undefined && sessions !== undefined) {
     if (issuer !== undefined) {
-      const onLogin = (result: string) => logins.inc({ result })
       app.route('/', loginRoutes({ issuer, seal, sessions, onLogin, log, clock }))
       app.route('/', signedOutRoutes(issuer, files.stylesheets))
     }
     app.route('/', authErrorRoutes(files.stylesheets, oidc?.issuerUrl))
     app.route('/', authRoutes({ sessions, seal, issuer, refresh, devTokenInput, clock }))
   }
-  app.all('/auth/*', () => {
-    throw new RegistryError('NotFound', 'no such endpoint: there is no login here')
-  })
-  app.all('/-/assets/*', () => {
-    throw new RegistryError('NotFound', 'no such file: the pages were rebuilt, reload the page')
-  })
+  app.all('/auth/*', notFound('no such endpoint: there is no login here'))
+  app.all('/-/assets/*', notFound('no such file: the pages were rebuilt, reload the page'))
   app.route(
     '/',
     shellRoutes({
@@ -147,6 +122,40 @@ export function createExplorer(options: ExplorerOptions): Explorer {
       await Promise.all([upstream.close(), broker?.close()])
     },
   }
+}
+
+const notFound = (message: string) => (): never => {
+  throw new RegistryError('NotFound', message)
+}
+
+function upstreamsOf(options: ExplorerOptions) {
+  const { serverUrl: url, brokerUrl, trustProxy, deadlines } = options
+  const trust = () => trustOf(options)
+  return {
+    upstream: new Upstream({ url, name: 'the registry', trust, trustProxy, deadlines }),
+    broker:
+      brokerUrl === undefined
+        ? undefined
+        : new Upstream({ url: brokerUrl, name: 'the identity broker', trustProxy }),
+  }
+}
+
+function issuerOf(
+  oidc: OidcOptions,
+  { baseUrl, log }: ExplorerOptions,
+  inside: { readonly server: Upstream; readonly broker: Upstream | undefined },
+): Issuer {
+  const fetch = issuerFetch({ issuerUrl: oidc.issuerUrl, baseUrl, ...inside })
+  return new Issuer({ oidc, fetch, log })
+}
+
+function loginCounter(metrics: Metrics): (result: string) => void {
+  const logins = counter(metrics, {
+    name: 'ui_logins_total',
+    help: 'Logins that came to an end, by how they did.',
+    labels: ['result'],
+  })
+  return (result) => logins.inc({ result })
 }
 
 /** A certificate from a public authority names the base URL, and seldom the name of the server inside a cluster. */

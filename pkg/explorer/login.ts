@@ -50,24 +50,29 @@ const arrivedSeconds = 60
 
 /** Signing in with the issuer: authorization code with PKCE, state and nonce. */
 export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
-  const { issuer, seal, sessions, onLogin, log, clock } = options
-  const { callbackPath, scopes } = issuer.oidc
+  const login = new Login(options)
+  return new Hono<ExplorerEnv>()
+    .get('/auth/login', (c) => login.begin(c))
+    .get(options.issuer.oidc.callbackPath, (c) => login.finish(c))
+}
 
-  const fail = (c: ExplorerContext, problem: LoginProblem, err?: unknown, count?: number) => {
-    onLogin(problem)
-    log.info({ err, problem }, 'login failed')
-    return c.redirect(errorPath(problem, count))
+class Login {
+  readonly #options: LoginOptions
+
+  constructor(options: LoginOptions) {
+    this.#options = options
   }
 
-  async function begin(c: ExplorerContext): Promise<Response> {
+  async begin(c: ExplorerContext): Promise<Response> {
     note(c, '/auth/login')
+    const { issuer, seal } = this.#options
     const { cookies, external } = c.var
     const isSignedOut = cookies.get(signedOutCookie) !== undefined
     if (isSignedOut && c.req.query('auto') !== undefined) {
       return c.redirect(`${signedOutPath}?private`)
     }
     const configuration = await issuer.configuration().catch(() => undefined)
-    if (configuration === undefined) return fail(c, 'IssuerUnavailable')
+    if (configuration === undefined) return this.#fail(c, 'IssuerUnavailable')
     if (isSignedOut) cookies.clear(signedOutCookie)
     const attempt: Attempt = {
       state: randomState(),
@@ -81,6 +86,7 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
     }
     const name = attemptCookie + attempt.state
     cookies.set(name, await seal.seal('login', attempt, attemptSeconds), attemptSeconds)
+    const { callbackPath, scopes } = issuer.oidc
     const url = buildAuthorizationUrl(configuration, {
       redirect_uri: external.origin + callbackPath,
       scope: scopes,
@@ -94,39 +100,41 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
     return c.redirect(url.href)
   }
 
-  async function finish(c: ExplorerContext): Promise<Response> {
-    note(c, callbackPath)
+  async finish(c: ExplorerContext): Promise<Response> {
+    const { issuer, seal, sessions, onLogin } = this.#options
+    note(c, issuer.oidc.callbackPath)
     const { cookies, external } = c.var
     const state = c.req.query('state') ?? ''
     const name = attemptCookie + state
     const sealed = /^[\w-]{20,100}$/.test(state) ? cookies.get(name) : undefined
     const attempt =
       sealed === undefined ? undefined : await seal.open('login', sealed, attemptSeconds)
-    if (!isAttempt(attempt) || attempt.state !== state) return fail(c, 'NoSignInAttempt')
+    if (!isAttempt(attempt) || attempt.state !== state) return this.#fail(c, 'NoSignInAttempt')
     cookies.clear(name)
     const configuration = await issuer.configuration().catch(() => undefined)
-    if (configuration === undefined) return fail(c, 'IssuerUnavailable')
+    if (configuration === undefined) return this.#fail(c, 'IssuerUnavailable')
     try {
-      const session = await redeem(c, configuration, attempt)
+      const session = await this.#redeem(c, configuration, attempt)
       await sessions.write(cookies, session)
       cookies.set(arrivedCookie, '1', arrivedSeconds)
       onLogin('success')
       return c.redirect(safeReturnTo(attempt.returnTo, external.origin))
     } catch (err) {
-      if (err instanceof SessionTooLarge) return fail(c, 'TooManyGroups', undefined, err.groups)
-      return fail(c, problemOf(err), err)
+      if (!(err instanceof SessionTooLarge)) return this.#fail(c, problemOf(err), { err })
+      return this.#fail(c, 'TooManyGroups', { count: err.groups })
     }
   }
 
-  async function redeem(
+  async #redeem(
     c: ExplorerContext,
     configuration: Configuration,
     attempt: Attempt,
   ): Promise<Session> {
+    const { issuer, clock } = this.#options
     const { search } = new URL(c.req.url)
     const tokens = await authorizationCodeGrant(
       configuration,
-      new URL(callbackPath + search, c.var.external.origin),
+      new URL(issuer.oidc.callbackPath + search, c.var.external.origin),
       {
         expectedState: attempt.state,
         expectedNonce: attempt.nonce,
@@ -137,7 +145,11 @@ export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
     return sessionOf(tokens, clock())
   }
 
-  return new Hono<ExplorerEnv>().get('/auth/login', begin).get(callbackPath, finish)
+  #fail(c: ExplorerContext, problem: LoginProblem, why: { err?: unknown; count?: number } = {}) {
+    this.#options.onLogin(problem)
+    this.#options.log.info({ err: why.err, problem }, 'login failed')
+    return c.redirect(errorPath(problem, why.count))
+  }
 }
 
 /** Clears the cookies of logins that have begun or ended. */

@@ -21,19 +21,20 @@ export type Primed =
   | { readonly kind: 'answer'; readonly prime: Prime }
   | { readonly kind: 'late' | 'unavailable' | 'none' }
 
-/**
- * Sends the page's first request for it, so that the page need not wait for a second round trip.
- *
- * @param key the page's URL for that request; undefined if the page has none
- * @param token of the caller
- * @param waitMs after which the page has to ask
- */
+export interface PrimeRequest {
+  /** The page's URL for the request; undefined if the page has none. */
+  readonly key: string | undefined
+  /** Token of the caller. */
+  readonly token: string | undefined
+  /** How long to wait; after that the page has to ask. */
+  readonly waitMs: number
+}
+
+/** Sends the page's first request for it, so that the page need not wait for a second round trip. */
 export async function fetchPrime(
   c: ExplorerContext,
   upstream: Upstream,
-  key: string | undefined,
-  token: string | undefined,
-  waitMs: number,
+  { key, token, waitMs }: PrimeRequest,
 ): Promise<Primed> {
   if (key === undefined) return { kind: 'none' }
   const { pathname, search } = new URL(key, c.var.external.origin)

@@ -57,13 +57,11 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
     const route = matchRoute(url)
     note(c, `page ${route.page}`)
     const session = isNavigation(c) ? await currentSession(c) : undefined
-    const answer = await fetchPrime(
-      c,
-      options.upstream,
-      route.primeUrl,
-      bearerOf(session),
-      options.firstAnswerMs,
-    )
+    const answer = await fetchPrime(c, options.upstream, {
+      key: route.primeUrl,
+      token: bearerOf(session),
+      waitMs: options.firstAnswerMs,
+    })
     if (answer.kind === 'answer' && answer.prime.status === 401 && oidc) {
       const next = loginOrReason(c, session, clock())
       if (next !== undefined) {
