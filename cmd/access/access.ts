@@ -29,36 +29,24 @@ export interface Access {
   close(): Promise<void>
 }
 
-/** How callers are identified, and where. */
-interface CallerOptions
-  extends Pick<
-    ServerCommandOptions,
-    | 'anonymousAuth'
-    | 'useBearerToken'
-    | 'oidcIssuerUrl'
-    | 'oidcClientId'
-    | 'oidcUiClientId'
-    | 'oidcGroupsClaim'
-    | 'oidcAllowSaFallback'
-    | 'oidcAllowClientCredentials'
-    | 'publishIssuers'
-    | 'brokerProxyUrl'
-    | 'passthroughCacheTtlMs'
-    | 'apiGroup'
-    | 'kubeconfig'
-  > {
-  /** For `terraform login`, which controllers do not serve. */
-  readonly oidcScopes?: readonly string[]
-  readonly oidcAuthzUrl?: string | undefined
-  readonly oidcTokenUrl?: string | undefined
-  /** For lists of consumers, which controllers do not keep. */
-  readonly consumerGroups?: string | undefined
-  readonly consumerPersons?: boolean
-}
+type AllOptions = Omit<ServerCommandOptions, 'listen'>
+type SharedOption = keyof AllOptions & (keyof ControllerCommandOptions | 'anonymousAuth')
+
+/** How callers are identified, and where. Controllers serve no `terraform login`, and keep no lists of consumers. */
+type CallerOptions = Pick<AllOptions, SharedOption> & Partial<AllOptions>
 
 interface AuthParts extends Pick<AuthOptions, 'bindings' | 'isPublic' | 'log' | 'metrics'> {
   readonly options: CallerOptions
   readonly proxies: ProxyRules
+}
+
+/** Parts of a process that has callers. */
+interface CallerParts<O> {
+  readonly options: O
+  /** Proxies for requests to the issuer and the broker. */
+  readonly proxies: ProxyRules
+  readonly log: Logger
+  readonly metrics: Metrics
 }
 
 /** Identifies the callers of one listener. */
@@ -80,36 +68,18 @@ async function openAuth({ options, proxies, ...parts }: AuthParts): Promise<Auth
   })
 }
 
-export async function openAccess({
-  options,
-  proxies,
-  catalog,
-  log,
-  metrics,
-}: {
-  readonly options: ServerCommandOptions
-  /** Proxies for requests to the issuer and the broker. */
-  readonly proxies: ProxyRules
-  readonly catalog: Catalog
-  readonly log: Logger
-  readonly metrics: Metrics
-}): Promise<Access> {
-  const bindings = new GroupBindings({ namespace: options.namespace, log, metrics })
+export async function openAccess(
+  parts: CallerParts<ServerCommandOptions>,
+  catalog: Catalog,
+): Promise<Access> {
+  const { brokerProxyUrl: url, trustProxy, baseUrl, namespace } = parts.options
+  const bindings = new GroupBindings({ ...parts, namespace })
   const { model } = catalog
-  const auth = await openAuth({
-    options,
-    proxies,
-    bindings,
-    isPublic: (kind, namespace, name) =>
-      model.find(model.views.public, kind, namespace, name) !== undefined,
-    log,
-    metrics,
-  })
-  const { brokerProxyUrl: url, trustProxy, baseUrl } = options
+  const isPublic: AuthOptions['isPublic'] = (kind, of, name) =>
+    model.find(model.views.public, kind, of, name) !== undefined
+  const auth = await openAuth({ ...parts, bindings, isPublic })
   const broker =
-    url === undefined
-      ? undefined
-      : createBroker({ url, trustProxy, baseUrl, proxies, log, metrics })
+    url === undefined ? undefined : createBroker({ ...parts, url, trustProxy, baseUrl })
   return {
     auth,
     broker,
@@ -119,34 +89,18 @@ export async function openAccess({
 }
 
 /** Identifies those who publish through the controller, by its GroupBindings. `ready` resolves when these are known. */
-export async function openCallers({
-  options,
-  proxies,
-  cluster,
-  log,
-  metrics,
-}: {
-  readonly options: ControllerCommandOptions
-  readonly proxies: ProxyRules
-  readonly cluster: Cluster
-  readonly log: Logger
-  readonly metrics: Metrics
-}): Promise<{ readonly auth: Auth; readonly ready: Promise<void> }> {
-  const { namespace } = options
-  const bindings = new GroupBindings({ namespace, log, metrics })
+export async function openCallers(
+  parts: CallerParts<ControllerCommandOptions>,
+  cluster: Cluster,
+): Promise<{ readonly auth: Auth; readonly ready: Promise<void> }> {
+  const { namespace } = parts.options
+  const bindings = new GroupBindings({ ...parts, namespace })
   const scope = { watchNamespace: namespace, bindingsNamespace: namespace }
   // The catalog knows the state of each binding, with which the watch compares lists.
   const sink = fanOut(new Catalog(), bindings)
   const { ready } = cluster.watch({ kinds: ['GroupBinding'], scope, sink })
-  const callers = { ...options, anonymousAuth: false }
-  const auth = await openAuth({
-    options: callers,
-    proxies,
-    bindings,
-    isPublic: () => false,
-    log,
-    metrics,
-  })
+  const options = { ...parts.options, anonymousAuth: false }
+  const auth = await openAuth({ ...parts, options, bindings, isPublic: () => false })
   // It is in the log. Nobody publishes with its tokens until the issuer calls itself as it is configured.
   auth.started.catch(() => undefined)
   return { auth, ready }

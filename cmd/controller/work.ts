@@ -2,7 +2,7 @@ import { messageOf } from '../../pkg/base/errors/errors.ts'
 import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 
 /** Work that is stopped when the lease is lost. */
-interface Running {
+export interface Running {
   stop(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import packageJson from '../../package.json' with { type: 'json' }
 import { closest } from '../../pkg/base/options/options.ts'
-import { commands } from './depot.ts'
+import { commands, headings } from './depot.ts'
 
 const [first = 'help', ...others] = process.argv.slice(2)
 const helpWords = ['help', '--help', '-h']
@@ -12,8 +12,8 @@ const usage = (): string =>
     'Depot: a private registry for Terraform and OpenTofu.',
     '',
     'Usage: depot COMMAND [flags]',
-    ...Object.entries(commands).flatMap(([name, { heading, tables }]) => [
-      ...(heading === undefined ? [] : ['', `${heading}:`, '']),
+    ...Object.entries(commands).flatMap(([name, { tables }]) => [
+      ...(headings[name] === undefined ? [] : ['', `${headings[name]}:`, '']),
       `  ${name.padEnd(11)} ${tables.summary.replace(/(?<=\.) .*/, '')}`,
     ]),
     '',

@@ -20,74 +20,71 @@ interface Place {
 }
 
 const readVerbs = ['list', 'watch']
-const everywhere = (namespaces: Place['namespaces']) => namespaces ?? [undefined]
+const parents = ['modules', 'providers']
+const records = [...parents, 'versions']
+
+/** Rights to resources of an API group in a namespace. */
+const rightsIn =
+  (group: string, namespace?: string) =>
+  (resources: readonly string[], verbs: readonly string[], name?: string): Right => ({
+    group,
+    resources,
+    verbs,
+    namespace,
+    name,
+  })
+
+const inEach = (
+  { namespaces }: Place,
+  rights: (namespace: string | undefined) => readonly Right[],
+): Right[] => (namespaces ?? [undefined]).flatMap(rights)
 
 /** The server reads. */
-export function serverRights({ apiGroup: group, namespace: own, namespaces }: Place): Right[] {
+export function serverRights(place: Place): Right[] {
+  const { apiGroup, namespace: own } = place
   return [
-    ...everywhere(namespaces).flatMap((namespace) => [
-      {
-        group,
-        resources: ['modules', 'providers', 'versions', 'depots'],
-        verbs: readVerbs,
-        namespace,
-      },
-      { group: '', resources: ['configmaps'], verbs: readVerbs, namespace },
-      { group: '', resources: ['namespaces'], verbs: readVerbs, name: namespace },
+    ...inEach(place, (namespace) => [
+      rightsIn(apiGroup, namespace)([...records, 'depots'], readVerbs),
+      rightsIn('', namespace)(['configmaps'], readVerbs),
+      rightsIn('')(['namespaces'], readVerbs, namespace),
     ]),
-    { group, resources: ['groupbindings'], verbs: readVerbs, namespace: own },
+    rightsIn(apiGroup, own)(['groupbindings'], readVerbs),
   ]
 }
 
 /** The controller also writes. */
-export function controllerRights({
-  apiGroup: group,
-  namespace: own,
-  namespaces,
-  leaseName,
-  backupLease,
-}: Place & {
-  readonly leaseName: string
-  readonly backupLease?: string | undefined
-}): Right[] {
-  const notes = { group: '', resources: ['configmaps'], namespace: own }
-  const leases = { group: 'coordination.k8s.io', resources: ['leases'], namespace: own }
+export function controllerRights(
+  place: Place & { readonly leaseName: string; readonly backupLease?: string | undefined },
+): Right[] {
+  const { apiGroup, namespace: own, leaseName, backupLease } = place
+  const bindings = rightsIn(apiGroup, own)
+  const leases = rightsIn('coordination.k8s.io', own)
+  const notes = rightsIn('', own)
   return [
-    ...everywhere(namespaces).flatMap((namespace) => [
-      { group, resources: ['depots'], verbs: ['get', ...readVerbs, 'patch'], namespace },
-      {
-        group,
-        resources: ['modules', 'providers', 'versions'],
-        verbs: ['get', ...readVerbs, 'create', 'patch', 'delete'],
-        namespace,
-      },
-      {
-        group,
-        resources: ['depots/status', 'modules/status', 'providers/status', 'versions/status'],
-        verbs: ['patch'],
-        namespace,
-      },
-      {
-        group,
-        resources: ['modules/finalizers', 'providers/finalizers'],
-        verbs: ['update'],
-        namespace,
-      },
-      { group: 'events.k8s.io', resources: ['events'], verbs: ['create'], namespace },
-      {
-        group: '',
-        resources: ['configmaps'],
-        verbs: ['get', 'create', 'patch', 'delete'],
-        namespace,
-      },
-    ]),
-    { group, resources: ['groupbindings'], verbs: readVerbs, namespace: own },
-    { group, resources: ['groupbindings/status'], verbs: ['patch'], namespace: own },
-    { ...leases, verbs: ['create'] },
-    { ...leases, verbs: ['get', 'patch'], name: leaseName },
-    ...(backupLease === undefined ? [] : [{ ...leases, verbs: ['get'], name: backupLease }]),
-    { ...notes, verbs: ['create'] },
-    { ...notes, verbs: ['get', 'patch'], name: `${leaseName}-removals-0` },
+    ...inEach(place, (namespace) => {
+      const of = rightsIn(apiGroup, namespace)
+      return [
+        of(['depots'], ['get', ...readVerbs, 'patch']),
+        of(records, ['get', ...readVerbs, 'create', 'patch', 'delete']),
+        of(
+          ['depots', ...records].map((resource) => `${resource}/status`),
+          ['patch'],
+        ),
+        of(
+          parents.map((resource) => `${resource}/finalizers`),
+          ['update'],
+        ),
+        rightsIn('events.k8s.io', namespace)(['events'], ['create']),
+        rightsIn('', namespace)(['configmaps'], ['get', 'create', 'patch', 'delete']),
+      ]
+    }),
+    bindings(['groupbindings'], readVerbs),
+    bindings(['groupbindings/status'], ['patch']),
+    leases(['leases'], ['create']),
+    leases(['leases'], ['get', 'patch'], leaseName),
+    ...(backupLease === undefined ? [] : [leases(['leases'], ['get'], backupLease)]),
+    notes(['configmaps'], ['create']),
+    notes(['configmaps'], ['get', 'patch'], `${leaseName}-removals-0`),
   ]
 }
 

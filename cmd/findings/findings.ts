@@ -1,34 +1,17 @@
 import * as z from 'zod'
+import { VersionFindings } from '../../pkg/api/browse/browse.ts'
 import { cycloneDxOf, findingsText, isAtLeast, sarifOf } from '../../pkg/api/findings/findings.ts'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type FindingsCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { openBrowseApi, registryAddress } from '../registry/registry.ts'
 
-const text = z.string()
+const Scan = VersionFindings.shape.scans.element
 /** Later versions of Depot may write more fields, which JSON shows too. */
-export const VersionReport = z.looseObject({
-  address: text,
-  version: text,
-  scans: z.array(
-    z.looseObject({
-      in: z.enum(['source', 'binary']),
-      platforms: z.array(text).optional(),
-      scannedAt: text.optional(),
-      truncated: z.literal(true).optional(),
-      findings: z.array(
-        z.looseObject({
-          vulnerabilityID: text,
-          pkgName: text,
-          installedVersion: text,
-          fixedVersion: text.optional(),
-          severity: text,
-          title: text,
-        }),
-      ),
-    }),
-  ),
-  unscanned: z.array(text),
-})
+export const VersionReport = VersionFindings.omit({ packages: true })
+  .extend({
+    scans: z.array(Scan.extend({ findings: z.array(Scan.shape.findings.element.loose()) }).loose()),
+  })
+  .loose()
 
 /**
  * Prints what scans found in a version of a registry.

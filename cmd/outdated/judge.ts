@@ -1,12 +1,13 @@
 import { parse, rcompare } from 'semver'
 import * as z from 'zod'
+import { VersionLifecycle } from '../../pkg/api/browse/browse.ts'
 import { parseConstraints, selectVersions } from '../../pkg/api/constraint/constraint.ts'
 import { distinctFindings, rankOf } from '../../pkg/api/findings/findings.ts'
 import { lifecycleWords } from '../../pkg/api/lifecycle/lifecycle.ts'
 import { jsonOf, messageOf, printable } from '../../pkg/base/errors/errors.ts'
 import { FillError } from '../../pkg/fill/sources/sources.ts'
 import { VersionReport } from '../findings/findings.ts'
-import { type Registry, refusalOf } from '../registry/registry.ts'
+import { Claims, type Registry, refusalOf } from '../registry/registry.ts'
 import type { Item, OutdatedCheck, OutdatedFinding, Registered } from './items.ts'
 
 /** More than a message of a person has. */
@@ -16,15 +17,7 @@ const Deprecation = z.object({ reason: z.string(), link: z.string().optional() }
 const Listed = z.object({ version: z.string().max(256), deprecation: Deprecation.nullish() })
 const ModuleList = z.object({ modules: z.array(z.object({ versions: z.array(Listed) })).min(1) })
 const ProviderList = z.object({ versions: z.array(Listed) })
-const Claims = z.object({
-  claims: z.array(z.object({ kind: z.string(), name: z.string(), reason: z.string().optional() })),
-})
-const Lifecycle = z.object({
-  state: z.enum(['Deprecated', 'Yanked', 'Quarantined']),
-  message: z.string().optional(),
-  replacedBy: z.string().optional(),
-  link: z.string().optional(),
-})
+const Lifecycle = VersionLifecycle.loose()
 const Versions = z.object({
   items: z.array(z.object({ version: z.string(), lifecycle: Lifecycle.optional() })),
 })

@@ -91,21 +91,32 @@ const counted = ({ length }: readonly unknown[], word: string): string =>
 
 /** The same for scripts. */
 export function asJson(publication: ShownModule, outcome: PublishOutcome, host?: string): string {
-  const { target, archive, files, fileName, comparison, uncompared, refusals, docs } = publication
+  const { target, archive, files, fileName, comparison, uncompared, usedBy, docs } = publication
   const { sha256, sizeBytes, contentDigest, leftOut } = archive
-  const result = {
-    schema: 1,
-    outcome,
-    host,
-    address: target.address,
-    version: target.version,
+  return jsonOf(publication, outcome, host, {
     newModule: target.isMissing,
     archive: { fileName, sha256, sizeBytes, contentDigest, leftOut },
     docs: { sha256: docs.sha256, sizeBytes: docs.sizeBytes },
     files,
     comparison,
     uncompared,
-    usedBy: publication.usedBy,
+    usedBy,
+  })
+}
+
+function jsonOf(
+  { target, refusals }: Pick<ShownRelease, 'target' | 'refusals'>,
+  outcome: PublishOutcome,
+  host: string | undefined,
+  facts: object,
+): string {
+  const result = {
+    schema: 1,
+    outcome,
+    host,
+    address: target.address,
+    version: target.version,
+    ...facts,
     refusals: refusals.map(({ reason, message }) => ({ reason, message })),
   }
   return plainText(`${JSON.stringify(result, null, 2)}\n`)
@@ -135,23 +146,14 @@ export function providerText({ target, archives, signer }: ShownRelease): string
 
 /** The same for scripts. */
 export function providerJson(
-  { target, archives, signer, refusals }: ShownRelease,
+  release: ShownRelease,
   outcome: PublishOutcome,
   host?: string,
 ): string {
-  const result = {
-    schema: 1,
-    outcome,
-    host,
-    address: target.address,
-    version: target.version,
-    newProvider: target.isMissing,
-    signer,
-    archives: archives.map(({ platform, fileName, file, isThere }) => {
-      const { sha256, sizeBytes } = file
-      return { ...platform, fileName, sha256, sizeBytes, published: isThere }
-    }),
-    refusals: refusals.map(({ reason, message }) => ({ reason, message })),
-  }
-  return plainText(`${JSON.stringify(result, null, 2)}\n`)
+  const archives = release.archives.map(({ platform, fileName, file, isThere }) => {
+    const { sha256, sizeBytes } = file
+    return { ...platform, fileName, sha256, sizeBytes, published: isThere }
+  })
+  const { target, signer } = release
+  return jsonOf(release, outcome, host, { newProvider: target.isMissing, signer, archives })
 }

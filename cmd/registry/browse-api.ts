@@ -8,7 +8,7 @@ import {
 import { kindAt, openRegistry, type Registry, refusalOf } from './open-registry.ts'
 
 /** Later versions of Depot may write more than these fields. */
-const Claims = z.object({
+export const Claims = z.object({
   claims: z.array(
     z.object({
       kind: z.string(),
@@ -28,7 +28,10 @@ export async function openBrowseApi(
   host: string,
 ) {
   const registry = await openRegistry(options, [host])
-  return { ...browseApi(registry, host), [Symbol.asyncDispose]: registry[Symbol.asyncDispose] }
+  return {
+    ...browseApi(registry, host),
+    [Symbol.asyncDispose]: () => registry[Symbol.asyncDispose](),
+  }
 }
 
 export type BrowseApi = ReturnType<typeof browseApi>

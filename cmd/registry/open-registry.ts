@@ -16,9 +16,9 @@ import {
 import { readTextFile } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
-import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
+import { type Fetching, openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import type { SentToRegistry } from '../../pkg/fill/sources/sources.ts'
-import { readCliConfig } from './cli-config.ts'
+import { type CliConfig, readCliConfig } from './cli-config.ts'
 
 /** A version of a module in a registry. */
 export interface RegistryVersion {
@@ -94,7 +94,14 @@ export async function tokenInFile(file: string): Promise<GivenToken> {
   return { current, remedy: `the token in ${file} may have expired: write another one into it` }
 }
 
-export type Registry = Awaited<ReturnType<typeof openRegistry>>
+interface RegistryParts {
+  readonly fetching: Fetching
+  /** A temporary folder of its own. */
+  readonly dir: string
+  readonly given: GivenToken | undefined
+  /** The token of the CLIs. */
+  readonly tokenFor: CliConfig['tokenFor']
+}
 
 /**
  * Opens what reading registries needs.
@@ -103,14 +110,11 @@ export type Registry = Awaited<ReturnType<typeof openRegistry>>
  * @throws OptionsError for options that cannot be used
  */
 export async function openRegistry(
-  { egressAllow, egressCaPath }: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
+  options: Pick<CompareCommandOptions, 'egressAllow' | 'egressCaPath'>,
   hosts: readonly string[],
   given?: GivenToken,
-) {
+): Promise<Registry> {
   const { servicesOf, tokenFor } = await cliConfig()
-  const secretOf = (host: string) => (given === undefined && !tokenFor(host) ? undefined : host)
-  const remedyFor = (host: string) =>
-    given?.remedy ?? loginRemedy(host, secretOf(host) !== undefined)
   const dir = await mkdtemp(join(tmpdir(), 'depot-compare-'))
   const { packedBytes, unpackedBytes } = defaultLimits.module
   const fetching = await openFetching({
@@ -126,10 +130,10 @@ export async function openRegistry(
       githubApiUrl: 'https://api.github.com',
       upstreamHosts: [...new Set(hosts)],
       sourceHosts: [],
-      egressAllow,
+      egressAllow: options.egressAllow,
       egressPrivateCidrs: localNetworks,
       egressPublicDownloads: true,
-      egressCaPath,
+      egressCaPath: options.egressCaPath,
     },
     env: process.env,
     servicesOf,
@@ -143,76 +147,100 @@ export async function openRegistry(
     await rm(dir, { recursive: true })
     throw error
   })
-  const asking = () => ({
-    signal: new AbortController().signal,
-    urgent: true,
-    limits: fetching.limits.module,
-  })
+  return new Registry({ fetching, dir, given, tokenFor })
+}
+
+/** Registries, with the hosts and tokens of this machine. */
+export class Registry implements AsyncDisposable {
+  readonly #parts: RegistryParts
+
+  constructor(parts: RegistryParts) {
+    this.#parts = parts
+  }
+
+  /** The version of an address, as the registry spells it. Default: the newest that is not a prerelease. */
+  async versionOf({ host, path, version }: RegistryAddress): Promise<RegistryVersion> {
+    if (version !== undefined) return { host, path, version: version.replace(/^v(?=\d)/, '') }
+    return this.#withModule({ host, path }, async (_source, listed) => {
+      const [newest] = selectVersions(listed, parseConstraints('')).versions
+      if (newest !== undefined) return { host, path, version: newest }
+      const why = listed.length === 0 ? 'lists no version of it' : 'lists only prereleases of it'
+      throw new Error(`the registry ${why}: write one, such as ${host}/${path}@1.0.0-rc.1`)
+    })
+  }
+
+  docsOf({ host, path, version }: RegistryVersion): Promise<ModuleDocs> {
+    return this.#withModule({ host, path }, async (source, listed) => {
+      const wanted = version.replace(/^v(?=\d)/, '')
+      if (!listed.includes(wanted)) throw new Error(noVersion(listed))
+      const resolved = await source.resolve(wanted, this.#asking())
+      const fetched = await source.fetch(resolved, this.#asking())
+      return openModuleDocs(fetched.file.path, fetched.path)
+    })
+  }
+
+  /** Asks a service of a registry; the answer may have any status. @throws FillError */
+  ask(
+    host: string,
+    service: 'modules.v1' | 'providers.v1',
+    path: string,
+    { signal = new AbortController().signal, ...sent }: RegistryRequest = {},
+  ) {
+    const question = { host, service, path, secretName: this.#secretOf(host) }
+    return this.#parts.fetching.sources.ask(question, { ...sent, signal, urgent: true })
+  }
+
+  /** Whether there is a token for a host. */
+  hasToken(host: string): boolean {
+    return this.#secretOf(host) !== undefined
+  }
+
+  /** How a person gets a token that the registry accepts. */
+  remedyFor(host: string): string {
+    return this.#parts.given?.remedy ?? loginRemedy(host, this.hasToken(host))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.fetching.close()
+    await rm(this.#parts.dir, { recursive: true, force: true })
+  }
+
+  #secretOf(host: string): string | undefined {
+    const { given, tokenFor } = this.#parts
+    return given === undefined && !tokenFor(host) ? undefined : host
+  }
+
+  #asking() {
+    const { limits } = this.#parts.fetching
+    return { signal: new AbortController().signal, urgent: true, limits: limits.module }
+  }
+
   /** Does something with a module and its listed versions. */
-  async function withModule<T>(
+  async #withModule<T>(
     { host, path }: Omit<RegistryVersion, 'version'>,
-    work: (
-      source: ReturnType<typeof fetching.sources.module>,
-      listed: readonly string[],
-    ) => Promise<T>,
+    work: (source: ModuleSource, listed: readonly string[]) => Promise<T>,
   ): Promise<T> {
-    const secretName = secretOf(host)
-    const secretRef = secretName === undefined ? {} : { secretRef: { name: secretName } }
-    const source = fetching.sources.module(
+    const name = this.#secretOf(host)
+    const secretRef = name === undefined ? {} : { secretRef: { name } }
+    const source = this.#parts.fetching.sources.module(
       { source: { type: 'registry', url: `${host}/${path}`, ...secretRef } },
       '',
     )
     try {
-      const { versions } = await source.list(asking())
+      const { versions } = await source.list(this.#asking())
       return await work(
         source,
         versions.map(({ version }) => version),
       )
     } catch (error) {
       if (!hasReason(error, 'AccessDenied')) throw error
-      const message = `${messageOf(error)}; ${remedyFor(host)}`
+      const message = `${messageOf(error)}; ${this.remedyFor(host)}`
       throw new Error(message, { cause: error })
     }
   }
-  return {
-    /** The version of an address, as the registry spells it. Default: the newest that is not a prerelease. */
-    async versionOf({ host, path, version }: RegistryAddress): Promise<RegistryVersion> {
-      if (version !== undefined) return { host, path, version: version.replace(/^v(?=\d)/, '') }
-      return withModule({ host, path }, async (_source, listed) => {
-        const [newest] = selectVersions(listed, parseConstraints('')).versions
-        if (newest !== undefined) return { host, path, version: newest }
-        const why = listed.length === 0 ? 'lists no version of it' : 'lists only prereleases of it'
-        throw new Error(`the registry ${why}: write one, such as ${host}/${path}@1.0.0-rc.1`)
-      })
-    },
-    docsOf: ({ host, path, version }: RegistryVersion): Promise<ModuleDocs> =>
-      withModule({ host, path }, async (source, listed) => {
-        const wanted = version.replace(/^v(?=\d)/, '')
-        if (!listed.includes(wanted)) throw new Error(noVersion(listed))
-        const fetched = await source.fetch(await source.resolve(wanted, asking()), asking())
-        return openModuleDocs(fetched.file.path, fetched.path)
-      }),
-    /** Asks a service of a registry; the answer may have any status. @throws FillError */
-    async ask(
-      host: string,
-      service: 'modules.v1' | 'providers.v1',
-      path: string,
-      { signal = new AbortController().signal, ...sent }: RegistryRequest = {},
-    ) {
-      const secretName = secretOf(host)
-      const question = { host, service, path, secretName }
-      return fetching.sources.ask(question, { ...sent, signal, urgent: true })
-    },
-    /** Whether there is a token for a host. */
-    hasToken: (host: string): boolean => secretOf(host) !== undefined,
-    /** How a person gets a token that the registry accepts. */
-    remedyFor,
-    async [Symbol.asyncDispose]() {
-      await fetching.close()
-      await rm(dir, { recursive: true, force: true })
-    },
-  }
 }
+
+type ModuleSource = ReturnType<Fetching['sources']['module']>
 
 const Refusal = z.object({ errors: z.array(z.string()).min(1) })
 

@@ -1,6 +1,6 @@
 /** Reads registries for commands, with the hosts and tokens of Terraform and OpenTofu. */
 
-export { openBrowseApi } from './browse-api.ts'
+export { Claims, openBrowseApi } from './browse-api.ts'
 export { type Consumer, consumersIn, usersOf, usersText, type VersionUsers } from './consumers.ts'
 export {
   type GivenToken,

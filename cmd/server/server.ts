@@ -5,6 +5,7 @@ import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   authModeOf,
+  mistakeIn,
   OptionsError,
   requireNone,
   type ServerCommandOptions,
@@ -12,7 +13,6 @@ import {
 } from '../../pkg/base/options/options.ts'
 import { httpPart, opened, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
 import {
-  type AuditLog,
   createLogger,
   createMetrics,
   type Logger,
@@ -21,7 +21,7 @@ import {
   openAuditLog,
   programVersion,
 } from '../../pkg/base/telemetry/telemetry.ts'
-import { Catalog, type VersionRow } from '../../pkg/registry/catalog/catalog.ts'
+import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { createDownloads } from '../../pkg/registry/downloads/downloads.ts'
 import { createForwarding } from '../../pkg/registry/forwarding/forwarding.ts'
 import { LatestReadmes } from '../../pkg/registry/readmes/readmes.ts'
@@ -72,95 +72,45 @@ async function serveRegistry({ options, secrets }: RunOptions): Promise<undefine
     ...clusterProblems(options),
     ...(await unusableFiles({ ...options, ...secrets })),
   )
-  const { gpgPrivateKeyPath: privateKeyPath, tlsCertPath, tlsCertKey } = options
-  const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
-  const passphrase = secrets.gpgPassphrase
-  const signing = opened(
-    'signing',
-    async () => privateKeyPath && (await loadSigner({ privateKeyPath, passphrase, log, metrics })),
-    (signer) => (signer ? signer.close() : undefined),
-  )
-
-  const leftOut = (row: VersionRow): void =>
-    log.warn(
-      { component: 'catalog', namespace: row.namespace, name: row.name, version: row.version },
-      'version left out: it is not a semantic version',
-    )
+  const signing = signingPart({ options, secrets }, { log, metrics })
   const readmes = new LatestReadmes()
-  const catalog = new Catalog({
-    onLeftOut: leftOut,
-    onReadme: readmes.note,
-    onConflict: conflictLog(log.child({ component: 'catalog' })),
-    apiGroup: options.apiGroup,
-    // In a file anyone can write any creation time.
-    firstBy: options.manifests === undefined ? 'creation' : 'arrival',
-  })
+  const catalog = catalogOf(options, readmes, log)
   observeCatalog(catalog, metrics)
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
   const settings = storageSettings(options, process.env, grantsOf)
   const archives = createArchives({ ...settings, proxies, log, metrics })
-  const { statsValkeyAddr: valkey, statsPath } = options
-  const downloads = opened(
-    'downloads',
-    () =>
-      createDownloads({
-        store:
-          valkey === undefined ? { path: statsPath } : { valkey, password: secrets.valkeyPassword },
-        journalDir: `${statsPath}-queue`,
-        refreshIntervalMs: options.statsRefreshIntervalMs,
-        sink: catalog,
-        log,
-        metrics,
-      }),
-    (part) => part.close(downloadsCloseMs),
-  )
-  const access = opened(
-    'access',
-    () => openAccess({ options, proxies, catalog, log, metrics }),
-    (part) => part.close(),
-  )
+  const downloads = downloadsPart({ options, secrets }, { sink: catalog, log, metrics })
+  const openingAccess = () => openAccess({ options, proxies, log, metrics }, catalog)
+  const access = opened('access', openingAccess, (part) => part.close())
   const sink = () => access.part.sink
   const source = sourcePart({ options, sink, catalog, readmes, archives, log, metrics })
   const search = new Search(catalog)
   const searchFeed = new SearchFeed({ search, archives, log })
-  const audit = opened(
-    'audit',
-    () => options.auditLog && openAudit(options.auditLog, { log, metrics }),
-    (part) => (part ? part.close() : undefined),
-  )
-  const { listen, adminListen, syncUrl: url } = options
-  const mode = authModeOf(options)
-  const forwarding = url
-    ? createForwarding({ ...options, url, catalog, hasCallers: mode !== 'anonymous' })
-    : undefined
-  const http = httpPart({
-    listen,
-    adminListen,
-    open() {
-      const { auth, broker } = access.part
-      return startServer({
-        ...options,
-        tls,
-        catalog,
-        search,
-        archives,
-        signer: signing.part || undefined,
-        mcp: options.mcp ? { metrics, version: programVersion } : undefined,
-        auth,
-        broker,
-        forwarding,
-        readmes,
-        onDownload: (download) => downloads.part.record(download),
-        history: (resource, versions) => downloads.part.hourly(resource, versions),
-        consumers: (resource) => downloads.part.consumers(resource),
-        onRequest: audit.part ? auditOf(audit.part) : undefined,
-        log,
-        metrics,
-        waitingFor: () => [...source.waitingFor(), ...auth.waitingFor()],
-        impaired: () => [...auth.impaired(), ...archives.impaired()],
-      })
-    },
-    onListening: (ports) => log.info({ ...ports, version: programVersion, mode }, 'listening'),
+  const audit = auditPart(options, { log, metrics })
+  const { syncUrl: url } = options
+  const hasCallers = authModeOf(options) !== 'anonymous'
+  const forwarding = url ? createForwarding({ ...options, url, catalog, hasCallers }) : undefined
+  const http = listeners(options, log, () => {
+    const { auth, broker } = access.part
+    return {
+      catalog,
+      search,
+      archives,
+      signer: signing.part,
+      mcp: options.mcp ? { metrics, version: programVersion } : undefined,
+      auth,
+      broker,
+      forwarding,
+      readmes,
+      onDownload: (download) => downloads.part.record(download),
+      history: (resource, versions) => downloads.part.hourly(resource, versions),
+      consumers: (resource) => downloads.part.consumers(resource),
+      onRequest: audit.part ? auditOf(audit.part) : undefined,
+      log,
+      metrics,
+      waitingFor: () => [...source.waitingFor(), ...auth.waitingFor()],
+      impaired: () => [...auth.impaired(), ...archives.impaired()],
+    }
   })
   const parts: Runnable[][] = [
     [signing, audit, access, downloads],
@@ -169,19 +119,94 @@ async function serveRegistry({ options, secrets }: RunOptions): Promise<undefine
     [source, { name: 'auth', start: () => access.part.auth.started.then(() => undefined) }],
     [{ name: 'search', start: () => searchFeed.start(), stop: () => searchFeed.close() }],
   ]
-  await run({ groups: parts, log, graceMs: options.shutdownGracePeriodMs }).catch(
-    (error: unknown) => {
-      throw error instanceof OptionsError ? error : new OptionsError([messageOf(error)])
-    },
-  )
+  await runAll(parts, options, log)
   return undefined
 }
 
-/** @throws OptionsError */
-function openAudit(path: string, parts: { log: Logger; metrics: Metrics }): AuditLog {
-  try {
-    return openAuditLog({ path, ...parts })
-  } catch (error) {
-    throw new OptionsError([`--audit-log: ${messageOf(error)}`])
-  }
+/** @throws OptionsError if a part cannot start */
+async function runAll(
+  groups: readonly Runnable[][],
+  { shutdownGracePeriodMs: graceMs }: ServerCommandOptions,
+  log: Logger,
+): Promise<void> {
+  await run({ groups, log, graceMs }).catch((error: unknown) => {
+    throw error instanceof OptionsError ? error : new OptionsError([messageOf(error)])
+  })
+}
+
+function catalogOf(options: ServerCommandOptions, readmes: LatestReadmes, log: Logger): Catalog {
+  return new Catalog({
+    onLeftOut: ({ namespace, name, version }) =>
+      log.warn(
+        { component: 'catalog', namespace, name, version },
+        'version left out: it is not a semantic version',
+      ),
+    onReadme: readmes.note,
+    onConflict: conflictLog(log.child({ component: 'catalog' })),
+    apiGroup: options.apiGroup,
+    // In a file anyone can write any creation time.
+    firstBy: options.manifests === undefined ? 'creation' : 'arrival',
+  })
+}
+
+/** Counts downloads. */
+function downloadsPart(
+  { options, secrets }: RunOptions,
+  parts: Telemetry & Pick<Parameters<typeof createDownloads>[0], 'sink'>,
+) {
+  const { statsValkeyAddr: valkey, statsPath: path, statsRefreshIntervalMs } = options
+  const store = valkey === undefined ? { path } : { valkey, password: secrets.valkeyPassword }
+  return opened(
+    'downloads',
+    () =>
+      createDownloads({
+        store,
+        journalDir: `${path}-queue`,
+        refreshIntervalMs: statsRefreshIntervalMs,
+        ...parts,
+      }),
+    (part) => part.close(downloadsCloseMs),
+  )
+}
+
+type ServerParts = Parameters<typeof startServer>[0]
+/** Parts that are not options. */
+type OtherParts = Omit<ServerParts, keyof ServerCommandOptions | 'tls'> &
+  Pick<ServerParts, 'archives'> & { readonly mcp: ServerParts['mcp'] }
+
+/** Both ports. @param parts is called when they are opened */
+function listeners(options: ServerCommandOptions, log: Logger, parts: () => OtherParts): Runnable {
+  const { listen, adminListen, tlsCertPath, tlsCertKey } = options
+  const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined
+  const mode = authModeOf(options)
+  return httpPart({
+    listen,
+    adminListen,
+    open: () => startServer({ ...options, tls, ...parts() }),
+    onListening: (ports) => log.info({ ...ports, version: programVersion, mode }, 'listening'),
+  })
+}
+
+interface Telemetry {
+  readonly log: Logger
+  readonly metrics: Metrics
+}
+
+/** Undefined without a key. */
+function signingPart({ options, secrets }: RunOptions, telemetry: Telemetry) {
+  const { gpgPrivateKeyPath: privateKeyPath } = options
+  const { gpgPassphrase: passphrase } = secrets
+  const load = async () =>
+    privateKeyPath ? loadSigner({ privateKeyPath, passphrase, ...telemetry }) : undefined
+  return opened('signing', load, (signer) => signer?.close())
+}
+
+/** Undefined without a file. Starting it throws OptionsError. */
+function auditPart({ auditLog: path }: ServerCommandOptions, telemetry: Telemetry) {
+  const open = async () => (path ? openAuditLog({ path, ...telemetry }) : undefined)
+  return opened(
+    'audit',
+    () => open().catch(mistakeIn('--audit-log')),
+    (log) => log?.close(),
+  )
 }

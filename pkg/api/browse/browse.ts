@@ -8,7 +8,7 @@ export { Errors, type PublishRight, PublishRights, WhoAmI } from './callers.ts'
 export { DepotGraph, DepotList } from './depots.ts'
 export { ProviderPages, ProviderPageText, VersionDocs } from './documentation.ts'
 export { FindingsAnswer, ScanFindings, VersionFindings } from './findings.ts'
-export { components, unservedReasons } from './parts.ts'
+export { components, unservedReasons, VersionLifecycle } from './parts.ts'
 export {
   BrowseResource,
   NamespaceList,
