@@ -60,9 +60,14 @@ export {
   kindNames,
   kinds,
 } from './kinds.ts'
-export { mistakesIn } from './mistakes.ts'
+export {
+  hiddenLabelIssue,
+  ignoredBindingIssue,
+  mistakesIn,
+  nameIssue,
+  publicLabelIssue,
+} from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
-export { hiddenLabelIssue, ignoredBindingIssue, nameIssue, publicLabelIssue } from './oversights.ts'
 export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { Published, PublishedBy } from './published.ts'

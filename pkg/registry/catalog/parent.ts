@@ -1,7 +1,266 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { comparePrecedence, isPrerelease } from './compare.ts'
+import { comparePrecedence, isPrerelease, lowerBound, newestFirst } from './compare.ts'
 import type { ResourceRow } from './resource-row.ts'
-import { VersionList } from './version-list.ts'
+import {
+  isSameArchive,
+  type ParentOfVersion,
+  type VersionRow,
+  versionOrder,
+} from './version-row.ts'
+import type { ChunkSum } from './version-sums.ts'
+
+const noRows: readonly VersionRow[] = []
+
+/**
+ * The Versions of one parent, newest first, then by platform. Versions that are not semver come last. If several have the same
+ * version and platform, the one created first comes first, and the others are its duplicates.
+ *
+ * They are in chunks, so that the cost of a change depends on the size of a chunk only.
+ */
+export class VersionList {
+  /** No chunk is empty. */
+  #chunks: VersionChunk[] = []
+  /** All rows in one array, if there are several chunks. */
+  #whole: readonly VersionRow[] | undefined
+
+  /** Newest first, then by platform. Versions that are not semver come last. */
+  get versions(): readonly VersionRow[] {
+    if (this.#chunks.length < 2) return this.#chunks[0]?.rows ?? noRows
+    this.#whole ??= this.#chunks.flatMap(({ rows }) => rows)
+    return this.#whole
+  }
+
+  /** The same in pieces, each with all rows of its versions. */
+  get chunks(): readonly VersionChunk[] {
+    return this.#chunks
+  }
+
+  get size(): number {
+    return this.#chunks.reduce((sum, { rows }) => sum + rows.length, 0)
+  }
+
+  insert(row: VersionRow): void {
+    row.parent = this.parent
+    const index = Math.max(0, this.#indexOf(row.version))
+    const chunk = this.#chunks[index]
+    this.#whole = undefined
+    if (chunk === undefined) {
+      // Most lists have one chunk; `push` would make room for 17.
+      this.#chunks = [new VersionChunk([row])]
+      return
+    }
+    chunk.insert(row)
+    const half = chunk.split()
+    if (half !== undefined) this.#chunks.splice(index + 1, 0, half)
+  }
+
+  /** @returns whether it existed */
+  remove(row: VersionRow): boolean {
+    const index = this.#indexOf(row.version)
+    const chunk = this.#chunks[index]
+    if (chunk?.remove(row) !== true) return false
+    row.parent = undefined
+    this.#whole = undefined
+    if (chunk.rows.length === 0) this.#chunks.splice(index, 1)
+    else if (!this.#joinAt(index)) this.#joinAt(index - 1)
+    return true
+  }
+
+  /** Removes the rows that belong to other lists now. @returns them by list, in sorted chunks */
+  release(homeOf: (row: VersionRow) => VersionList): Map<VersionList, VersionChunk[]> {
+    const homes = new Map<VersionList, VersionChunk[]>()
+    const give = (home: VersionList, chunk: VersionChunk): void => {
+      const given = homes.get(home)
+      if (given === undefined) homes.set(home, [chunk])
+      else given.push(chunk)
+    }
+    for (const chunk of this.#chunks) {
+      const home = homeOf(chunk.rows[0] as VersionRow)
+      if (chunk.rows.every((row) => homeOf(row) === home)) give(home, chunk)
+      else {
+        for (const [of, rows] of Map.groupBy(chunk.rows, homeOf)) {
+          give(of, new VersionChunk(rows).markAll())
+        }
+      }
+    }
+    this.#chunks = homes.get(this) ?? []
+    this.#whole = undefined
+    homes.delete(this)
+    return homes
+  }
+
+  /** Adds chunks of another list. @param more sorted chunks */
+  absorb(more: readonly VersionChunk[]): void {
+    const others = more.flatMap(({ rows }) => rows)
+    for (const row of others) row.parent = this.parent
+    this.#chunks = this.#chunks.length === 0 ? [...more] : chunksOf(merged(this.versions, others))
+    this.#whole = undefined
+  }
+
+  /** The rows of one version, platform by platform. */
+  rowsOf(version: string): readonly VersionRow[] {
+    return this.#chunks[this.#indexOf(version)]?.rowsOf(version) ?? noRows
+  }
+
+  /** The row that a duplicate repeats. */
+  originalOf(row: VersionRow): VersionRow | undefined {
+    return this.#chunks[this.#indexOf(row.version)]?.originalOf(row)
+  }
+
+  /** The parent of the Versions; undefined if they have none. */
+  protected get parent(): ParentOfVersion | undefined {
+    return undefined
+  }
+
+  #joinAt(index: number): boolean {
+    const [chunk, next] = [this.#chunks[index], this.#chunks[index + 1]]
+    if (chunk === undefined || next === undefined || !chunk.join(next)) return false
+    this.#chunks.splice(index + 1, 1)
+    return true
+  }
+
+  /** Index of the chunk for a version; -1 if the version is newer than all. */
+  #indexOf(version: string): number {
+    return lowerBound(this.#chunks, (chunk) => newestFirst(chunk.version, version) <= 0) - 1
+  }
+}
+
+function merged(a: readonly VersionRow[], b: readonly VersionRow[]): VersionRow[] {
+  const rows: VersionRow[] = []
+  let next = 0
+  for (const row of a) {
+    while (next < b.length && versionOrder(b[next] as VersionRow, row) < 0) {
+      rows.push(b[next] as VersionRow)
+      next += 1
+    }
+    rows.push(row)
+  }
+  return [...rows, ...b.slice(next)]
+}
+
+/** Maximum number of rows, which are summed up in about half a millisecond. */
+const maxRows = 256
+/** A smaller chunk is merged with its neighbour. */
+const minRows = 64
+
+/**
+ * Neighbours in a list of Versions. All rows of one version are in the same chunk. So the part of a chunk in the sums of its
+ * list, and its duplicates, are known without reading other chunks.
+ */
+export class VersionChunk {
+  readonly #rows: VersionRow[]
+  /** The sum over the rows; undefined after a change of them. */
+  sum: ChunkSum | undefined = undefined
+
+  /** @param rows in order, at least one */
+  constructor(rows: VersionRow[]) {
+    this.#rows = rows
+  }
+
+  /** In order. */
+  get rows(): readonly VersionRow[] {
+    return this.#rows
+  }
+
+  /** The newest version that is in it. */
+  get version(): string {
+    return (this.#rows[0] as VersionRow).version
+  }
+
+  insert(row: VersionRow): void {
+    const index = this.#indexOf(row)
+    this.#rows.splice(index, 0, row)
+    this.#changed(index, index + 1)
+  }
+
+  /** @returns whether it existed */
+  remove(row: VersionRow): boolean {
+    const index = this.#indexOf(row)
+    if (this.#rows[index] !== row) return false
+    this.#rows.splice(index, 1)
+    row.isDuplicate = false
+    this.#changed(index, index)
+    return true
+  }
+
+  /** The rows of one version. */
+  rowsOf(version: string): readonly VersionRow[] {
+    const start = this.#lowerBound((row) => newestFirst(row.version, version) < 0)
+    return this.#rows.slice(start, this.#endOf(version))
+  }
+
+  /** The row that a duplicate repeats. */
+  originalOf(row: VersionRow): VersionRow | undefined {
+    return this.#rows[
+      this.#lowerBound((other) => !isSameArchive(other, row) && versionOrder(other, row) < 0)
+    ]
+  }
+
+  /** Finds the duplicates again. */
+  markAll(): this {
+    for (let index = 0; index < this.#rows.length; index += 1) this.#mark(index)
+    return this
+  }
+
+  /** Splits off the older half if the chunk is too large and has more than one version. */
+  split(): VersionChunk | undefined {
+    const { length } = this.#rows
+    if (length <= maxRows) return undefined
+    const { version } = this.#rows[length >>> 1] as VersionRow
+    const start = this.#lowerBound((row) => newestFirst(row.version, version) < 0)
+    const at = start > 0 ? start : this.#endOf(version)
+    if (at === length) return undefined
+    this.sum = undefined
+    return new VersionChunk(this.#rows.splice(at))
+  }
+
+  /** Merges the next chunk into this one if both are small. @returns whether it did */
+  join(next: VersionChunk): boolean {
+    const length = this.#rows.length + next.rows.length
+    if (Math.min(this.#rows.length, next.rows.length) >= minRows || length > maxRows / 2)
+      return false
+    for (const row of next.rows) this.#rows.push(row)
+    this.sum = undefined
+    return true
+  }
+
+  #changed(...indexes: readonly number[]): void {
+    this.sum = undefined
+    for (const index of indexes) this.#mark(index)
+  }
+
+  #mark(index: number): void {
+    const row = this.#rows[index]
+    if (row === undefined) return
+    const before = this.#rows[index - 1]
+    row.isDuplicate = before !== undefined && isSameArchive(before, row)
+  }
+
+  #indexOf(row: VersionRow): number {
+    return this.#lowerBound((other) => versionOrder(other, row) < 0)
+  }
+
+  /** Index of the first row behind those of a version. */
+  #endOf(version: string): number {
+    return this.#lowerBound((row) => newestFirst(row.version, version) <= 0)
+  }
+
+  #lowerBound(isBefore: (row: VersionRow) => boolean): number {
+    return lowerBound(this.#rows, isBefore)
+  }
+}
+
+/** Cuts sorted rows into chunks. */
+function chunksOf(rows: readonly VersionRow[]): VersionChunk[] {
+  const chunks: VersionChunk[] = []
+  for (let start = 0; start < rows.length; ) {
+    let end = Math.min(start + maxRows / 2, rows.length)
+    while (end < rows.length && rows[end]?.version === rows[end - 1]?.version) end += 1
+    chunks.push(new VersionChunk(rows.slice(start, end)).markAll())
+    start = end
+  }
+  return chunks
+}
 
 /** A Module or Provider with its Versions. Its object may be gone while this is still in use. */
 export class Parent extends VersionList {

@@ -1,10 +1,9 @@
 import { fitsSystem, type ParentKind, parentOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { AddressClaims } from './address-claims.ts'
 import { NamedRows } from './named-rows.ts'
-import { Parent } from './parent.ts'
+import { Parent, type VersionChunk, VersionList } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
 import type { Unserved } from './unserved.ts'
-import { type VersionChunk, VersionList } from './version-list.ts'
 import type { VersionRow } from './version-row.ts'
 
 export interface ParentsOptions {

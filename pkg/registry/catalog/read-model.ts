@@ -60,8 +60,8 @@ export interface Stats {
 }
 
 /**
- * Called for each module that was updated, with the current and the previous place of its latest version's README. Both may
- * be the same.
+ * Called for each module that was updated and has or had a README: with the current and the previous place of that of its
+ * latest version. Both may be the same.
  */
 export type ReadmeListener = (
   namespace: string,
@@ -314,7 +314,8 @@ export class ReadModel {
     addStates(this.#states[parent.kind], before, -1)
     addStates(this.#states[parent.kind], summary.states, 1)
     if (summary.states.duplicate > before.duplicate) this.#options.onDuplicates(parent)
-    this.#options.onReadme(parent.namespace, summary.readme, known?.summary.readme)
+    const [readme, oldReadme] = [summary.readme, known?.summary.readme]
+    if (readme ?? oldReadme) this.#options.onReadme(parent.namespace, readme, oldReadme)
     if (known === undefined) this.#add(parent, summary)
     else this.#change(known, summary)
     return { units: versionsPerParent + cost, isDone: true }
