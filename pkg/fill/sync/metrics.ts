@@ -30,7 +30,6 @@ export function syncMetrics(registry: Metrics, shown: ScrapedValues): SyncMetric
 }
 
 function create(registry: Metrics) {
-  let shown: ScrapedValues | undefined
   const total = counter(registry, {
     name: 'sync_total',
     help: 'Finished work on objects, by result.',
@@ -48,39 +47,14 @@ function create(registry: Metrics) {
   })
   // An increase from nothing is not an increase to Prometheus.
   for (const kind of ['Module', 'Provider']) substitutions.inc({ kind }, 0)
-  gauge(registry, {
-    name: 'upstream_substitutions_recent',
-    help: 'Changed content of the last hour under a stored or waiting version, as statuses keep it.',
-    labels: ['kind'],
-    collect: (recent) => {
-      for (const [kind, count] of shown?.substitutions() ?? []) recent.set({ kind }, count)
-    },
-  })
   const orphans = gauge(registry, {
     name: 'sync_orphan_archives',
     help: 'Archives in storage that no Version refers to, as of the last sweep.',
   })
-  gauge(registry, {
-    name: 'versions',
-    help: 'Versions by their state.',
-    labels: ['state'],
-    collect: (versions) => {
-      for (const [state, count] of shown?.states() ?? []) versions.set({ state }, count)
-    },
-  })
-  gauge(registry, {
-    name: 'removals_held',
-    help: 'Modules and Providers that wait for a person to confirm the removal of versions.',
-    collect: (held) => held.set(shown?.heldRemovals() ?? 0),
-  })
-  gauge(registry, {
-    name: 'versions_held_back',
-    help: 'Versions of upstreams that the policy of their Depot holds back.',
-    collect: (held) => held.set(shown?.heldBack() ?? 0),
-  })
+  const shown = showValues(registry)
   return {
     show: (now: ScrapedValues) => {
-      shown = now
+      shown.values = now
     },
     metrics: {
       ended: (kind: string, reason: Reason) => total.inc({ kind, reason }),
@@ -89,6 +63,38 @@ function create(registry: Metrics) {
       orphans: (count: number) => orphans.set(count),
     },
   }
+}
+
+/** Gauges of values that a running sync tells at each scrape. */
+function showValues(registry: Metrics): { values: ScrapedValues | undefined } {
+  const shown: { values: ScrapedValues | undefined } = { values: undefined }
+  gauge(registry, {
+    name: 'upstream_substitutions_recent',
+    help: 'Other content of the last hour under a version that is stored or waits, as statuses keep it.',
+    labels: ['kind'],
+    collect: (recent) => {
+      for (const [kind, count] of shown.values?.substitutions() ?? []) recent.set({ kind }, count)
+    },
+  })
+  gauge(registry, {
+    name: 'versions',
+    help: 'Versions by their state.',
+    labels: ['state'],
+    collect: (versions) => {
+      for (const [state, count] of shown.values?.states() ?? []) versions.set({ state }, count)
+    },
+  })
+  gauge(registry, {
+    name: 'removals_held',
+    help: 'Modules and Providers that wait for a person to confirm the removal of versions.',
+    collect: (held) => held.set(shown.values?.heldRemovals() ?? 0),
+  })
+  gauge(registry, {
+    name: 'versions_held_back',
+    help: 'Versions of upstreams that the policy of their Depot holds back.',
+    collect: (held) => held.set(shown.values?.heldBack() ?? 0),
+  })
+  return shown
 }
 
 const stateNames = ['synced', 'drifted', 'failed', 'pending'] as const

@@ -4,16 +4,15 @@
  * checked and stored, and Depots keep Modules and Providers in sync with their upstreams.
  */
 
-import { isDeepStrictEqual } from 'node:util'
 import { SharedResults } from '../../base/memory/memory.ts'
-import { type Clock, Loop } from '../../base/pacing/pacing.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import {
   type ObjectKind,
   refOf,
   type StoredObject,
   type StoredRef,
 } from '../../records/store/store.ts'
-import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
+import { Queue, type Reconciled } from '../queue/queue.ts'
 import { readyIn } from './conditions.ts'
 import type { Context, SyncOptions } from './context.ts'
 import { auditTo } from './decisions.ts'
@@ -30,12 +29,12 @@ import { defaultTimings } from './timings.ts'
 import { ArchivesInUse } from './version/archives-in-use.ts'
 import { HeldArchives } from './version/held-archives.ts'
 import { DocsAllowance, HostSlots } from './version/limits.ts'
-import { isMended, isStoredAs, leaveMissing, noteStored } from './version/missing.ts'
+import { keepInStorage, leaveMissing, StoredMemory } from './version/missing.ts'
 import { foresee } from './version/outlook.ts'
 import { sweepPublications } from './version/publications.ts'
 import { AwaitedReleases } from './version/release.ts'
 import { Removals } from './version/removals.ts'
-import { leave, removeLeft } from './version/remove.ts'
+import { removeLeft } from './version/remove.ts'
 import { reconcileVersion } from './version/version.ts'
 import { versionStatus } from './version/work.ts'
 import { affectedBy } from './wake.ts'
@@ -73,9 +72,6 @@ export interface Sync {
   stop(): Promise<void>
 }
 
-/** Versions that are stored within this time are recorded together. */
-const notingWaitMs = 250
-
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const satisfies readonly ObjectKind[]
 const defaultWorkers: Readonly<Record<ObjectKind, number>> = {
   Depot: 2,
@@ -86,40 +82,82 @@ const defaultWorkers: Readonly<Record<ObjectKind, number>> = {
 
 /** Works until it is stopped. */
 export async function startSync(options: SyncOptions): Promise<Sync> {
-  const { objects, log, metrics, timers, tries = 1 } = options
-  const timings = { ...defaultTimings, ...options.timings }
-  const clock = options.clock ?? Date.now
+  await options.objects.ready
   const queues = new Map<ObjectKind, Queue>()
-  const wake = (ref: StoredRef, priority: Priority): void => {
-    if (options.dryRun?.isAsked(ref) !== false) queues.get(ref.kind)?.add(keyOf(ref), priority)
+  const context = await contextOf(options, queues)
+  const tally = { worked: 0 }
+  for (const kind of kinds) queues.set(kind, queueOf(kind, context, options, tally))
+  const leaving = queueOfRemovals(context, options)
+  const all = [...queues.values(), leaving]
+  const memory = new StoredMemory(context)
+  const unfollow = [followChanges(context, memory)]
+  await leaveMissing(context)
+  memory.start()
+  unfollow.push(followGrants(context), followPolicy(context))
+  wakeAll(context, leaving)
+  for (const queue of all) queue.start()
+  if (context.dryRun === undefined) void sweepPublications(context)
+  const stopSweeping = sweepDaily(context, options.sweepDelete === true)
+  return {
+    idle: async () => {
+      // Queues give work to each other, so all have to be idle in one round.
+      for (let seen = -1; seen !== tally.worked; ) {
+        seen = tally.worked
+        for (const queue of all) await queue.idle()
+      }
+    },
+    failing: () => [
+      ...[...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
+      ...Array.from(leaving.failing, (id) => `Removal of ${nameOfRemoval(context, id)}`),
+    ],
+    nextTryMs: () => {
+      const times = [...queues.values()].flatMap((queue) => queue.nextTryMs ?? [])
+      return times.length === 0 ? undefined : Math.min(...times)
+    },
+    stop: async () => {
+      for (const end of unfollow) end()
+      await stopSweeping()
+      await Promise.all(all.map((queue) => queue.stop()))
+      await memory.close()
+      await context.held.close()
+    },
   }
-  const workersOf = (kind: ObjectKind) => options.workers?.[kind] ?? defaultWorkers[kind]
-  await objects.ready
-  const removals = await Removals.open(objects.notes, log)
-  const context: Context = {
+}
+
+const workersOf = ({ workers }: SyncOptions, kind: ObjectKind): number =>
+  workers?.[kind] ?? defaultWorkers[kind]
+
+async function contextOf(
+  options: SyncOptions,
+  queues: ReadonlyMap<ObjectKind, Queue>,
+): Promise<Context> {
+  const { objects, log, clock = Date.now, dryRun } = options
+  const timings = { ...defaultTimings, ...options.timings }
+  const hostSlots = Math.ceil(workersOf(options, 'Version') / 2)
+  return {
     ...options,
     audit: options.audit ?? auditTo(log),
     clock,
     timings,
-    metrics: syncMetrics(metrics, {
+    metrics: syncMetrics(options.metrics, {
       states: () => versionStates(objects),
       heldRemovals: () => heldRemovals(objects),
       heldBack: () => heldBackCount(objects),
       substitutions: () => recentSubstitutions(objects, clock()),
     }),
     held: new HeldArchives(timings.heldMs, options.spool),
-    slots: new HostSlots(Math.ceil(workersOf('Version') / 2), () =>
-      queues.get('Version')?.workOn(),
-    ),
+    slots: new HostSlots(hostSlots, () => queues.get('Version')?.workOn()),
     inUse: new ArchivesInUse(),
     docsAllowance: new DocsAllowance(clock),
     comparisonAllowance: new DocsAllowance(clock, 2000),
     pages: new SharedResults({ maxEntries: 20, clock }),
     providerFiles: new SharedResults({ maxEntries: 20, clock }),
     repositories: new SharedResults({ maxEntries: 100, keptMs: 0, clock }),
-    removals,
+    removals: await Removals.open(objects.notes, log),
     signers: new FirstSigners(),
-    wake,
+    wake: (ref, priority) => {
+      if (dryRun?.isAsked(ref) !== false) queues.get(ref.kind)?.add(keyOf(ref), priority)
+    },
     verified: new Set(),
     unsourced: new Map(),
     uncompared: new Map(),
@@ -130,106 +168,13 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
     relisted: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }
-  let worked = 0
-  for (const kind of kinds) {
-    const reconcile = (key: string, signal: AbortSignal) => {
-      worked += 1
-      return reconcilers[kind](context, refFrom(kind, key), signal)
-    }
-    const acquire = (line: string, key: string) => {
-      const [host = ''] = line.split(' ')
-      return context.slots.take(host, key)
-    }
-    const workers = workersOf(kind)
-    const rest = { log, metrics, tries, ...(timers && { timers }) }
-    queues.set(kind, new Queue({ kind, workers, reconcile, acquire, ...rest }))
-  }
-  const leaving = new Queue({
-    kind: 'Archive',
-    workers: 2,
-    reconcile: (id) => removeLeft(context, id),
-    log,
-    metrics,
-    tries,
-  })
-  removals.onAdd = (id) => leaving.add(id, 'poll')
-  // It takes a while to record many Versions, and they are stored one after the other.
-  let notingMs = 0
-  const noting = new Loop(async () => {
-    const startMs = performance.now()
-    await note(context)
-    notingMs = performance.now() - startMs
-    return Number.POSITIVE_INFINITY
-  })
-  let isNoting = false
-  const forget = objects.onChange((ref, before, after) => {
-    keepInStorage(context, before, after)
-    if (isNoting && hasOtherArchive(before, after)) noting.schedule(notingWaitMs + 50 * notingMs)
-    if (before !== undefined && after === undefined) removals.unwanted.delete(before.metadata.uid)
-    for (const [affected, priority] of affectedBy(context, ref, before, after)) {
-      wake(affected, priority)
-    }
-  })
-  await leaveMissing(context)
-  isNoting = true
-  const ungrant = options.onGrantChange?.((namespace) => {
-    for (const version of objects.list('Version', { namespace })) {
-      if (isRefused(version)) wake(refOf(version), 'user')
-    }
-  })
-  const unpoliced = options.installation?.onChange(() => {
-    for (const kind of ['Depot', 'Version'] as const) {
-      for (const object of objects.list(kind)) wake(refOf(object), 'user')
-    }
-  })
-  for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
-  if (context.dryRun === undefined) {
-    for (const { id } of removals.all) leaving.add(id, 'listing')
-  }
-  for (const queue of [...queues.values(), leaving]) queue.start()
-  if (context.dryRun === undefined) void sweepPublications(context)
-  const stopSweeping = sweepDaily(context, options.sweepDelete === true)
-  return {
-    idle: async () => {
-      // Queues give work to each other, so all have to be idle in one round.
-      for (let seen = -1; seen !== worked; ) {
-        seen = worked
-        for (const queue of [...queues.values(), leaving]) await queue.idle()
-      }
-    },
-    failing: () => [
-      ...[...queues].flatMap(([kind, { failing }]) => [...failing].map((key) => `${kind} ${key}`)),
-      ...[...leaving.failing].map((id) => `Removal of ${removals.get(id)?.object.metadata.name}`),
-    ],
-    nextTryMs: () => {
-      const times = [...queues.values()].flatMap((queue) => queue.nextTryMs ?? [])
-      return times.length === 0 ? undefined : Math.min(...times)
-    },
-    stop: async () => {
-      forget()
-      ungrant?.()
-      unpoliced?.()
-      await stopSweeping()
-      await Promise.all([...queues.values(), leaving].map((queue) => queue.stop()))
-      await noting.close()
-      await note(context)
-      await context.held.close()
-    },
-  }
 }
 
-async function note(context: Context): Promise<void> {
-  await noteStored(context).catch((err: unknown) => {
-    context.log.warn({ err }, 'the next run does not know which archives are stored')
-  })
+/** A plan asks upstream also right after a sync. */
+function pollSinceMs({ dryRun, pollAtStart }: SyncOptions, clock: Clock): number {
+  if (dryRun !== undefined) return Number.POSITIVE_INFINITY
+  return pollAtStart === true ? clock() : 0
 }
-
-function hasOtherArchive(before: StoredObject | undefined, after: StoredObject | undefined) {
-  if ((after ?? before)?.kind !== 'Version') return false
-  return !isDeepStrictEqual(artifactOf(before), artifactOf(after))
-}
-
-const artifactOf = (version: StoredObject | undefined) => version && versionStatus(version).artifact
 
 const reconcilers: Readonly<
   Record<
@@ -246,49 +191,87 @@ const reconcilers: Readonly<
       : foresee(context, ref, context.dryRun, signal),
 }
 
-/** A plan asks upstream also right after a sync. */
-function pollSinceMs({ dryRun, pollAtStart }: SyncOptions, clock: Clock): number {
-  if (dryRun !== undefined) return Number.POSITIVE_INFINITY
-  return pollAtStart === true ? clock() : 0
-}
-
-/**
- * Keeps track of the archive of a Version whose file a person removed, or which lost its status. A cluster that lost its
- * records keeps all archives.
- */
-function keepInStorage(
+/** @param tally counts what was worked on */
+function queueOf(
+  kind: ObjectKind,
   context: Context,
-  version: StoredObject | undefined,
-  after: StoredObject | undefined,
-): void {
-  if (!context.objects.isFolder || context.dryRun !== undefined) return
-  const kind = (after ?? version)?.kind
-  const isParent = kind === 'Module' || kind === 'Provider'
-  if (isParent && version !== undefined && after === undefined) void isMended(context, version)
-  if (kind !== 'Version') return
-  const isStored = version !== undefined && versionStatus(version).artifact !== undefined
-  if (after !== undefined) {
-    if (isStored && !isStoredAs(version, after)) context.removals.hold(version)
-    if (!isStored && versionStatus(after).artifact) context.removals.release(after)
-    return
-  }
-  if (version === undefined || version.metadata.finalizers.length === 0) return
-  const { deletionTimestamp, ownerAbsent } = version.metadata
-  if (deletionTimestamp !== undefined && ownerAbsent !== true) return
-  const left = async () => (await isMended(context, version)) || leave(context, version)
-  left().catch((err: unknown) => {
-    const key = keyOf(version.metadata)
-    context.log.warn({ key, err }, 'the archive of a Version that disappeared stays in storage')
+  options: SyncOptions,
+  tally: { worked: number },
+): Queue {
+  const { log, metrics, timers, tries = 1 } = options
+  return new Queue({
+    kind,
+    workers: workersOf(options, kind),
+    reconcile: (key, signal) => {
+      tally.worked += 1
+      return reconcilers[kind](context, refFrom(kind, key), signal)
+    },
+    acquire: (line, key) => {
+      const [host = ''] = line.split(' ')
+      return context.slots.take(host, key)
+    },
+    log,
+    metrics,
+    tries,
+    ...(timers && { timers }),
   })
-}
-
-/** Whether a Version waits for a grant. */
-function isRefused(version: StoredObject): boolean {
-  const reason = readyIn(versionStatus(version).conditions)?.reason
-  return reason === 'StorageNotGranted' || reason === 'ArchiveNotRemoved'
 }
 
 function refFrom(kind: ObjectKind, key: string): StoredRef {
   const slash = key.indexOf('/')
   return { kind, namespace: key.slice(0, slash), name: key.slice(slash + 1) }
+}
+
+/** The queue of archives that Versions left in storage. */
+function queueOfRemovals(context: Context, { log, metrics, tries = 1 }: SyncOptions): Queue {
+  const reconcile = (id: string) => removeLeft(context, id)
+  const leaving = new Queue({ kind: 'Archive', workers: 2, reconcile, log, metrics, tries })
+  context.removals.onAdd = (id) => leaving.add(id, 'poll')
+  return leaving
+}
+
+const nameOfRemoval = ({ removals }: Context, id: string): string | undefined =>
+  removals.get(id)?.object.metadata.name
+
+function followChanges(context: Context, memory: StoredMemory): () => void {
+  return context.objects.onChange((ref, before, after) => {
+    keepInStorage(context, before, after)
+    memory.follow(before, after)
+    if (before !== undefined && after === undefined) {
+      context.removals.unwanted.delete(before.metadata.uid)
+    }
+    for (const [affected, priority] of affectedBy(context, ref, before, after)) {
+      context.wake(affected, priority)
+    }
+  })
+}
+
+function followGrants({ objects, wake, onGrantChange }: Context): () => void {
+  const forget = onGrantChange?.((namespace) => {
+    for (const version of objects.list('Version', { namespace })) {
+      if (waitsForGrant(version)) wake(refOf(version), 'user')
+    }
+  })
+  return forget ?? (() => undefined)
+}
+
+function waitsForGrant(version: StoredObject): boolean {
+  const reason = readyIn(versionStatus(version).conditions)?.reason
+  return reason === 'StorageNotGranted' || reason === 'ArchiveNotRemoved'
+}
+
+function followPolicy({ objects, wake, installation }: Context): () => void {
+  const forget = installation?.onChange(() => {
+    for (const kind of ['Depot', 'Version'] as const) {
+      for (const object of objects.list(kind)) wake(refOf(object), 'user')
+    }
+  })
+  return forget ?? (() => undefined)
+}
+
+/** Begins with everything that is there. */
+function wakeAll({ objects, removals, wake, dryRun }: Context, leaving: Queue): void {
+  for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
+  if (dryRun !== undefined) return
+  for (const { id } of removals.all) leaving.add(id, 'listing')
 }

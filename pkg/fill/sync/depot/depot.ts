@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
 import { refOf, type StoredObject, type StoredRef } from '../../../records/store/store.ts'
-import { expiryOf } from '../../policy/policy.ts'
+import { expiryOf, type Policy } from '../../policy/policy.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
@@ -80,12 +80,7 @@ async function sync(
   const status = (depot.status ?? {}) as DepotStatus
   const policy = policyOf(context, depot)
   const { expired, nextMs } = policy ? expiryOf(policy, nowMs) : { expired: [], nextMs: Infinity }
-  const ended = expired.length > 0 ? `${expired.length} ended` : ''
-  const specs =
-    JSON.stringify(mergedConfigs(depot, context.installation)) +
-    (policy ? JSON.stringify(policy) : '') +
-    ended
-  const specDigest = hash('sha256', specs).slice(0, 16)
+  const specDigest = specDigestOf(context, depot, policy, expired.length)
   const isPoll =
     request !== undefined ||
     poll !== undefined ||
@@ -130,6 +125,19 @@ async function sync(
   const expiresAfterMs = nextMs - context.clock()
   const requestedAfterMs = Math.min(afterMs ?? Infinity, pollAfterMs ?? Infinity)
   return afterwards(context, depot, results, Math.min(requestedAfterMs, expiresAfterMs))
+}
+
+/** Names the configs and the policy: with other ones, upstream is asked again. */
+function specDigestOf(
+  { installation }: Context,
+  depot: StoredObject,
+  policy: Policy | undefined,
+  endedRules: number,
+): string {
+  const configs = JSON.stringify(mergedConfigs(depot, installation))
+  const rules = policy ? JSON.stringify(policy) : ''
+  const ended = endedRules > 0 ? `${endedRules} ended` : ''
+  return hash('sha256', configs + rules + ended).slice(0, 16)
 }
 
 /** Reports failed items, and says when to look again. @throws FillError if trying an item again may help */

@@ -1,26 +1,47 @@
-import { parseConstraints, selectVersions } from '../../../api/constraint/constraint.ts'
-import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
+import {
+  type Constraints,
+  parseConstraints,
+  selectVersions,
+} from '../../../api/constraint/constraint.ts'
+import type { ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import { ApiError, refOf, type StoredObject } from '../../../records/store/store.ts'
 import { explained } from '../../egress/egress.ts'
+import type { Policy } from '../../policy/policy.ts'
 import { FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { reportException } from '../decisions.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/children.ts'
-import { admission, type HeldVersion, heldBackIn, unlistedIn } from '../parent/held-back.ts'
+import {
+  type Admission,
+  admission,
+  type HeldVersion,
+  heldBackIn,
+  unlistedIn,
+} from '../parent/held-back.ts'
 import { denialsOf, quarantine } from '../parent/quarantine.ts'
 import { listingOf, seenBefore } from '../parent/seen.ts'
 import { msOf } from '../timings.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
-import { configIn, identityOf, type KnownSource, knownSources, knownVersions } from './known.ts'
+import {
+  type Choice,
+  choiceOf,
+  configIn,
+  type ItemSource,
+  type ItemWork,
+  identityOf,
+  isMoved,
+  type KnownSource,
+  knownSources,
+  knownVersions,
+  sourceOf,
+} from './known.ts'
 import {
   acceptAnnotation,
   addressOf,
   isAccepted,
-  isSameSource,
   isSuspicious,
-  missingFrom,
   type SuspiciousList,
   suspiciousList,
 } from './listing.ts'
@@ -100,129 +121,165 @@ async function bring(
   item: DepotItem,
   asking: Asking,
 ): Promise<Partial<ItemResult>> {
-  const { namespace } = depot.metadata
-  const { kind, config, objectName } = item
   const problem = itemProblem(item)
   if (problem !== undefined) throw new FillError('InvalidSpec', problem)
-  const object = context.objects.get(kind, namespace, objectName)
+  const object = context.objects.get(item.kind, depot.metadata.namespace, item.objectName)
   if (object?.metadata.deletionTimestamp !== undefined) return { heldBack: [], unlisted: 0 }
-  if (object !== undefined && !mayManage(context, depot, object)) {
-    throw new FillError(
-      'OwnedByAnother',
-      `${kind} ${objectName} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
-    )
-  }
+  if (object !== undefined) requireOwn(context, depot, object)
   const policy = policyOf(context, depot)
-  const identity = identityOf(context, namespace, kind, config) ?? ''
-  const address = addressOf(identity)
-  if (object !== undefined) {
-    // A source that the config names now has nothing to do with what is stored.
-    const from = identityOf(context, namespace, kind, configIn(object))
-    await quarantine(context, object, from && addressOf(from), denialsOf(context, depot))
+  if (object !== undefined) await withdrawDenied(context, depot, item.kind, object)
+  if (asking.isPoll || object === undefined || !isApplied(context, depot, item, object)) {
+    return update(context, { depot, item, object }, policy, asking)
   }
-  if (!asking.isPoll && object !== undefined && isApplied(context, depot, item, object)) {
-    await writePolicy(context, depot, object)
-    const before = itemBefore(depot, item)
-    return { isManaged: true, found: before?.found, matched: before?.matched }
-  }
-  const { versionConstraints, versionHistoryLimit } = config
-  const constraints = parseConstraints(
-    typeof versionConstraints === 'string' ? versionConstraints : '',
+  await writePolicy(context, depot, object)
+  const before = itemBefore(depot, item)
+  return { isManaged: true, found: before?.found, matched: before?.matched }
+}
+
+/** @throws FillError OwnedByAnother */
+function requireOwn(context: Context, depot: StoredObject, object: StoredObject): void {
+  if (mayManage(context, depot, object)) return
+  throw new FillError(
+    'OwnedByAnother',
+    `${object.kind} ${object.metadata.name} is not this Depot's: the annotation ${context.apiGroup}/adopt: "${depot.metadata.name}" on it hands it over`,
   )
-  const moved = object !== undefined && isMoved(context, namespace, item, object)
-  // What lists of another source had says nothing about this one.
-  const isOther = moved || listingOf(object)?.address !== address
-  const before = isOther ? undefined : object
-  const isSeen = seenBefore(before)
-  const isAgeNeeded = policy?.needsAge === true
-  const datesOf = isAgeNeeded ? (version: string) => !isSeen(version) : undefined
-  const needsLicence = policy?.needsLicence === true
-  const listed = await list(context, namespace, item, { ...asking, datesOf, needsLicence })
+}
+
+async function withdrawDenied(
+  context: Context,
+  depot: StoredObject,
+  kind: ParentKind,
+  object: StoredObject,
+): Promise<void> {
+  // A source that the config names now has nothing to do with what is stored.
+  const from = identityOf(context, depot.metadata.namespace, kind, configIn(object))
+  await quarantine(context, object, from && addressOf(from), denialsOf(context, depot))
+}
+
+/** Lists upstream, and brings the versions that the config wants and the policy lets in. */
+async function update(
+  context: Context,
+  work: ItemWork,
+  policy: Policy | undefined,
+  asking: Asking,
+): Promise<Partial<ItemResult>> {
+  const { depot, item, object } = work
+  const { namespace } = depot.metadata
+  const { kind } = item
+  const constraints = constraintsOf(item)
+  const source = sourceOf(context, work)
+  const isSeen = seenBefore(source.remembered)
+  const listed = await list(context, namespace, item, {
+    ...asking,
+    datesOf: policy?.needsAge === true ? (version) => !isSeen(version) : undefined,
+    needsLicence: policy?.needsLicence === true,
+  })
   const versions = listed.versions.map(({ version }) => version)
   const known = knownVersions(context, namespace, item, object)
   // A person who names another source expects another list.
-  if (!moved) {
+  if (!source.isMoved) {
     requireAccepted(context, depot, item, {
       listed: selectVersions(versions, constraints).versions,
       accepted: selectVersions(known.listed, constraints).versions,
     })
   }
-  const missing = missingFrom(versions, known.all)
-  const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
-  const from = {
-    address,
-    kind,
-    system: typeof config['provider'] === 'string' ? config['provider'] : undefined,
-    isRegistry: identity.startsWith('registry:'),
-    lastMs: lastListedMs(depot, item),
-    skewMs: listed.skewMs,
-    licence: listed.licence,
-    isImmutable: kind === 'Provider' || config['immutable'] === true,
-  }
-  // After a restore without statuses, nobody knows what was stored. What the spec names was let in before.
-  const isLost = [depot, object].some(isBare)
-  const have = new Set((isLost ? known.all : known.stored).map(normalizeVersion))
-  const unstored = new Set(known.unstored.map(normalizeVersion))
-  // Stored versions that upstream no longer has stay. There is nothing to keep of others.
-  const retained = missing.filter((version) => have.has(normalizeVersion(version)))
-  const select = (all: readonly string[]) =>
-    selectVersions([...all, ...retained], constraints, { historyLimit }).versions
-  const wanted = new Set([...select(versions), ...known.all].map(normalizeVersion))
-  const isAwaited = (version: string) => {
-    const name = normalizeVersion(version)
-    return wanted.has(name) && (unstored.has(name) || !have.has(name))
-  }
-  const candidates = await markedVersions(context, namespace, item, {
-    versions: listed.versions,
-    policy,
-    memory: listingOf(before),
-    lastMs: from.lastMs,
-    isAwaited,
-    asking,
-  })
-  const all = { ...from, versions: candidates, isAwaited }
-  const admitted = admission(context, depot, before, all, policy)
-  const { admits, exceptionsOf, remember } = admitted
-  const isOld = (version: string) => have.has(normalizeVersion(version)) || admits(version)
-  const mayCome = (version: string) =>
-    have.has(normalizeVersion(version)) || admitted.mayCome(version)
-  const coming = await filterInTurns(versions, mayCome)
-  const selected = select(coming)
-  if (object !== undefined && kind === 'Module') await markGone(context, object, missing)
-  const isMissing = new Set(missing)
-  const young = select(versions).filter((one) => !isMissing.has(one) && !mayCome(one))
-  const held = object && (await remember(object, young))
-  // Logged before they come in: a killed process may log it twice, but never omits it.
-  const named = new Set(known.all.map(normalizeVersion))
-  const isNew = (version: string) => !isOld(version) && !named.has(normalizeVersion(version))
-  for (const version of selected.filter((one) => isNew(one) && !isMissing.has(one))) {
-    for (const exception of exceptionsOf(version)) {
+  const choice = choiceOf(work, constraints, versions, known)
+  const admitted = await admissionOf(context, work, { listed, source, policy, choice, asking })
+  const mayCome = (version: string) => choice.isStored(version) || admitted.mayCome(version)
+  const selected = choice.select(await filterInTurns(versions, mayCome))
+  if (object !== undefined && kind === 'Module') await markGone(context, object, choice.missing)
+  const isMissing = new Set(choice.missing)
+  const young = choice.select(versions).filter((one) => !isMissing.has(one) && !mayCome(one))
+  const held = object && (await admitted.remember(object, young))
+  // Before they come in: a process that is killed says it once more, and never not at all.
+  const coming = selected.filter((version) => !isMissing.has(version) && choice.isNew(version))
+  for (const version of coming.filter((one) => !admitted.admits(one))) {
+    for (const exception of admitted.exceptionsOf(version)) {
       reportException(context, depot, `${kind} ${item.name}`, exception)
     }
   }
   const applied = await apply(context, depot, item, selected)
   await writePolicy(context, depot, applied)
-  // A tag that moved a moment ago replaces nothing yet.
-  const isSettled = ({ version }: { version: string }) =>
-    config['immutable'] !== false || admits(version)
-  if (kind === 'Module') {
-    const settled = new Set(await filterInTurns(listed.versions, isSettled))
-    wakeMoved(context, applied, { versions: listed.versions, isHeld: (one) => !settled.has(one) })
-  } else {
-    if (!listed.unchanged) context.wake(refOf(applied), 'poll')
-    wakeRefused(context, applied)
-    if (asking.isPoll) await wakeReleased(context, applied, config, asking)
-  }
+  await wakeChanged(context, applied, item, { listed, admitted, asking })
+  const { address } = source
   return {
     isManaged: true,
     found: versions.length,
     matched: selected.length,
     retained: selected.filter((version) => isMissing.has(version)).length,
     skipped: listed.skipped,
-    skewMs: isAgeNeeded ? (listed.skewMs ?? 0) : 0,
-    ...(held ?? (await remember(applied, young))),
+    skewMs: policy?.needsAge === true ? (listed.skewMs ?? 0) : 0,
+    ...(held ?? (await admitted.remember(applied, young))),
     sources: [{ address, versions: [...versions, ...known.all], isListed: true }, ...known.sources],
   }
+}
+
+const constraintsOf = ({ config: { versionConstraints: text } }: DepotItem): Constraints =>
+  parseConstraints(typeof text === 'string' ? text : '')
+
+/** Decides which versions of a list the policy lets in, by their content and their age. */
+async function admissionOf(
+  context: Context,
+  { depot, item }: ItemWork,
+  { listed, source, policy, choice, asking }: Admitting,
+): Promise<Admission> {
+  const { kind, config } = item
+  const { identity, address, remembered } = source
+  const { isAwaited } = choice
+  const lastMs = lastListedMs(depot, item)
+  const versions = await markedVersions(context, depot.metadata.namespace, item, {
+    versions: listed.versions,
+    policy,
+    memory: listingOf(remembered),
+    lastMs,
+    isAwaited,
+    asking,
+  })
+  const facts = {
+    kind,
+    system: typeof config['provider'] === 'string' ? config['provider'] : undefined,
+    isRegistry: identity.startsWith('registry:'),
+    licence: listed.licence,
+  }
+  const isImmutable = kind === 'Provider' || config['immutable'] === true
+  const { skewMs } = listed
+  const all = { address, versions, isImmutable, skewMs, lastMs, isAwaited, facts }
+  return admission(context, { depot, parent: remembered }, all, policy)
+}
+
+interface Admitting {
+  readonly listed: UpstreamList
+  readonly source: ItemSource
+  readonly policy: Policy | undefined
+  readonly choice: Choice
+  readonly asking: Asking
+}
+
+/** Wakes the Versions whose content upstream has changed. */
+async function wakeChanged(
+  context: Context,
+  resource: StoredObject,
+  { kind, config }: DepotItem,
+  {
+    listed,
+    admitted,
+    asking,
+  }: Pick<Admitting, 'listed' | 'asking'> & { readonly admitted: Admission },
+): Promise<void> {
+  if (kind === 'Provider') {
+    if (!listed.unchanged) context.wake(refOf(resource), 'poll')
+    wakeRefused(context, resource)
+    if (asking.isPoll) await wakeReleased(context, resource, config, asking)
+    return
+  }
+  // A tag that moved a moment ago replaces nothing yet.
+  const isSettled = ({ version }: { version: string }) =>
+    config['immutable'] !== false || admitted.admits(version)
+  const settled = new Set(await filterInTurns(listed.versions, isSettled))
+  wakeMoved(context, resource, {
+    versions: listed.versions,
+    isHeld: (one) => !settled.has(one),
+  })
 }
 
 /** Expressions of tenants decide about each: other work goes on meanwhile. */
@@ -234,13 +291,6 @@ async function filterInTurns<T>(all: readonly T[], keeps: (one: T) => boolean): 
     if (keeps(one)) kept.push(one)
   }
   return kept
-}
-
-/** Whether an object has no status, or lost it. The status of a Depot is written when it has polled. */
-function isBare(object: StoredObject | undefined): boolean {
-  const { lastPoll } = (object?.status ?? {}) as DepotStatus
-  if (object?.kind === 'Depot') return lastPoll === undefined
-  return object !== undefined && Object.keys(object.status ?? {}).length === 0
 }
 
 /** @throws FillError UpstreamSuspicious for a list that lost most versions and was not accepted */
@@ -284,6 +334,8 @@ function lastListedMs(depot: StoredObject, item: DepotItem): number | undefined 
   return before?.found !== undefined && before.message === undefined ? msOf(lastPoll) : undefined
 }
 
+type UpstreamList = Awaited<ReturnType<typeof list>>
+
 /** Asks upstream for the versions of an item. @throws FillError */
 function list(
   { sources, timings }: Context,
@@ -300,16 +352,4 @@ function list(
   return kind === 'Module'
     ? sources.module(config, namespace).list(options)
     : sources.provider(config, namespace).list(options)
-}
-
-/** Whether the config of an item names another source than the resource has. */
-function isMoved(
-  context: Context,
-  namespace: string,
-  { kind, config }: DepotItem,
-  object: StoredObject,
-): boolean {
-  const before = identityOf(context, namespace, kind, configIn(object))
-  const now = identityOf(context, namespace, kind, config)
-  return before === undefined || now === undefined || !isSameSource(before, now)
 }

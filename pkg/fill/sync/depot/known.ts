@@ -1,14 +1,16 @@
-/** Facts about the versions of a config before its upstream is asked. */
+/** The source of a config, the versions that its resource has, and those that it takes from a list of upstream. */
 
+import { type Constraints, selectVersions } from '../../../api/constraint/constraint.ts'
 import { normalizeVersion, type ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { ModuleOrigin } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { isStored } from '../parent/removal.ts'
+import { listingOf } from '../parent/seen.ts'
 import { versionStatus } from '../version/work.ts'
-import type { DepotItem } from './configs.ts'
-import { addressOf, missingFrom } from './listing.ts'
+import type { DepotItem, DepotStatus } from './configs.ts'
+import { addressOf, isSameSource, missingFrom } from './listing.ts'
 import type { RawChild } from './made.ts'
 
 /** A source, and the versions that it is known to have. */
@@ -32,6 +34,8 @@ export function knownSources(
   const address = identity && addressOf(identity)
   return [{ address, versions: all, isListed: false }, ...sources]
 }
+
+type KnownVersions = ReturnType<typeof knownVersions>
 
 /**
  * The versions of a resource: those of its spec, and every Version that is stored, even if its own file or that of the
@@ -93,4 +97,94 @@ export function identityOf(
       ? sources.module(config as ModuleOrigin, namespace).identity
       : sources.provider(config as ProviderConfig, namespace).identity,
   )
+}
+
+/** A config, its Depot, and the resource that it has. */
+export interface ItemWork {
+  readonly depot: StoredObject
+  readonly item: DepotItem
+  readonly object: StoredObject | undefined
+}
+
+/** The source that a config names. */
+export interface ItemSource {
+  readonly identity: string
+  readonly address: string
+  /** Whether it is another one than that of the resource. */
+  readonly isMoved: boolean
+  /** The resource, if it remembers lists of this source. */
+  readonly remembered: StoredObject | undefined
+}
+
+export function sourceOf(context: Context, { depot, item, object }: ItemWork): ItemSource {
+  const { namespace } = depot.metadata
+  const identity = identityOf(context, namespace, item.kind, item.config) ?? ''
+  const address = addressOf(identity)
+  const moved = object !== undefined && isMoved(context, namespace, item, object)
+  // What lists of another source had says nothing about this one.
+  const isOther = moved || listingOf(object)?.address !== address
+  return { identity, address, isMoved: moved, remembered: isOther ? undefined : object }
+}
+
+/** The versions that a config takes from a list. */
+export interface Choice {
+  /** Versions that the resource has, and the list has not. */
+  readonly missing: readonly string[]
+  readonly select: (versions: readonly string[]) => readonly string[]
+  readonly isStored: (version: string) => boolean
+  /** Whether the resource neither stores nor names a version. */
+  readonly isNew: (version: string) => boolean
+  /** Whether something of a wanted version is not stored. */
+  readonly isAwaited: (version: string) => boolean
+}
+
+export function choiceOf(
+  { depot, item, object }: ItemWork,
+  constraints: Constraints,
+  versions: readonly string[],
+  known: KnownVersions,
+): Choice {
+  const { versionHistoryLimit } = item.config
+  const historyLimit = typeof versionHistoryLimit === 'number' ? versionHistoryLimit : undefined
+  const missing = missingFrom(versions, known.all)
+  // After a restore without statuses, nobody knows what was stored. What the spec names was let in before.
+  const isLost = [depot, object].some(isBare)
+  const stored = new Set((isLost ? known.all : known.stored).map(normalizeVersion))
+  const unstored = new Set(known.unstored.map(normalizeVersion))
+  const named = new Set(known.all.map(normalizeVersion))
+  const hasArchive = (version: string) => stored.has(normalizeVersion(version))
+  // Stored versions that upstream no longer has stay. There is nothing to keep of others.
+  const retained = missing.filter(hasArchive)
+  const select = (all: readonly string[]) =>
+    selectVersions([...all, ...retained], constraints, { historyLimit }).versions
+  const wanted = new Set([...select(versions), ...known.all].map(normalizeVersion))
+  return {
+    missing,
+    select,
+    isStored: hasArchive,
+    isNew: (version) => !hasArchive(version) && !named.has(normalizeVersion(version)),
+    isAwaited: (version) => {
+      const name = normalizeVersion(version)
+      return wanted.has(name) && (unstored.has(name) || !stored.has(name))
+    },
+  }
+}
+
+/** Whether the config of an item names another source than the resource has. */
+export function isMoved(
+  context: Context,
+  namespace: string,
+  { kind, config }: DepotItem,
+  object: StoredObject,
+): boolean {
+  const before = identityOf(context, namespace, kind, configIn(object))
+  const now = identityOf(context, namespace, kind, config)
+  return before === undefined || now === undefined || !isSameSource(before, now)
+}
+
+/** Whether an object has no status, or lost it. The status of a Depot is written when it has polled. */
+function isBare(object: StoredObject | undefined): boolean {
+  const { lastPoll } = (object?.status ?? {}) as DepotStatus
+  if (object?.kind === 'Depot') return lastPoll === undefined
+  return object !== undefined && Object.keys(object.status ?? {}).length === 0
 }

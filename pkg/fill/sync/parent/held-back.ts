@@ -18,14 +18,20 @@ import {
   type RuleFacts,
   refusalOf,
   ruleRefusalOf,
+  type SeenVersion,
   seenVersions,
   withoutExceptions,
 } from '../../policy/policy.ts'
 import type { Context } from '../context.ts'
 import { keyOf } from '../objects.ts'
 import { msOf, timeOf } from '../timings.ts'
-import { fitting, refusedVersions, withRefusedVersions } from './refused-versions.ts'
-import { replacedIn, writeListing } from './replaced.ts'
+import {
+  fitting,
+  type HeldEntry,
+  refusedVersions,
+  withRefusedVersions,
+} from './refused-versions.ts'
+import { type Evidence, replacedIn, writeListing } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
 import { listingOf, rememberedVersions, seenIn } from './seen.ts'
 
@@ -47,7 +53,8 @@ export interface HeldVersion {
   readonly address: string
 }
 
-interface Listed extends Omit<RuleFacts, 'sinceMs'> {
+/** The versions of an upstream, and what its list says. */
+interface Listed {
   /** Host and path of the source. */
   readonly address: string
   readonly versions: readonly CandidateVersion[]
@@ -59,6 +66,8 @@ interface Listed extends Omit<RuleFacts, 'sinceMs'> {
   readonly lastMs: number | undefined
   /** Whether a config wants a version of which something is not stored. */
   readonly isAwaited: (version: string) => boolean
+  /** What rules read of the source. */
+  readonly facts: Omit<RuleFacts, 'sinceMs'>
 }
 
 /** Whether the clocks of a host and of this machine differ too much to compute an age. */
@@ -75,151 +84,238 @@ interface Held {
 /** The versions of an upstream, as far as the policy of a Depot lets them in. */
 export interface Admission {
   /** Whether a version, also a new commit of a known one, may come in without an exception. */
-  readonly admits: (version: string) => boolean
-  readonly mayCome: (version: string) => boolean
+  admits(version: string): boolean
+  mayCome(version: string): boolean
   /** The decisions of people that let a version in at once. */
-  readonly exceptionsOf: (version: string) => readonly PolicyException[]
+  exceptionsOf(version: string): readonly PolicyException[]
   /** Remembers the list, and which of the wanted versions are held back. */
-  readonly remember: (parent: StoredObject, held: readonly string[]) => Promise<Held>
+  remember(parent: StoredObject, held: readonly string[]): Promise<Held>
+}
+
+/** Whose list it is. */
+interface Origin {
+  readonly depot: StoredObject
+  /** The resource with the memory of earlier lists of the same source. */
+  readonly parent: StoredObject | undefined
 }
 
 /** @param policy undefined: everything may come in, and nothing is remembered */
 export function admission(
   context: Context,
-  depot: StoredObject,
-  parent: StoredObject | undefined,
-  { address, versions, isImmutable, isAwaited, lastMs, skewMs, ...source }: Listed,
+  origin: Origin,
+  listed: Listed,
   policy: Policy | undefined,
 ): Admission {
-  const before = listingOf(parent)
-  const origin = { address, depot: keyOf(depot.metadata) }
-  // A policy that asks for ages may return.
-  const kept = before?.seen && { firstListedAt: before.firstListedAt, seen: before.seen }
-  if (policy === undefined) {
-    const forget = async (object: StoredObject) => {
-      // A policy that only asks for signatures decides nothing else.
-      const listing = withRefusedVersions(context, object, kept && { ...origin, ...kept }, address)
-      if (listingOf(object) !== undefined || listing !== undefined)
-        await writeListing(context, object, () => listing)
-      return heldOf({ ...object, status: { listing } })
-    }
-    const admits = () => true
-    return { admits, mayCome: admits, exceptionsOf: () => [], remember: forget }
-  }
-  const nowMs = context.clock()
-  const known = before && seenIn(before, nowMs)
-  const seen = seenVersions(versions, known, policy, { nowMs, lastMs })
-  // A young version that upstream deletes for a while may come back with other content.
-  const vanished = [...(known ?? [])].filter(
-    ([version, one]) => !seen.has(version) && one.mark !== undefined && freeMs(one, policy) > nowMs,
-  )
-  const remembered = () =>
-    rememberedVersions(new Map([...vanished, ...seen]), {
-      isAwaited: (version) => seen.has(version) && isAwaited(version),
-      isYoung: (one) => freeMs(one, policy) > nowMs,
-    })
-  const replaced = isImmutable ? replacedIn(known, seen, timeOf(nowMs)) : []
-  const freeOf = (version: string, minimumAgeMs = policy.minimumAgeMs) =>
-    freeMs(seen.get(normalizeVersion(version)), { minimumAgeMs })
-  const isSkewed = isClockSkewed(skewMs)
-  const { datedBy } = policy
-  const isFree = (version: string, minimumAgeMs = policy.minimumAgeMs) => {
-    const isDated = minimumAgeMs > 0 || datedBy !== undefined
-    return !(isSkewed && isDated) && (minimumAgeMs === 0 || freeOf(version, minimumAgeMs) <= nowMs)
-  }
-  const published = new Map(
-    versions.map(({ version, publishedMs = nowMs }) => [normalizeVersion(version), publishedMs]),
-  )
-  const problems = new Map(versions.map(({ version, problem }) => [version, problem]))
-  const ruled = new Map<string, PolicyRefusal | undefined>()
-  /** Evaluated once: tenants write expressions. */
-  const ruleRefusal = (version: string) => {
-    // No age is known then, and nothing is free.
-    if (isSkewed && datedBy !== undefined) return undefined
-    if (!ruled.has(version)) {
-      const { sinceMs } = (policy.needsAge && seen.get(normalizeVersion(version))) || {}
-      const candidate = { address, version, ...source, sinceMs }
-      ruled.set(version, ruleRefusalOf(candidate, policy, nowMs))
-    }
-    return ruled.get(version)
-  }
-  const refusalIn = (version: string, from: Policy) =>
-    refusalOf(address, version, from, nowMs) ?? ruleRefusal(version)
-  const problemOf = (version: string) => {
-    const problem = problems.get(version)
-    return problem === undefined ? '' : ` (${problem})`
-  }
-  const strictly = withoutExceptions(policy)
-  const entryOf = (version: string) => {
-    const refusal = refusalIn(version, policy)
-    const { sinceMs = nowMs, mark, unreadMs } = seen.get(normalizeVersion(version)) ?? {}
-    const ages = agesFor(address, version, policy)
-    const isOlder =
-      (ages.Installation === 0 && datedBy !== 'Installation') || isFree(version, ages.Installation)
-    const isHere = refusal === undefined ? !isOlder : refusal.owner === 'Installation'
-    const by = isHere ? ({ by: 'Installation' } as const) : {}
-    if (refusal === undefined) {
-      const age = Math.max(ages.Depot, ages.Installation)
-      // With skewed clocks, they are looked at again soon.
-      const freeAtMs = Math.max(
-        unreadMs === undefined ? freeOf(version, age) : nextTermMs(unreadMs, age, nowMs),
-        isSkewed ? nowMs + skewedWaitMs : 0,
-      )
-      const why = 'TooYoung' as const
-      const since = timeOf(unreadMs ?? sinceMs)
-      const isReplaced = [...(before?.replaced ?? []), ...replaced].some(
-        (one) => one.version === normalizeVersion(version) && mark && isSameMark(one.offered, mark),
-      )
-      const replacedNow = isReplaced ? 'upstream replaced it, so its age began again' : undefined
-      const message =
-        unreadMs !== undefined
-          ? `upstream lists it, and its content cannot be read${problemOf(version)}, so its age has not begun`
-          : replacedNow
-      const publishedMs = published.get(normalizeVersion(version)) ?? nowMs
-      // A host may say a time to come, which says nothing.
-      const publishedAt = publishedMs < nowMs ? timeOf(publishedMs) : undefined
-      return { version, since, publishedAt, until: timeOf(freeAtMs), why, message, ...by }
-    }
-    const { why, message } = refusal
-    const entry = before?.heldBack?.find(
-      (one) => one.version === version && one.message === message,
-    )
-    return { version, since: entry?.since ?? timeOf(nowMs), why, message, ...by }
-  }
+  return policy === undefined
+    ? openAdmission(context, origin, listed)
+    : new PolicyAdmission(context, origin, listed, policy)
+}
+
+/** The part of a memory that stays without a policy that asks for ages: such a policy may return. */
+const agesIn = (memory: ListingMemory | undefined) =>
+  memory?.seen && { firstListedAt: memory.firstListedAt, seen: memory.seen }
+
+function openAdmission(
+  context: Context,
+  { depot, parent }: Origin,
+  { address }: Pick<Listed, 'address'>,
+): Admission {
+  const ages = agesIn(listingOf(parent))
+  const memory = ages && { address, depot: keyOf(depot.metadata), ...ages }
   return {
-    exceptionsOf: (version) => exceptionsFor(address, version, policy),
-    admits: (version) => isFree(version) && refusalIn(version, strictly) === undefined,
-    mayCome(version) {
-      const { Depot, Installation } = agesFor(address, version, policy)
-      return (
-        isFree(version, Math.max(Depot, Installation)) && refusalIn(version, policy) === undefined
-      )
-    },
-    async remember(object, held) {
-      const waiting = new Set(held.map(normalizeVersion))
-      const refused = refusedVersions(context, object)
-      const heldBack = [
-        ...held.map(entryOf),
-        ...refused.filter(({ version }) => !waiting.has(normalizeVersion(version))),
-      ]
-      const counted = () => ({
-        firstListedAt: before?.firstListedAt ?? timeOf(nowMs),
-        // Nothing may count from a wrong clock.
-        seen: isSkewed ? before?.seen : remembered(),
-      })
-      const memory = policy.needsAge ? counted() : kept
-      const listing = { ...origin, ...memory, ...fitting(heldBack) }
-      const isEmpty = memory === undefined && heldBack.length === 0
-      await writeListing(
-        context,
-        object,
-        () => (isEmpty ? undefined : listing),
-        replaced.filter(({ version }) => isAwaited(version)),
-      )
+    admits: () => true,
+    mayCome: () => true,
+    exceptionsOf: () => [],
+    async remember(object) {
+      // A policy that only asks for signatures decides nothing else.
+      const listing = withRefusedVersions(context, object, memory, address)
+      if (listingOf(object) !== undefined || listing !== undefined) {
+        await writeListing(context, object, () => listing)
+      }
       return heldOf({ ...object, status: { listing } })
     },
   }
 }
+
+class PolicyAdmission implements Admission {
+  readonly #context: Context
+  readonly #depot: StoredObject
+  readonly #listed: Listed
+  readonly #policy: Policy
+  readonly #withoutExceptions: Policy
+  /** By the version without a leading `v`. */
+  readonly #candidates: ReadonlyMap<string, CandidateVersion>
+  readonly #nowMs: number
+  readonly #isSkewed: boolean
+  /** The memory of earlier lists, and their versions. */
+  readonly #before: ListingMemory | undefined
+  readonly #known: ReadonlyMap<string, SeenVersion> | undefined
+  /** The versions of this list. */
+  readonly #seen: ReadonlyMap<string, SeenVersion>
+  readonly #replaced: readonly Evidence[]
+  /** The refusals by rules, each evaluated once: tenants write expressions. */
+  readonly #refusals = new Map<string, PolicyRefusal | undefined>()
+
+  constructor(context: Context, { depot, parent }: Origin, listed: Listed, policy: Policy) {
+    const { versions, isImmutable, lastMs, skewMs } = listed
+    this.#context = context
+    this.#depot = depot
+    this.#listed = listed
+    this.#policy = policy
+    this.#withoutExceptions = withoutExceptions(policy)
+    this.#candidates = new Map(versions.map((one) => [normalizeVersion(one.version), one]))
+    this.#nowMs = context.clock()
+    this.#isSkewed = isClockSkewed(skewMs)
+    this.#before = listingOf(parent)
+    this.#known = this.#before && seenIn(this.#before, this.#nowMs)
+    this.#seen = seenVersions(versions, this.#known, policy, { nowMs: this.#nowMs, lastMs })
+    this.#replaced = isImmutable ? replacedIn(this.#known, this.#seen, timeOf(this.#nowMs)) : []
+  }
+
+  exceptionsOf(version: string): readonly PolicyException[] {
+    return exceptionsFor(this.#listed.address, version, this.#policy)
+  }
+
+  admits(version: string): boolean {
+    return (
+      this.#isFree(version, this.#policy.minimumAgeMs) &&
+      this.#refusalBy(this.#withoutExceptions, version) === undefined
+    )
+  }
+
+  mayCome(version: string): boolean {
+    const { Depot, Installation } = agesFor(this.#listed.address, version, this.#policy)
+    return (
+      this.#isFree(version, Math.max(Depot, Installation)) &&
+      this.#refusalBy(this.#policy, version) === undefined
+    )
+  }
+
+  async remember(parent: StoredObject, held: readonly string[]): Promise<Held> {
+    const { address, isAwaited } = this.#listed
+    const waiting = new Set(held.map(normalizeVersion))
+    const refused = refusedVersions(this.#context, parent)
+    const heldBack = [
+      ...held.map((version) => this.#entryOf(version)),
+      ...refused.filter(({ version }) => !waiting.has(normalizeVersion(version))),
+    ]
+    const ages = this.#policy.needsAge ? this.#countedAges() : agesIn(this.#before)
+    const depot = keyOf(this.#depot.metadata)
+    const isEmpty = ages === undefined && heldBack.length === 0
+    const listing = isEmpty ? undefined : { address, depot, ...ages, ...fitting(heldBack) }
+    const replaced = this.#replaced.filter(({ version }) => isAwaited(version))
+    await writeListing(this.#context, parent, () => listing, replaced)
+    return heldOf({ ...parent, status: { listing } })
+  }
+
+  /** Whether a version is old enough. */
+  #isFree(version: string, minimumAgeMs: number): boolean {
+    const isDated = minimumAgeMs > 0 || this.#policy.datedBy !== undefined
+    if (this.#isSkewed && isDated) return false
+    return minimumAgeMs === 0 || this.#freeMs(version, minimumAgeMs) <= this.#nowMs
+  }
+
+  #freeMs(version: string, minimumAgeMs: number): number {
+    return freeMs(this.#seen.get(normalizeVersion(version)), { minimumAgeMs })
+  }
+
+  #refusalBy(policy: Policy, version: string): PolicyRefusal | undefined {
+    const refusal = refusalOf(this.#listed.address, version, policy, this.#nowMs)
+    return refusal ?? this.#refusalByRule(version)
+  }
+
+  #refusalByRule(version: string): PolicyRefusal | undefined {
+    const { datedBy, needsAge } = this.#policy
+    // No age is known then, and nothing is free.
+    if (this.#isSkewed && datedBy !== undefined) return undefined
+    if (!this.#refusals.has(version)) {
+      const { address, facts: source } = this.#listed
+      const { sinceMs } = (needsAge && this.#seen.get(normalizeVersion(version))) || {}
+      const candidate = { address, version, ...source, sinceMs }
+      const refusal = ruleRefusalOf(candidate, this.#policy, this.#nowMs)
+      this.#refusals.set(version, refusal)
+    }
+    return this.#refusals.get(version)
+  }
+
+  #entryOf(version: string): HeldEntry {
+    const refusal = this.#refusalBy(this.#policy, version)
+    if (refusal === undefined) return this.#youngEntryOf(version)
+    const { why, message, owner } = refusal
+    const known = this.#before?.heldBack?.find(
+      (one) => one.version === version && one.message === message,
+    )
+    const since = known?.since ?? timeOf(this.#nowMs)
+    return { version, since, why, message, ...byInstallation(owner === 'Installation') }
+  }
+
+  /** The entry of a version that is too young, whose content cannot be read, or whose clock is wrong. */
+  #youngEntryOf(version: string): HeldEntry {
+    const name = normalizeVersion(version)
+    const nowMs = this.#nowMs
+    const { Depot, Installation } = agesFor(this.#listed.address, version, this.#policy)
+    const ageMs = Math.max(Depot, Installation)
+    const { sinceMs = nowMs, unreadMs } = this.#seen.get(name) ?? {}
+    const isOldEnough = Installation === 0 && this.#policy.datedBy !== 'Installation'
+    // With skewed clocks, they are looked at again soon.
+    const freeAtMs = Math.max(
+      unreadMs === undefined ? this.#freeMs(version, ageMs) : nextTermMs(unreadMs, ageMs, nowMs),
+      this.#isSkewed ? nowMs + skewedWaitMs : 0,
+    )
+    return {
+      version,
+      since: timeOf(unreadMs ?? sinceMs),
+      publishedAt: this.#publishedAt(name),
+      until: timeOf(freeAtMs),
+      why: 'TooYoung',
+      message: this.#youthOf(version),
+      ...byInstallation(!isOldEnough && !this.#isFree(version, Installation)),
+    }
+  }
+
+  /** Why an age counts from later than the version is there; undefined if it does not. */
+  #youthOf(version: string): string | undefined {
+    const name = normalizeVersion(version)
+    const { mark, unreadMs } = this.#seen.get(name) ?? {}
+    if (unreadMs !== undefined) {
+      const { problem } = this.#candidates.get(name) ?? {}
+      const why = problem === undefined ? '' : ` (${problem})`
+      return `upstream lists it, and its content cannot be read${why}, so its age has not begun`
+    }
+    const isReplaced = [...(this.#before?.replaced ?? []), ...this.#replaced].some(
+      (one) => one.version === name && mark && isSameMark(one.offered, mark),
+    )
+    return isReplaced ? 'upstream replaced it, so its age began again' : undefined
+  }
+
+  /** When upstream published a version. A host may say a time to come, which says nothing. */
+  #publishedAt(name: string): string | undefined {
+    const { publishedMs = this.#nowMs } = this.#candidates.get(name) ?? {}
+    return publishedMs < this.#nowMs ? timeOf(publishedMs) : undefined
+  }
+
+  #countedAges() {
+    return {
+      firstListedAt: this.#before?.firstListedAt ?? timeOf(this.#nowMs),
+      // Nothing may count from a wrong clock.
+      seen: this.#isSkewed ? this.#before?.seen : this.#remembered(),
+    }
+  }
+
+  #remembered(): ListingMemory['seen'] {
+    const isYoung = (one: SeenVersion) => freeMs(one, this.#policy) > this.#nowMs
+    // A young version that upstream deletes for a while may come back with other content.
+    const vanished = [...(this.#known ?? [])].filter(
+      ([version, one]) => !this.#seen.has(version) && one.mark !== undefined && isYoung(one),
+    )
+    return rememberedVersions(new Map([...vanished, ...this.#seen]), {
+      isAwaited: (version) => this.#seen.has(version) && this.#listed.isAwaited(version),
+      isYoung,
+    })
+  }
+}
+
+const byInstallation = (isHeld: boolean) => (isHeld ? ({ by: 'Installation' } as const) : {})
 
 /** At least one age and at most two from now, and the same at most polls: nothing is written while nothing changes. */
 const nextTermMs = (firstMs: number, ageMs: number, nowMs: number): number =>

@@ -12,6 +12,13 @@ import { msOf, timeOf } from '../timings.ts'
 import { letIn } from './let-in.ts'
 import type { Situation, UpstreamOffer, VersionPlan, VersionWork } from './work.ts'
 
+/** The content that upstream offers for a Version, and what is stored of it. */
+interface OfferedContent {
+  readonly plan: VersionPlan
+  readonly offer: UpstreamOffer
+  readonly situation: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>
+}
+
 /**
  * Tells why a stored archive stays although upstream has other content: the policy of the Depot does not let that in yet.
  *
@@ -21,11 +28,10 @@ import type { Situation, UpstreamOffer, VersionPlan, VersionWork } from './work.
 export async function heldContent(
   context: Context,
   work: VersionWork,
-  plan: VersionPlan,
-  offer: UpstreamOffer,
-  situation: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
+  offered: OfferedContent,
 ): Promise<string | undefined> {
-  const unaged = await unagedContent(context, work, plan, offer, situation)
+  const { plan, situation } = offered
+  const unaged = await unagedContent(context, work, offered)
   const { attempt, version } = work
   const isHeld = attempt.outdated?.isHeld === true && attempt.request === undefined
   if (unaged !== undefined || !isHeld || !situation.isStored || situation.isLost) return unaged
@@ -43,10 +49,10 @@ export async function heldContent(
 async function unagedContent(
   context: Context,
   { version, attempt, signal }: VersionWork,
-  { parent, address, policy: replaces }: VersionPlan,
-  offer: UpstreamOffer,
-  { isStored, isLost, isCurrent }: Pick<Situation, 'isStored' | 'isLost' | 'isCurrent'>,
+  { plan, offer, situation }: OfferedContent,
 ): Promise<string | undefined> {
+  const { parent, address, policy: replaces } = plan
+  const { isStored, isLost, isCurrent } = situation
   const { revision } = offer
   if (version.status?.artifact?.revision === revision) return undefined
   const isThere = isStored && !isLost

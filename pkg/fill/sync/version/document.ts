@@ -11,7 +11,13 @@ import { placeOf } from './plan.ts'
 import { storedDocs, wantsInterface, writeReadme } from './readme.ts'
 import { docsFields } from './status.ts'
 import { readStored, storeDocs } from './store.ts'
-import { docsIn, type StoragePlace, type VersionStatus, versionStatus } from './work.ts'
+import {
+  docsIn,
+  isModuleVersion,
+  type StoragePlace,
+  type VersionStatus,
+  versionStatus,
+} from './work.ts'
 
 /**
  * Makes the documentation of a stored module that has none, and writes its README. An earlier release or a person stored the
@@ -187,9 +193,6 @@ async function pagesIn(
   await inspectProvider({ ...archive, visit: pages.take })
   return pages.packed()
 }
-
-const isModuleVersion = ({ spec }: StoredObject): boolean =>
-  (spec as { readonly type?: string }).type === 'Module'
 
 /**
  * Fetches the documentation of a provider version from the repository that its config names.

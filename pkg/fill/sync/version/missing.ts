@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { hasReason, messageOf } from '../../../base/errors/errors.ts'
+import { Loop } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import { finalizerOf, keyOf } from '../objects.ts'
@@ -71,7 +73,7 @@ async function hasArchive(context: Context, version: StoredObject): Promise<bool
 }
 
 /** Writes an object again whose file is damaged: a Version if storage has its whole archive. */
-export async function isMended(context: Context, object: StoredObject): Promise<boolean> {
+async function isMended(context: Context, object: StoredObject): Promise<boolean> {
   const isVersion = object.kind === 'Version'
   const finalizers = isVersion ? [finalizerOf(context.apiGroup)] : object.metadata.finalizers
   const whole = { ...object, metadata: { ...object.metadata, finalizers } }
@@ -108,8 +110,91 @@ export async function isLeft(context: Context, version: StoredObject): Promise<b
   }
 }
 
+/**
+ * Keeps track of the archive of a Version whose file a person removed, or which lost its status. A cluster that lost its
+ * records keeps all archives.
+ */
+export function keepInStorage(
+  context: Context,
+  version: StoredObject | undefined,
+  after: StoredObject | undefined,
+): void {
+  if (!context.objects.isFolder || context.dryRun !== undefined) return
+  const kind = (after ?? version)?.kind
+  const isParent = kind === 'Module' || kind === 'Provider'
+  if (isParent && version !== undefined && after === undefined) void isMended(context, version)
+  if (kind !== 'Version') return
+  const isStored = version !== undefined && versionStatus(version).artifact !== undefined
+  if (after !== undefined) {
+    if (isStored && !isStoredAs(version, after)) context.removals.hold(version)
+    if (!isStored && versionStatus(after).artifact) context.removals.release(after)
+    return
+  }
+  if (version === undefined || version.metadata.finalizers.length === 0) return
+  const { deletionTimestamp, ownerAbsent } = version.metadata
+  if (deletionTimestamp !== undefined && ownerAbsent !== true) return
+  const left = async () => (await isMended(context, version)) || leave(context, version)
+  left().catch((err: unknown) => {
+    const key = keyOf(version.metadata)
+    context.log.warn({ key, err }, 'the archive of a Version that disappeared stays in storage')
+  })
+}
+
+/** Versions that are stored within this time are written down together. */
+const notingWaitMs = 250
+
+/** The list of stored Versions, which the next process finds. */
+export class StoredMemory {
+  readonly #context: Context
+  readonly #writing: Loop
+  #isStarted = false
+  #tookMs = 0
+
+  constructor(context: Context) {
+    this.#context = context
+    this.#writing = new Loop(async () => {
+      const startMs = performance.now()
+      await this.#write()
+      this.#tookMs = performance.now() - startMs
+      return Number.POSITIVE_INFINITY
+    })
+  }
+
+  /** Follows the changes from now on: those before are of objects that were found. */
+  start(): void {
+    this.#isStarted = true
+  }
+
+  follow(before: StoredObject | undefined, after: StoredObject | undefined): void {
+    if (!this.#isStarted || !hasOtherArchive(before, after)) return
+    // Many Versions take a while to write down, and are stored one after the other.
+    this.#writing.schedule(notingWaitMs + 50 * this.#tookMs)
+  }
+
+  async close(): Promise<void> {
+    await this.#writing.close()
+    await this.#write()
+  }
+
+  async #write(): Promise<void> {
+    await noteStored(this.#context).catch((err: unknown) => {
+      this.#context.log.warn({ err }, 'the next run does not know which archives are stored')
+    })
+  }
+}
+
+function hasOtherArchive(
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): boolean {
+  if ((after ?? before)?.kind !== 'Version') return false
+  return !isDeepStrictEqual(artifactOf(before), artifactOf(after))
+}
+
+const artifactOf = (version: StoredObject | undefined) => version && versionStatus(version).artifact
+
 /** Writes the list of stored Versions for the next process. */
-export async function noteStored(context: Context): Promise<void> {
+async function noteStored(context: Context): Promise<void> {
   if (!hasMemory(context)) return
   const stored = context.objects.list('Version').filter((version) => {
     const isWritten = version.metadata.finalizers.length > 0
@@ -135,7 +220,7 @@ const knownAs = ({ objects }: Context, { metadata }: StoredObject): StoredObject
   objects.get('Version', metadata.namespace, metadata.name)
 
 /** Whether a Version has an archive, as it had before. The place is the last field: a file that was cut lacks it. */
-export function isStoredAs(before: StoredObject, now: StoredObject | undefined): boolean {
+function isStoredAs(before: StoredObject, now: StoredObject | undefined): boolean {
   const artifact = now && versionStatus(now).artifact
   if (artifact === undefined) return false
   return (

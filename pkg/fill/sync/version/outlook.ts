@@ -82,7 +82,7 @@ async function outlookOf(
   const offer = await upstreamOf(context, plan, work)
   const { revision } = offer
   if (!isOffered(revision, work, plan, situation)) {
-    const message = await heldContent(context, work, plan, offer, situation)
+    const message = await heldContent(context, work, { plan, offer, situation })
     if (message !== undefined) return { step: 'wait', message }
   }
   const outlook = decided(work, plan, revision, situation)

@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import {
   type ArchiveSource,
   type Provider,
@@ -7,8 +5,7 @@ import {
   sourceFileName,
   sourceFileOf,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { ArchiveError, packFiles, visitFiles } from '../../../archives/archive/archive.ts'
-import { hasReason, messageOf, printable } from '../../../base/errors/errors.ts'
+import { printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { lastingText, refusalOf, shownUrl } from '../../egress/egress.ts'
 import type { Reconciled } from '../../queue/queue.ts'
@@ -16,7 +13,6 @@ import {
   FillError,
   type ModuleOrigin,
   type ModuleUpstream,
-  type ResolvedVersion,
   type UpstreamOptions,
 } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
@@ -24,6 +20,7 @@ import { failureOf } from '../failure.ts'
 import { keyOf, latestOf, resourceOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
+import { readFiles } from './go-files.ts'
 import { providerConfigOf } from './parent-of.ts'
 import { placeOf } from './plan.ts'
 import { sourcedStatus } from './status.ts'
@@ -46,10 +43,8 @@ const listMs = 24 * 3_600_000
 const incompleteListMs = 4 * 3_600_000
 /** As old as the lists that versions of one repository share when somebody waits for new content. */
 const freshListMs = 60_000
-const names = ['go.mod', 'go.sum'] as const
-/** Large providers have a go.sum of some 300 KiB. */
-const maxFileBytes = 4 * 1024 * 1024
-/** Larger ones are read again for each platform, because they would fill the memory. */
+
+/** Larger ones are read anew for each platform, because they would fill the memory. */
 const maxSharedBytes = 1024 * 1024
 
 export interface SourceNeed {
@@ -73,10 +68,10 @@ export async function keepSource(
   at: StoragePlace,
   { signal, isChecked, request }: SourceNeed,
 ): Promise<Reconciled> {
-  const { artifact, lastHandledSync, lastForcedSync } = versionStatus(object)
+  const { artifact } = versionStatus(object)
   const { fileName, sha256, source: known } = artifact ?? {}
   if (fileName === undefined || sha256 === undefined) return {}
-  if (!isProvider(object) || !at.place.isGrantedTo(object.metadata.namespace)) return {}
+  if (!at.place.isGrantedTo(object.metadata.namespace)) return {}
   const write = (source: ArchiveSource | undefined) =>
     writeStatus<VersionStatus>(context, latestOf(context, object), (status) => {
       if (status?.artifact?.sha256 !== sha256) return { fields: {}, conditions: {} }
@@ -89,56 +84,88 @@ export async function keepSource(
     if (known !== undefined) await write(undefined)
     return {}
   }
-  const { repository } = wanted
-  const isKnown = known?.repository === repository && hasAnswered(known)
-  /** Files that are known stay, and are asked for again. */
-  const unanswered = (problem: string): ArchiveSource => ({
-    ...(known?.sha256 === undefined ? { repository } : known),
-    problem,
-  })
+  const isKnown = known?.repository === wanted.repository && hasAnswered(known)
   if (isKnown && request === undefined && (!isChecked || (await isThere(object, at)))) return {}
+  const work = { object, at, fileName, known, wanted, write }
   try {
-    const isRequested = lastHandledSync !== undefined || lastForcedSync !== undefined
-    const isUpdate = known?.problem !== undefined && (known.sha256 !== undefined || isRequested)
-    const answer = await filesOf(context, object, wanted, { signal, request, isUpdate })
-    if ('waitsFor' in answer) {
-      if (request !== undefined) await write(unanswered(`${repository} is asked again`))
-      return answer
-    }
-    const { revision, ...found } = answer
-    if ('problem' in found) {
-      await write({ repository, revision, problem: found.problem })
-      return {}
-    }
-    const { bytes, sha256: digest } = found
-    const file = { sha256: digest, fileName: sourceFileName(fileName, digest) }
-    const letGo = await context.inUse.hold(at.placeId, [file.fileName])
-    try {
-      await storeBytes(context, at.place, { ...file, bytes }, signal)
-      await write({ repository, revision, ...file, sizeBytes: bytes.length })
-    } finally {
-      letGo()
-    }
-    return {}
+    return await fetchSource(context, work, { signal, request })
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
-    const { reason, message, retryAfterMs } = failure
-    const cause =
-      reason === 'InvalidSpec'
-        ? `${repository} is not the URL of a repository, such as https://github.com/OWNER/NAME`
-        : lastingText(message)
-    const said = known?.sha256 === undefined ? cause : `${repository} cannot be read now: ${cause}`
-    const problem = printable(said, 300)
-    if (problem !== known?.problem) {
-      const key = keyOf(object.metadata)
-      context.log.warn({ key, repository, reason, error: message }, 'go.mod was not fetched')
-    }
-    await write(unanswered(problem))
-    const waitMs = jittered(context.timings.stalledMs, object.metadata.uid)
-    return { afterMs: Math.max(retryAfterMs ?? 0, waitMs) }
+    return reportUnread(context, work, failure)
   }
 }
+
+interface SourceWork {
+  readonly object: StoredObject
+  readonly at: StoragePlace
+  /** Name of the archive of the provider. */
+  readonly fileName: string
+  readonly known: ArchiveSource | undefined
+  readonly wanted: WantedSource
+  readonly write: (source: ArchiveSource) => Promise<unknown>
+}
+
+/** @throws FillError, and errors of storage */
+async function fetchSource(
+  context: Context,
+  { object, at, fileName, known, wanted, write }: SourceWork,
+  { signal, request }: Pick<SourceNeed, 'signal' | 'request'>,
+): Promise<Reconciled> {
+  const { repository } = wanted
+  const { lastHandledSync, lastForcedSync } = versionStatus(object)
+  const isRequested = lastHandledSync !== undefined || lastForcedSync !== undefined
+  const isUpdate = known?.problem !== undefined && (known.sha256 !== undefined || isRequested)
+  const answer = await filesOf(context, object, wanted, { signal, request, isUpdate })
+  if ('waitsFor' in answer) {
+    if (request !== undefined)
+      await write(unanswered(known, repository, `${repository} is asked again`))
+    return answer
+  }
+  const { revision, ...found } = answer
+  if ('problem' in found) {
+    await write({ repository, revision, problem: found.problem })
+    return {}
+  }
+  const { bytes, sha256 } = found
+  const file = { sha256, fileName: sourceFileName(fileName, sha256) }
+  const letGo = await context.inUse.hold(at.placeId, [file.fileName])
+  try {
+    await storeBytes(context, at.place, { ...file, bytes }, signal)
+    await write({ repository, revision, ...file, sizeBytes: bytes.length })
+  } finally {
+    letGo()
+  }
+  return {}
+}
+
+/** Writes down why a repository gave no answer. @returns when to ask again */
+async function reportUnread(
+  { log, timings }: Context,
+  { object, known, wanted: { repository }, write }: SourceWork,
+  { reason, message, retryAfterMs }: FillError,
+): Promise<Reconciled> {
+  const cause =
+    reason === 'InvalidSpec'
+      ? `${repository} is not the URL of a repository, such as https://github.com/OWNER/NAME`
+      : lastingText(message)
+  const said = known?.sha256 === undefined ? cause : `${repository} cannot be read now: ${cause}`
+  const problem = printable(said, 300)
+  if (problem !== known?.problem) {
+    const key = keyOf(object.metadata)
+    log.warn({ key, repository, reason, error: message }, 'go.mod was not fetched')
+  }
+  await write(unanswered(known, repository, problem))
+  const waitMs = jittered(timings.stalledMs, object.metadata.uid)
+  return { afterMs: Math.max(retryAfterMs ?? 0, waitMs) }
+}
+
+/** Files that are known stay, and are asked for again. */
+const unanswered = (
+  known: ArchiveSource | undefined,
+  repository: string,
+  problem: string,
+): ArchiveSource => ({ ...(known?.sha256 === undefined ? { repository } : known), problem })
 
 /** Whether a repository has said what it has of a version. Next to files, a problem says that a later attempt failed. */
 const hasAnswered = ({ revision, sha256, problem }: ArchiveSource): boolean =>
@@ -290,92 +317,3 @@ async function requireReadable(
     `${repository} is private, and only the registry names it: name it in sourceRepository to have it scanned`,
   )
 }
-
-async function readFiles(
-  context: Context,
-  upstream: ModuleUpstream,
-  resolved: ResolvedVersion,
-  { repository, signal }: { readonly repository: string; readonly signal: AbortSignal },
-): Promise<SourceFiles> {
-  const { revision, ref } = resolved
-  const contents = await read(context, upstream, resolved, signal).catch((error: unknown) => {
-    // Another attempt would find the same.
-    if (hasReason(error, 'ArchiveTooLarge') || error instanceof ArchiveError)
-      return messageOf(error)
-    throw error
-  })
-  if (typeof contents === 'string') return { revision, problem: printable(contents, 300) }
-  const large = names.find((name) => contents.get(name) === 'large')
-  if (large !== undefined) {
-    const limit = `${maxFileBytes / 1024 / 1024} MiB`
-    return { revision, problem: `${large} of ${repository} has more than ${limit} at ${ref}` }
-  }
-  const files = new Map<string, Buffer>()
-  for (const [name, bytes] of contents) if (bytes !== 'large') files.set(name, bytes)
-  return files.has('go.mod')
-    ? { revision, ...(await packed(context, files, signal)) }
-    : { revision, problem: `${repository} has no go.mod at ${ref}` }
-}
-
-type Contents = Map<string, Buffer | 'large'>
-
-async function read(
-  context: Context,
-  upstream: ModuleUpstream,
-  resolved: ResolvedVersion,
-  signal: AbortSignal,
-): Promise<Contents> {
-  const contents: Contents = new Map()
-  if (upstream.file === undefined) return readWhole(context, upstream, resolved, signal)
-  for (const name of names) {
-    const bytes = await upstream
-      .file(resolved, name, { signal, maxBytes: maxFileBytes })
-      .catch((error: unknown) => {
-        if (error instanceof Error && hasReason(error.cause, 'TooLarge')) return 'large' as const
-        throw error
-      })
-    if (bytes !== undefined) contents.set(name, bytes)
-  }
-  return contents
-}
-
-/** Reads the files from the archive of a whole repository. */
-async function readWhole(
-  { limits: { module: limits } }: Context,
-  upstream: ModuleUpstream,
-  resolved: ResolvedVersion,
-  signal: AbortSignal,
-): Promise<Contents> {
-  const files = new Map<string, { readonly chunks: Buffer[]; bytes: number }>()
-  const { file } = await upstream.fetch(resolved, { signal, limits })
-  try {
-    await visitFiles({ file: file.path, limits, signal }, (path) => {
-      if (!names.some((name) => name === path)) return undefined
-      const one = { chunks: new Array<Buffer>(), bytes: 0 }
-      files.set(path, one)
-      return (chunk) => {
-        one.bytes += chunk.length
-        if (one.bytes <= maxFileBytes) one.chunks.push(Buffer.from(chunk))
-      }
-    })
-  } finally {
-    await file.remove()
-  }
-  const contentOf = ([name, { chunks, bytes }]: [string, { chunks: Buffer[]; bytes: number }]) =>
-    [name, bytes > maxFileBytes ? ('large' as const) : Buffer.concat(chunks)] as const
-  return new Map([...files].map(contentOf))
-}
-
-async function packed({ spool }: Context, files: ReadonlyMap<string, Buffer>, signal: AbortSignal) {
-  const reserved = await spool.reserve(0, { signal })
-  try {
-    await packFiles(files, reserved.path, signal)
-    const bytes = await readFile(reserved.path)
-    return { bytes, sha256: hash('sha256', bytes) }
-  } finally {
-    await reserved.remove()
-  }
-}
-
-const isProvider = ({ spec }: StoredObject): boolean =>
-  (spec as { readonly type?: string }).type === 'Provider'

@@ -8,19 +8,22 @@ import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { writeStatus } from '../status.ts'
 import { jittered, msOf, soonest } from '../timings.ts'
 import { heldContent } from './aged.ts'
-import { keepBelongings } from './belongings.ts'
-import { refusalBasis, requiredEarlier } from './comparison.ts'
+import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
+import { document } from './document.ts'
 import { moveArchive } from './move.ts'
 import { obtain } from './obtain.ts'
 import { planOf, recordedPlace, storedPlaceOf, upstreamOf } from './plan.ts'
+import { keepSource, type SourceNeed } from './provider-source.ts'
 import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { ruleBasis } from './signer-rule.ts'
 import { keptStatus, placeFields, waitingStatus } from './status.ts'
 import { takeBack } from './take-back.ts'
-import { verifyStored } from './verify.ts'
+import { verificationDueMs, verifyStored } from './verify.ts'
 import {
+  isModuleVersion,
   type Situation,
+  type StoragePlace,
   type StoredState,
   type VersionPlan,
   type VersionStatus,
@@ -49,7 +52,7 @@ export async function syncVersion(
     if (returned !== undefined) return syncVersion(context, { ...given, ...read(returned) })
   }
   const situation = await situationOf(context, work, plan)
-  const { from, stored, isStored, isElsewhere, isOfSource, isCurrent, isLost, isKept } = situation
+  const { from, stored, isStored, isElsewhere, isOfSource, isLost, isKept } = situation
   if (isStored && isElsewhere && !isLost) {
     const sourceKey = isOfSource ? plan.sourceKey : undefined
     const moved = await moveArchive(context, object, { from, to: plan, sourceKey, signal })
@@ -72,25 +75,45 @@ export async function syncVersion(
     // Modules take turns, so that each has its newest version before one has all of them.
     return { waitsFor: `${plan.host} ${plan.configName}` }
   } else {
-    const offer = await upstreamOf(context, plan, work)
-    const { uid } = object.metadata
-    const refused = request === undefined ? refusedBefore(work) : undefined
-    const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
-    if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-    const isSame = isOffered(offer.revision, work, plan, situation)
-    const held = isSame ? undefined : await heldContent(context, work, plan, offer, situation)
-    if (isSame) await keep(context, work, plan, { stored, isOfSource: true })
-    else if (held !== undefined) {
-      await writeStatus<VersionStatus>(context, object, () => waitingStatus(held))
-    } else {
-      const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
-      if (result === 'awaited') {
-        if (attempt.outdated) context.outdated.set(key, attempt.outdated)
-        return soonest(afterMs)
-      }
-    }
+    const waits = await takeOffered(context, work, plan, situation)
+    if (waits === 'awaited') return soonest(afterMs)
+    if (waits !== undefined) return waits
   }
   return afterwards(context, work, plan, { afterMs, stored })
+}
+
+/**
+ * Asks upstream, and keeps or replaces the stored archive.
+ *
+ * @returns `awaited` if an earlier version has to be stored first, or when to ask again if upstream's archive was refused
+ */
+async function takeOffered(
+  context: Context,
+  work: VersionWork,
+  plan: VersionPlan,
+  situation: Situation,
+): Promise<'awaited' | Reconciled | undefined> {
+  const { object, attempt } = work
+  const { from, stored, isCurrent, isLost } = situation
+  const offer = await upstreamOf(context, plan, work)
+  const { uid } = object.metadata
+  const refused = attempt.request === undefined ? refusedBefore(work) : undefined
+  const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
+  if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
+  if (isOffered(offer.revision, work, plan, situation)) {
+    await keep(context, work, plan, { stored, isOfSource: true })
+    return undefined
+  }
+  const held = await heldContent(context, work, { plan, offer, situation })
+  if (held !== undefined) {
+    await writeStatus<VersionStatus>(context, object, () => waitingStatus(held))
+    return undefined
+  }
+  const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
+  if (result === 'awaited' && attempt.outdated) {
+    context.outdated.set(keyOf(object.metadata), attempt.outdated)
+  }
+  return result
 }
 
 const read = (object: StoredObject) => ({ object, version: resourceOf('Version', object) })
@@ -171,15 +194,44 @@ async function afterwards(
   }
   const nextReplacedMs = await removeReplaced(context, current)
   const at = storedPlaceOf(context, resourceOf('Version', current))
-  const kept = await keepBelongings(context, current, at, parent, {
-    signal,
-    isChecked: stored.isChecked,
-    request,
-  })
+  const kept = await keepBelongings(
+    context,
+    current,
+    { at, parent },
+    {
+      signal,
+      isChecked: stored.isChecked,
+      request,
+    },
+  )
   if (kept.waitsFor !== undefined) return kept
   const { drift } = versionStatus(current)
   const driftedMs = drift === undefined ? undefined : jittered(timings.stalledMs, sourceKey)
   return soonest(nextReplacedMs, afterMs, kept.afterMs, driftedMs)
+}
+
+/**
+ * Stores what belongs to a stored archive, such as its documentation, and compares it with the previous version.
+ *
+ * @returns when to look at all of that again, or at the archive
+ */
+export async function keepBelongings(
+  context: Context,
+  object: StoredObject,
+  { at, parent }: { readonly at: StoragePlace; readonly parent: StoredObject | undefined },
+  need: SourceNeed,
+): Promise<Reconciled> {
+  const undocumentedMs = await document(context, latestOf(context, object), at, need)
+  const uncomparedMs = await compareStored(context, latestOf(context, object), parent, need.signal)
+  const source = isModuleVersion(object)
+    ? {}
+    : await keepSource(context, latestOf(context, object), at, need)
+  if (source.waitsFor !== undefined) return source
+  const current = latestOf(context, object)
+  const { artifact } = versionStatus(current)
+  const due = artifact && verificationDueMs(context, current, artifact)
+  const checkedMs = due && Math.min(due.verify, due.rehash) - context.clock()
+  return soonest(undocumentedMs, source.afterMs, uncomparedMs, checkedMs)
 }
 
 /** Removes replaced archives that are old enough. @returns time until the next one is */

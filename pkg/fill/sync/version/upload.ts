@@ -1,18 +1,24 @@
-import { fileNameOf, sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
+import {
+  type Artifact,
+  fileNameOf,
+  sha256Hex,
+  type Version,
+} from '../../../api/v1alpha1/v1alpha1.ts'
 import { hasReason } from '../../../base/errors/errors.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
+import type { StatusChange } from '../conditions.ts'
 import type { Context } from '../context.ts'
 import { resourceOf } from '../objects.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { writeStatus } from '../status.ts'
 import { timeOf } from '../timings.ts'
-import { keepBelongings } from './belongings.ts'
 import { moveArchive } from './move.ts'
 import { heldForScan, placeOf, storedPlaceOf } from './plan.ts'
 import { forgetPublication, publishedOf } from './publications.ts'
 import { awaitRelease, wakeRelease } from './release.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
+import { keepBelongings } from './sync-version.ts'
 import { verifyStored } from './verify.ts'
 import type { PlacedVersion, VersionStatus, VersionWork } from './work.ts'
 
@@ -25,13 +31,7 @@ export async function syncUpload(
   work: VersionWork,
 ): Promise<Reconciled | undefined> {
   const { object, version, attempt, signal } = work
-  const { upload, fileName: specFileName } = version.spec
-  const sha256 = sha256Hex(upload?.sha256 ?? '')
-  const fileName = upload?.fileName ?? specFileName ?? fileNameOf(version)
-  if (sha256 === undefined) {
-    throw new FillError('InvalidSpec', 'spec.upload.sha256 must be a SHA-256 digest')
-  }
-  if (fileName === undefined) throw new FillError('InvalidSpec', 'spec.upload.fileName is required')
+  const archive = archiveOf(version)
   const { request } = requestOf(context, object)
   attempt.request = request
   const awaited = awaitRelease(context, work)
@@ -40,75 +40,106 @@ export async function syncUpload(
   const placed = placeOf(context, version)
   const { artifact } = version.status ?? {}
   const from = storedPlaceOf(context, version)
-  if (artifact?.sha256 !== undefined && artifact.sha256 !== sha256) {
-    await refuse(context, work, sha256)
+  if (artifact?.sha256 !== undefined && artifact.sha256 !== archive.sha256) {
+    await refuse(context, work, archive.sha256)
     return {}
   }
+  const isNamed = artifact?.fileName === archive.fileName
   const isElsewhere = from.placeId !== placed.placeId
-  if (
-    artifact?.fileName === fileName &&
-    isElsewhere &&
-    placed.place.isGrantedTo(object.metadata.namespace)
-  ) {
+  if (isNamed && isElsewhere && placed.place.isGrantedTo(object.metadata.namespace)) {
     const { sourceKey } = artifact
     const moved = await moveArchive(context, object, { from, to: placed, sourceKey, signal })
-    if (moved !== false)
-      return (
-        moved &&
-        syncUpload(context, { ...work, object: moved, version: resourceOf('Version', moved) })
-      )
+    if (moved === undefined) return undefined
+    if (moved !== false) {
+      return syncUpload(context, { ...work, object: moved, version: resourceOf('Version', moved) })
+    }
   }
-  const isSame = artifact?.fileName === fileName && !isElsewhere
+  const known = isNamed && !isElsewhere ? artifact : undefined
   const stored =
-    isSame && request === undefined
+    known !== undefined && request === undefined
       ? await verifyStored(context, object, placed, { signal })
       : undefined
-  const found =
+  const found: FoundArchive =
     stored?.state === 'whole'
-      ? { ...artifact, ...stored.seen }
+      ? { ...known, ...archive, ...stored.seen }
       : {
-          ...(await check(context, work, placed, { fileName, sha256 })),
+          ...(await check(context, work, placed, archive)),
           // It does not change when somebody requests a check.
-          ...(isSame && artifact.storedAt && { storedAt: artifact.storedAt }),
+          ...(known?.storedAt && { storedAt: known.storedAt }),
         }
-  const published = await publishedOf(context, version, sha256)
+  const published = await publishedOf(context, version, archive.sha256)
   await writeStatus<VersionStatus>(context, object, (status) => {
-    const { fields, conditions } = keptStatus(status, {})
-    const contentDigest = upload?.contentDigest ?? `sha256:${sha256}`
-    return {
-      fields: {
-        ...fields,
-        artifact: {
-          contentDigest,
-          revision: `sha256:${sha256}`,
-          ...(upload?.docs && { docs: upload.docs }),
-          ...placeFields(placed),
-          ...(isSame && artifact.docs && { docs: artifact.docs }),
-          ...(isSame && artifact.source && { source: artifact.source }),
-          ...found,
-        },
-        checksum: Buffer.from(sha256, 'hex').toString('base64'),
-        archiveSizeBytes: found.sizeBytes,
-        ...(published && { published }),
-        ...(artifact === undefined && {
-          quarantinedBy: heldForScan(version, placed.parent, {
-            status,
-            sha256,
-            nowMs: context.clock(),
-          }),
-        }),
-        ...handled(request, context.clock()),
-      },
-      conditions,
-    }
+    const { fields, conditions } = uploadedStatus(context, work, placed, { status, known, found })
+    return { fields: { ...fields, ...(published && { published }) }, conditions }
   })
   if (published !== undefined) await forgetPublication(context, version)
   await resetForceSync(context, object, request)
-  return keepBelongings(context, object, placed, placed.parent, {
-    signal,
-    isChecked: stored?.isChecked !== false,
-    request,
-  })
+  const belonging = { at: placed, parent: placed.parent }
+  const isChecked = stored?.isChecked !== false
+  return keepBelongings(context, object, belonging, { signal, isChecked, request })
+}
+
+/** The archive that a spec names. */
+interface NamedArchive {
+  readonly fileName: string
+  readonly sha256: string
+}
+
+/** @throws FillError InvalidSpec */
+function archiveOf(version: Version): NamedArchive {
+  const { upload, fileName: specFileName } = version.spec
+  const sha256 = sha256Hex(upload?.sha256 ?? '')
+  const fileName = upload?.fileName ?? specFileName ?? fileNameOf(version)
+  if (sha256 === undefined) {
+    throw new FillError('InvalidSpec', 'spec.upload.sha256 must be a SHA-256 digest')
+  }
+  if (fileName === undefined) throw new FillError('InvalidSpec', 'spec.upload.fileName is required')
+  return { fileName, sha256 }
+}
+
+type FoundArchive = NamedArchive & Artifact
+
+/** Reports an archive that is in storage. */
+function uploadedStatus(
+  { clock }: Context,
+  { version, attempt }: VersionWork,
+  placed: PlacedVersion,
+  {
+    status,
+    known,
+    found,
+  }: {
+    readonly status: VersionStatus | undefined
+    /** The archive of the status, if it is the same file. */
+    readonly known: Artifact | undefined
+    readonly found: FoundArchive
+  },
+): StatusChange<VersionStatus> {
+  const { upload } = version.spec
+  const { sha256 } = found
+  const { fields, conditions } = keptStatus(status, {})
+  const nowMs = clock()
+  return {
+    fields: {
+      ...fields,
+      artifact: {
+        contentDigest: upload?.contentDigest ?? `sha256:${sha256}`,
+        revision: `sha256:${sha256}`,
+        ...(upload?.docs && { docs: upload.docs }),
+        ...placeFields(placed),
+        ...(known?.docs && { docs: known.docs }),
+        ...(known?.source && { source: known.source }),
+        ...found,
+      },
+      checksum: Buffer.from(sha256, 'hex').toString('base64'),
+      archiveSizeBytes: found.sizeBytes,
+      ...(version.status?.artifact === undefined && {
+        quarantinedBy: heldForScan(version, placed.parent, { status, sha256, nowMs }),
+      }),
+      ...handled(attempt.request, nowMs),
+    },
+    conditions,
+  }
 }
 
 /** In a place of another tenant, a message only says whether the object has the digest that the caller named. */
@@ -116,7 +147,7 @@ async function check(
   { clock }: Context,
   { object, signal }: VersionWork,
   { place }: PlacedVersion,
-  { fileName, sha256 }: { readonly fileName: string; readonly sha256: string },
+  { fileName, sha256 }: NamedArchive,
 ) {
   const name = place.object(fileName)
   const isOwn = place.isGrantedTo(object.metadata.namespace)

@@ -206,3 +206,6 @@ export function namesOf(object: StoredObject): string[] {
   const replaced = (status.replaced ?? []).map(({ fileName }) => fileName)
   return [...filesIn(status), ...replaced].filter((file) => !file.includes('/'))
 }
+
+export const isModuleVersion = ({ spec }: StoredObject): boolean =>
+  (spec as { readonly type?: string }).type === 'Module'
