@@ -18,7 +18,7 @@ import {
   type Store,
 } from '../../records/kube/kube.ts'
 import { Queue } from '../queue/queue.ts'
-import { type ConditionState, conditionFalse, conditionTrue, withConditions } from './conditions.ts'
+import { type ConditionState, conditionFalse, conditionTrue, withConditions } from './status.ts'
 import { timeOf } from './timings.ts'
 
 interface BindingsOptions {

@@ -6,12 +6,7 @@ import type { Reason } from '../../base/errors/errors.ts'
 import type { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import {
-  type ObjectKind,
-  type Objects,
-  type StoredObject,
-  type StoredRef,
-} from '../../records/store/store.ts'
+import type { ObjectKind, Objects, StoredObject, StoredRef } from '../../records/store/store.ts'
 import type { EgressPolicy } from '../egress/egress.ts'
 import type { InstallationPolicy } from '../policy/policy.ts'
 import type { Priority, Timers } from '../queue/queue.ts'
@@ -20,8 +15,7 @@ import type { PolicyDecision } from './decisions.ts'
 import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
-import type { ArchivesInUse } from './version/archives-in-use.ts'
-import type { HeldArchives } from './version/held-archives.ts'
+import type { ArchivesInUse, HeldArchives } from './version/archives-in-work.ts'
 import type { DocsAllowance, HostSlots } from './version/limits.ts'
 import type { AwaitedReleases } from './version/release.ts'
 import type { Removals } from './version/removals.ts'

@@ -6,10 +6,9 @@ import type { StoredObject } from '../../records/store/store.ts'
 import { causeOf, explained } from '../egress/egress.ts'
 import type { Reconciled } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
-import { type AnyStatus, isPatience, readyIn, type StatusChange } from './conditions.ts'
 import type { Context } from './context.ts'
 import { keyOf, latestOf } from './objects.ts'
-import { writeStatus } from './status.ts'
+import { type AnyStatus, isPatience, readyIn, type StatusChange, writeStatus } from './status.ts'
 import { stalledWaitMs } from './timings.ts'
 
 /** The syncStatus of a failure. Readers look for the word "failed" in it. */

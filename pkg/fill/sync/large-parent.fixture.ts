@@ -1,6 +1,6 @@
 import type { Objects, StoredObject } from '../../records/store/store.ts'
-import { listedVersions } from './parent/desired.ts'
 import { reportOf } from './parent/report.ts'
+import { listedVersions } from './parent/versions.ts'
 import { writeStatus } from './status.ts'
 
 /** Unusually long versions. */

@@ -2,7 +2,7 @@ import { ListingMemory } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Reason } from '../../base/errors/errors.ts'
 import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects, StoredObject } from '../../records/store/store.ts'
-import { readyIn } from './conditions.ts'
+import { readyIn } from './status.ts'
 import { msOf } from './timings.ts'
 import { versionStatus } from './version/work.ts'
 
@@ -70,7 +70,7 @@ function showValues(registry: Metrics): { values: ScrapedValues | undefined } {
   const shown: { values: ScrapedValues | undefined } = { values: undefined }
   gauge(registry, {
     name: 'upstream_substitutions_recent',
-    help: 'Other content of the last hour under a version that is stored or waits, as statuses keep it.',
+    help: 'Changed content of the last hour under a stored or waiting version, as statuses keep it.',
     labels: ['kind'],
     collect: (recent) => {
       for (const [kind, count] of shown.values?.substitutions() ?? []) recent.set({ kind }, count)

@@ -21,9 +21,9 @@ import {
   type ProviderOrigin,
   type Sources,
 } from '../sources/sources.ts'
+import { contentOfRelease, markOfModule } from './depot/marks.ts'
 import { type Sync, startSync } from './sync.ts'
 import { TestUpstream } from './upstream.fixture.ts'
-import { contentOfRelease, markOfModule } from './version/content-mark.ts'
 
 type AnyStatus = NonNullable<Version['status']> &
   NonNullable<Module['status']> &

@@ -13,7 +13,6 @@ import {
   type StoredRef,
 } from '../../records/store/store.ts'
 import { Queue, type Reconciled } from '../queue/queue.ts'
-import { readyIn } from './conditions.ts'
 import type { Context, SyncOptions } from './context.ts'
 import { auditTo } from './decisions.ts'
 import { reconcileDepot } from './depot/depot.ts'
@@ -24,10 +23,10 @@ import { heldBackCount } from './parent/held-back.ts'
 import { reconcileModule } from './parent/module.ts'
 import { reconcileProvider } from './parent/provider.ts'
 import { heldRemovals } from './parent/removal.ts'
+import { readyIn } from './status.ts'
 import { sweepDaily } from './sweep.ts'
 import { defaultTimings } from './timings.ts'
-import { ArchivesInUse } from './version/archives-in-use.ts'
-import { HeldArchives } from './version/held-archives.ts'
+import { ArchivesInUse, HeldArchives } from './version/archives-in-work.ts'
 import { DocsAllowance, HostSlots } from './version/limits.ts'
 import { keepInStorage, leaveMissing, StoredMemory } from './version/missing.ts'
 import { foresee } from './version/outlook.ts'
@@ -40,22 +39,32 @@ import { versionStatus } from './version/work.ts'
 import { affectedBy } from './wake.ts'
 
 export { watchBindings } from './bindings.ts'
-export { conditionFalse, conditionTrue, conditionUnknown, type StatusChange } from './conditions.ts'
 export type { VersionOutlook } from './context.ts'
 export { type SyncOptions } from './context.ts'
 export type { PolicyDecision } from './decisions.ts'
 export { itemProblem, itemsOf, policiesOf, policyOf } from './depot/configs.ts'
 export { addressOf } from './depot/listing.ts'
-export { freeName, objectName } from './names.ts'
-export { keyOf, resourceOf } from './objects.ts'
+export { freeName, keyOf, objectName, resourceOf } from './objects.ts'
 export { nameFor } from './parent/children.ts'
-export { identityOf, identityOfStored, versionOfStored } from './parent/desired.ts'
 export { type HeldVersion, heldBackCount, heldBackIn } from './parent/held-back.ts'
-export { ownedBy, placedFor, publishedFor } from './parent/published.ts'
+export {
+  identityOf,
+  identityOfStored,
+  ownedBy,
+  parentOfVersion,
+  placedFor,
+  publishedFor,
+  versionOfStored,
+} from './parent/versions.ts'
 export { nextPoll, pollAnnotation } from './requests.ts'
-export { writeStatus } from './status.ts'
+export {
+  conditionFalse,
+  conditionTrue,
+  conditionUnknown,
+  type StatusChange,
+  writeStatus,
+} from './status.ts'
 export { jittered, msOf, timeOf } from './timings.ts'
-export { parentOfVersion } from './version/parent-of.ts'
 export { scanPolicyOf, storedPlaceOf } from './version/plan.ts'
 export { notePublication } from './version/publications.ts'
 export { eventNote } from './version/removals.ts'

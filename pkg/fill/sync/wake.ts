@@ -5,10 +5,9 @@ import type { Priority } from '../queue/queue.ts'
 import type { Context } from './context.ts'
 import { acceptAnnotation } from './depot/listing.ts'
 import { appliedAnnotation, depotLabel } from './parent/depot-label.ts'
-import { publishedFor, publishedParents } from './parent/published.ts'
 import { confirmAnnotation } from './parent/removal.ts'
+import { configOf, publishedFor, publishedParents } from './parent/versions.ts'
 import { pollAnnotation, syncAnnotation } from './requests.ts'
-import { configOf } from './version/parent-of.ts'
 import { interfacesAffected } from './version/readme.ts'
 
 /** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */

@@ -8,7 +8,7 @@ import {
   strictest,
 } from '../../policy/policy.ts'
 import { FillError } from '../../sources/sources.ts'
-import { objectName } from '../names.ts'
+import { objectName } from '../objects.ts'
 
 export type DepotStatus = NonNullable<Depot['status']>
 

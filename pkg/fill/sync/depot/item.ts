@@ -191,7 +191,7 @@ async function update(
   const isMissing = new Set(choice.missing)
   const young = choice.select(versions).filter((one) => !isMissing.has(one) && !mayCome(one))
   const held = object && (await admitted.remember(object, young))
-  // Before they come in: a process that is killed says it once more, and never not at all.
+  // Logged before they come in: a killed process may log it twice, but never omits it.
   const coming = selected.filter((version) => !isMissing.has(version) && choice.isNew(version))
   for (const version of coming.filter((one) => !admitted.admits(one))) {
     for (const exception of admitted.exceptionsOf(version)) {

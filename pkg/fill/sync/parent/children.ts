@@ -3,14 +3,19 @@ import { configRefOf, normalizeVersion, type ParentKind } from '../../../api/v1a
 import { Turns } from '../../../base/pacing/pacing.ts'
 import { type AppliedObject, refOf, type StoredObject } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
-import { freeName, labelValue, objectName } from '../names.ts'
-import { requireThere } from '../objects.ts'
+import { freeName, labelValue, objectName, requireThere } from '../objects.ts'
 import { writeStatus } from '../status.ts'
 import { isLeft } from '../version/missing.ts'
 import { isRefusing, type VersionStatus, versionStatus } from '../version/work.ts'
-import { type DesiredVersion, identityOf, identityOfStored, versionOfStored } from './desired.ts'
-import { ownedBy, publishedFor } from './published.ts'
 import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
+import {
+  type DesiredVersion,
+  identityOf,
+  identityOfStored,
+  ownedBy,
+  publishedFor,
+  versionOfStored,
+} from './versions.ts'
 
 /** The config of a parent that its Versions repeat. */
 export interface ParentConfig {

@@ -3,7 +3,7 @@
 import type { ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Objects, StoredObject } from '../../../records/store/store.ts'
 import { FillError, type ProviderRelease } from '../../sources/sources.ts'
-import { ownedBy } from './published.ts'
+import { ownedBy } from './versions.ts'
 
 interface SignerFields {
   readonly signingKey?: string

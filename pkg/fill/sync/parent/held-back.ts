@@ -31,9 +31,15 @@ import {
   refusedVersions,
   withRefusedVersions,
 } from './refused-versions.ts'
-import { type Evidence, replacedIn, writeListing } from './replaced.ts'
 import type { ParentStatus } from './report.ts'
-import { listingOf, rememberedVersions, seenIn } from './seen.ts'
+import {
+  type Evidence,
+  listingOf,
+  rememberedVersions,
+  replacedIn,
+  seenIn,
+  writeListing,
+} from './seen.ts'
 
 const maxSkewMs = 5 * 60_000
 const skewedWaitMs = 10 * 60_000

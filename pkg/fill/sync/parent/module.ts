@@ -5,9 +5,15 @@ import type { Reconciled } from '../../queue/queue.ts'
 import type { Context } from '../context.ts'
 import { resourceOf } from '../objects.ts'
 import { isRetained } from './children.ts'
-import { identityOfStored, listedVersions, retention } from './desired.ts'
-import { ownedBy, publishedFor, versionsIn } from './published.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
+import {
+  identityOfStored,
+  listedVersions,
+  ownedBy,
+  publishedFor,
+  retention,
+  versionsIn,
+} from './versions.ts'
 
 export function reconcileModule(
   context: Context,

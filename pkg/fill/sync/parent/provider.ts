@@ -1,26 +1,28 @@
 /** Brings a Provider to its spec: a Version for each of its versions and platforms. */
 
-import type { ProviderConfig, Version } from '../../../api/v1alpha1/v1alpha1.ts'
+import type { Provider, ProviderConfig, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Platform, ProviderUpstream, UpstreamProviderVersion } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { resourceOf } from '../objects.ts'
+import { failureOf } from '../failure.ts'
+import { keyOf, resourceOf } from '../objects.ts'
 import { versionStatus } from '../version/work.ts'
 import { isRetained, markVersions } from './children.ts'
+import { firstSigner } from './first-signers.ts'
+import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
+import { isStored } from './removal.ts'
 import {
   type DesiredVersion,
   listedVersions,
+  ownedBy,
+  publishedFor,
   retention,
   type Skipped,
   type SpelledVersion,
   versionOfStored,
-} from './desired.ts'
-import { firstSigner } from './first-signers.ts'
-import { originOf } from './origin.ts'
-import { ownedBy, publishedFor, versionsIn } from './published.ts'
-import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
-import { isStored } from './removal.ts'
+  versionsIn,
+} from './versions.ts'
 
 /** A younger list is not requested again if it has every wanted version. */
 const listMaxAgeMs = 24 * 60 * 60_000
@@ -167,3 +169,49 @@ function namedPlatforms(
 function matches({ os, arch }: Partial<Platform>, has: Platform): boolean {
   return (os === undefined || os === has.os) && (arch === undefined || arch === has.arch)
 }
+
+const lookupMs = 10_000
+
+type Origin = Pick<NonNullable<Provider['status']>, 'upstreamAddress' | 'resolvedSourceRepository'>
+
+/**
+ * Finds out where a provider comes from, and where its source repository is: from the registry, which is asked once, and
+ * when a person requests a sync. A failure is logged, and the next process asks again: only a link is missing until then.
+ *
+ * @param upstream undefined: the provider comes from no registry
+ * @returns fields of the status
+ */
+async function originOf(
+  { unsourced, log, dryRun }: Pick<Context, 'unsourced' | 'log' | 'dryRun'>,
+  { metadata, spec, status }: StoredObject,
+  upstream: ProviderUpstream | undefined,
+  { signal, urgent }: { readonly signal: AbortSignal; readonly urgent: boolean },
+): Promise<Origin> {
+  const before = (status ?? {}) as Origin
+  const address = upstream?.address
+  const isMoved = before.upstreamAddress !== undefined && before.upstreamAddress !== address
+  const known = isMoved ? undefined : before.resolvedSourceRepository
+  const origin = { upstreamAddress: address, resolvedSourceRepository: known }
+  const isGiven = (spec as Provider['spec']).providerConfig.sourceRepository !== undefined
+  const isAsked = known !== undefined || unsourced.get(metadata.uid) === address
+  if (upstream === undefined || isGiven || dryRun !== undefined || (isAsked && !urgent)) {
+    return origin
+  }
+  try {
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(lookupMs)])
+    const found = await upstream.sourceRepository({ signal: deadline, urgent })
+    return { ...origin, resolvedSourceRepository: found ?? '' }
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure === undefined || signal.aborted) throw error
+    const { reason, message } = failure
+    log.warn(
+      { provider: keyOf(metadata), reason, error: message, remedy },
+      'the source repository of a provider was not found',
+    )
+    unsourced.set(metadata.uid, upstream.address)
+    return origin
+  }
+}
+
+const remedy = 'set sourceRepository in its config, or request a sync to ask again'

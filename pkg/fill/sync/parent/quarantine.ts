@@ -18,10 +18,9 @@ import { denyingPolicyOf } from '../depot/configs.ts'
 import { keyOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
 import { timeOf } from '../timings.ts'
-import { configOf } from '../version/parent-of.ts'
 import { type VersionPlan, type VersionStatus, versionStatus } from '../version/work.ts'
 import { depotLabel } from './depot-label.ts'
-import { ownedBy } from './published.ts'
+import { configOf, ownedBy } from './versions.ts'
 
 const by = 'UpstreamPolicy'
 

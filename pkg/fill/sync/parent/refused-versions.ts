@@ -6,13 +6,14 @@
 import { heldWhys, whyHeld } from '../../../api/held/held.ts'
 import type { ListingMemory, Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
+import type { PolicyOwner } from '../../policy/policy.ts'
 import type { Context } from '../context.ts'
 import { signatureOwnerOf } from '../depot/configs.ts'
 import { keyOf } from '../objects.ts'
-import { breakRefusalOf, signerRefusalOf } from '../version/signer-rule.ts'
+import { readyIn } from '../status.ts'
 import { depotLabel } from './depot-label.ts'
-import { ownedBy } from './published.ts'
 import { depotOf } from './quarantine.ts'
+import { ownedBy } from './versions.ts'
 
 const maxHeldBack = 1000
 /** Reasons are written by people, and can be long. */
@@ -96,4 +97,53 @@ function cut(held: readonly HeldEntry[]): HeldEntry[] {
     left -= Buffer.byteLength(JSON.stringify(one))
     return left >= 0
   })
+}
+
+type RefusedEntry = Omit<NonNullable<ListingMemory['heldBack']>[number], 'version'>
+
+/** The refusal of a Version that breaks callers; undefined if it is stored or does not. */
+function breakRefusalOf({ status }: Pick<StoredObject, 'status'>): RefusedEntry | undefined {
+  const { conditions, artifact, compared } = (status ?? {}) as NonNullable<Version['status']>
+  const ready = readyIn(conditions)
+  const isRefused = ready?.status === 'False' && ready.reason === 'BreakingChange'
+  if (!isRefused || artifact?.fileName !== undefined || compared === undefined) return undefined
+  const { from, reasons = [] } = compared
+  const message = `it breaks callers of ${from}: ${reasons.join(' ')}`.replace(/\.$/, '')
+  return { since: ready.lastTransitionTime, why: 'Breaking', message }
+}
+
+/**
+ * The refusal of a Version for its signer; undefined if there is none.
+ *
+ * @param signatureOwner whose policy asks for signatures, if any does
+ */
+function signerRefusalOf(
+  { status }: Pick<StoredObject, 'status'>,
+  signatureOwner?: PolicyOwner,
+): RefusedEntry | undefined {
+  const { conditions, artifact } = (status ?? {}) as NonNullable<Version['status']>
+  const ready = readyIn(conditions)
+  if (ready?.status !== 'False') return undefined
+  // What is stored stays.
+  const isUnsigned = ready.reason === 'Unsigned' && artifact?.fileName === undefined
+  if (isUnsigned && signatureOwner !== undefined) {
+    return {
+      since: ready.lastTransitionTime,
+      why: 'Unsigned',
+      message: 'it has no signature, which requireSignature demands',
+      signedBy: '',
+      ...(signatureOwner === 'Installation' && { by: 'Installation' }),
+    }
+  }
+  if (ready.reason !== 'RuleRefused') return undefined
+  const [, message = ready.message, whose, by = ''] =
+    /^(.*) \(policy of (its Depot|the whole installation); it has (.*)\)$/s.exec(ready.message) ??
+    []
+  return {
+    since: ready.lastTransitionTime,
+    why: 'Refused',
+    message: `${message} (it has ${by})`,
+    signedBy: /^a signature by (.*)$/.exec(by)?.[1] ?? '',
+    ...(whose === 'the whole installation' && { by: 'Installation' }),
+  }
 }

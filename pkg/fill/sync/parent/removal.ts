@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { conditionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import { type Objects, refOf, type StoredObject } from '../../../records/store/store.ts'
-import { type AnyStatus, conditionTrue } from '../conditions.ts'
 import type { Context } from '../context.ts'
 import { latestOf } from '../objects.ts'
+import { type AnyStatus, conditionTrue } from '../status.ts'
 import { versionStatus } from '../version/work.ts'
-import { identityOfStored } from './desired.ts'
+import { identityOfStored } from './versions.ts'
 
 const parentKinds = ['Module', 'Provider'] as const
 /** So few Versions may go without a confirmation, unless they are all that is stored. */

@@ -11,9 +11,9 @@ import {
   readyIn,
   type StatusChange,
   settled,
-} from '../conditions.ts'
+} from '../status.ts'
 import { versionStatus } from '../version/work.ts'
-import type { Skipped } from './desired.ts'
+import type { Skipped } from './versions.ts'
 
 export type ParentStatus = NonNullable<Module['status']> & NonNullable<Provider['status']>
 type Refs = NonNullable<ParentStatus['moduleVersionRefs']>

@@ -7,9 +7,8 @@ import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import type { DepotStatus } from '../depot/configs.ts'
 import { keyOf, latestOf } from '../objects.ts'
-import { writeListing } from '../parent/replaced.ts'
+import { letIn, writeListing } from '../parent/seen.ts'
 import { msOf, timeOf } from '../timings.ts'
-import { letIn } from './let-in.ts'
 import type { Situation, UpstreamOffer, VersionPlan, VersionWork } from './work.ts'
 
 /** The content that upstream offers for a Version, and what is stored of it. */

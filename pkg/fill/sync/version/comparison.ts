@@ -14,23 +14,21 @@ import { unpackDocs } from '../../../archives/docs/docs.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import { FillError } from '../../sources/sources.ts'
+import type { Context } from '../context.ts'
+import { failureOf } from '../failure.ts'
+import { keyOf, latestOf, resourceOf } from '../objects.ts'
+import { moduleConfigOf, publishedFor, versionOfStored } from '../parent/versions.ts'
 import {
   type ConditionState,
   conditionFalse,
   conditionTrue,
   conditionUnknown,
   type StatusChange,
-} from '../conditions.ts'
-import type { Context } from '../context.ts'
-import { failureOf } from '../failure.ts'
-import { keyOf, latestOf, resourceOf } from '../objects.ts'
-import { versionOfStored } from '../parent/desired.ts'
-import { publishedFor } from '../parent/published.ts'
-import { writeStatus } from '../status.ts'
+  writeStatus,
+} from '../status.ts'
 import { jittered } from '../timings.ts'
 import { docsInArchive } from './document.ts'
 import { earlierOf, earlierOfAll } from './earlier.ts'
-import { moduleConfigOf } from './parent-of.ts'
 import { storedPlaceOf } from './plan.ts'
 import { storedDocs } from './readme.ts'
 import {

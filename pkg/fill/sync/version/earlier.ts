@@ -1,8 +1,8 @@
 import semver, { type SemVer } from 'semver'
 import { conditionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import { isPatience } from '../conditions.ts'
-import { versionOfStored } from '../parent/desired.ts'
+import { versionOfStored } from '../parent/versions.ts'
+import { isPatience } from '../status.ts'
 import { type Earlier, versionStatus } from './work.ts'
 
 interface Numbered {

@@ -140,7 +140,7 @@ export function keepInStorage(
   })
 }
 
-/** Versions that are stored within this time are written down together. */
+/** Versions that are stored within this time are recorded together. */
 const notingWaitMs = 250
 
 /** The list of stored Versions, which the next process finds. */
@@ -167,7 +167,7 @@ export class StoredMemory {
 
   follow(before: StoredObject | undefined, after: StoredObject | undefined): void {
     if (!this.#isStarted || !hasOtherArchive(before, after)) return
-    // Many Versions take a while to write down, and are stored one after the other.
+    // It takes a while to record many Versions, and they are stored one after the other.
     this.#writing.schedule(notingWaitMs + 50 * this.#tookMs)
   }
 

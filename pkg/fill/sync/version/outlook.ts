@@ -13,9 +13,9 @@ import { decide, decideToFetch } from './decide.ts'
 import { hasDocumentation, isInArchive } from './document.ts'
 import { planOf, storedPlaceOf, upstreamOf } from './plan.ts'
 import { driftMessage } from './status.ts'
+import { verifyStored } from './store.ts'
 import { isOffered, mayHaveChanged, situationOf } from './sync-version.ts'
 import { mayTakeBack } from './take-back.ts'
-import { verifyStored } from './verify.ts'
 import type { Situation, SyncAttempt, VersionPlan, VersionStatus, VersionWork } from './work.ts'
 
 export async function foresee(

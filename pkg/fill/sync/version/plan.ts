@@ -18,12 +18,12 @@ import { hasScan, quarantinedAfter, type ScanFacts, scanVerdict } from '../../po
 import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { addressOf } from '../depot/listing.ts'
+import { contentOfRelease, markOfModule, markOfRevision } from '../depot/marks.ts'
 import { keyOf } from '../objects.ts'
 import { requireTrust } from '../parent/first-signers.ts'
+import { configOf, moduleConfigOf, parentOfVersion, providerConfigOf } from '../parent/versions.ts'
 import { timeOf } from '../timings.ts'
-import { contentOfRelease, markOfModule, markOfRevision } from './content-mark.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
-import { configOf, moduleConfigOf, parentOfVersion, providerConfigOf } from './parent-of.ts'
 import { requireSigner } from './signer-rule.ts'
 import type {
   PlacedVersion,

@@ -18,10 +18,10 @@ import {
 import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { keyOf, latestOf, resourceOf } from '../objects.ts'
+import { providerConfigOf } from '../parent/versions.ts'
 import { writeStatus } from '../status.ts'
 import { jittered } from '../timings.ts'
 import { readFiles } from './go-files.ts'
-import { providerConfigOf } from './parent-of.ts'
 import { placeOf } from './plan.ts'
 import { sourcedStatus } from './status.ts'
 import { storeBytes } from './store.ts'
@@ -44,7 +44,7 @@ const incompleteListMs = 4 * 3_600_000
 /** As old as the lists that versions of one repository share when somebody waits for new content. */
 const freshListMs = 60_000
 
-/** Larger ones are read anew for each platform, because they would fill the memory. */
+/** Larger ones are read again for each platform, because they would fill the memory. */
 const maxSharedBytes = 1024 * 1024
 
 export interface SourceNeed {

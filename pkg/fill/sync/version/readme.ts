@@ -14,9 +14,8 @@ import {
 } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import { keyOf } from '../objects.ts'
-import { versionOfStored } from '../parent/desired.ts'
-import { publishedParents } from '../parent/published.ts'
 import type { ParentStatus } from '../parent/report.ts'
+import { publishedParents, versionOfStored } from '../parent/versions.ts'
 import { readStored } from './store.ts'
 import { type VersionStatus, versionStatus } from './work.ts'
 

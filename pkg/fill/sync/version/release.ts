@@ -15,10 +15,8 @@ import {
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import { keyOf, resourceOf } from '../objects.ts'
-import { versionOfStored } from '../parent/desired.ts'
-import { ownedBy } from '../parent/published.ts'
+import { ownedBy, parentOfVersion, versionOfStored } from '../parent/versions.ts'
 import { msOf } from '../timings.ts'
-import { parentOfVersion } from './parent-of.ts'
 import type { VersionWork } from './work.ts'
 
 /** All platforms of a release are created within moments. It is reported if they take longer. */

@@ -5,7 +5,7 @@ import { jsonOf } from '../../../base/errors/errors.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import type { Notes, StoredObject } from '../../../records/store/store.ts'
 import { keyOf } from '../objects.ts'
-import { identityOfStored } from '../parent/desired.ts'
+import { identityOfStored } from '../parent/versions.ts'
 import { isRefusing, namesOf, type VersionStatus, versionStatus } from './work.ts'
 
 /** A Version that is gone or lost its status, and whose archive is still in storage. */

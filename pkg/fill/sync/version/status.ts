@@ -1,13 +1,13 @@
 import type { ArchiveDocs, ArchiveSource, Artifact } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { FillError } from '../../sources/sources.ts'
+import { failureText } from '../failure.ts'
 import {
   type ConditionChanges,
   conditionFalse,
   conditionTrue,
   type StatusChange,
   settled,
-} from '../conditions.ts'
-import { failureText } from '../failure.ts'
+} from '../status.ts'
 import { timeOf } from '../timings.ts'
 import type { ReadmeFields } from './readme.ts'
 import { type Substitution, withSubstitution } from './substitution.ts'

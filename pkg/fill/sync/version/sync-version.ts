@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import type { StatusChange } from '../conditions.ts'
 import type { Context } from '../context.ts'
 import { addFinalizer, keyOf, latestOf, resourceOf } from '../objects.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
-import { writeStatus } from '../status.ts'
+import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered, msOf, soonest } from '../timings.ts'
 import { heldContent } from './aged.ts'
 import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
@@ -18,8 +17,8 @@ import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { ruleBasis } from './signer-rule.ts'
 import { keptStatus, placeFields, waitingStatus } from './status.ts'
+import { verificationDueMs, verifyStored } from './store.ts'
 import { takeBack } from './take-back.ts'
-import { verificationDueMs, verifyStored } from './verify.ts'
 import {
   isModuleVersion,
   type Situation,

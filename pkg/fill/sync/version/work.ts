@@ -12,7 +12,7 @@ import type { SpoolFile } from '../../../archives/spool/spool.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { FetchOptions, UpstreamOptions } from '../../sources/sources.ts'
-import type { StatusChange } from '../conditions.ts'
+import type { StatusChange } from '../status.ts'
 
 export type VersionStatus = NonNullable<Version['status']>
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { freeName, labelValue, objectName } from './names.ts'
+import { freeName, labelValue, objectName } from './objects.ts'
 
 describe('the name of a Version', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listedVersions, retention } from './desired.ts'
+import { listedVersions, retention } from './versions.ts'
 
 const versions = (...all: string[]) => all.map((version) => ({ version }))
 

@@ -8,7 +8,7 @@ import {
 import { UpstreamRegistry } from '../../../../hack/testbed/upstream/registry.ts'
 import { type LocalSources, localSources } from '../../sources/sources.fixture.ts'
 import { FillError } from '../../sources/sources.ts'
-import { contentOfRelease, markOfModule } from './content-mark.ts'
+import { contentOfRelease, markOfModule } from './marks.ts'
 
 let authority: UpstreamAuthority
 let registry: UpstreamRegistry

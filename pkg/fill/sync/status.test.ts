@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { conditionFalse, conditionTrue, withConditions } from './conditions.ts'
+import { conditionFalse, conditionTrue, withConditions } from './status.ts'
 
 const at = (generation: number, now: string) => ({ generation, now })
 
