@@ -72,7 +72,7 @@ interface Listed {
   readonly lastMs: number | undefined
   /** Whether a config wants a version of which something is not stored. */
   readonly isAwaited: (version: string) => boolean
-  /** What rules read of the source. */
+  /** Facts of the source that rules read. */
   readonly facts: Omit<RuleFacts, 'sinceMs'>
 }
 
@@ -98,7 +98,7 @@ export interface Admission {
   remember(parent: StoredObject, held: readonly string[]): Promise<Held>
 }
 
-/** Whose list it is. */
+/** The Depot that lists, and the resource of the config. */
 interface Origin {
   readonly depot: StoredObject
   /** The resource with the memory of earlier lists of the same source. */
