@@ -110,7 +110,7 @@ export interface ItemWork {
 export interface ItemSource {
   readonly identity: string
   readonly address: string
-  /** Whether it is another one than that of the resource. */
+  /** Whether it differs from the source of the resource. */
   readonly isMoved: boolean
   /** The resource, if it remembers lists of this source. */
   readonly remembered: StoredObject | undefined
