@@ -35,7 +35,7 @@ export async function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  const child = idle.pop() ?? started()
+  const child = waiting() ?? started()
   const { stdout, stderr } = child
   if (stdout === null || stderr === null) throw new Error('the program has no pipes')
   const mark = `\0${randomUUID()}`
@@ -50,11 +50,20 @@ export async function runProgram(
   return { status, stdout: out, stderr: err }
 }
 
+/** A process that waits for its next command. One may have ended since its last, if a promise of it was rejected late. */
+function waiting(): ChildProcess | undefined {
+  const child = idle.pop()
+  return child === undefined || child.connected ? child : waiting()
+}
+
 function started(): ChildProcess {
   const child = fork(join(import.meta.dirname, 'host.ts'), [], {
     env: bareEnvironment,
     execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  child.once('exit', (status) => {
+    if (status && idle.includes(child)) console.error(`depot: a command failed after its end: ${child.stderr?.read()}`)
   })
   child.unref()
   return child

@@ -116,6 +116,7 @@ export class TestIssuer {
   }
 
   stop(): void {
+    if (!this.#server.listening) return
     this.#server.closeAllConnections()
     this.#server.close()
     spareKeys.push(this.#firstKey)
