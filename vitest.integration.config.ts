@@ -2,6 +2,9 @@ import { totalmem } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { env, longestFirst, reportersOf, withTools } from './vitest.shared.ts'
 
+/** Bytes of memory that this process may use, which a container may limit. */
+const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity)
+
 /** Everything else that needs no Docker: real clusters, object stores, identity providers, browsers and Helm. */
 export default defineConfig({
   test: {
@@ -22,7 +25,7 @@ export default defineConfig({
     reporters: reportersOf('integration'),
     // Files wait a third of their time: for programs that start, for timeouts and retries. So three keep two processors busy.
     // Not more on larger machines: each file may have an API server, a browser or Keycloak in memory, which takes 2 GiB.
-    maxWorkers: totalmem() > 12 * 2 ** 30 ? 3 : 2,
+    maxWorkers: memory > 12 * 2 ** 30 ? 3 : 2,
     env,
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -65,7 +65,10 @@ it(`has all of a version or nothing after each of ${kills} kills, and the same c
   for (let at = 0; at < kills; at += 1) {
     const version = `2.${at}.0`
     const victim = victims[at % victims.length] ?? 'client'
-    const delayMs = ((at + killed.random.next()) / kills) * usualMs
+    // Each victim at any time of the work, once in each of its equal parts.
+    const part = Math.floor(at / victims.length)
+    const parts = Math.ceil(kills / victims.length)
+    const delayMs = ((part + killed.random.next()) / parts) * usualMs
     const what = `${version}: ${victim} killed after ${delayMs.toFixed(0)} of ${usualMs.toFixed(0)} ms, seed ${seed}`
     const words = wordsOf(writeModule('source', version), version)
     const run = killed.publish(...words)

@@ -410,17 +410,15 @@ interface Firing {
   readonly description: string
 }
 
-/** The rules of an alert, after the recorded series that they ask for. */
+/** The rules of an alert, after the recorded series that they ask for, or that these ask for. */
 function groupsOf(name: string) {
-  const own = rules.filter(({ alert }) => alert === name)
-  const isNeeded = (rule: Rule) => {
-    const { record } = rule
-    return (
-      own.includes(rule) || own.some(({ expr }) => record !== undefined && expr.includes(record))
-    )
-  }
+  const needed = new Set(rules.filter(({ alert }) => alert === name))
+  // A set is iterated over what is added meanwhile, too.
+  for (const { expr } of needed)
+    for (const rule of rules)
+      if (rule.record !== undefined && expr.includes(rule.record)) needed.add(rule)
   return groups
-    .map((group) => ({ ...group, rules: group.rules.filter(isNeeded) }))
+    .map((group) => ({ ...group, rules: group.rules.filter((rule) => needed.has(rule)) }))
     .filter((group) => group.rules.length > 0)
 }
 

@@ -63,7 +63,8 @@ function started(): ChildProcess {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   child.once('exit', (status) => {
-    if (status && idle.includes(child)) console.error(`depot: a command failed after its end: ${child.stderr?.read()}`)
+    if (status && idle.includes(child))
+      console.error(`depot: a command failed after its end: ${child.stderr?.read()}`)
   })
   child.unref()
   return child
