@@ -119,6 +119,8 @@ describe.skipIf(chromiumPath === undefined)('the search of the palette', () => {
     expect(await found.allInnerTexts()).toEqual([
       expect.stringContaining('network/vpc/aws'),
       'Compare 1.0.0 with 3.0.0',
+      'Copy the block with 3.0.0',
+      'Open 2.0.0',
       'Open 1.0.0',
     ])
     expect(await palette.getByRole('group', { name: 'Modules and providers' }).count()).toBe(0)
@@ -138,6 +140,27 @@ describe.skipIf(chromiumPath === undefined)('the search of the palette', () => {
     await found.first().waitFor()
     await field.press('Enter')
     await page.waitForURL('**/network/module/vpc')
+    expect(problems).toEqual([])
+    await close()
+  })
+
+  it('copies a pasted block with the latest version', async () => {
+    const { page, problems, field, palette, close } = await openPalette()
+    const block = (version: string) => `module "vpc" {
+  source  = "depot.example.com/network/vpc/aws"
+  version = "${version}"
+  cidr    = "10.0.0.0/16"
+}`
+    await page.evaluate((text) => navigator.clipboard.writeText(text), block('2.0.0'))
+    await field.press('Control+v')
+    const copy = palette.getByRole('option', { name: 'Copy the block with 3.0.0' })
+    await copy.click()
+    await palette.getByRole('status').getByText('Copied.').waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(block('3.0.0'))
+    expect(await problemsInEveryLook(page, widths)).toEqual([])
+    await field.fill('source = "depot.example.com/network/vpc/aws" version = "2.0.0"')
+    await copy.waitFor({ state: 'detached' })
+    await palette.getByRole('option', { name: 'Open 2.0.0' }).waitFor()
     expect(problems).toEqual([])
     await close()
   })

@@ -6,7 +6,6 @@ import {
   conflictsParams,
   conflictsUrl,
   type DocsPlace,
-  depotsParams,
   detailUrl,
   docsParams,
   folderTabs,
@@ -23,7 +22,7 @@ import {
   type VersionRange,
   whoAmIUrl,
 } from './url/pages.ts'
-import { parse } from './url/search-params.ts'
+import { decoded, parse } from './url/search-params.ts'
 
 export type ExplorerPage =
   | 'resources'
@@ -82,9 +81,9 @@ export function matchRoute(url: URL): Route {
     case '/':
       return route('resources', resourcesUrl(parse(resourcesParams, searchParams)))
     case '/depots':
-      return route('depots', graphUrl(parse(depotsParams, searchParams).namespace))
+      return route('depots', graphUrl(parse(statsParams, searchParams)))
     case '/stats':
-      return route('stats', statsUrl(parse(statsParams, searchParams).namespace))
+      return route('stats', statsUrl(parse(statsParams, searchParams)))
     case '/conflicts':
       return route('conflicts', conflictsUrl(parse(conflictsParams, searchParams)))
     case '/held-back':
@@ -103,8 +102,8 @@ const route = (page: ExplorerPage, primeUrl: string): Route => ({ page, status: 
 type Groups = Readonly<Record<string, string | undefined>>
 
 function resourceRoute(page: ExplorerPage, groups: Groups, version: string): Route {
-  const namespace = decoded(groups['namespace'])
-  const name = decoded(groups['name'])
+  const namespace = nameIn(groups['namespace'])
+  const name = nameIn(groups['name'])
   const kind = groups['kind']
   if (namespace === undefined || name === undefined || kind === undefined) return notFound
   const resource = { namespace, kind, name }
@@ -115,14 +114,14 @@ function resourceRoute(page: ExplorerPage, groups: Groups, version: string): Rou
 function folderRoute(groups: Groups, version: string): Route {
   const module = resourceRoute('resource', groups, version)
   const tab = folderTabs.find((one) => one === groups['tab'])
-  const name = decoded(groups['folder'])
+  const name = nameIn(groups['folder'])
   if (module.resource === undefined || tab === undefined || name === undefined) return notFound
   return { ...module, resource: { ...module.resource, folder: { tab, name } } }
 }
 
 /** `compare/1.0.0...2.0.0`; without versions, the page chooses them. */
 function compareRoute(groups: Groups): Route {
-  const text = groups['range'] === undefined ? '...' : decoded(groups['range'])
+  const text = groups['range'] === undefined ? '...' : nameIn(groups['range'])
   const [, from, to] = /^(.*?)\.\.\.(.*)$/.exec(text ?? '') ?? []
   if (from === undefined || to === undefined) return notFound
   return { ...resourceRoute('compare', groups, ''), range: { from, to } }
@@ -132,17 +131,13 @@ function compareRoute(groups: Groups): Route {
 function docsRoute(groups: Groups, version: string): Route {
   const [, category = '', segment] = /^(?:([^/]+)\/([^/]+)\/?)?$/.exec(groups['page'] ?? '') ?? []
   const isFirst = (groups['page'] ?? '') === ''
-  const slug = isFirst ? '' : decoded(segment)
+  const slug = isFirst ? '' : nameIn(segment)
   if (slug === undefined) return notFound
   return { ...resourceRoute('docs', groups, version), place: { category, slug } }
 }
 
 /** Undefined for a path segment that cannot be a name: badly encoded, or one that would change the path. */
-function decoded(segment = ''): string | undefined {
-  try {
-    const name = decodeURIComponent(segment)
-    return name === '' || name === '.' || name === '..' || name.length > 253 ? undefined : name
-  } catch {
-    return undefined
-  }
+function nameIn(segment = ''): string | undefined {
+  const name = decoded(segment) ?? ''
+  return name === '' || name === '.' || name === '..' || name.length > 253 ? undefined : name
 }

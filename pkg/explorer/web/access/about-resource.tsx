@@ -34,7 +34,7 @@ export function AboutResource(props: { resource: string; who: WhoAmI | undefined
         class="filters"
         onSubmit={(event) => {
           event.preventDefault()
-          navigate(accessHref(typed.trim()))
+          navigate(accessHref({ resource: typed.trim() }))
         }}
       >
         <label class="field search">

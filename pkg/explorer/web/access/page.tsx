@@ -48,23 +48,7 @@ const modes: Readonly<Record<string, string>> = {
 function You({ who }: { readonly who: WhoAmI | undefined }) {
   const identity = boot.email ?? boot.name ?? who?.subject
   return (
-    <section class="sec" aria-labelledby="me">
-      <header>
-        <h2 id="me">You</h2>
-        <span class="end">
-          {boot.signedIn ? (
-            <button type="button" class="btn" onClick={() => void signOut().catch(() => undefined)}>
-              Sign out
-            </button>
-          ) : (
-            boot.oidc && (
-              <a class="btn main" href={loginHref()}>
-                Sign in
-              </a>
-            )
-          )}
-        </span>
-      </header>
+    <Section id="me" words="You" end={<SignInOrOut />}>
       <dl class="facts-list one">
         <Fact words="Signed in as">
           {identity ?? <span class="quiet">not signed in</span>}
@@ -91,9 +75,20 @@ function You({ who }: { readonly who: WhoAmI | undefined }) {
           </Fact>
         )}
       </dl>
-    </section>
+    </Section>
   )
 }
+
+const SignInOrOut = () =>
+  boot.signedIn ? (
+    <button type="button" class="btn" onClick={() => void signOut().catch(() => undefined)}>
+      Sign out
+    </button>
+  ) : boot.oidc ? (
+    <a class="btn main" href={loginHref()}>
+      Sign in
+    </a>
+  ) : null
 
 function Rule({ who }: { readonly who: WhoAmI }) {
   const { binding, failedBinding } = who

@@ -42,14 +42,14 @@ export type VersionItem = BrowseVersion
 export type ModuleInput = VersionDocs['root']['inputs'][number]
 
 /** A page of a list. */
-interface Page<T> {
+export interface ListPage<T> {
   readonly items: readonly T[]
   readonly totalCount: number
   readonly page: number
   readonly pageSize: number
 }
-export type ResourcePage = Page<BrowseResource>
-export type VersionPage = Page<VersionItem> & {
+export type ResourcePage = ListPage<BrowseResource>
+export type VersionPage = ListPage<VersionItem> & {
   readonly versionScanCounts?: Readonly<Record<string, SeverityCounts>>
   readonly availableOS?: readonly string[]
   readonly availableArch?: readonly string[]

@@ -1,6 +1,6 @@
 import type { InterfaceChange } from '../api/records.ts'
-import { number } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { Section } from '../parts/section.tsx'
 import { Cell, None, RowHead, Table } from '../parts/table.tsx'
 import { Type } from '../resource/docs/type.tsx'
 import type { VersionRange } from '../url/pages.ts'
@@ -15,7 +15,7 @@ export function Changes({
   readonly range: VersionRange
 }) {
   const { id, words, about, changes } = group
-  const heads = ['What', range.from, range.to, 'Why'].map((text) => ({ words: text }))
+  const heads = ['What', range.from, range.to, 'Why']
   const table = (
     <Table label={words} look={`stack diff${id === 'breaking' ? ' hard' : ''}`} heads={heads}>
       {changes.map((change, at) => (
@@ -24,12 +24,7 @@ export function Changes({
     </Table>
   )
   return (
-    <section class="sec" aria-labelledby={id}>
-      <header>
-        <h2 id={id}>{words}</h2>
-        <span class="quiet num">{number(changes.length)}</span>
-        {about !== undefined && <span class="quiet">{about}</span>}
-      </header>
+    <Section id={id} words={words} total={changes.length} about={about}>
       {id === 'internal' ? (
         <details class="fold">
           <summary>
@@ -41,7 +36,7 @@ export function Changes({
       ) : (
         table
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -10,9 +10,11 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { Crumb } from '../parts/crumb.tsx'
 import { number, plural, sentence } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { Note, Void } from '../parts/message.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { Lines } from '../parts/skeleton.tsx'
+import { numberWords } from '../resource/version-pick.tsx'
 import { useTitle } from '../shell/title.ts'
 import { navigate } from '../url/navigate.ts'
 import {
@@ -96,10 +98,9 @@ interface PicksProps {
 
 /** Chooses the versions: the URL changes, and the page stays. */
 function Picks({ address, detail, pair, compared }: PicksProps) {
-  const options = detail.versions.map(({ version }) => {
-    const words = version === detail.latestVersion ? `${version}, latest` : version
-    return [version, words] as const
-  })
+  const options = detail.versions.map(
+    ({ version }) => [version, numberWords(version, detail)] as const,
+  )
   const choose = (chosen: Partial<VersionRange>) =>
     navigate(compareHref(address, { ...pair, ...chosen }))
   return (
@@ -142,8 +143,7 @@ function Picks({ address, detail, pair, compared }: PicksProps) {
 function TooFew({ address, detail: { versions } }: Omit<PicksProps, 'pair' | 'compared'>) {
   const [only] = versions
   return (
-    <div class="void">
-      <h2 class="h3">Nothing to compare yet.</h2>
+    <Void words="Nothing to compare yet." isPage>
       <p>
         {only === undefined
           ? 'This module has no version.'
@@ -152,7 +152,7 @@ function TooFew({ address, detail: { versions } }: Omit<PicksProps, 'pair' | 'co
       <a class="btn" href={resourceHref(address)}>
         Back to {address.name}
       </a>
-    </div>
+    </Void>
   )
 }
 
@@ -164,11 +164,15 @@ interface ComparisonProps {
 
 function Comparison({ address, pair: { from, to, unknown }, query }: ComparisonProps) {
   if (unknown.length > 0) {
-    return <Note>There is no version {unknown.join(', and no version ')}. Choose another one.</Note>
+    return (
+      <Warning>
+        There is no version {unknown.join(', and no version ')}. Choose another one.
+      </Warning>
+    )
   }
   if (from === to)
-    return <Note>Both versions are {to}, so nothing changed. Choose another one.</Note>
-  if (query.error?.status === 404) return <Note>{sentence(query.error.message)}</Note>
+    return <Warning>Both versions are {to}, so nothing changed. Choose another one.</Warning>
+  if (query.error?.status === 404) return <Warning>{sentence(query.error.message)}</Warning>
   return (
     <Region query={query} what="The comparison" skeleton={<Lines count={8} />}>
       {(data) => <Compared address={address} data={data} />}
@@ -176,11 +180,10 @@ function Comparison({ address, pair: { from, to, unknown }, query }: ComparisonP
   )
 }
 
-const Note = ({ children }: { readonly children: preact.ComponentChildren }) => (
-  <div class="note warn" role="status">
-    <Icon name="warn" />
-    <p>{children}</p>
-  </div>
+const Warning = ({ children }: { readonly children: preact.ComponentChildren }) => (
+  <Note tone="warn" icon="warn">
+    {children}
+  </Note>
 )
 
 interface ComparedProps {
@@ -234,9 +237,8 @@ function UsersOf({
 }) {
   const rights = useQuery<PublishRights>(publishRightsUrl)
   const isWriter = rights.data?.items.some(({ namespace }) => namespace === address.namespace)
-  const asked = { u_q: '', u_version: version, u_state: '', u_page: 1, u_page_size: 20 } as const
   const { data, error } = useQuery<ConsumerList>(
-    isWriter ? consumersUrl(address, asked) : undefined,
+    isWriter ? consumersUrl(address, { u_version: version }) : undefined,
   )
   if (data === undefined || error !== undefined || data.consumers === 0) return null
   return (

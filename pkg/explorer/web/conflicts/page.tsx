@@ -1,19 +1,20 @@
 import type { BrowseConflict, ConflictList } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
-import { number, plural, sentence } from '../parts/format.ts'
+import { plural, sentence } from '../parts/format.ts'
 import { Hidden, Icon, kindIcon } from '../parts/icon.tsx'
+import { Void } from '../parts/message.tsx'
 import { NamespacePick } from '../parts/namespace-pick.tsx'
 import { NoMatch } from '../parts/no-match.tsx'
-import { Pagination, PastEnd } from '../parts/pagination.tsx'
+import { Paged } from '../parts/pagination.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { reasons, reasonWords } from '../parts/reasons.ts'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
-import { Count } from '../parts/section.tsx'
+import { Count, Section } from '../parts/section.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
 import { PageHead } from '../shell/page-head.tsx'
-import { navigate } from '../url/navigate.ts'
+import { navigate, type UrlChange } from '../url/navigate.ts'
 import {
   type ConflictsValues,
   conflictsHref,
@@ -23,13 +24,16 @@ import {
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 
-type Change = (changed: Partial<ConflictsValues>, how?: 'push' | 'replace') => void
+interface Props {
+  readonly values: ConflictsValues
+  readonly change: UrlChange<ConflictsValues>
+}
 
 /** Objects that are known and not served, by reason, with the object that is served instead. */
 export function ConflictsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(conflictsParams, search)
   const query = useQuery<ConflictList>(conflictsUrl(values))
-  const change: Change = (changed, how) =>
+  const change: Props['change'] = (changed, how) =>
     navigate(conflictsHref({ ...values, page: 1, ...changed }), how)
   return (
     <>
@@ -56,71 +60,54 @@ export function ConflictsPage({ search }: { readonly search: URLSearchParams }) 
 const countOf = ({ totalCount }: ConflictList): string =>
   `${plural(totalCount, 'object is', 'objects are')} known and not served`
 
-function Filters({
-  values,
-  change,
-}: {
-  readonly values: ConflictsValues
-  readonly change: Change
-}) {
-  return (
-    <search class="filters" aria-label="Filter conflicts">
-      <SearchField
-        label="Search address or object"
-        value={values.q}
-        main
-        onSearch={(q) => change({ q }, 'replace')}
-      />
-      <Pick
-        label="Reason"
-        value={values.reason}
-        options={[
-          ['', 'Any reason'],
-          ...reasons.map((reason) => [reason, reasonWords[reason].words] as const),
-        ]}
-        onChoose={(reason) => change({ reason: reason as ConflictsValues['reason'] })}
-      />
-      <NamespacePick value={values.namespace} onChoose={(namespace) => change({ namespace })} />
-    </search>
-  )
-}
+const Filters = ({ values, change }: Props) => (
+  <search class="filters" aria-label="Filter conflicts">
+    <SearchField
+      label="Search address or object"
+      value={values.q}
+      main
+      onSearch={(q) => change({ q }, 'replace')}
+    />
+    <Pick
+      label="Reason"
+      value={values.reason}
+      options={[
+        ['', 'Any reason'],
+        ...reasons.map((reason) => [reason, reasonWords[reason].words] as const),
+      ]}
+      onChoose={(reason) => change({ reason: reason as ConflictsValues['reason'] })}
+    />
+    <NamespacePick value={values.namespace} onChoose={(namespace) => change({ namespace })} />
+  </search>
+)
 
-interface GroupsProps {
-  readonly data: ConflictList
-  readonly values: ConflictsValues
-  readonly change: Change
-}
-
-function Groups({ data, values, change }: GroupsProps) {
+function Groups({ data, values, change }: Props & { readonly data: ConflictList }) {
   const [first] = data.items
-  const hrefOf = (page: number): string => conflictsHref({ ...values, page })
-  if (data.totalCount === 0) return <Nothing values={values} />
-  if (first === undefined) return <PastEnd of={data} hrefOf={hrefOf} />
   return (
     <>
-      {[...Map.groupBy(data.items, ({ reason }) => reason)].map(([reason, items]) => (
-        <section key={reason} class="sec" aria-labelledby={reason}>
-          <header>
-            <h2 id={reason}>{reasonWords[reason].words}</h2>
-            <span class="quiet num">
-              {number(data.counts.find((it) => it.reason === reason)?.count ?? items.length)}
-            </span>
-            <span class="quiet">{reasonWords[reason].about}</span>
-          </header>
-          <Table label={reasonWords[reason].words} look="stack conflicts" heads={heads}>
-            {items.map((item) => (
-              <Row key={`${item.namespace} ${item.kind} ${item.name}`} item={item} />
-            ))}
-          </Table>
-        </section>
-      ))}
-      <Pagination
+      <Paged
         what="conflicts"
         of={data}
-        hrefOf={hrefOf}
+        hrefOf={(page) => conflictsHref({ ...values, page })}
         onRows={(rows) => change({ page_size: rows })}
-      />
-      {first.address !== undefined && (
+        empty={<Nothing values={values} />}
+      >
+        {[...Map.groupBy(data.items, ({ reason }) => reason)].map(([reason, items]) => (
+          <Section
+            key={reason}
+            id={reason}
+            {...reasonWords[reason]}
+            total={data.counts.find((it) => it.reason === reason)?.count ?? items.length}
+          >
+            <Table label={reasonWords[reason].words} look="stack conflicts" heads={heads}>
+              {items.map((item) => (
+                <Row key={`${item.namespace} ${item.kind} ${item.name}`} item={item} />
+              ))}
+            </Table>
+          </Section>
+        ))}
+      </Paged>
+      {first?.address !== undefined && (
         <p class="foot">
           <span>
             The same from a shell:{' '}
@@ -136,20 +123,14 @@ function Groups({ data, values, change }: GroupsProps) {
 
 const Nothing = ({ values }: { readonly values: ConflictsValues }) =>
   values.q === '' && values.reason === '' && values.namespace === '' ? (
-    <div class="void">
-      <h2 class="h3">Nothing is in conflict.</h2>
+    <Void words="Nothing is in conflict." isPage>
       <p>Everything that you can see is served under its own address.</p>
-    </div>
+    </Void>
   ) : (
     <NoMatch clearHref={conflictsHref()} />
   )
 
-const heads = [
-  { words: 'Address' },
-  { words: 'Served' },
-  { words: 'Not served' },
-  { words: 'Why, and what to do' },
-]
+const heads = ['Address', 'Served', 'Not served', 'Why, and what to do']
 
 function Row({ item }: { readonly item: BrowseConflict }) {
   const { kind, namespace, name, resource, address, version, os, arch, servedInstead } = item

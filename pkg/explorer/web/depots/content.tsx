@@ -1,8 +1,11 @@
+import { Void } from '../parts/message.tsx'
 import { NoMatch } from '../parts/no-match.tsx'
+import type { UrlChange } from '../url/navigate.ts'
 import { type DepotsValues, depotsHref } from '../url/pages.ts'
 import { Drawing } from './drawing.tsx'
 import type { DepotNode, Fleet, FleetHit, FleetNode } from './fleet.ts'
 import { Hits } from './hits.tsx'
+import type { Choosing } from './node.tsx'
 import { HealthStrip, Overview } from './overview.tsx'
 import { Panel } from './panel.tsx'
 
@@ -15,11 +18,12 @@ interface Props {
   readonly hits: readonly FleetHit[]
   /** The hit that was jumped to. */
   readonly current: FleetNode | undefined
-  readonly change: (changed: Partial<DepotsValues>) => void
+  readonly change: UrlChange<DepotsValues>
 }
 
 /** A drawing, an overview or the hits of a search, with the chosen node beside it. */
-export function Content({ fleet, depots, values, view, hits, current, change }: Props) {
+export function Content(props: Props) {
+  const { fleet, values, view, hits, current, change } = props
   const isFinding = values.q !== ''
   const chosen = fleet.nodes.get(values.node)
   const hrefWith = (changed: Partial<DepotsValues>): string => depotsHref({ ...values, ...changed })
@@ -52,28 +56,7 @@ export function Content({ fleet, depots, values, view, hits, current, change }: 
       )}
       <div class={chosen === undefined ? 'over bare' : 'over'}>
         <div class="over-main">
-          {isFinding ? (
-            <Hits
-              depots={depots}
-              hits={hits}
-              typed={values.q}
-              chosen={chosen}
-              hrefOf={hrefOf}
-              clearHref={hrefWith({ q: '' })}
-            />
-          ) : depots.length === 0 ? (
-            <NoMatch clearHref={hrefWith({ health: '' })} />
-          ) : view === 'graph' ? (
-            <Drawing depots={depots} chosen={chosen} hrefOf={hrefOf} />
-          ) : (
-            <Overview
-              depots={depots}
-              chosen={chosen}
-              health={values.health}
-              hrefOf={hrefOf}
-              troubleHref={hrefWith({ health: 'trouble' })}
-            />
-          )}
+          <Main {...props} chosen={chosen} hrefOf={hrefOf} hrefWith={hrefWith} />
         </div>
         {chosen !== undefined && (
           <Panel
@@ -90,14 +73,29 @@ export function Content({ fleet, depots, values, view, hits, current, change }: 
   )
 }
 
+interface MainProps extends Props, Choosing {
+  readonly hrefWith: (changed: Partial<DepotsValues>) => string
+}
+
+function Main(props: MainProps) {
+  const { depots, values, view, hits, hrefWith, chosen, hrefOf } = props
+  const shown = { depots, chosen, hrefOf }
+  if (values.q !== '') {
+    return <Hits {...shown} hits={hits} typed={values.q} clearHref={hrefWith({ q: '' })} />
+  }
+  if (depots.length === 0) return <NoMatch clearHref={hrefWith({ health: '' })} />
+  if (view === 'graph') return <Drawing {...shown} />
+  const troubleHref = hrefWith({ health: 'trouble' })
+  return <Overview {...shown} health={values.health} troubleHref={troubleHref} />
+}
+
 const NoDepots = ({ values }: { readonly values: DepotsValues }) => (
-  <div class="void">
-    <h2 class="h3">No depots are visible to you.</h2>
+  <Void words="No depots are visible to you." isPage>
     <p>A depot keeps modules and providers in step with their sources.</p>
     {values.namespace !== '' && (
       <a class="btn" href={depotsHref({ view: values.view })}>
         Show all namespaces
       </a>
     )}
-  </div>
+  </Void>
 )

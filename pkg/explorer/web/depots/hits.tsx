@@ -2,7 +2,7 @@ import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
 import { type DepotNode, type FleetHit, type FleetNode, nameOf } from './fleet.ts'
-import { type Choosing, NodeLink, NodeName } from './node.tsx'
+import { type Choosing, ListPart, NodeLink, NodeName } from './node.tsx'
 
 interface Props extends Choosing {
   readonly depots: readonly DepotNode[]
@@ -18,11 +18,7 @@ export function Hits({ depots, hits, typed, chosen, hrefOf, clearHref }: Props) 
   const byDepot = Map.groupBy(hits, ({ depot }) => depot)
   const without = depots.length - byDepot.size
   return (
-    <section aria-labelledby="found">
-      <header class="list-head">
-        <h2 id="found">Depots with hits</h2>
-        <span class="quiet num">{number(byDepot.size)}</span>
-      </header>
+    <ListPart id="found" words="Depots with hits" count={byDepot.size}>
       {hits.length === 0 ? (
         <p class="void">Nothing matches these filters.</p>
       ) : (
@@ -47,7 +43,7 @@ export function Hits({ depots, hits, typed, chosen, hrefOf, clearHref }: Props) 
           <a href={clearHref}>Clear</a>
         </p>
       )}
-    </section>
+    </ListPart>
   )
 }
 

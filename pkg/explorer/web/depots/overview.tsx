@@ -5,6 +5,7 @@ import { type DepotNode, worstFirst } from './fleet.ts'
 import {
   type Choosing,
   causeOf,
+  ListPart,
   NodeLink,
   NodeName,
   stateLooks,
@@ -64,11 +65,7 @@ export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props)
   return (
     <>
       {needy.length > 0 && (
-        <section aria-labelledby="needs">
-          <header class="list-head">
-            <h2 id="needs">Needs a look</h2>
-            <span class="quiet num">{number(needy.length)}</span>
-          </header>
+        <ListPart id="needs" words="Needs a look" count={needy.length}>
           <ul class="depot-rows">
             {shown.map((depot) => (
               <li key={depot.id}>
@@ -88,7 +85,7 @@ export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props)
               Show all {number(needy.length)}
             </a>
           )}
-        </section>
+        </ListPart>
       )}
       {!isAboutTrouble && <ByNamespace depots={depots} chosen={chosen} hrefOf={hrefOf} />}
     </>
@@ -96,12 +93,12 @@ export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props)
 }
 
 const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen' | 'hrefOf'>) => (
-  <section aria-labelledby="all">
-    <header class="list-head">
-      <h2 id="all">All depots</h2>
-      <span class="quiet num">{number(depots.length)}</span>
-      <span class="quiet">Number of modules and providers each</span>
-    </header>
+  <ListPart
+    id="all"
+    words="All depots"
+    count={depots.length}
+    about="Number of modules and providers each"
+  >
     {[...Map.groupBy(depots, ({ namespace }) => namespace)].map(([namespace, own]) => (
       <section key={namespace} class="of-namespace" aria-labelledby={`ns-${namespace}`}>
         <h3 id={`ns-${namespace}`}>
@@ -120,5 +117,5 @@ const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen'
         </ul>
       </section>
     ))}
-  </section>
+  </ListPart>
 )

@@ -11,7 +11,7 @@ import { SearchField } from '../parts/search-field.tsx'
 import { Count } from '../parts/section.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { PageHead } from '../shell/page-head.tsx'
-import { navigate } from '../url/navigate.ts'
+import { navigate, type UrlChange } from '../url/navigate.ts'
 import { type DepotsValues, depotsHref, depotsParams, graphUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 import { Content } from './content.tsx'
@@ -20,13 +20,14 @@ import { canBeDrawn, type FleetHit, fleetOf, search as searchFleet, withHealth }
 /** Shows which depot manages what, whether it is healthy, and where a module or provider is. */
 export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(depotsParams, search)
-  const query = useQuery<DepotGraph>(graphUrl(values.namespace))
+  const query = useQuery<DepotGraph>(graphUrl({ namespace: values.namespace }))
   const isNarrow = useNarrow()
   const fleet = useMemo(() => query.data && fleetOf(query.data), [query.data])
-  const change: Change = (changed, how) => navigate(depotsHref({ ...values, ...changed }), how)
+  const change: UrlChange<DepotsValues> = (changed, how) =>
+    navigate(depotsHref({ ...values, ...changed }), how)
   const depots = useMemo(() => withHealth(fleet, values.health), [fleet, values.health])
   const hits = useMemo(() => searchFleet(depots, values.q), [depots, values.q])
-  const { at, jump, onSearch, onEscape } = useFinding(values, hits, change)
+  const finding = useFinding(values, hits, change)
   const isDrawable = fleet !== undefined && canBeDrawn(fleet.depots)
   const view = isDrawable ? values.view || (isNarrow ? 'list' : 'graph') : 'list'
   return (
@@ -35,26 +36,7 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
         <Count>{query.data !== undefined && countsOf(query.data)}</Count>
       </PageHead>
       <search class="filters" aria-label="Filter depots">
-        <SearchField
-          label="Find a depot, module or provider"
-          value={values.q}
-          main
-          onSearch={onSearch}
-          onJump={jump}
-          onEscape={onEscape}
-        >
-          {values.q !== '' && (
-            <span class="found" role="status">
-              {hitCount(hits, at)}
-            </span>
-          )}
-        </SearchField>
-        {hits.length > 0 && (
-          <div class="group" role="group" aria-label="Hits">
-            <IconButton icon="up" words="Previous hit" onClick={() => jump(-1)} />
-            <IconButton icon="down" words="Next hit" onClick={() => jump(1)} />
-          </div>
-        )}
+        <Finding values={values} hits={hits} finding={finding} />
         <NamespacePick
           value={values.namespace}
           onChoose={(namespace) => change({ namespace, node: '' })}
@@ -62,31 +44,10 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
         <Pick
           label="Health"
           value={values.health}
-          options={[
-            ['', 'Any health'],
-            ['trouble', 'Needs a look'],
-            ['failing', 'Failing'],
-            ['held', 'Removal held'],
-            ['unsynced', 'Not in sync'],
-            ['healthy', 'Healthy'],
-          ]}
+          options={healths}
           onChoose={(health) => change({ health: health as DepotsValues['health'] })}
         />
-        {isDrawable && (
-          <div class="group" role="group" aria-label="View">
-            {(['graph', 'list'] as const).map((it) => (
-              <button
-                key={it}
-                type="button"
-                class="btn"
-                aria-pressed={view === it}
-                onClick={() => change({ view: it })}
-              >
-                {it === 'graph' ? 'Graph' : 'List'}
-              </button>
-            ))}
-          </div>
-        )}
+        {isDrawable && <ViewPick view={view} onChoose={(it) => change({ view: it })} />}
         <RefreshButton query={query} />
       </search>
       <div class="gap" />
@@ -104,7 +65,7 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
               values={values}
               view={view}
               hits={hits}
-              current={hits[at]?.node}
+              current={hits[finding.at]?.node}
               change={change}
             />
           )
@@ -114,10 +75,71 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
   )
 }
 
-type Change = (changed: Partial<DepotsValues>, how?: 'push' | 'replace') => void
+const healths = [
+  ['', 'Any health'],
+  ['trouble', 'Needs a look'],
+  ['failing', 'Failing'],
+  ['held', 'Removal held'],
+  ['unsynced', 'Not in sync'],
+  ['healthy', 'Healthy'],
+] as const
+
+type View = 'graph' | 'list'
+
+const ViewPick = ({ view, onChoose }: { view: View; onChoose: (view: View) => void }) => (
+  <div class="group" role="group" aria-label="View">
+    {(['graph', 'list'] as const).map((it) => (
+      <button
+        key={it}
+        type="button"
+        class="btn"
+        aria-pressed={view === it}
+        onClick={() => onChoose(it)}
+      >
+        {it === 'graph' ? 'Graph' : 'List'}
+      </button>
+    ))}
+  </div>
+)
+
+interface FindingProps {
+  readonly values: DepotsValues
+  readonly hits: readonly FleetHit[]
+  readonly finding: ReturnType<typeof useFinding>
+}
+
+/** The search, and buttons that jump between its hits. */
+const Finding = ({ values, hits, finding: { at, jump, onSearch, onEscape } }: FindingProps) => (
+  <>
+    <SearchField
+      label="Find a depot, module or provider"
+      value={values.q}
+      main
+      onSearch={onSearch}
+      onJump={jump}
+      onEscape={onEscape}
+    >
+      {values.q !== '' && (
+        <span class="found" role="status">
+          {hitCount(hits, at)}
+        </span>
+      )}
+    </SearchField>
+    {hits.length > 0 && (
+      <div class="group" role="group" aria-label="Hits">
+        <IconButton icon="up" words="Previous hit" onClick={() => jump(-1)} />
+        <IconButton icon="down" words="Next hit" onClick={() => jump(1)} />
+      </div>
+    )}
+  </>
+)
 
 /** Jumps between hits, and restores the node that was chosen before the search. */
-function useFinding(values: DepotsValues, hits: readonly FleetHit[], change: Change) {
+function useFinding(
+  values: DepotsValues,
+  hits: readonly FleetHit[],
+  change: UrlChange<DepotsValues>,
+) {
   const [at, setAt] = useState(-1)
   const before = useRef(values.node)
   useEffect(() => setAt(-1), [values.q, values.health, values.namespace, hits.length])

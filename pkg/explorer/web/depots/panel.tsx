@@ -80,13 +80,11 @@ export const DepotFacts = ({ depot }: { readonly depot: DepotNode }) => (
   </dl>
 )
 
-function ResourceFacts({
-  resource,
-  hrefOf,
-}: {
-  resource: ResourceNode
-  hrefOf: Choosing['hrefOf']
-}) {
+interface FactsProps extends Pick<Props, 'hrefOf'> {
+  readonly resource: ResourceNode
+}
+
+function ResourceFacts({ resource, hrefOf }: FactsProps) {
   const isModule = resource.kind === 'module'
   return (
     <>

@@ -2,33 +2,32 @@ import type { HeldBackItem, HeldBackList } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { AddressLink } from '../parts/address.tsx'
 import { CodeBlock } from '../parts/code-block.tsx'
-import { number, plural, sentence } from '../parts/format.ts'
+import { plural, sentence } from '../parts/format.ts'
+import { Void } from '../parts/message.tsx'
 import { NoMatch } from '../parts/no-match.tsx'
-import { Pagination, PastEnd } from '../parts/pagination.tsx'
+import { Paged } from '../parts/pagination.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Count } from '../parts/section.tsx'
 import { Lines } from '../parts/skeleton.tsx'
-import { Cell, RowHead, Table } from '../parts/table.tsx'
+import { Cell, NumberCell, RowHead, Table } from '../parts/table.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { PageHead } from '../shell/page-head.tsx'
-import { navigate } from '../url/navigate.ts'
+import { navigate, type UrlChange } from '../url/navigate.ts'
 import { type HeldBackValues, heldBackHref, heldBackParams, heldBackUrl } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
 
-type Change = (changed: Partial<HeldBackValues>, how?: 'push' | 'replace') => void
-
 interface Props {
   readonly values: HeldBackValues
-  readonly change: Change
+  readonly change: UrlChange<HeldBackValues>
 }
 
 /** Versions of upstreams that policies hold back: why, until when, and how often they were asked for. */
 export function HeldBackPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(heldBackParams, search)
   const query = useQuery<HeldBackList>(heldBackUrl(values))
-  const change: Change = (changed, how) =>
+  const change: Props['change'] = (changed, how) =>
     navigate(heldBackHref({ ...values, page: 1, ...changed }), how)
   return (
     <>
@@ -97,8 +96,8 @@ const Filters = ({ depots, values, change }: Props & { readonly depots: readonly
 )
 
 const heads = [
-  { words: 'Version' },
-  { words: 'Why, and what to do' },
+  'Version',
+  'Why, and what to do',
   { words: 'Free', class: 'nowrap' },
   { words: 'Asked for', class: 'num' },
 ]
@@ -108,37 +107,30 @@ const freed: Partial<Record<HeldBackItem['why'], string>> = {
   Breaking: 'when it is accepted',
 }
 
-function Rows({ data, values, change }: Props & { readonly data: HeldBackList }) {
-  const hrefOf = (page: number): string => heldBackHref({ ...values, page })
-  if (data.totalCount === 0) return <Nothing values={values} />
-  if (data.items.length === 0) return <PastEnd of={data} hrefOf={hrefOf} />
-  return (
-    <>
-      <Table label="Held back" look="stack held-back" heads={heads}>
-        {data.items.map((item) => (
-          <Row key={`${item.namespace} ${item.kind} ${item.name} ${item.version}`} item={item} />
-        ))}
-      </Table>
-      {data.unlisted > 0 && (
-        <p class="quiet">
-          {plural(data.unlisted, 'more version')} held. The list does not show them.
-        </p>
-      )}
-      <Pagination
-        what="versions"
-        of={data}
-        hrefOf={hrefOf}
-        onRows={(rows) => change({ page_size: rows })}
-      />
-    </>
-  )
-}
+const Rows = ({ data, values, change }: Props & { readonly data: HeldBackList }) => (
+  <Paged
+    what="versions"
+    of={data}
+    hrefOf={(page) => heldBackHref({ ...values, page })}
+    onRows={(rows) => change({ page_size: rows })}
+    empty={<Nothing values={values} />}
+  >
+    <Table label="Held back" look="stack held-back" heads={heads}>
+      {data.items.map((item) => (
+        <Row key={`${item.namespace} ${item.kind} ${item.name} ${item.version}`} item={item} />
+      ))}
+    </Table>
+    {data.unlisted > 0 && (
+      <p class="quiet">
+        {plural(data.unlisted, 'more version')} held. The list does not show them.
+      </p>
+    )}
+  </Paged>
+)
 
 function Nothing({ values: { q, why, depot } }: { readonly values: HeldBackValues }) {
   return q === '' && why === '' && depot === '' ? (
-    <div class="void">
-      <h2 class="h3">Nothing is held back.</h2>
-    </div>
+    <Void words="Nothing is held back." isPage />
   ) : (
     <NoMatch clearHref={heldBackHref()} />
   )
@@ -178,9 +170,7 @@ function Row({ item }: { readonly item: HeldBackItem }) {
           <TimeAgo at={until} />
         )}
       </Cell>
-      <Cell label="Asked for" class="num">
-        {number(askedFor)}
-      </Cell>
+      <NumberCell label="Asked for" value={askedFor} />
     </tr>
   )
 }

@@ -1,6 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
-import { announce } from './announce.ts'
 import { Hidden, Icon } from './icon.tsx'
+
+export const notCopied = 'The browser did not allow copying. Select the text and copy it.'
+
+/** @returns false if the browser does not allow it */
+export const copyText = (text: string): Promise<boolean> =>
+  navigator.clipboard.writeText(text).then(
+    () => true,
+    () => false,
+  )
 
 type Outcome = 'none' | 'copied' | 'failed'
 
@@ -24,14 +32,9 @@ export function CopyButton({ text, what, look = 'icon', icon = 'copy' }: Props) 
     return () => clearTimeout(timer)
   }, [outcome])
   const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(typeof text === 'string' ? text : text())
-      setOutcome('copied')
-      announce('Copied')
-    } catch {
-      setOutcome('failed')
-      announce('The browser did not allow copying. Select the text and copy it.')
-    }
+    const isCopied = await copyText(typeof text === 'string' ? text : text())
+    setOutcome(isCopied ? 'copied' : 'failed')
+    announce(isCopied ? 'Copied' : notCopied)
   }
   const drawn = outcome === 'none' ? icon : outcome === 'copied' ? 'check' : 'fail'
   const shape = { icon: 'bare small icon', small: 'small', words: '', main: 'main' }[look]
@@ -55,4 +58,14 @@ export function CopyButton({ text, what, look = 'icon', icon = 'copy' }: Props) 
       )}
     </button>
   )
+}
+
+/** Announces a short message to screen readers in the live region of the page. */
+function announce(text: string): void {
+  const region = document.getElementById('announcements')
+  if (region === null) return
+  region.textContent = ''
+  requestAnimationFrame(() => {
+    region.textContent = text
+  })
 }

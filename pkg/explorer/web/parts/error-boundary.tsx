@@ -1,4 +1,5 @@
 import { Component } from 'preact'
+import { Void } from './message.tsx'
 
 interface Props {
   /** A new value clears the error. */
@@ -22,8 +23,7 @@ export class ErrorBoundary extends Component<Props, { failed: boolean }> {
   override render({ what, children }: Props) {
     if (!this.state.failed) return children
     return (
-      <div class="void" role="alert">
-        <h2 class="h3">{what} cannot be shown.</h2>
+      <Void words={`${what} cannot be shown.`} isPage role="alert">
         <p>
           The answer is not what this page expects. Reload the page. If that does not help, check
           that the explorer and the server have the same version.
@@ -31,7 +31,7 @@ export class ErrorBoundary extends Component<Props, { failed: boolean }> {
         <button type="button" class="btn" onClick={() => location.reload()}>
           Reload
         </button>
-      </div>
+      </Void>
     )
   }
 }

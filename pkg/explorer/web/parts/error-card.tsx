@@ -7,7 +7,7 @@ import { justSignedIn, loginHref } from '../shell/session.ts'
 import { currentUrl } from '../url/navigate.ts'
 import { accessHref, whoAmIUrl } from '../url/pages.ts'
 import { clock, sentence } from './format.ts'
-import { Icon } from './icon.tsx'
+import { Note, Void } from './message.tsx'
 import { TokenForm } from './token-form.tsx'
 
 interface Props {
@@ -24,16 +24,21 @@ export function ErrorCard({ error, what, refetch, resetHref }: Props) {
   if (error.status === 404) return <NotVisible />
   if (error.status === 400) {
     return (
-      <Card title="The registry does not understand these filters." detail={error.message}>
+      <Void words="The registry does not understand these filters." isPage role="alert">
+        <p>{error.message}</p>
         <a class="btn" href={resetHref ?? location.pathname}>
           Reset filters
         </a>
-      </Card>
+      </Void>
     )
   }
-  if (error.retryAfterSeconds !== undefined) return <Waiting isStarting={error.status === 503} />
+  if (error.retryAfterSeconds !== undefined) {
+    const state = error.status === 503 ? 'starting' : 'busy'
+    return <Note icon="wait">The registry is {state}. This page tries again by itself.</Note>
+  }
   return (
-    <Card title={`${what} could not be loaded.`} detail={error.message}>
+    <Void words={`${what} could not be loaded.`} isPage role="alert">
+      <p>{error.message}</p>
       {error.requestId !== undefined && (
         <p>
           Request <code>{error.requestId}</code>
@@ -42,56 +47,37 @@ export function ErrorCard({ error, what, refetch, resetHref }: Props) {
       <button type="button" class="btn" onClick={refetch}>
         Retry
       </button>
-    </Card>
+    </Void>
   )
 }
-
-function Card(props: { title: string; detail: string; children: preact.ComponentChildren }) {
-  return (
-    <div class="void" role="alert">
-      <h2 class="h3">{props.title}</h2>
-      <p>{props.detail}</p>
-      {props.children}
-    </div>
-  )
-}
-
-const Waiting = ({ isStarting }: { readonly isStarting: boolean }) => (
-  <div class="note" role="status">
-    <Icon name="wait" />
-    <p>The registry is {isStarting ? 'starting' : 'busy'}. This page tries again by itself.</p>
-  </div>
-)
 
 function Unauthenticated() {
   if (boot.oidc && (justSignedIn() || boot.devTokenInUse)) {
     return (
-      <div class="note fail" role="alert">
-        <Icon name="fail" />
-        <p>
-          {boot.devTokenInUse
-            ? 'The registry did not accept the developer token.'
-            : 'You are signed in, but the registry did not accept the token.'}{' '}
-          {boot.issuer !== undefined && (
-            <>
-              Issuer <code>{boot.issuer}</code>, audience{' '}
-              <code>{boot.audience?.join(', ') ?? 'none'}</code>. Its operator can add the audience
-              with <code>--oidc-ui-client-id</code>.
-            </>
-          )}
-        </p>
-      </div>
+      <Note tone="fail" icon="fail" role="alert">
+        {boot.devTokenInUse
+          ? 'The registry did not accept the developer token.'
+          : 'You are signed in, but the registry did not accept the token.'}{' '}
+        {boot.issuer !== undefined && (
+          <>
+            Issuer <code>{boot.issuer}</code>, audience{' '}
+            <code>{boot.audience?.join(', ') ?? 'none'}</code>. Its operator can add the audience
+            with <code>--oidc-ui-client-id</code>.
+          </>
+        )}
+      </Note>
     )
   }
   if (boot.oidc) {
+    const signIn = (
+      <a class="btn" href={loginHref()}>
+        Sign in
+      </a>
+    )
     return (
-      <div class="note" role="status">
-        <Icon name="key" />
-        <p>You are being sent to the sign-in.</p>
-        <a class="btn" href={loginHref()}>
-          Sign in
-        </a>
-      </div>
+      <Note icon="key" end={signIn}>
+        You are being sent to the sign-in.
+      </Note>
     )
   }
   return (
@@ -148,7 +134,7 @@ export function NotVisible() {
       </p>
       <div class="actions">
         {!isOpen && (
-          <a class="btn main" href={accessHref(address)}>
+          <a class="btn main" href={accessHref({ resource: address })}>
             Why can I not see it?
           </a>
         )}
@@ -161,15 +147,14 @@ export function NotVisible() {
 }
 
 export function StaleBanner({ query }: { readonly query: Query<unknown> }) {
+  const retry = (
+    <button type="button" class="btn" onClick={query.refetch}>
+      Retry
+    </button>
+  )
   return (
-    <div class="note warn" role="alert">
-      <Icon name="wait" />
-      <p>Showing data from {clock(query.updatedAt)}. Refreshing failed.</p>
-      <span class="end">
-        <button type="button" class="btn" onClick={query.refetch}>
-          Retry
-        </button>
-      </span>
-    </div>
+    <Note tone="warn" icon="wait" role="alert" end={retry}>
+      Showing data from {clock(query.updatedAt)}. Refreshing failed.
+    </Note>
   )
 }

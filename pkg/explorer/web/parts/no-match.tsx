@@ -1,3 +1,7 @@
+import { Void } from './message.tsx'
+
+const words = 'Nothing matches these filters.'
+
 interface Props {
   /** The page without filters. */
   readonly clearHref: string
@@ -6,21 +10,19 @@ interface Props {
 
 /** A list that is empty because of its filters. */
 export const NoMatch = ({ clearHref, children }: Props) => (
-  <div class="void">
-    <h2 class="h3">Nothing matches these filters.</h2>
+  <Void words={words} isPage>
     {children}
     <a class="btn" href={clearHref}>
       Clear
     </a>
-  </div>
+  </Void>
 )
 
 /** The same in a section, where a button clears the filters. */
 export const NoMatchHere = ({ onClear }: { readonly onClear: () => void }) => (
-  <div class="void">
-    <h3>Nothing matches these filters.</h3>
+  <Void words={words}>
     <button type="button" class="btn" onClick={onClear}>
       Clear
     </button>
-  </div>
+  </Void>
 )

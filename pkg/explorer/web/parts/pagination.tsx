@@ -1,11 +1,13 @@
+import type { ListPage } from '../api/records.ts'
 import { pageSizes } from '../url/search-params.ts'
 import { number } from './format.ts'
 import { Hidden, Icon } from './icon.tsx'
+import { Void } from './message.tsx'
 import { Pick } from './pick.tsx'
 
 interface PageProps {
   /** The page that the server answered with. */
-  readonly of: { readonly page: number; readonly pageSize: number; readonly totalCount: number }
+  readonly of: ListPage<unknown>
   readonly hrefOf: (page: number) => string
 }
 
@@ -16,17 +18,35 @@ interface Props extends PageProps {
   readonly onRows: ((rows: number) => void) | undefined
 }
 
+interface PagedProps extends Props {
+  /** Replaces an empty list. */
+  readonly empty: preact.ComponentChildren
+  readonly children: preact.ComponentChildren
+}
+
+/** One page of a list, with links to the others. */
+export const Paged = ({ empty, children, ...props }: PagedProps) => {
+  const { items, totalCount } = props.of
+  if (totalCount === 0) return <>{empty}</>
+  if (items.length === 0) return <PastEnd {...props} />
+  return (
+    <>
+      {children}
+      <Pagination {...props} />
+    </>
+  )
+}
+
 const lastOf = ({ totalCount, pageSize }: PageProps['of']): number =>
   Math.max(1, Math.ceil(totalCount / pageSize))
 
 /** Replaces a page that does not exist. */
-export const PastEnd = ({ of, hrefOf }: PageProps) => (
-  <div class="void">
-    <h3>There is no page {number(of.page)}.</h3>
+const PastEnd = ({ of, hrefOf }: PageProps) => (
+  <Void words={`There is no page ${number(of.page)}.`}>
     <a class="btn" href={hrefOf(lastOf(of))}>
       Go to the last page, {number(lastOf(of))}
     </a>
-  </div>
+  </Void>
 )
 
 /** First, last, the current page and its neighbours; 0 marks a gap. */
@@ -37,7 +57,7 @@ export function pageNumbers(page: number, last: number): number[] {
   return shown.flatMap((it, at) => (it - (shown[at - 1] ?? it) > 1 ? [0, it] : [it]))
 }
 
-export function Pagination({ what, of, hrefOf, onRows }: Props) {
+function Pagination({ what, of, hrefOf, onRows }: Props) {
   const { page, pageSize, totalCount: total } = of
   const last = lastOf(of)
   const first = (page - 1) * pageSize + 1

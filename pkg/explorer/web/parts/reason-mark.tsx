@@ -7,6 +7,11 @@ interface Props {
   readonly of: PageAddress
 }
 
+/** State of a version, in a word. */
+export const StateMark = ({ state }: { readonly state: string }) => (
+  <span class={state === 'Deprecated' ? 'tag mark warn' : 'tag mark'}>{state}</span>
+)
+
 /** Why a resource, or a version of it, is not served; it leads to the page of conflicts. What is held is served. */
 export const ReasonMark = ({ reason, of: { namespace, name } }: Props) =>
   reason === undefined ? null : reason === 'RemovalHeld' ? (

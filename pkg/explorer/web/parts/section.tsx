@@ -10,20 +10,26 @@ export const Count = ({ children }: { readonly children: preact.ComponentChildre
 interface Props {
   readonly id: string
   readonly words: string
-  /** Null while it is unknown. */
+  /** A number that filters change. Null while it is unknown. */
   readonly count?: number | null
+  /** A number that stays. */
+  readonly total?: number | undefined
   /** A remark next to the heading. */
-  readonly about?: string
+  readonly about?: preact.ComponentChildren
+  /** Buttons and links at the end of the line. */
+  readonly end?: preact.ComponentChildren
   readonly children: preact.ComponentChildren
 }
 
 /** A part of a page with a heading. */
-export const Section = ({ id, words, count, about, children }: Props) => (
+export const Section = ({ id, words, count, total, about, end, children }: Props) => (
   <section class="sec" aria-labelledby={id}>
     <header>
       <h2 id={id}>{words}</h2>
       {count !== undefined && <Count>{count !== null && number(count)}</Count>}
+      {total !== undefined && <span class="quiet num">{number(total)}</span>}
       {about !== undefined && <span class="quiet">{about}</span>}
+      {end !== undefined && <span class="end">{end}</span>}
     </header>
     {children}
   </section>

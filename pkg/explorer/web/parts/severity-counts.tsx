@@ -10,6 +10,15 @@ export const ranks = [
   { key: 'unknown', letter: 'U', word: 'Unknown', tone: 'sU' },
 ] as const
 
+/** The choices of a filter by severity. */
+export const severityOptions = [
+  ['', 'Any severity'],
+  ['LOW', 'Low or worse'],
+  ['MEDIUM', 'Medium or worse'],
+  ['HIGH', 'High or worse'],
+  ['CRITICAL', 'Critical'],
+] as const
+
 interface Props {
   /** Undefined if nothing was scanned. */
   readonly counts: SeverityCounts | undefined

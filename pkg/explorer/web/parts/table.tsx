@@ -1,3 +1,4 @@
+import { number } from './format.ts'
 import { useScrolls } from './use-scrolls.ts'
 
 export interface Head {
@@ -8,7 +9,8 @@ export interface Head {
 
 interface Props {
   readonly label: string
-  readonly heads: readonly Head[]
+  /** A text stands for a head with nothing else. */
+  readonly heads: readonly (Head | string)[]
   readonly children: preact.ComponentChildren
   /** `stack` shows labelled values instead of columns in narrow windows; `flow` lets them share lines. */
   readonly look?: string
@@ -28,10 +30,8 @@ export function Table({ label, heads, children, look = 'stack', busy = false }: 
       <table role="table" aria-label={label} aria-busy={busy}>
         <thead role="rowgroup">
           <tr role="row">
-            {heads.map(({ words, class: name, sort }, at) => (
-              <th key={at} role="columnheader" scope="col" class={name} aria-sort={sort}>
-                {words}
-              </th>
+            {heads.map((head, at) => (
+              <HeadCell key={at} {...(typeof head === 'string' ? { words: head } : head)} />
             ))}
           </tr>
         </thead>
@@ -42,6 +42,12 @@ export function Table({ label, heads, children, look = 'stack', busy = false }: 
     </div>
   )
 }
+
+const HeadCell = ({ words, class: name, sort }: Head) => (
+  <th role="columnheader" scope="col" class={name} aria-sort={sort}>
+    {words}
+  </th>
+)
 
 interface CellProps {
   /** Shown before the value in narrow windows, where the heads are hidden. */
@@ -62,6 +68,17 @@ export const RowHead = ({ class: name, children }: CellProps) => (
   </th>
 )
 
+interface NumberProps {
+  readonly label: string
+  readonly value: number
+}
+
+export const NumberCell = ({ label, value }: NumberProps) => (
+  <Cell label={label} class="num">
+    {number(value)}
+  </Cell>
+)
+
 /** A dash that screen readers read as none. */
 export const None = () => (
   <>
@@ -74,3 +91,9 @@ export const None = () => (
 
 export const CodeOrNone = ({ text }: { readonly text: string | undefined }) =>
   text === undefined || text === '' ? <None /> : <code>{text}</code>
+
+export const CodeCell = ({ text, ...cell }: CellProps & { readonly text: string | undefined }) => (
+  <Cell {...cell}>
+    <CodeOrNone text={text} />
+  </Cell>
+)

@@ -7,13 +7,16 @@ import type {
 } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { Crumb } from '../parts/crumb.tsx'
-import { number, sentence } from '../parts/format.ts'
+import { sentence } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
-import { Pick } from '../parts/pick.tsx'
+import { Note } from '../parts/message.tsx'
 import { Region } from '../parts/region.tsx'
 import { Lines } from '../parts/skeleton.tsx'
+import { Toc } from '../resource/aside.tsx'
 import { chosenVersion } from '../resource/chosen-version.ts'
+import { ProviderTabs } from '../resource/provider-tabs.tsx'
 import { drawMarkdown } from '../resource/readme/drawing.tsx'
+import { VersionPick } from '../resource/version-pick.tsx'
 import { useTitle } from '../shell/title.ts'
 import { navigate } from '../url/navigate.ts'
 import {
@@ -58,23 +61,22 @@ export function ProviderDocsPage({ address, search, place }: Props) {
           <h1 tabIndex={-1}>{address.name}</h1>
           <span class="tag">Provider</span>
         </div>
-        {query.data !== undefined && <Versions {...shown} detail={query.data} />}
+        {query.data !== undefined && (
+          <div class="end">
+            <VersionPick
+              detail={query.data}
+              version={chosenVersion(query.data, values.version)}
+              onChoose={(version) => navigate(docsHref(address, place, { ...values, version }))}
+            />
+          </div>
+        )}
       </div>
-      <nav class="tabs links" aria-label="Of this version">
-        <ul>
-          <li>
-            <a href={resourceHref(address, { version: values.version })}>Overview</a>
-          </li>
-          <li>
-            <a href={docsHref(address, first, { version: values.version })} aria-current="page">
-              Docs
-              {pages.data !== undefined && (
-                <span class="quiet num">{number(pages.data.pages.length)}</span>
-              )}
-            </a>
-          </li>
-        </ul>
-      </nav>
+      <ProviderTabs
+        address={address}
+        version={values.version}
+        current="docs"
+        pages={pages.data?.pages.length}
+      />
       {pages.error?.status === 404 ? (
         <NoPages message={pages.error.message} upstream={query.data?.upstreamDocsUrl} />
       ) : (
@@ -86,54 +88,22 @@ export function ProviderDocsPage({ address, search, place }: Props) {
   )
 }
 
-const first = { category: '', slug: '' }
-
-/** Chooses the version: the page stays. */
-function Versions({ address, place, values, detail }: Shown & { readonly detail: ResourceDetail }) {
-  const { shown, isLatest } = chosenVersion(detail, values.version)
-  const others = detail.versions.filter(({ version }) => version !== detail.latestVersion)
-  return (
-    <div class="end">
-      <Pick
-        label="Version"
-        names
-        value={isLatest ? '' : (shown ?? '')}
-        options={[
-          ['', `${detail.latestVersion}, latest`],
-          ...others.map(({ version }) => [version, version] as const),
-        ]}
-        onChoose={(version) => navigate(docsHref(address, place, { ...values, version }))}
-      />
-    </div>
-  )
-}
-
-function NoPages({
-  message,
-  upstream,
-}: {
-  readonly message: string
-  readonly upstream?: string | undefined
-}) {
+function NoPages({ message, upstream }: { message: string; upstream: string | undefined }) {
   if (upstream === undefined) {
     return (
-      <div class="note warn" role="alert">
-        <Icon name="warn" />
-        <p>{sentence(message)}</p>
-      </div>
+      <Note tone="warn" icon="warn" role="alert">
+        {sentence(message)}
+      </Note>
     )
   }
   return (
-    <div class="note" role="status">
-      <Icon name="out" />
-      <p>
-        Its documentation is in the registry that it comes from:{' '}
-        <a href={upstream} rel="noopener noreferrer">
-          {new URL(upstream).host}
-        </a>
-        .
-      </p>
-    </div>
+    <Note icon="out">
+      Its documentation is in the registry that it comes from:{' '}
+      <a href={upstream} rel="noopener noreferrer">
+        {new URL(upstream).host}
+      </a>
+      .
+    </Note>
   )
 }
 
@@ -175,15 +145,12 @@ interface AbsentProps extends Omit<Shown, 'values'> {
 /** The version that is shown may lack a page that another one has. */
 function Absent({ address, place, version, latest }: AbsentProps) {
   return (
-    <div class="note warn" role="status">
-      <Icon name="warn" />
-      <p>
-        <b class="mono">{place.slug || 'A page'}</b> is not in {version}.{' '}
-        {place.slug !== '' && latest !== version && (
-          <a href={docsHref(address, place)}>Look for it in the latest version</a>
-        )}
-      </p>
-    </div>
+    <Note tone="warn" icon="warn">
+      <b class="mono">{place.slug || 'A page'}</b> is not in {version}.{' '}
+      {place.slug !== '' && latest !== version && (
+        <a href={docsHref(address, place)}>Look for it in the latest version</a>
+      )}
+    </Note>
   )
 }
 
@@ -234,18 +201,7 @@ function Drawn({
         </h2>
         {content}
       </article>
-      {headings.length > 1 && (
-        <nav class="toc doc-toc" aria-label="On this page">
-          <h2>On this page</h2>
-          <ul>
-            {headings.map(({ id, words }) => (
-              <li key={id}>
-                <a href={`#${id}`}>{words}</a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-      )}
+      {headings.length > 1 && <Toc sections={headings} look="toc doc-toc" />}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact'
 import type { ProviderPage, ProviderPages } from '../api/records.ts'
 import { number, plural } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
@@ -46,20 +47,16 @@ export function Tree(props: Props) {
                   <span class="quiet num">{number(count)}</span>
                 </summary>
                 <ul>
-                  {groups.flatMap(([subcategory, pages]) => [
-                    ...(subcategory === ''
-                      ? []
-                      : [
-                          <li key={`of ${subcategory}`} class="sub-h">
-                            {subcategory}
-                          </li>,
-                        ]),
-                    ...pages.map((page) => (
-                      <li key={page.slug}>
-                        <PageLink {...props} page={page} />
-                      </li>
-                    )),
-                  ])}
+                  {groups.map(([subcategory, pages]) => (
+                    <Fragment key={subcategory}>
+                      {subcategory !== '' && <li class="sub-h">{subcategory}</li>}
+                      {pages.map((page) => (
+                        <li key={page.slug}>
+                          <PageLink {...props} page={page} />
+                        </li>
+                      ))}
+                    </Fragment>
+                  ))}
                 </ul>
               </details>
             </li>

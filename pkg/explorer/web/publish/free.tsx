@@ -1,7 +1,7 @@
 import type { BrowseApiError } from '../api/client.ts'
 import type { Explanation, ResourceDetail } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
-import { Icon } from '../parts/icon.tsx'
+import { Note } from '../parts/message.tsx'
 import { detailUrl, explainUrl, type PublishValues } from '../url/pages.ts'
 import { addressIn, type Mistake } from './address.ts'
 
@@ -57,81 +57,68 @@ interface Props {
 export function Free(props: Props) {
   const { tone, icon, words } = sayingOf(props)
   return (
-    <div class={`note ${tone}`} id="publish-note" role="status">
-      <Icon name={icon} tone={icon === 'check' ? 'c-ok' : ''} />
-      <p>{words}</p>
-    </div>
+    <Note tone={tone} icon={icon} id="publish-note">
+      {words}
+    </Note>
   )
 }
 
-function sayingOf({ values, mistake, found }: Props) {
+interface Saying {
+  readonly tone?: 'warn' | 'fail' | 'good'
+  readonly icon: string
+  readonly words: preact.ComponentChildren
+}
+
+function sayingOf({ values, mistake, found }: Props): Saying {
   const { kind, version } = values
-  const address = <code>{found.address}</code>
-  const say = (tone: string, icon: string, words: preact.ComponentChildren) => ({
-    tone,
-    icon,
-    words,
-  })
-  if (mistake !== undefined) return say('fail', 'fail', mistake.words)
-  if (addressIn(values) === undefined) {
+  if (mistake !== undefined) return { tone: 'fail', icon: 'fail', words: mistake.words }
+  const address = addressIn(values)
+  if (address === undefined) {
     const fields = kind === 'module' ? 'a name and a system' : 'a name'
-    return say('', 'publish', `Type ${fields}. The commands below follow.`)
+    return { icon: 'publish', words: `Type ${fields}. The commands below follow.` }
   }
   // The registry is asked when typing pauses.
-  const isAsked = found.address === addressIn(values) && found.version === version
-  if (!isAsked || found.isLoading) {
-    return say(
-      '',
-      'wait',
-      <>
-        Looking for <code>{addressIn(values)}</code>.
-      </>,
-    )
+  const isAsked = found.address === address && found.version === version
+  if (isAsked && !found.isLoading) return answerOf(found)
+  const words = (
+    <>
+      Looking for <code>{address}</code>.
+    </>
+  )
+  return { icon: 'wait', words }
+}
+
+/** Answer of the registry about the address and the version. */
+function answerOf({ address, version, object, latest, isTaken, error }: AtAddress): Saying {
+  if (error !== undefined) {
+    const words = `The registry did not say whether it exists: ${error.message}`
+    return { tone: 'warn', icon: 'warn', words }
   }
-  if (found.error !== undefined) {
-    return say('warn', 'warn', `The registry did not say whether it exists: ${found.error.message}`)
-  }
-  if (found.object === undefined) {
-    return say(
-      '',
-      'plus',
+  if (object === undefined) {
+    const words = (
       <>
-        {address} does not exist, or you may not see it. A Depot creates it, and so does the
-        manifest below. Pushing needs one of them first.
-      </>,
-    )
-  }
-  const number = version.replace(/^v/, '')
-  if (found.isTaken) {
-    return say(
-      'warn',
-      'warn',
-      <>
-        <code>{number}</code> of {address} exists. What was published does not change, so take
-        another number.
-      </>,
-    )
-  }
-  const latest =
-    found.latest === undefined ? (
-      'without a version'
-    ) : (
-      <>
-        latest is <code>{found.latest}</code>
+        <code>{address}</code> does not exist, or you may not see it. A Depot creates it, and so
+        does the manifest below. Pushing needs one of them first.
       </>
     )
-  return say(
-    '',
-    'check',
+    return { icon: 'plus', words }
+  }
+  const number = <code>{version.replace(/^v/, '')}</code>
+  if (isTaken) {
+    const words = (
+      <>
+        {number} of <code>{address}</code> exists. What was published does not change, so take
+        another number.
+      </>
+    )
+    return { tone: 'warn', icon: 'warn', words }
+  }
+  const words = (
     <>
-      {address} exists, {latest}.{' '}
-      {number === '' ? (
-        'Type a version to see whether it is free.'
-      ) : (
-        <>
-          <code>{number}</code> is free.
-        </>
-      )}
-    </>,
+      <code>{address}</code> exists, {latest === undefined ? 'without a version' : 'latest is '}
+      {latest !== undefined && <code>{latest}</code>}.{' '}
+      {version === '' ? 'Type a version to see whether it is free.' : <>{number} is free.</>}
+    </>
   )
+  return { tone: 'good', icon: 'check', words }
 }

@@ -2,6 +2,7 @@ import { boot } from '../api/boot.ts'
 import type { WhoAmI } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Void } from '../parts/message.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { loginHref } from '../shell/session.ts'
 import { whoAmIUrl } from '../url/pages.ts'
@@ -23,31 +24,28 @@ export function Nowhere() {
 }
 
 const Open = () => (
-  <div class="void">
-    <h2 class="h3">Nobody publishes over HTTP here</h2>
+  <Void words="Nobody publishes over HTTP here" isPage>
     <p>
       This registry does not ask who its callers are. Whoever runs it publishes with a Depot, with{' '}
       <code>depot publish --direct</code>, or by writing a Module and its Versions.
     </p>
-  </div>
+  </Void>
 )
 
 const SignIn = () => (
-  <div class="void">
-    <h2 class="h3">Sign in to publish</h2>
+  <Void words="Sign in to publish" isPage>
     <p>Depot shows where you may publish when it knows who you are.</p>
     <a class="btn main" href={loginHref()}>
       Sign in
     </a>
-  </div>
+  </Void>
 )
 
 const Denied = (props: { readonly way: preact.ComponentChildren; readonly text: string }) => (
-  <div class="void">
-    <h2 class="h3">You may not publish anywhere yet</h2>
+  <Void words="You may not publish anywhere yet" isPage>
     <p>{props.way}</p>
     <CopyButton text={props.text} what="a text to ask" look="words" />
-  </div>
+  </Void>
 )
 
 const AskForBinding = () => (

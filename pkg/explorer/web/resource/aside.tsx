@@ -1,15 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
-import { usageBlock } from '../../../api/usage/usage.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { number } from '../parts/format.ts'
-import { Pick } from '../parts/pick.tsx'
 import { rootTabs } from '../url/pages.ts'
-import { countsOf, requiredOf, tabNames } from './docs/inputs.ts'
+import { countsOf, tabNames } from './docs/inputs.ts'
 import { countOf } from './findings/count.ts'
 import type { ReadmeHeading } from './readme/readme.tsx'
 import type { SectionProps } from './section.ts'
-import { chosenTool } from './tool.ts'
-import { usedOf } from './used.ts'
+import { blockOf } from './usage.tsx'
+import { VersionPick } from './version-pick.tsx'
 
 interface Props extends SectionProps {
   readonly headings: readonly ReadmeHeading[]
@@ -24,34 +22,15 @@ interface Section {
 
 /** The version to choose, the usage block to copy, and links to all sections where they do not stand elsewhere. */
 export function Aside(props: Props) {
-  const { address, detail, docs, values, version, change } = props
-  const used = usedOf(detail, address)
-  const block = usageBlock(
-    used,
-    chosenTool(values.tool, detail.kind),
-    version.synced ? version.shown : undefined,
-    requiredOf(docs),
-  )
+  const { detail, version, change } = props
   return (
     <aside class="aside" aria-label="Version and usage">
       {detail.versions.length > 1 && (
-        <Pick
-          label="Version"
-          names
-          value={version.isLatest ? '' : (version.shown ?? '')}
-          options={[
-            ['', detail.latestVersion ? `${detail.latestVersion}, latest` : 'None to take'],
-            ...detail.versions
-              .filter((it) => it.version !== detail.latestVersion)
-              .map((it) => {
-                const words = it.state ? `${it.version}, ${it.state.toLowerCase()}` : it.version
-                return [it.version, words] as const
-              }),
-          ]}
-          onChoose={(it) => change({ version: it })}
-        />
+        <VersionPick detail={detail} version={version} onChoose={(it) => change({ version: it })} />
       )}
-      {version.shown !== undefined && <CopyButton text={block} what="usage block" look="main" />}
+      {version.shown !== undefined && (
+        <CopyButton text={blockOf(props)} what="usage block" look="main" />
+      )}
       {detail.kind === 'provider' && <Contents {...props} />}
     </aside>
   )
@@ -66,22 +45,30 @@ export function Contents({ address, detail, docs, headings }: Props) {
         ? readmeSections(headings)
         : folderSections(docs, headings)
   const current = useCurrentSection(sections.map(({ id }) => id))
-  return (
-    <nav class="toc" aria-labelledby="contents">
-      <h2 id="contents">On this page</h2>
-      <ul>
-        {sections.map(({ id, words, count, sub }) => (
-          <li key={id} class={sub === true ? 'sub' : undefined}>
-            <a href={`#${id}`} aria-current={id === current ? 'true' : undefined}>
-              <span>{words}</span>
-              {count !== undefined && <span class="quiet num">{number(count)}</span>}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  )
+  return <Toc sections={sections} current={current} />
 }
+
+interface TocProps {
+  readonly sections: readonly Section[]
+  readonly current?: string | undefined
+  readonly look?: string
+}
+
+export const Toc = ({ sections, current, look = 'toc' }: TocProps) => (
+  <nav class={look} aria-labelledby="contents">
+    <h2 id="contents">On this page</h2>
+    <ul>
+      {sections.map(({ id, words, count, sub }) => (
+        <li key={id} class={sub === true ? 'sub' : undefined}>
+          <a href={`#${id}`} aria-current={id === current ? 'true' : undefined}>
+            <span>{words}</span>
+            {count !== undefined && <span class="quiet num">{number(count)}</span>}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+)
 
 const readmeSections = (headings: readonly ReadmeHeading[]): Section[] => [
   { id: 'readme', words: 'README' },

@@ -1,6 +1,8 @@
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { plural, sentence } from '../parts/format.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
+import { Note } from '../parts/message.tsx'
+import { OutLink } from '../parts/out-link.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
@@ -48,33 +50,19 @@ export function Header(props: SectionProps & { readonly summary: string | undefi
         </span>
         <Published published={detail.published} />
         <Visibility isPublic={detail.public} />
-        {repository !== undefined && (
-          <a href={repository} rel="noopener noreferrer">
-            Repository
-            <Icon name="out" />
-          </a>
-        )}
+        {repository !== undefined && <OutLink href={repository}>Repository</OutLink>}
         {upstreamDocs !== undefined && detail.hasPages === undefined && (
-          <a href={upstreamDocs} rel="noopener noreferrer">
-            Documentation
-            <Icon name="out" />
-          </a>
+          <OutLink href={upstreamDocs}>Documentation</OutLink>
         )}
         <a href={feedHref({ namespace, kind, name })}>Feed</a>
       </div>
       {detail.message !== undefined && (
-        <div class="note warn older">
-          <Icon name="clash" />
-          <p>
-            {sentence(detail.message)}
-            {detail.reason === 'HeldBack' && (
-              <>
-                {' '}
-                <a href={heldBackHref({ q: `${namespace}/${name}` })}>Show them</a>
-              </>
-            )}
-          </p>
-        </div>
+        <Note tone="warn older" icon="clash" role="note">
+          {sentence(detail.message)}{' '}
+          {detail.reason === 'HeldBack' && (
+            <a href={heldBackHref({ q: `${namespace}/${name}` })}>Show them</a>
+          )}
+        </Note>
       )}
     </>
   )

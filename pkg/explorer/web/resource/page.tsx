@@ -8,14 +8,8 @@ import { Bone, Lines } from '../parts/skeleton.tsx'
 import { useTitle } from '../shell/title.ts'
 import { rememberVisit } from '../shell/visits.ts'
 import { navigate } from '../url/navigate.ts'
-import {
-  detailUrl,
-  docsHref,
-  type PageAddress,
-  resourceHref,
-  resourceParams,
-} from '../url/pages.ts'
-import { parse } from '../url/search-params.ts'
+import { detailUrl, type PageAddress, resourceHref, resourceParams } from '../url/pages.ts'
+import { decoded, parse } from '../url/search-params.ts'
 import { Aside, Contents } from './aside.tsx'
 import { chosenVersion } from './chosen-version.ts'
 import { DocsTabs, Missing } from './docs/docs-tabs.tsx'
@@ -27,6 +21,7 @@ import { DownloadsSection } from './downloads/downloads.tsx'
 import { FindingsSection } from './findings/findings.tsx'
 import { Header } from './header.tsx'
 import { Overview } from './overview.tsx'
+import { ProviderTabs } from './provider-tabs.tsx'
 import { Readme, type ReadmeHeading } from './readme/readme.tsx'
 import type { ResourceChange, SectionProps } from './section.ts'
 import { Usage } from './usage.tsx'
@@ -78,16 +73,8 @@ function useScrollToHash(found: boolean): void {
     if (!found || done.current) return
     done.current = true
     const id = decoded(location.hash.slice(1))
-    if (id !== '' && scrollY === 0) stayAt(id)
+    if (id && scrollY === 0) stayAt(id)
   }, [found])
-}
-
-function decoded(hash: string): string {
-  try {
-    return decodeURIComponent(hash)
-  } catch {
-    return hash
-  }
 }
 
 /** How long content above a section may keep growing. */
@@ -127,7 +114,9 @@ function Detail({ address, detail, values, change }: Omit<SectionProps, 'version
       <Aside {...section} headings={headings} />
       <div class="body">
         {isModule && <DocsTabs {...section} docs={whole} query={query} />}
-        {detail.hasPages && <PagesTab {...section} />}
+        {detail.hasPages && (
+          <ProviderTabs address={address} version={values.version} current="overview" />
+        )}
         {folder !== undefined ? (
           <FolderPart
             {...section}
@@ -192,22 +181,6 @@ function Parts({ query, headings, onHeadings, ...section }: PartsProps) {
     </>
   )
 }
-
-/** Links to the documentation of a provider, which has a page of its own. */
-const PagesTab = ({ address, values: { version } }: SectionProps) => (
-  <nav class="tabs links" aria-label="Of this version">
-    <ul>
-      <li>
-        <a href={resourceHref(address, { version })} aria-current="page">
-          Overview
-        </a>
-      </li>
-      <li>
-        <a href={docsHref(address, { category: '', slug: '' }, { version })}>Docs</a>
-      </li>
-    </ul>
-  </nav>
-)
 
 const Skeleton = ({ address }: { readonly address: PageAddress }) => (
   <div class="detail">

@@ -1,5 +1,5 @@
 import type { ResourceDetail } from '../api/records.ts'
-import { Icon } from '../parts/icon.tsx'
+import { OutLink } from '../parts/out-link.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { safeHref } from './safe-href.ts'
 
@@ -27,12 +27,7 @@ export function Published({ published }: Pick<ResourceDetail, 'published'>) {
         {', '}
         <TimeAgo at={at} />
       </span>
-      {run !== undefined && (
-        <a href={run} rel="noopener noreferrer">
-          Run {run.split('/').at(-1)}
-          <Icon name="out" />
-        </a>
-      )}
+      {run !== undefined && <OutLink href={run}>Run {run.split('/').at(-1)}</OutLink>}
     </span>
   )
 }

@@ -1,9 +1,9 @@
 import type { ResourceDetail, VersionDocs } from '../api/records.ts'
+import type { UrlChange } from '../url/navigate.ts'
 import type { PageAddress, ResourceValues } from '../url/pages.ts'
 import type { ChosenVersion } from './chosen-version.ts'
 
-/** Changes parameters of this page's URL. */
-export type ResourceChange = (changed: Partial<ResourceValues>, how?: 'push' | 'replace') => void
+export type ResourceChange = UrlChange<ResourceValues>
 
 export interface SectionProps {
   readonly address: PageAddress

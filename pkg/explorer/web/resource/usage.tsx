@@ -1,39 +1,30 @@
-import { lockCommand, usageBlock } from '../../../api/usage/usage.ts'
+import { lockCommand, type Tool, usageBlock } from '../../../api/usage/usage.ts'
 import { boot } from '../api/boot.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Section } from '../parts/section.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { resourceHref } from '../url/pages.ts'
 import { requiredOf } from './docs/inputs.ts'
 import type { SectionProps } from './section.ts'
-import { chosenTool, toolsFor } from './tool.ts'
-import { usedOf } from './used.ts'
+import { chosenTool, toolsFor, usedOf } from './tool.ts'
 
 /** The block to paste, and the commands to run next. */
-export function Usage({ address, detail, docs, values, change, version }: SectionProps) {
-  const { platforms = [] } = detail
+export function Usage(props: SectionProps) {
+  const { address, detail, values, change, version } = props
+  const { shown, isLatest } = version
   const tool = chosenTool(values.tool, detail.kind)
-  const used = usedOf(detail, address)
-  const cli = tool === 'terragrunt' ? 'terraform' : tool
-  const isWithdrawn = detail.lifecycle?.state === 'Quarantined'
-  const link = boot.baseUrl + resourceHref(address, { version: version.shown ?? '' })
+  const link = boot.baseUrl + resourceHref(address, { version: shown ?? '' })
   return (
-    <section class="sec" aria-labelledby="usage">
-      <header>
-        <h2 id="usage">Usage</h2>
-        {version.shown !== undefined && (
-          <span class="quiet mono">
-            {version.shown}
-            {version.isLatest ? ', latest' : ''}
-          </span>
-        )}
-        <span class="end">
-          <CopyButton text={link} what="link to this version" icon="link" />
-        </span>
-      </header>
-      {version.shown === undefined || isWithdrawn ? (
-        <p>{whyNone(detail, version.shown)}</p>
+    <Section
+      id="usage"
+      words="Usage"
+      about={shown && <span class="mono">{isLatest ? `${shown}, latest` : shown}</span>}
+      end={<CopyButton text={link} what="link to this version" icon="link" />}
+    >
+      {shown === undefined || detail.lifecycle?.state === 'Quarantined' ? (
+        <p>{whyNone(detail, shown)}</p>
       ) : (
         <>
           <Tabs
@@ -47,41 +38,51 @@ export function Usage({ address, detail, docs, values, change, version }: Sectio
             }}
           />
           <div id="tool-panel" role="tabpanel" aria-labelledby={`tool-${tool}`} class="steps">
-            <CodeBlock
-              text={usageBlock(
-                used,
-                tool,
-                version.synced ? version.shown : undefined,
-                requiredOf(docs),
-              )}
-              what="usage block"
-              hcl
-            />
+            <CodeBlock text={blockOf(props)} what="usage block" hcl />
             {!version.synced && (
-              <p>
-                The block names no version: {version.shown} is not synced yet and cannot be
-                installed.
-              </p>
+              <p>The block names no version: {shown} is not synced yet and cannot be installed.</p>
             )}
-            <Step words="Fetch it" what={`${tool} init command`} text={`${tool} init`} />
-            {boot.oidc && (
-              <Step
-                words="First time on this machine"
-                what={`${cli} login command`}
-                text={`${cli} login ${boot.registryHost}`}
-              />
-            )}
-            {platforms.length > 0 && (
-              <Step
-                words="Lock the hashes of every platform your team and your pipelines run on"
-                what={`${tool} providers lock command`}
-                text={lockCommand(tool, platforms)}
-              />
-            )}
+            <Steps tool={tool} platforms={detail.platforms ?? []} />
           </div>
         </>
       )}
-    </section>
+    </Section>
+  )
+}
+
+/** The block that uses what the page shows. */
+export function blockOf({ address, detail, docs, values, version }: SectionProps): string {
+  const tool = chosenTool(values.tool, detail.kind)
+  const number = version.synced ? version.shown : undefined
+  return usageBlock(usedOf(detail, address), tool, number, requiredOf(docs))
+}
+
+function Steps({
+  tool,
+  platforms,
+}: {
+  readonly tool: Tool
+  readonly platforms: readonly string[]
+}) {
+  const cli = tool === 'terragrunt' ? 'terraform' : tool
+  return (
+    <>
+      <Step words="Fetch it" what={`${tool} init command`} text={`${tool} init`} />
+      {boot.oidc && (
+        <Step
+          words="First time on this machine"
+          what={`${cli} login command`}
+          text={`${cli} login ${boot.registryHost}`}
+        />
+      )}
+      {platforms.length > 0 && (
+        <Step
+          words="Lock the hashes of every platform your team and your pipelines run on"
+          what={`${tool} providers lock command`}
+          text={lockCommand(tool, platforms)}
+        />
+      )}
+    </>
   )
 }
 

@@ -1,7 +1,7 @@
 import { Hidden, Icon } from '../parts/icon.tsx'
+import type { UrlChange } from '../url/navigate.ts'
 import type { ResourcesValues } from '../url/pages.ts'
 import { activeFilters } from './choices.ts'
-import type { FiltersChange } from './filters.tsx'
 
 const noFilters = {
   q: '',
@@ -16,7 +16,7 @@ const noFilters = {
 
 interface Props {
   readonly values: ResourcesValues
-  readonly change: FiltersChange
+  readonly change: UrlChange<ResourcesValues>
 }
 
 /** Every filter that is on, each with a button that removes it. */

@@ -1,5 +1,5 @@
 import { nameOptions } from '../parts/pick.tsx'
-import { severityOptions } from '../parts/severity-options.ts'
+import { severityOptions } from '../parts/severity-counts.tsx'
 import type { ResourcesValues } from '../url/pages.ts'
 
 /** A filter of the list that has one value. */

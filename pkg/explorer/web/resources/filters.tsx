@@ -4,16 +4,15 @@ import { Icon } from '../parts/icon.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { pastedSource } from '../shell/pasted.ts'
+import type { UrlChange } from '../url/navigate.ts'
 import type { ResourcesValues } from '../url/pages.ts'
 import { activeFilters, kindChoice, otherChoices } from './choices.ts'
 import { NamespaceDialog } from './namespace-dialog.tsx'
 
-export type FiltersChange = (changed: Partial<ResourcesValues>, how?: 'push' | 'replace') => void
-
 interface Props {
   readonly values: ResourcesValues
   readonly namespaces: NamespaceList | undefined
-  readonly change: FiltersChange
+  readonly change: UrlChange<ResourcesValues>
 }
 
 const sortOptions = [
@@ -43,13 +42,7 @@ const many = '\u0000many'
 
 export function Filters({ values, namespaces, change }: Props) {
   const [naming, setNaming] = useState(false)
-  const names = namespaces?.items.map(({ name }) => name) ?? []
   const { namespace } = values
-  const isMany = namespace.length > 1
-  const chooseNamespace = (name: string): void => {
-    if (name === another) setNaming(true)
-    else if (name !== many) change({ namespace: name === '' ? [] : isMany ? plus(name) : [name] })
-  }
   const plus = (name: string): string[] => [...new Set([...namespace, name])]
   const choicePick = ({ key, label, options }: typeof kindChoice) => (
     <Pick
@@ -75,16 +68,13 @@ export function Filters({ values, namespaces, change }: Props) {
           {active === 0 ? 'Filters' : `Filters, ${active} active`}
         </summary>
         {choicePick(kindChoice)}
-        <Pick
-          label="Namespace"
-          names
-          value={isMany ? many : (namespace[0] ?? '')}
-          options={[
-            ...nameOptions('Any namespace', names),
-            ...(isMany ? [[many, `${namespace.length} namespaces`] as const] : []),
-            [another, 'Another…'],
-          ]}
-          onChoose={chooseNamespace}
+        <NamespacesPick
+          chosen={namespace}
+          names={namespaces?.items.map(({ name }) => name) ?? []}
+          onAnother={() => setNaming(true)}
+          onChoose={(name) =>
+            change({ namespace: name === '' ? [] : namespace.length > 1 ? plus(name) : [name] })
+          }
         />
         {otherChoices.map(choicePick)}
         <label class="check">
@@ -106,6 +96,34 @@ export function Filters({ values, namespaces, change }: Props) {
         />
       )}
     </search>
+  )
+}
+
+interface NamespacesProps {
+  readonly chosen: readonly string[]
+  readonly names: readonly string[]
+  /** Called to type a name that is not listed. */
+  readonly onAnother: () => void
+  readonly onChoose: (name: string) => void
+}
+
+function NamespacesPick({ chosen, names, onAnother, onChoose }: NamespacesProps) {
+  const isMany = chosen.length > 1
+  return (
+    <Pick
+      label="Namespace"
+      names
+      value={isMany ? many : (chosen[0] ?? '')}
+      options={[
+        ...nameOptions('Any namespace', names),
+        ...(isMany ? [[many, `${chosen.length} namespaces`] as const] : []),
+        [another, 'Another…'],
+      ]}
+      onChoose={(name) => {
+        if (name === another) onAnother()
+        else if (name !== many) onChoose(name)
+      }}
+    />
   )
 }
 

@@ -1,7 +1,7 @@
 import type { ResourcePage } from '../api/records.ts'
 import { plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
-import { Pagination } from '../parts/pagination.tsx'
+import { Paged } from '../parts/pagination.tsx'
 import { Count } from '../parts/section.tsx'
 import { writeChoice } from '../shell/choices.ts'
 import { feedHref, type ResourcesValues, resourcesHref } from '../url/pages.ts'
@@ -61,21 +61,23 @@ interface ListProps {
   readonly values: ResourcesValues
   /** Undefined in HTML that the server draws, where nothing listens yet. */
   readonly onRows: ((rows: number) => void) | undefined
+  /** Replaces a list without resources. */
+  readonly empty?: preact.ComponentChildren
 }
 
 /** One page of the list, in either view. */
-export const ResourceList = ({ data, values, onRows }: ListProps) => (
-  <>
+export const ResourceList = ({ data, values, onRows, empty }: ListProps) => (
+  <Paged
+    what="results"
+    of={data}
+    hrefOf={(page) => resourcesHref({ ...values, page })}
+    onRows={onRows}
+    empty={empty}
+  >
     {values.view === 'cards' ? (
       <Cards items={data.items} typed={values.q} />
     ) : (
       <ResourceTable items={data.items} values={values} />
     )}
-    <Pagination
-      what="results"
-      of={data}
-      hrefOf={(page) => resourcesHref({ ...values, page })}
-      onRows={onRows}
-    />
-  </>
+  </Paged>
 )

@@ -1,9 +1,8 @@
 import type { NamespaceList, ResourcePage } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
-import { PastEnd } from '../parts/pagination.tsx'
 import { Region } from '../parts/region.tsx'
 import { useTitle } from '../shell/title.ts'
-import { navigate } from '../url/navigate.ts'
+import { navigate, type UrlChange } from '../url/navigate.ts'
 import {
   namespacesUrl,
   type ResourcesValues,
@@ -25,7 +24,7 @@ export function ResourcesPage({ search }: { readonly search: URLSearchParams }) 
   const query = useQuery<ResourcePage>(resourcesUrl(values))
   const namespaces = useQuery<NamespaceList>(namespacesUrl)
   useTitle(values.q === '' ? 'Registry' : `${values.q} in the registry`)
-  const change = (changed: Partial<ResourcesValues>, how?: 'push' | 'replace'): void =>
+  const change: UrlChange<ResourcesValues> = (changed, how) =>
     navigate(resourcesHref({ ...values, page: 1, ...changed }), how)
   const active = activeFilters(values).length
   return (
@@ -39,21 +38,16 @@ export function ResourcesPage({ search }: { readonly search: URLSearchParams }) 
         skeleton={values.view === 'cards' ? <CardsSkeleton /> : <TableSkeleton />}
         resetHref={resourcesHref({ view: values.view })}
       >
-        {(data) =>
-          data.items.length === 0 && data.totalCount > 0 ? (
-            <PastEnd of={data} hrefOf={(page) => resourcesHref({ ...values, page })} />
-          ) : data.totalCount > 0 ? (
-            <ResourceList
-              data={data}
-              values={values}
-              onRows={(rows) => change({ page_size: rows })}
-            />
-          ) : active > 0 ? (
-            <NothingMatches count={active} values={values} />
-          ) : (
-            <EmptyRegistry />
-          )
-        }
+        {(data) => (
+          <ResourceList
+            data={data}
+            values={values}
+            onRows={(rows) => change({ page_size: rows })}
+            empty={
+              active > 0 ? <NothingMatches count={active} values={values} /> : <EmptyRegistry />
+            }
+          />
+        )}
       </Region>
     </>
   )

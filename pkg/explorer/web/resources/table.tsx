@@ -2,12 +2,19 @@ import { useMemo } from 'preact/hooks'
 import type { BrowseResource } from '../api/records.ts'
 import { AddressLink } from '../parts/address.tsx'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
-import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
-import { Cell, CodeOrNone, type Head, RowHead, Table } from '../parts/table.tsx'
+import {
+  Cell,
+  CodeCell,
+  CodeOrNone,
+  type Head,
+  NumberCell,
+  RowHead,
+  Table,
+} from '../parts/table.tsx'
 import { type ResourcesValues, resourcesHref } from '../url/pages.ts'
 import { sortedBy, startsDescending } from './filters.tsx'
 
@@ -32,9 +39,9 @@ export function ResourceTable({ items, values }: Props) {
   )
 }
 
-const heads = (values: ResourcesValues): Head[] => [
+const heads = (values: ResourcesValues): (Head | string)[] => [
   sortable(values, 'name', 'Name'),
-  { words: 'System' },
+  'System',
   sortable(values, 'latestVersion', 'Latest'),
   sortable(values, 'synced', 'Status'),
   sortable(values, 'severity', 'Findings, latest version'),
@@ -85,9 +92,7 @@ const Row = ({ item, typed }: { readonly item: BrowseResource; readonly typed: s
         <CodeOrNone text={item.provider} />
       )}
     </Cell>
-    <Cell label="Latest" class="short">
-      <CodeOrNone text={item.latestVersion} />
-    </Cell>
+    <CodeCell label="Latest" class="short" text={item.latestVersion} />
     <Cell class="nowrap">
       <SyncChip synced={item.synced} />
       {item.hasUnsyncedVersions === true && <OutOfSync />}
@@ -95,9 +100,7 @@ const Row = ({ item, typed }: { readonly item: BrowseResource; readonly typed: s
     <Cell class="full">
       <SeverityCounts counts={item.scanCounts} slots />
     </Cell>
-    <Cell label="Downloads" class="num">
-      {number(item.totalDownloads)}
-    </Cell>
+    <NumberCell label="Downloads" value={item.totalDownloads} />
     <Cell class="mid-hide">
       <Visibility isPublic={item.public} />
     </Cell>

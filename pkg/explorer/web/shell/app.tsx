@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { boot } from '../api/boot.ts'
 import { ErrorBoundary } from '../parts/error-boundary.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { Note } from '../parts/message.tsx'
 import { ResourcesPage } from '../resources/page.tsx'
 import { matchRoute, type Route } from '../routes.ts'
 import { useUrl } from '../url/navigate.ts'
@@ -77,14 +77,15 @@ function CurrentPage({ url }: { readonly url: URL }) {
   )
 }
 
-const DevTokenBanner = () => (
-  <div class="note warn dev-token">
-    <Icon name="key" />
-    <p>Developer token in use. It decides what you see, not your sign-in.</p>
-    <span class="end">
-      <button type="button" class="btn" onClick={() => void clearDevToken().catch(() => undefined)}>
-        Clear token
-      </button>
-    </span>
-  </div>
-)
+function DevTokenBanner() {
+  const clear = (
+    <button type="button" class="btn" onClick={() => void clearDevToken().catch(() => undefined)}>
+      Clear token
+    </button>
+  )
+  return (
+    <Note tone="warn dev-token" icon="key" role="note" end={clear}>
+      Developer token in use. It decides what you see, not your sign-in.
+    </Note>
+  )
+}

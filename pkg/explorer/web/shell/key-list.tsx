@@ -2,14 +2,12 @@ import { useState } from 'preact/hooks'
 import { IconButton } from '../parts/icon-button.tsx'
 import { readChoice, writeChoice } from './choices.ts'
 import { Dialog } from './dialog.tsx'
+import { places } from './places.ts'
 
-const keys: readonly (readonly [keys: readonly string[], words: string])[] = [
+const keys = (): readonly (readonly [keys: readonly string[], words: string])[] => [
   [['Ctrl', 'K'], 'Go to a module, provider or page'],
   [['/'], 'Search on this page'],
-  [['g', 'r'], 'Registry'],
-  [['g', 'd'], 'Depots'],
-  [['g', 'p'], 'Publish'],
-  [['g', 's'], 'Stats'],
+  ...places().flatMap(({ key, words }) => (key ? [[['g', key], words] as const] : [])),
   [['?'], 'This list'],
   [['Esc'], 'Close what is open'],
 ]
@@ -24,7 +22,7 @@ export function KeyList({ onClose }: { readonly onClose: () => void }) {
           <IconButton type="submit" icon="close" words="Close" look="bare small" />
         </header>
         <dl class="facts-list one">
-          {keys.map(([combination, words]) => (
+          {keys().map(([combination, words]) => (
             <div key={words}>
               <dt>
                 {combination.map((key) => (

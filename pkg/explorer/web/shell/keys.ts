@@ -1,8 +1,7 @@
 import { useLayoutEffect } from 'preact/hooks'
 import { navigate } from '../url/navigate.ts'
-import { depotsHref, publishHref, statsHref } from '../url/pages.ts'
 import { readChoice } from './choices.ts'
-import { homeHref } from './sidebar.tsx'
+import { places } from './places.ts'
 
 /** Whether single keys are shortcuts. Speech input can press them by accident, so people can switch them off. */
 const singleKeysOn = (): boolean => readChoice('keys') !== 'off'
@@ -11,12 +10,6 @@ const inField = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.closest('input, select, textarea') !== null)
 
-const goTo: Readonly<Record<string, () => string>> = {
-  r: homeHref,
-  d: () => depotsHref(),
-  p: () => publishHref(),
-  s: () => statsHref(),
-}
 const sequenceMs = 1500
 
 export function useKeys(show: (what: 'palette' | 'keys') => void): void {
@@ -35,7 +28,7 @@ export function useKeys(show: (what: 'palette' | 'keys') => void): void {
       if (document.querySelector('dialog[open]') !== null) return
       const inSequence = event.timeStamp - pressedG < sequenceMs && pressedG !== 0
       pressedG = key === 'g' ? event.timeStamp : 0
-      const target = inSequence ? goTo[key]?.() : undefined
+      const target = inSequence ? places().find((place) => place.key === key)?.href : undefined
       if (target !== undefined) {
         event.preventDefault()
         navigate(target)

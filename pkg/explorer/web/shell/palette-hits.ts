@@ -3,25 +3,17 @@ import type { ResourceDetail, SearchResults } from '../api/records.ts'
 import { timeAgo } from '../parts/format.ts'
 import { kindIcon } from '../parts/icon.tsx'
 import type { SearchMatch } from '../parts/matches.ts'
-import {
-  accessHref,
-  compareHref,
-  conflictsHref,
-  depotsHref,
-  type Folder,
-  heldBackHref,
-  publishHref,
-  resourceHref,
-  resourcesHref,
-  statsHref,
-} from '../url/pages.ts'
-import { behind } from './pasted.ts'
+import { compareHref, type Folder, resourceHref, resourcesHref } from '../url/pages.ts'
+import { behind, newerThan, withVersion } from './pasted.ts'
+import { conflicts, heldBack, places } from './places.ts'
 import { loginHref } from './session.ts'
-import { homeHref } from './sidebar.tsx'
 import { visits } from './visits.ts'
 
 export interface Hit {
+  /** Empty for a text to copy. */
   readonly href: string
+  /** The text to copy. */
+  readonly copies?: string
   readonly icon: string
   readonly words: string
   readonly note: string
@@ -41,6 +33,8 @@ interface PastedResource {
   /** As the block has it. */
   readonly version: string | undefined
   readonly folder: Folder | undefined
+  /** The block with its lines; undefined if the text was typed. */
+  readonly block: string | undefined
   /** Undefined until it is loaded. */
   readonly detail: ResourceDetail | undefined
 }
@@ -85,8 +79,11 @@ const resourceHit = (item: FoundResource): Hit => ({
   matched: item.matched,
 })
 
-function pastedHits({ item, version, folder, detail }: PastedResource): Hit[] {
-  const { latestVersion: latest, versions = [], hasDocs } = detail ?? {}
+/** Versions after the pasted one that are listed; the page lists all. */
+const mostNewer = 5
+
+function pastedHits({ item, version, folder, block, detail }: PastedResource): Hit[] {
+  const { latestVersion: latest, hasDocs } = detail ?? {}
   const said = version && detail ? behind(version, detail) : undefined
   const page = {
     ...resourceHit(item),
@@ -95,21 +92,20 @@ function pastedHits({ item, version, folder, detail }: PastedResource): Hit[] {
     matched: [],
     said,
   }
-  const isOlder = version !== latest && versions.some((one) => one.version === version)
-  if (version === undefined || latest === undefined || !isOlder) return [page]
-  const compare = {
-    href: compareHref(item, { from: version, to: latest }),
-    icon: 'compare',
-    words: `Compare ${version} with ${latest}`,
-    note: '',
-  }
-  const open = {
-    href: resourceHref({ ...item, folder }, { version }),
-    icon: kindIcon(item.kind),
-    words: `Open ${version}`,
-    note: '',
-  }
-  return [page, ...(hasDocs ? [compare] : []), open]
+  const newer = version && detail && newerThan(version, detail)
+  if (!newer || version === undefined || latest === undefined || version === latest) return [page]
+  const hit = (icon: string, words: string, href: string): Hit => ({ href, icon, words, note: '' })
+  const compared = compareHref(item, { from: version, to: latest })
+  const copies = block && withVersion(block, latest)
+  const between = newer.filter((one) => one !== latest).slice(0, mostNewer)
+  return [
+    page,
+    ...(hasDocs ? [hit('compare', `Compare ${version} with ${latest}`, compared)] : []),
+    ...(copies ? [{ ...hit('copy', `Copy the block with ${latest}`, ''), copies }] : []),
+    ...[...between, version].map((one) =>
+      hit(kindIcon(item.kind), `Open ${one}`, resourceHref({ ...item, folder }, { version: one })),
+    ),
+  ]
 }
 
 const visitHits = (typed: string): Hit[] =>
@@ -124,19 +120,15 @@ const visitHits = (typed: string): Hit[] =>
     .filter(({ words }) => matches(words, typed))
 
 function pageHits(typed: string, allPages: boolean): Hit[] {
-  const pages: readonly (readonly [words: string, icon: string, href: string])[] = [
-    ['Registry', 'registry', homeHref()],
-    ['Depots', 'depot', depotsHref()],
-    ['Publish', 'publish', publishHref()],
-    ['Stats', 'stats', statsHref()],
-    ['Held back', 'hold', heldBackHref()],
-    ['Conflicts', 'clash', conflictsHref()],
-    ['Access', 'key', accessHref()],
-    ...(boot.oidc && !boot.signedIn ? [['Sign in', 'user', loginHref()] as const] : []),
+  const pages = [
+    ...places(),
+    heldBack,
+    conflicts,
+    ...(boot.oidc && !boot.signedIn ? [{ words: 'Sign in', icon: 'user', href: loginHref() }] : []),
   ]
   const hits = pages
-    .filter(([words]) => allPages || matches(words, typed))
-    .map(([words, icon, href]) => ({ href, icon, words, note: '' }))
+    .filter(({ words }) => allPages || matches(words, typed))
+    .map(({ words, icon, href }) => ({ href, icon, words, note: '' }))
   if (typed === '' || allPages) return hits
   const all = `All results for “${typed}” in the registry`
   return [{ href: resourcesHref({ q: typed }), icon: 'search', words: all, note: '' }, ...hits]

@@ -1,18 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { BrowseApiError } from '../api/client.ts'
-import type { ResourceDetail, SearchResults } from '../api/records.ts'
-import { type Query, useQuery } from '../api/use-query.ts'
-import { number, plural, sentence } from '../parts/format.ts'
+import type { Query } from '../api/use-query.ts'
+import { copyText, notCopied } from '../parts/copy-button.tsx'
+import { sentence } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { LookedAt } from '../parts/looked-at.tsx'
 import { Marked, MarkedWords, Matched } from '../parts/marked.tsx'
 import { navigate } from '../url/navigate.ts'
-import { detailUrl, isSearched, searchUrl } from '../url/pages.ts'
 import { Dialog } from './dialog.tsx'
-import { type FoundResource, type Hit, hitsFor } from './palette-hits.ts'
-import { pastedSource } from './pasted.ts'
-
-const waitMs = 120
+import type { Group, Hit } from './palette-hits.ts'
+import { type Suggestions, useSuggestions } from './suggestions.ts'
 
 interface Props {
   readonly onClose: () => void
@@ -22,59 +19,20 @@ interface Props {
 /** Finds a module, provider or page by its name or documentation, without the mouse. */
 export function Palette({ onClose, onKeys }: Props) {
   const [typed, setTyped] = useState('')
-  const [asked, setAsked] = useState('')
+  const [block, setBlock] = useState('')
   const [chosen, setChosen] = useState(0)
-  const list = useRef<HTMLDivElement>(null)
-  const source = pastedSource(typed)
-  const text = source?.address ?? typed.trim()
-  useEffect(() => {
-    const timer = setTimeout(() => setAsked(text.slice(0, 253)), waitMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  const isAsked = isSearched(asked) && isSearched(text)
-  const found = useQuery<SearchResults>(isAsked ? searchUrl(asked) : undefined)
-  const { error } = found
-  const results = isAsked && error === undefined ? found.data : undefined
-  const isEmpty = results?.items.length === 0 && !found.previous
-  const isFailed = isAsked && error !== undefined
-  const item = results?.items.find(
-    ({ namespace, address }) => `${namespace}/${address}` === source?.address,
-  )
-  const isAbsent =
-    source !== undefined &&
-    item === undefined &&
-    results !== undefined &&
-    !found.previous &&
-    asked === text
-  const { data: detail } = useQuery<ResourceDetail>(item && detailUrl(item, ''))
-  const groups = hitsFor({
-    typed: text,
-    found: results?.items ?? [],
-    pasted: item && {
-      item,
-      version: source?.version,
-      folder: source?.folder,
-      detail: ownDetail(detail, item),
-    },
-    allPages: isEmpty || isFailed,
-  })
-  const hits = groups.flatMap((group) => group.hits)
+  const [outcome, setOutcome] = useState('')
+  const found = useSuggestions(typed, block)
+  const hits = found.groups.flatMap((group) => group.hits)
   const at = Math.min(chosen, hits.length - 1)
-  useEffect(() => {
-    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
-  }, [at])
-
   const open = (hit: Hit | undefined, newTab: boolean): void => {
     if (hit === undefined) return
-    if (newTab) {
-      window.open(hit.href, '_blank', 'noopener')
-      return
-    }
-    onClose()
-    if (hit.href.startsWith('/auth/')) location.assign(hit.href)
+    if (hit.copies !== undefined) {
+      void copyText(hit.copies).then((isCopied) => setOutcome(isCopied ? 'Copied.' : notCopied))
+    } else if (newTab) window.open(hit.href, '_blank', 'noopener')
     else {
-      navigate(hit.href)
-      scrollTo(0, 0)
+      onClose()
+      goTo(hit.href)
     }
   }
   const onKey = (event: KeyboardEvent): void => {
@@ -85,92 +43,155 @@ export function Palette({ onClose, onKeys }: Props) {
     else return
     event.preventDefault()
   }
+  const onType = (text: string): void => {
+    setTyped(text)
+    setChosen(0)
+    setOutcome('')
+  }
   return (
     <Dialog label="Go to" class="palette" onClose={onClose}>
-      <div class="ask">
-        <Icon name="search" />
-        <input
-          type="text"
-          role="combobox"
-          aria-label="Go to a module, provider or page"
-          aria-expanded="true"
-          aria-controls="hits"
-          aria-autocomplete="list"
-          aria-activedescendant={hits.length > 0 ? `hit-${at}` : undefined}
-          placeholder="Module, provider or page"
-          autoComplete="off"
-          spellcheck={false}
-          autofocus
-          value={typed}
-          onInput={(event) => {
-            setTyped(event.currentTarget.value)
-            setChosen(0)
-          }}
-          onKeyDown={onKey}
-        />
-        <kbd>Esc</kbd>
-      </div>
-      <div class="hits" id="hits" ref={list} role="listbox" aria-label="Results">
-        {groups.map(({ label, hits: own }) => (
-          <div key={label} role="group" aria-label={label}>
-            <div class="glabel" aria-hidden="true">
-              {label}
-            </div>
-            {own.map((hit) => (
-              <Option
-                key={hit.href}
-                hit={hit}
-                at={hits.indexOf(hit)}
-                chosen={at}
-                typed={text}
-                open={open}
-              />
-            ))}
-          </div>
-        ))}
-      </div>
-      {isFailed && <Failed error={error} refetch={found.refetch} />}
-      <p class={isEmpty || isAbsent ? 'none quiet' : 'vh'} role="status">
-        {isAbsent && <strong>{asked} is not in this registry, or not visible to you. </strong>}
-        {isEmpty && !isAbsent && <strong>Nothing matches “{asked}”. </strong>}
-        {isEmpty && <LookedAt access="Access" />}
-      </p>
-      <div class="keys">
-        <span>
-          <kbd>↑</kbd> <kbd>↓</kbd> choose
-        </span>
-        <span>
-          <kbd>Enter</kbd> open
-        </span>
-        <span>
-          <kbd>Ctrl Enter</kbd> new tab
-        </span>
-        <span>
-          <kbd>?</kbd> all keys
-        </span>
-        <span class="end" role="status">
-          {results !== undefined && !isEmpty && !found.previous && counted(results)}
-        </span>
-      </div>
+      <Field
+        typed={typed}
+        active={hits.length > 0 ? `hit-${at}` : undefined}
+        onType={onType}
+        onPaste={setBlock}
+        onKey={onKey}
+      />
+      <Hits groups={found.groups} chosen={hits[at]} typed={found.text} open={open} />
+      <Said found={found} outcome={outcome} />
+      <Keys count={found.count} />
     </Dialog>
   )
 }
 
-interface OptionProps {
-  readonly hit: Hit
-  readonly at: number
-  readonly chosen: number
+function goTo(href: string): void {
+  if (href.startsWith('/auth/')) location.assign(href)
+  else {
+    navigate(href)
+    scrollTo(0, 0)
+  }
+}
+
+interface FieldProps {
+  readonly typed: string
+  /** Id of the chosen suggestion. */
+  readonly active: string | undefined
+  readonly onType: (text: string) => void
+  /** Called with the lines of what is pasted, which the field joins. */
+  readonly onPaste: (text: string) => void
+  readonly onKey: (event: KeyboardEvent) => void
+}
+
+const Field = ({ typed, active, onType, onPaste, onKey }: FieldProps) => (
+  <div class="ask">
+    <Icon name="search" />
+    <input
+      type="text"
+      role="combobox"
+      aria-label="Go to a module, provider or page"
+      aria-expanded="true"
+      aria-controls="hits"
+      aria-autocomplete="list"
+      aria-activedescendant={active}
+      placeholder="Module, provider or page"
+      autoComplete="off"
+      spellcheck={false}
+      autofocus
+      value={typed}
+      onInput={(event) => onType(event.currentTarget.value)}
+      onPaste={(event) => onPaste(event.clipboardData?.getData('text/plain') ?? '')}
+      onKeyDown={onKey}
+    />
+    <kbd>Esc</kbd>
+  </div>
+)
+
+/** Remarks on the suggestions, and on a text that was copied. */
+function Said({ found, outcome }: { readonly found: Suggestions; readonly outcome: string }) {
+  const { asked, error, refetch, isEmpty, isAbsent } = found
+  const isShown = isEmpty || isAbsent || outcome !== ''
+  return (
+    <>
+      {error !== undefined && <Failed error={error} refetch={refetch} />}
+      <p class={isShown ? 'none quiet' : 'vh'} role="status">
+        {outcome}
+        {isAbsent && <strong>{asked} is not in this registry, or not visible to you. </strong>}
+        {isEmpty && !isAbsent && <strong>Nothing matches “{asked}”. </strong>}
+        {isEmpty && <LookedAt access="Access" />}
+      </p>
+    </>
+  )
+}
+
+const Keys = ({ count }: { readonly count: string }) => (
+  <div class="keys">
+    <span>
+      <kbd>↑</kbd> <kbd>↓</kbd> choose
+    </span>
+    <span>
+      <kbd>Enter</kbd> open
+    </span>
+    <span>
+      <kbd>Ctrl Enter</kbd> new tab
+    </span>
+    <span>
+      <kbd>?</kbd> all keys
+    </span>
+    <span class="end" role="status">
+      {count}
+    </span>
+  </div>
+)
+
+interface HitsProps {
+  readonly groups: readonly Group[]
+  readonly chosen: Hit | undefined
   readonly typed: string
   readonly open: (hit: Hit, newTab: boolean) => void
 }
 
-function Option({ hit, at, chosen, typed, open }: OptionProps) {
+function Hits({ groups, chosen, ...props }: HitsProps) {
+  const list = useRef<HTMLDivElement>(null)
+  const hits = groups.flatMap((group) => group.hits)
+  const at = chosen === undefined ? -1 : hits.indexOf(chosen)
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' })
+  }, [at])
+  return (
+    <div class="hits" id="hits" ref={list} role="listbox" aria-label="Results">
+      {groups.map(({ label, hits: own }) => (
+        <div key={label} role="group" aria-label={label}>
+          <div class="glabel" aria-hidden="true">
+            {label}
+          </div>
+          {own.map((hit) => (
+            <Option
+              key={`${hit.href} ${hit.words}`}
+              hit={hit}
+              id={`hit-${hits.indexOf(hit)}`}
+              isChosen={hit === chosen}
+              {...props}
+            />
+          ))}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+interface OptionProps extends Pick<HitsProps, 'typed' | 'open'> {
+  readonly hit: Hit
+  readonly id: string
+  readonly isChosen: boolean
+}
+
+function Option({ hit, id, isChosen, typed, open }: OptionProps) {
   return (
     <div
       class="hit"
       role="option"
-      id={`hit-${at}`}
-      aria-selected={at === chosen}
+      id={id}
+      aria-selected={isChosen}
       onClick={(event) => open(hit, event.ctrlKey || event.metaKey)}
     >
       <Icon name={hit.icon} />
@@ -197,16 +218,6 @@ function Option({ hit, at, chosen, typed, open }: OptionProps) {
     </div>
   )
 }
-
-/** The answer of an earlier question is shown until the next one arrives. */
-const ownDetail = (detail: ResourceDetail | undefined, item: FoundResource) =>
-  detail?.namespace === item.namespace && detail.address === item.address ? detail : undefined
-
-/** Results may be missing if the words match too much. */
-const counted = ({ items, totalCount, isTruncated }: SearchResults): string =>
-  totalCount > items.length || isTruncated === true
-    ? `${items.length} of ${isTruncated === true ? 'more than ' : ''}${number(totalCount)}`
-    : plural(totalCount, 'result')
 
 /** Says what to do about a failed search; the pages are offered above it. */
 function Failed({ error, refetch }: { error: BrowseApiError } & Pick<Query<unknown>, 'refetch'>) {

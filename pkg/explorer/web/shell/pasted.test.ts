@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { behind, pastedSource } from './pasted.ts'
+import { behind, newerThan, pastedSource, withVersion } from './pasted.ts'
 
 describe('a pasted text', () => {
   const module = 'module "vpc" {\n  source  = "depot.example.com/network/vpc/aws//modules/flow"\n'
@@ -59,4 +59,29 @@ it.each([
   }))
   expect(behind(used, { versions, latestVersion: '3.0.0' })).toBe(said)
   expect(behind(used, { versions: [] })).toBe('It has no version yet.')
+})
+
+it('lists the released versions after the one that is used, newest first', () => {
+  const versions = ['3.0.0', '3.0.0-rc.1', '2.1.0', '2.0.0', '1.0.0'].map((version) => ({
+    version,
+    synced: version !== '2.1.0',
+  }))
+  expect(newerThan('1.0.0', { versions })).toEqual(['3.0.0', '2.0.0'])
+  expect(newerThan('3.0.0', { versions })).toEqual([])
+  expect(newerThan('1.5.0', { versions })).toBeUndefined()
+  expect(newerThan('~> 1.0', { versions })).toBeUndefined()
+})
+
+it.each([
+  [
+    'source = "a/b/c"\n  version  = "1.0.0"\n  other = "1.0.0"',
+    'version  = "2.0.0"\n  other = "1.0.0"',
+  ],
+  ['git::https://host/a/b/c?version=1.0.0&depth=1', '?version=2.0.0&depth=1'],
+])('writes another version into %j', (block, end) => {
+  expect(withVersion(block, '2.0.0')?.endsWith(end)).toBe(true)
+})
+
+it('writes no version into a block that names none', () => {
+  expect(withVersion('required_version = "1.0.0"', '2.0.0')).toBeUndefined()
 })

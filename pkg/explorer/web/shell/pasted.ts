@@ -28,9 +28,8 @@ export function pastedSource(text: string): Pasted | undefined {
     return undefined
   // Pages of the explorer have the kind in the middle; the search itself understands them.
   if (names[1] === 'module' || names[1] === 'provider') return undefined
-  const version =
-    /\bversion\s*=\s*"([^"]+)"/.exec(text)?.[1] ?? /[?&]version=([^&"\s]+)/.exec(text)?.[1]
-  return { address: names.join('/'), version: version?.trim(), folder: folderIn(source) }
+  const version = versionPattern.exec(text)?.[0].trim()
+  return { address: names.join('/'), version, folder: folderIn(source) }
 }
 
 function folderIn(source: string): Folder | undefined {
@@ -39,22 +38,36 @@ function folderIn(source: string): Folder | undefined {
   return { tab: parent === 'modules' ? 'submodules' : 'examples', name: folder }
 }
 
+type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion'>
+
+/** The number that a configuration names alone; undefined for a constraint. */
+const exactly = (used: string): string | undefined =>
+  /^(?:=\s*)?v?(\d+\.\d+\.\d+(?:[-+]\S+)?)$/.exec(used)?.[1]
+
+/** The releases after the one that a configuration names, newest first; undefined if it names none of these versions. */
+export function newerThan(used: string, { versions }: VersionsOf): string[] | undefined {
+  const at = versions.findIndex(({ version }) => version === exactly(used))
+  if (at < 0) return undefined
+  const released = versions.slice(0, at).filter(({ synced }) => synced)
+  return released.map(({ version }) => version).filter((version) => !version.includes('-'))
+}
+
 /** How far behind the latest version a configuration is. */
-export function behind(
-  used: string,
-  { versions, latestVersion }: Pick<ResourceDetail, 'versions' | 'latestVersion'>,
-): string {
-  if (latestVersion === undefined) return 'It has no version yet.'
-  const latest = `Latest is ${latestVersion}.`
-  const exact = /^(?:=\s*)?v?(\d+\.\d+\.\d+(?:[-+]\S+)?)$/.exec(used)?.[1]
+export function behind(used: string, of: VersionsOf): string {
+  if (of.latestVersion === undefined) return 'It has no version yet.'
+  const latest = `Latest is ${of.latestVersion}.`
+  const exact = exactly(used)
   if (exact === undefined) return `Your configuration takes ${used}. ${latest}`
-  if (exact === latestVersion) return `You use ${exact}, the latest.`
-  const at = versions.findIndex(({ version }) => version === exact)
-  if (at < 0) return `You use ${exact}, which is not here. ${latest}`
-  const newer = versions
-    .slice(0, at)
-    .filter(({ version, synced }) => synced && !version.includes('-'))
+  if (exact === of.latestVersion) return `You use ${exact}, the latest.`
+  const newer = newerThan(used, of)
+  if (newer === undefined) return `You use ${exact}, which is not here. ${latest}`
   return newer.length === 0
     ? `You use ${exact}. ${latest}`
     : `You use ${exact}: ${plural(newer.length, 'version')} behind. ${latest}`
 }
+
+const versionPattern = /(?<=\bversion\s*=\s*")[^"]+(?=")|(?<=[?&]version=)[^&"\s]+/
+
+/** A pasted block with another version; undefined if it names none. */
+export const withVersion = (block: string, version: string): string | undefined =>
+  versionPattern.test(block) ? block.replace(versionPattern, version) : undefined

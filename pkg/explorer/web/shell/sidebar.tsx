@@ -8,18 +8,8 @@ import { Hidden, Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { TokenForm } from '../parts/token-form.tsx'
 import type { ExplorerPage } from '../routes.ts'
-import {
-  accessHref,
-  conflictsHref,
-  conflictsUrl,
-  depotsHref,
-  heldBackHref,
-  heldBackUrl,
-  publishHref,
-  resourcesHref,
-  statsHref,
-} from '../url/pages.ts'
-import { readChoice } from './choices.ts'
+import { accessHref, conflictsUrl, heldBackUrl } from '../url/pages.ts'
+import { conflicts, heldBack, homeHref, type NavPlace, places } from './places.ts'
 import { loginHref, signOut } from './session.ts'
 import { chooseTheme, chosenTheme } from './theme.ts'
 
@@ -28,10 +18,6 @@ const themes = [
   { value: 'light', words: 'Light', icon: 'sun' },
   { value: 'dark', words: 'Dark', icon: 'moon' },
 ] as const
-
-/** URL of the registry in the view that was chosen last. */
-export const homeHref = (): string =>
-  resourcesHref(readChoice('view') === 'cards' ? { view: 'cards' } : {})
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform)
 
@@ -46,18 +32,6 @@ export function Sidebar({ page, path, onFind }: Props) {
   useEffect(() => {
     if (side.current?.matches(':popover-open')) side.current.hidePopover()
   }, [path])
-  const links = [
-    {
-      href: homeHref(),
-      words: 'Registry',
-      icon: 'registry',
-      pages: ['resources', 'resource', 'compare', 'docs'],
-    },
-    { href: depotsHref(), words: 'Depots', icon: 'depot', pages: ['depots'] },
-    { href: publishHref(), words: 'Publish', icon: 'publish', pages: ['publish'] },
-    { href: statsHref(), words: 'Stats', icon: 'stats', pages: ['stats'] },
-    { href: accessHref(), words: 'Access', icon: 'key', pages: ['access'] },
-  ]
   return (
     <>
       <header class="topbar">
@@ -73,13 +47,8 @@ export function Sidebar({ page, path, onFind }: Props) {
           <kbd>{isApple ? '⌘ K' : 'Ctrl K'}</kbd>
         </button>
         <ul class="nav">
-          {links.map(({ href, words, icon, pages }) => (
-            <li key={words}>
-              <a href={href} title={words} aria-current={pages.includes(page) ? 'page' : undefined}>
-                <Icon name={icon} />
-                <span class="txt">{words}</span>
-              </a>
-            </li>
+          {places().map((place) => (
+            <NavItem key={place.words} place={place} page={page} />
           ))}
         </ul>
         <NeedsALook page={page} />
@@ -95,42 +64,36 @@ export function Sidebar({ page, path, onFind }: Props) {
 
 /** Links to what is wrong with the registry, for those who may see it. Draws nothing while nothing is. */
 function NeedsALook({ page }: Pick<Props, 'page'>) {
-  const links = [
-    {
-      words: 'Held back',
-      name: 'held-back',
-      icon: 'hold',
-      href: heldBackHref(),
-      count: useQuery<HeldBackList>(heldBackUrl()).data?.totalCount ?? 0,
-    },
-    {
-      words: 'Conflicts',
-      name: 'conflicts',
-      icon: 'clash',
-      href: conflictsHref(),
-      count: useQuery<ConflictList>(conflictsUrl()).data?.totalCount ?? 0,
-    },
-  ].filter(({ count }) => count > 0)
-  if (links.length === 0) return null
+  const held = useQuery<HeldBackList>(heldBackUrl()).data?.totalCount ?? 0
+  const unserved = useQuery<ConflictList>(conflictsUrl()).data?.totalCount ?? 0
+  if (held === 0 && unserved === 0) return null
   return (
     <div class="look">
       <p class="txt" id="look">
         Needs a look
       </p>
       <ul class="nav" aria-labelledby="look">
-        {links.map(({ words, name, icon, href, count }) => (
-          <li key={name}>
-            <a href={href} title={words} aria-current={page === name ? 'page' : undefined}>
-              <Icon name={icon} />
-              <span class="txt">{words}</span>
-              <span class="count txt">{number(count)}</span>
-            </a>
-          </li>
-        ))}
+        {held > 0 && <NavItem place={heldBack} page={page} count={held} />}
+        {unserved > 0 && <NavItem place={conflicts} page={page} count={unserved} />}
       </ul>
     </div>
   )
 }
+
+interface ItemProps extends Pick<Props, 'page'> {
+  readonly place: NavPlace
+  readonly count?: number
+}
+
+const NavItem = ({ place: { href, words, icon, pages }, page, count }: ItemProps) => (
+  <li>
+    <a href={href} title={words} aria-current={pages.includes(page) ? 'page' : undefined}>
+      <Icon name={icon} />
+      <span class="txt">{words}</span>
+      {count !== undefined && <span class="count txt">{number(count)}</span>}
+    </a>
+  </li>
+)
 
 const Brand = () => (
   <a class="brand" href={homeHref()}>

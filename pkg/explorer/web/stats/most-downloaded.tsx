@@ -2,8 +2,9 @@ import type { BrowseStats } from '../api/records.ts'
 import { AddressLink } from '../parts/address.tsx'
 import { number } from '../parts/format.ts'
 import { Hidden } from '../parts/icon.tsx'
+import { Void } from '../parts/message.tsx'
 import { Section } from '../parts/section.tsx'
-import { Cell, RowHead, Table } from '../parts/table.tsx'
+import { Cell, CodeCell, RowHead, Table } from '../parts/table.tsx'
 import { ThinBar } from '../parts/thin-bar.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { resourceHref } from '../url/pages.ts'
@@ -15,21 +16,20 @@ export function MostDownloaded({ rows }: { readonly rows: Rows }) {
   return (
     <Section id="top" words="Most downloaded" about="top 10 versions">
       {rows.length === 0 ? (
-        <div class="void">
-          <h3>No downloads yet.</h3>
+        <Void words="No downloads yet.">
           <p>They are counted when Terraform or OpenTofu installs from this registry.</p>
-        </div>
+        </Void>
       ) : (
         <Table
           label="Most downloaded"
           look="stack flow"
           heads={[
             { words: '#', class: 'num only-wide' },
-            { words: 'Name' },
-            { words: 'Version' },
+            'Name',
+            'Version',
             { words: 'Downloads', class: 'num' },
             { words: <Hidden>Share of the first</Hidden>, class: 'only-wide' },
-            { words: 'Last download' },
+            'Last download',
           ]}
         >
           {rows.map((row, at) => (
@@ -38,9 +38,7 @@ export function MostDownloaded({ rows }: { readonly rows: Rows }) {
               <RowHead class="full">
                 <AddressLink of={row} version={row.version} />
               </RowHead>
-              <Cell label="Version" class="short">
-                <code>{row.version}</code>
-              </Cell>
+              <CodeCell label="Version" class="short" text={row.version} />
               <Cell label="Downloads" class="num">
                 <a
                   href={`${resourceHref(row, { version: row.version, tab: row.kind === 'module' ? 'versions' : '' })}#downloads`}

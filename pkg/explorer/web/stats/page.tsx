@@ -24,12 +24,15 @@ import { MostDownloaded } from './most-downloaded.tsx'
 /** Totals of everything that the caller may see. */
 export function StatsPage({ search }: { readonly search: URLSearchParams }) {
   const { namespace } = parse(statsParams, search)
-  const stats = useQuery<BrowseStats>(statsUrl(namespace))
+  const stats = useQuery<BrowseStats>(statsUrl({ namespace }))
   return (
     <>
       <PageHead title="Stats">
         <span class="end">
-          <NamespacePick value={namespace} onChoose={(name) => navigate(statsHref(name))} />
+          <NamespacePick
+            value={namespace}
+            onChoose={(name) => navigate(statsHref({ namespace: name }))}
+          />
         </span>
       </PageHead>
       <Region query={stats} what="The statistics" skeleton={<Skeleton />} resetHref={statsHref()}>
@@ -39,64 +42,41 @@ export function StatsPage({ search }: { readonly search: URLSearchParams }) {
   )
 }
 
+const byVersion = { sort_by: 'latestVersion', sort_dir: 'desc' } as const
+
 interface Props {
   readonly stats: BrowseStats
   readonly namespace: string
 }
 
 function Numbers({ stats, namespace }: Props) {
-  const { syncHealth: sync } = stats
-  const listed = (values: Partial<ResourcesValues>): string =>
+  const listed: PartProps['listed'] = (values) =>
     resourcesHref({ ...values, namespace: namespace === '' ? [] : [namespace] })
-  const byVersion = listed({ sort_by: 'latestVersion', sort_dir: 'desc' })
-  const versions = sync.syncedVersions + sync.unsyncedVersions + sync.failedVersions
+  const byDownloads = { sort_by: 'totalDownloads', sort_dir: 'desc' } as const
+  const figures = [
+    ['Modules', stats.totalModules, listed({ kind: 'module' })],
+    ['Providers', stats.totalProviders, listed({ kind: 'provider' })],
+    ['Versions', stats.totalVersions, listed(byVersion)],
+    ['Storage', stats.totalStorageBytes, listed({})],
+    ['Downloads', stats.totalDownloads, listed(byDownloads)],
+  ] as const
   return (
     <>
       <div class="figures">
-        <Figure words="Modules" href={listed({ kind: 'module' })}>
-          {number(stats.totalModules)}
-        </Figure>
-        <Figure words="Providers" href={listed({ kind: 'provider' })}>
-          {number(stats.totalProviders)}
-        </Figure>
-        <Figure words="Versions" href={byVersion}>
-          {number(stats.totalVersions)}
-        </Figure>
-        <Figure words="Storage" title={plural(stats.totalStorageBytes, 'byte')} href={listed({})}>
-          {bytes(stats.totalStorageBytes)}
-        </Figure>
-        <Figure words="Downloads" href={listed({ sort_by: 'totalDownloads', sort_dir: 'desc' })}>
-          {number(stats.totalDownloads)}
-        </Figure>
+        {figures.map(([words, count, href]) => (
+          <a
+            key={words}
+            href={href}
+            title={words === 'Storage' ? plural(count, 'byte') : undefined}
+          >
+            <span class="l">{words}</span>
+            <b>{words === 'Storage' ? bytes(count) : number(count)}</b>
+          </a>
+        ))}
       </div>
       <div class="two">
         <div>
-          <section class="sec" aria-labelledby="sync">
-            <header>
-              <h2 id="sync">Sync health</h2>
-              <a class="quiet" href={byVersion}>
-                {plural(versions, 'version')}
-              </a>
-            </header>
-            <SyncBar sync={sync} />
-            <div class="legend">
-              <a href={listed({ synced: 'true' })}>
-                <i class="key ok" />
-                {number(sync.syncedVersions)} synced{' '}
-                <span>{percent(sync.syncedVersions, versions)}</span>
-              </a>
-              <a href={listed({ synced: 'false' })}>
-                <i class="key wait" />
-                {number(sync.unsyncedVersions)} not synced{' '}
-                <span>{percent(sync.unsyncedVersions, versions)}</span>
-              </a>
-              <a href={listed({ sort_by: 'synced' })}>
-                <i class="key fail" />
-                {number(sync.failedVersions)} failed{' '}
-                <span>{percent(sync.failedVersions, versions)}</span>
-              </a>
-            </div>
-          </section>
+          <SyncHealth stats={stats} listed={listed} />
           <Posture stats={stats} listed={listed} />
         </div>
         <Backends stats={stats} href={listed({})} />
@@ -106,33 +86,46 @@ function Numbers({ stats, namespace }: Props) {
   )
 }
 
-interface FigureProps {
-  readonly words: string
-  readonly href: string
-  readonly title?: string
-  readonly children: preact.ComponentChildren
+interface PartProps extends Pick<Props, 'stats'> {
+  /** URL of the list of resources with these filters. */
+  readonly listed: (values: Partial<ResourcesValues>) => string
 }
 
-const Figure = ({ words, href, title, children }: FigureProps) => (
-  <a href={href} title={title}>
-    <span class="l">{words}</span>
-    <b>{children}</b>
-  </a>
-)
-
-function Posture(props: {
-  readonly stats: BrowseStats
-  readonly listed: (values: Partial<ResourcesValues>) => string
-}) {
-  const posture = props.stats.securityPosture
+function SyncHealth({ stats: { syncHealth: sync }, listed }: PartProps) {
+  const versions = sync.syncedVersions + sync.unsyncedVersions + sync.failedVersions
+  const parts = [
+    ['ok', sync.syncedVersions, 'synced', listed({ synced: 'true' })],
+    ['wait', sync.unsyncedVersions, 'not synced', listed({ synced: 'false' })],
+    ['fail', sync.failedVersions, 'failed', listed({ sort_by: 'synced' })],
+  ] as const
+  const about = (
+    <a class="quiet" href={listed(byVersion)}>
+      {plural(versions, 'version')}
+    </a>
+  )
   return (
-    <section class="sec" aria-labelledby="posture">
-      <header>
-        <h2 id="posture">Security posture</h2>
-        <a class="quiet" href={props.listed({ severity: 'LOW' })}>
-          {plural(posture.totalAffectedResources, 'resource')} affected
-        </a>
-      </header>
+    <Section id="sync" words="Sync health" about={about}>
+      <SyncBar sync={sync} />
+      <div class="legend">
+        {parts.map(([tone, count, words, href]) => (
+          <a key={tone} href={href}>
+            <i class={`key ${tone}`} />
+            {number(count)} {words} <span>{percent(count, versions)}</span>
+          </a>
+        ))}
+      </div>
+    </Section>
+  )
+}
+
+function Posture({ stats: { securityPosture: posture }, listed }: PartProps) {
+  const about = (
+    <a class="quiet" href={listed({ severity: 'LOW' })}>
+      {plural(posture.totalAffectedResources, 'resource')} affected
+    </a>
+  )
+  return (
+    <Section id="posture" words="Security posture" about={about}>
       <div class="posture">
         {ranks.map(({ key, tone }) => {
           const severity = severities.find((it) => it === key.toUpperCase())
@@ -140,7 +133,7 @@ function Posture(props: {
             <a
               key={key}
               class={posture[key] === 0 ? 'none' : tone}
-              href={props.listed(
+              href={listed(
                 severity === undefined ? { sort_by: 'severity', sort_dir: 'desc' } : { severity },
               )}
             >
@@ -149,7 +142,7 @@ function Posture(props: {
           )
         })}
       </div>
-    </section>
+    </Section>
   )
 }
 

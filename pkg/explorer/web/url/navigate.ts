@@ -29,6 +29,9 @@ export function navigate(href: string, how: 'push' | 'replace' = 'push'): void {
   update()
 }
 
+/** Changes parameters of the page's URL. */
+export type UrlChange<V> = (changed: Partial<V>, how?: 'push' | 'replace') => void
+
 export const currentUrl = (): URL => current
 
 /** The current URL; redraws when it changes. */

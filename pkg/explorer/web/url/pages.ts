@@ -1,5 +1,5 @@
 import { reasons } from '../parts/reasons.ts'
-import { count, oneOf, print, rows, text, texts, type Values } from './search-params.ts'
+import { count, oneOf, print, rows, type Shape, text, texts, type Values } from './search-params.ts'
 
 /* The parameters of every page, in the order of the URL. Names are those of the API, if it has them. */
 
@@ -185,26 +185,16 @@ export const pagesUrl = (address: PageAddress, version: string, place?: DocsPlac
 export const comparisonUrl = (address: PageAddress, range: VersionRange): string =>
   `${resourceUrl(address)}/compare${print({ from: text, to: text }, range)}`
 
-const versionFilters = {
-  by: text,
-  page: count(1),
-  page_size: rows(20),
-  q: text,
-  synced: text,
-  os: text,
-  arch: text,
-}
+const paged = { page: count(1), page_size: rows(20) }
+const versionFilters = { by: text, ...paged, q: text, synced: text, os: text, arch: text }
 export function versionsUrl(address: PageAddress, values: ResourceValues): string {
   const { v_page: page, v_page_size: page_size, v_q: q, v_synced: synced, v_os, v_arch } = values
   const filters = { by: 'version', page, page_size, q, synced, os: v_os, arch: v_arch }
   return `${resourceUrl(address)}/versions${print(versionFilters, filters)}`
 }
 
-const consumerFilters = { q: text, version: text, state: text, page: count(1), page_size: rows(20) }
-export function consumersUrl(
-  address: PageAddress,
-  values: Pick<ResourceValues, 'u_q' | 'u_version' | 'u_state' | 'u_page' | 'u_page_size'>,
-): string {
+const consumerFilters = { q: text, version: text, state: text, ...paged }
+export function consumersUrl(address: PageAddress, values: Partial<ResourceValues>): string {
   const { u_q: q, u_version: version, u_state: state, u_page: page, u_page_size } = values
   const filters = { q, version, state, page, page_size: u_page_size }
   return `${resourceUrl(address)}/consumers${print(consumerFilters, filters)}`
@@ -214,16 +204,23 @@ export function consumersUrl(
 export const findingsUrl = (address: PageAddress, version = ''): string =>
   `${resourceUrl(address)}/scan-findings${print({ version: text, binaryVersion: text, shared: text }, { version, binaryVersion: version, shared: 'true' })}`
 
-export const graphUrl = (namespace: string): string =>
-  `${api}/depots/graph${print(statsParams, { namespace })}`
-export const statsUrl = (namespace: string): string =>
-  `${api}/stats${print(statsParams, { namespace })}`
-export const conflictsUrl = (values: Partial<ConflictsValues> = {}): string =>
-  `${api}/conflicts${print(conflictsParams, values)}`
+/** URLs of a path, with parameters of this shape. */
+const urlsOf =
+  <S extends Shape>(path: string, shape: S) =>
+  (values: Partial<Values<S>> = {}): string =>
+    path + print(shape, values)
+
+export const graphUrl = urlsOf(`${api}/depots/graph`, statsParams)
+export const statsUrl = urlsOf(`${api}/stats`, statsParams)
+export const conflictsUrl = urlsOf(`${api}/conflicts`, conflictsParams)
+export const heldBackUrl = urlsOf(`${api}/held-back`, heldBackParams)
 export const searchUrl = (q: string): string => `${api}/search?q=${encodeURIComponent(q)}&limit=8`
 /** The feed of news, at the address that feed readers need. */
-export const feedHref = (of: Partial<Omit<PageAddress, 'folder'>> = {}): string =>
-  `/depot/ui/v1/feed.atom${print({ namespace: text, kind: text, name: text }, of)}`
+export const feedHref = urlsOf('/depot/ui/v1/feed.atom', {
+  namespace: text,
+  kind: text,
+  name: text,
+})
 export const namespacesUrl = `${api}/namespaces`
 export const whoAmIUrl = `${api}/whoami`
 export const publishRightsUrl = `${api}/publish-rights`
@@ -263,18 +260,10 @@ export const docsHref = (
   values: Partial<DocsValues> = {},
 ): string => `${resourcePath(address)}/docs${pathOf(place)}${print(docsParams, values)}`
 
-export const resourcesHref = (values: Partial<ResourcesValues> = {}): string =>
-  `/${print(resourcesParams, values)}`
-export const depotsHref = (values: Partial<DepotsValues> = {}): string =>
-  `/depots${print(depotsParams, values)}`
-export const heldBackUrl = (values: Partial<HeldBackValues> = {}): string =>
-  `${api}/held-back${print(heldBackParams, values)}`
-export const heldBackHref = (values: Partial<HeldBackValues> = {}): string =>
-  `/held-back${print(heldBackParams, values)}`
-
-export const publishHref = (values: Partial<PublishValues> = {}): string =>
-  `/publish${print(publishParams, values)}`
-export const conflictsHref = (values: Partial<ConflictsValues> = {}): string =>
-  `/conflicts${print(conflictsParams, values)}`
-export const statsHref = (namespace = ''): string => `/stats${print(statsParams, { namespace })}`
-export const accessHref = (resource = ''): string => `/access${print(accessParams, { resource })}`
+export const resourcesHref = urlsOf('/', resourcesParams)
+export const depotsHref = urlsOf('/depots', depotsParams)
+export const heldBackHref = urlsOf('/held-back', heldBackParams)
+export const publishHref = urlsOf('/publish', publishParams)
+export const conflictsHref = urlsOf('/conflicts', conflictsParams)
+export const statsHref = urlsOf('/stats', statsParams)
+export const accessHref = urlsOf('/access', accessParams)

@@ -8,7 +8,6 @@ export interface Param<T> {
   readonly fallback: T
   /** Undefined for invalid values. */
   parse(values: readonly string[]): T | undefined
-  print(value: T): readonly string[]
 }
 
 export type Shape = Readonly<Record<string, Param<unknown>>>
@@ -18,23 +17,29 @@ export type Values<S extends Shape> = {
 
 const longest = 253
 
+/** Undefined for text that is badly encoded. */
+export function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 export const text: Param<string> = {
   fallback: '',
   parse: ([value]) => value?.slice(0, longest),
-  print: (value) => [value],
 }
 
 export const texts: Param<readonly string[]> = {
   fallback: [],
   parse: (values) => [...new Set(values.filter((it) => it !== '' && it.length <= longest))],
-  print: (values) => values,
 }
 
 /** One of several words. */
 export const oneOf = <const T extends string>(words: readonly T[], fallback: T): Param<T> => ({
   fallback,
   parse: ([value]) => words.find((word) => word === value),
-  print: (value) => [value],
 })
 
 const largest = 999_999
@@ -45,13 +50,11 @@ export const count = (fallback: number): Param<number> => ({
     const number = /^\d{1,9}$/.test(value) ? Number(value) : 0
     return number >= 1 && number <= largest ? number : undefined
   },
-  print: (value) => [String(value)],
 })
 
 export const rows = (fallback: number): Param<number> => ({
   fallback,
   parse: ([value]) => pageSizes.find((size) => String(size) === value),
-  print: (value) => [String(value)],
 })
 
 export const pageSizes = [10, 20, 50, 100] as const
@@ -66,14 +69,15 @@ export function parse<S extends Shape>(shape: S, search: URLSearchParams): Value
 }
 
 /** @returns the query with its question mark; empty if every value is the default */
-export function print<S extends Shape>(shape: S, values: Partial<Values<S>>): string {
+export function print<S extends Shape>(
+  shape: S,
+  values: { readonly [K in keyof S]?: Values<S>[K] | undefined },
+): string {
   const search = new URLSearchParams()
   for (const [name, param] of Object.entries(shape)) {
-    const value = values[name] ?? param.fallback
-    const fallback = param.print(param.fallback).join('\n')
-    const printed = param.print(value)
-    if (printed.join('\n') === fallback) continue
-    for (const it of printed) search.append(name, it)
+    const value = [values[name] ?? param.fallback].flat()
+    if (value.join('\n') === [param.fallback].flat().join('\n')) continue
+    for (const it of value) search.append(name, String(it))
   }
   const query = search.toString()
   return query === '' ? '' : `?${query}`

@@ -1,9 +1,9 @@
+import { Void } from '../../parts/message.tsx'
 import { Section } from '../../parts/section.tsx'
-import { Cell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, CodeCell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
 import { resourceHref } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
 import { countsOf, localFolder, noneOf } from './inputs.ts'
-import { Empty } from './section.tsx'
 
 /** Versions of the CLI, providers and modules that a module needs. */
 export function Dependencies({ address, docs, values: { version } }: TabProps) {
@@ -16,7 +16,7 @@ export function Dependencies({ address, docs, values: { version } }: TabProps) {
           Terraform or OpenTofu <code>{requiredVersion}</code>
         </p>
       )}
-      {count === 0 && <Empty>{noneOf('providers or modules', docs)}</Empty>}
+      {count === 0 && <Void words={noneOf('providers or modules', docs)} />}
       <Needs label="Providers" items={providers} />
       <Needs
         label="Modules"
@@ -41,11 +41,10 @@ interface Need {
 
 function Needs({ label, items }: { readonly label: string; readonly items: readonly Need[] }) {
   if (items.length === 0) return null
-  const heads = ['Name', 'Source', 'Version'].map((words) => ({ words }))
   return (
     <>
       <h3 class="h3">{label}</h3>
-      <Table label={label} look="stack docs" heads={heads}>
+      <Table label={label} look="stack docs" heads={['Name', 'Source', 'Version']}>
         {items.map(({ name, source, version, aliases = [], href }) => (
           <tr key={name} role="row">
             <RowHead class="full">
@@ -67,9 +66,7 @@ function Needs({ label, items }: { readonly label: string; readonly items: reado
                 </a>
               )}
             </Cell>
-            <Cell class="full" label="Version">
-              <CodeOrNone text={version} />
-            </Cell>
+            <CodeCell class="full" label="Version" text={version} />
           </tr>
         ))}
       </Table>

@@ -3,7 +3,7 @@ import type { VersionDocs } from '../../api/records.ts'
 import type { Query } from '../../api/use-query.ts'
 import { ErrorCard } from '../../parts/error-card.tsx'
 import { number, sentence } from '../../parts/format.ts'
-import { Icon } from '../../parts/icon.tsx'
+import { Note } from '../../parts/message.tsx'
 import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import {
@@ -97,10 +97,9 @@ export function DocsTabs(props: Props) {
 /** Says why there is no documentation, though there should be. */
 export const Missing = ({ query: { error, refetch } }: Pick<Props, 'query'>) =>
   error?.status === 404 ? (
-    <div class="note warn" role="alert">
-      <Icon name="warn" />
-      <p>{sentence(error.message)}</p>
-    </div>
+    <Note tone="warn" icon="warn" role="alert">
+      {sentence(error.message)}
+    </Note>
   ) : (
     error && <ErrorCard error={error} what="The documentation" refetch={refetch} />
   )
@@ -125,18 +124,15 @@ export function Problem({ docs }: { readonly docs: VersionDocs }) {
   if (error === undefined) return <LeftOut docs={docs} />
   const place = placeOf(error)
   return (
-    <div class="note warn" role="status">
-      <Icon name="warn" />
-      <p>
-        {place !== '' && (
-          <>
-            <code>{place}</code>:{' '}
-          </>
-        )}
-        {sentence(error.message)} The lists of {docs.version} may be incomplete. It can be installed
-        nevertheless.
-      </p>
-    </div>
+    <Note tone="warn" icon="warn">
+      {place !== '' && (
+        <>
+          <code>{place}</code>:{' '}
+        </>
+      )}
+      {sentence(error.message)} The lists of {docs.version} may be incomplete. It can be installed
+      nevertheless.
+    </Note>
   )
 }
 
@@ -153,11 +149,8 @@ function LeftOut({ docs: { leftOut, version } }: { readonly docs: VersionDocs })
   if (leftOut === undefined) return null
   const parts = new Intl.ListFormat('en').format(leftOut.map((part) => partNames[part]))
   return (
-    <div class="note" role="status">
-      <Icon name="warn" />
-      <p>
-        The documentation of {version} is too large, so Depot left out {parts}.
-      </p>
-    </div>
+    <Note icon="warn">
+      The documentation of {version} is too large, so Depot left out {parts}.
+    </Note>
   )
 }

@@ -1,5 +1,6 @@
 import type { VersionDocs } from '../../api/records.ts'
 import type { Query } from '../../api/use-query.ts'
+import { Void } from '../../parts/message.tsx'
 import { Region } from '../../parts/region.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { type Folder, resourceHref } from '../../url/pages.ts'
@@ -71,18 +72,16 @@ function Content(props: Props & { readonly docs: VersionDocs }) {
 }
 
 function Missing({ address, folder, values, version, detail }: Props) {
+  const shown = version.shown ?? detail.name
   const kind = folder.tab === 'submodules' ? 'submodule' : 'example'
   return (
-    <div class="void">
-      <h2 class="h3">
-        {version.shown ?? detail.name} has no {kind} {folder.name}.
-      </h2>
+    <Void words={`${shown} has no ${kind} ${folder.name}.`} isPage>
       <p>
         <a href={listHref(address, folder, values.version)}>
-          All {folder.tab} of {version.shown ?? detail.name}
+          All {folder.tab} of {shown}
         </a>
       </p>
-    </div>
+    </Void>
   )
 }
 

@@ -1,14 +1,13 @@
-import { number } from '../../parts/format.ts'
+import { Void } from '../../parts/message.tsx'
 import { Section } from '../../parts/section.tsx'
-import { Cell, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, NumberCell, RowHead, Table } from '../../parts/table.tsx'
 import { type FolderTab, resourceHref } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
 import { folderName, placeOf, tabNames } from './inputs.ts'
-import { Empty } from './section.tsx'
 
 const heads = [
-  { words: 'Path' },
-  { words: 'What it does' },
+  'Path',
+  'What it does',
   ...['Inputs', 'Outputs', 'Resources'].map((words) => ({ words, class: 'num' })),
 ]
 
@@ -21,7 +20,7 @@ function Folders({ address, docs, values, tab }: TabProps & { readonly tab: Fold
   return (
     <Section id={tab} words={tabNames[tab]} count={folders.length}>
       {folders.length === 0 ? (
-        <Empty>No {tab}.</Empty>
+        <Void words={`No ${tab}.`} />
       ) : (
         <Table label={tabNames[tab]} look="stack docs" heads={heads}>
           {folders.map((folder) => (
@@ -47,15 +46,9 @@ function Folders({ address, docs, values, tab }: TabProps & { readonly tab: Fold
                   </p>
                 )}
               </Cell>
-              <Cell class="num" label="Inputs">
-                {number(folder.inputs.length)}
-              </Cell>
-              <Cell class="num" label="Outputs">
-                {number(folder.outputs.length)}
-              </Cell>
-              <Cell class="num" label="Resources">
-                {number(folder.resources.length)}
-              </Cell>
+              <NumberCell label="Inputs" value={folder.inputs.length} />
+              <NumberCell label="Outputs" value={folder.outputs.length} />
+              <NumberCell label="Resources" value={folder.resources.length} />
             </tr>
           ))}
         </Table>

@@ -7,89 +7,81 @@ import { number } from '../../parts/format.ts'
 import { hclTokens } from '../../parts/hcl.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Pick } from '../../parts/pick.tsx'
-import { Section } from '../../parts/section.tsx'
-import { Cell, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, RowHead } from '../../parts/table.tsx'
 import type { InputGroup } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
-import {
-  groupsOf,
-  hasFilter,
-  inputGroups,
-  listedInputs,
-  noneOf,
-  requiredOf,
-  settableInputs,
-} from './inputs.ts'
-import { Description, Empty, Marks, Name, Tools, useRows, WithCode } from './section.tsx'
+import { groupsOf, inputGroups, listedInputs, requiredOf, settableInputs } from './inputs.ts'
+import { Description, DocsList, Marks, Name, WithCode } from './section.tsx'
 import { Type } from './type.tsx'
 
-const heads = ['Name', 'Type', 'Default', 'Description'].map((words) => ({ words }))
+const heads = ['Name', 'Type', 'Default', 'Description']
 
 export function Inputs({ docs, values, change }: TabProps) {
   const { inputs } = docs.root
   const listed = listedInputs(inputs, values)
-  const required = requiredOf(docs)
   const hash = useHash()
-  const { rows, more } = useRows(listed, ({ name }) => isTargetOf(hash, name))
   const counts = new Map(groupsOf(listed).map(([words, group]) => [words, group.length]))
   return (
-    <Section id="inputs" words="Inputs" count={listed.length}>
-      {inputs.length > 0 && (
-        <Tools
-          filter={
-            hasFilter(inputs)
-              ? { label: 'Filter inputs', placeholder: 'Filter by name, type or description' }
-              : undefined
-          }
-          value={values.i_q}
-          onSearch={(it) => change({ i_q: it }, 'replace')}
-          pick={
-            <Pick
-              label="Which inputs"
-              value={values.i_group}
-              options={inputGroups(inputs)}
-              onChoose={(it) => change({ i_group: it as InputGroup }, 'replace')}
-            />
-          }
-        >
-          {required.length > 0 && (
-            <CopyButton
-              text={() => argumentsBlock(required)}
-              what="required inputs as HCL"
-              look="words"
-            />
-          )}
-          <CopyButton
-            text={() => argumentsBlock(settableInputs(inputs))}
-            what="all inputs as HCL"
-            look="words"
-          />
-        </Tools>
-      )}
-      {listed.length === 0 ? (
-        <Empty>
-          {inputs.length === 0 ? noneOf('inputs', docs) : 'No inputs match the filter.'}
-        </Empty>
-      ) : (
-        <Table label="Inputs" look="stack docs inputs" heads={heads}>
-          {groupsOf(rows).map(([words, group]) => (
-            <Fragment key={words}>
-              <tr role="row" class="grp">
-                <th role="rowheader" scope="rowgroup" colSpan={heads.length}>
-                  {words} <span class="quiet num">{number(counts.get(words) ?? 0)}</span>
-                </th>
-              </tr>
-              {group.map((input) => (
-                <Row key={input.name} input={input} hash={hash} />
-              ))}
-            </Fragment>
-          ))}
-        </Table>
-      )}
-      {more}
-    </Section>
+    <DocsList
+      id="inputs"
+      docs={docs}
+      all={inputs}
+      listed={listed}
+      by="name, type or description"
+      filter={values.i_q}
+      onFilter={(it) => change({ i_q: it }, 'replace')}
+      pick={
+        <Pick
+          label="Which inputs"
+          value={values.i_group}
+          options={inputGroups(inputs)}
+          onChoose={(it) => change({ i_group: it as InputGroup }, 'replace')}
+        />
+      }
+      copies={<Copies inputs={inputs} required={requiredOf(docs)} />}
+      look="inputs"
+      heads={heads}
+      isTarget={({ name }) => isTargetOf(hash, name)}
+    >
+      {(rows) =>
+        groupsOf(rows).map(([words, group]) => (
+          <Fragment key={words}>
+            <tr role="row" class="grp">
+              <th role="rowheader" scope="rowgroup" colSpan={heads.length}>
+                {words} <span class="quiet num">{number(counts.get(words) ?? 0)}</span>
+              </th>
+            </tr>
+            {group.map((input) => (
+              <Row key={input.name} input={input} hash={hash} />
+            ))}
+          </Fragment>
+        ))
+      }
+    </DocsList>
   )
 }
+
+interface CopiesProps {
+  readonly inputs: readonly ModuleInput[]
+  readonly required: readonly ModuleInput[]
+}
+
+const Copies = ({ inputs, required }: CopiesProps) => (
+  <>
+    {required.length > 0 && (
+      <CopyButton
+        text={() => argumentsBlock(required)}
+        what="required inputs as HCL"
+        look="words"
+      />
+    )}
+    <CopyButton
+      text={() => argumentsBlock(settableInputs(inputs))}
+      what="all inputs as HCL"
+      look="words"
+    />
+  </>
+)
 
 const isTargetOf = (hash: string, name: string): boolean =>
   hash === `#${encodeURIComponent(`input-${name}`)}`

@@ -1,35 +1,78 @@
 import { useState } from 'preact/hooks'
+import type { VersionDocs } from '../../api/records.ts'
 import { number } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
+import { Void } from '../../parts/message.tsx'
+import { StateMark } from '../../parts/reason-mark.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
+import { Section } from '../../parts/section.tsx'
+import { Table } from '../../parts/table.tsx'
+import { hasFilter, noneOf, tabNames } from './inputs.ts'
 
-/** A row above a table: a filter, unless the table is short, and what else there is to do with it. */
-export const Tools = (props: {
-  readonly filter: { readonly label: string; readonly placeholder: string } | undefined
-  readonly value: string
-  readonly onSearch: (text: string) => void
+interface ListProps<T> {
+  readonly id: 'inputs' | 'outputs' | 'resources'
+  readonly docs: VersionDocs
+  /** Everything, and what the filter leaves. */
+  readonly all: readonly T[]
+  readonly listed: readonly T[]
+  /** Fields that the filter looks at, in words. */
+  readonly by: string
+  readonly filter: string
+  readonly onFilter: (text: string) => void
+  /** Another filter. */
   readonly pick?: preact.ComponentChildren
-  readonly children?: preact.ComponentChildren
-}) => (
-  <>
-    <div class="filters">
-      {props.filter !== undefined && (
-        <search aria-label={props.filter.label}>
-          <SearchField {...props.filter} value={props.value} onSearch={props.onSearch} />
-          {props.pick}
-        </search>
+  /** Buttons that copy the list. */
+  readonly copies?: preact.ComponentChildren
+  readonly look?: string
+  readonly heads: readonly string[]
+  /** Whether the URL names an item. */
+  readonly isTarget?: (item: T) => boolean
+  readonly children: (rows: readonly T[]) => preact.ComponentChildren
+}
+
+/** A list of a module: its filter, unless it is short, what there is to copy, and its table. */
+export function DocsList<T>({ id, docs, all, listed, isTarget, ...props }: ListProps<T>) {
+  const { by, filter, onFilter, pick, copies, look = '', heads, children } = props
+  const { rows, more } = useRows(listed, isTarget)
+  const words = tabNames[id]
+  return (
+    <Section id={id} words={words} count={listed.length}>
+      {(hasFilter(all) || (copies !== undefined && all.length > 0)) && (
+        <>
+          <div class="filters">
+            {hasFilter(all) && (
+              <search aria-label={`Filter ${id}`}>
+                <SearchField
+                  label={`Filter ${id}`}
+                  placeholder={`Filter by ${by}`}
+                  value={filter}
+                  onSearch={onFilter}
+                />
+                {pick}
+              </search>
+            )}
+            {copies}
+          </div>
+          <div class="gap" />
+        </>
       )}
-      {props.children}
-    </div>
-    <div class="gap" />
-  </>
-)
+      {listed.length === 0 ? (
+        <Void words={all.length === 0 ? noneOf(id, docs) : `No ${id} match the filter.`} />
+      ) : (
+        <Table label={words} look={`stack docs ${look}`.trim()} heads={heads}>
+          {children(rows)}
+        </Table>
+      )}
+      {more}
+    </Section>
+  )
+}
 
 /** Thousands of rows would take a browser half a minute. */
 const rowsAtOnce = 300
 
 /** The first rows of a list with the one that the URL names, and a button for more. */
-export function useRows<T>(list: readonly T[], isTarget: (item: T) => boolean = () => false) {
+function useRows<T>(list: readonly T[], isTarget: (item: T) => boolean = () => false) {
   const [most, setMost] = useState(rowsAtOnce)
   const later = list.slice(most)
   const rows = [...list.slice(0, most), ...later.filter(isTarget)]
@@ -45,12 +88,6 @@ export function useRows<T>(list: readonly T[], isTarget: (item: T) => boolean = 
   )
   return { rows, more }
 }
-
-export const Empty = ({ children }: { readonly children: preact.ComponentChildren }) => (
-  <div class="void">
-    <h3>{children}</h3>
-  </div>
-)
 
 /** A name with a link to its row. */
 export const Name = ({ name, id }: { readonly name: string; readonly id: string }) => (
@@ -72,9 +109,7 @@ export function Marks({ words }: { readonly words: readonly (string | false)[] }
   return (
     <span class="marks">
       {said.map((it) => (
-        <span key={it} class={it === 'Deprecated' ? 'tag mark warn' : 'tag mark'}>
-          {it}
-        </span>
+        <StateMark key={it} state={it} />
       ))}
     </span>
   )

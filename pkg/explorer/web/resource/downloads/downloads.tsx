@@ -3,6 +3,7 @@ import type { ResourceDetail, VersionItem, VersionPage } from '../../api/records
 import { useQuery } from '../../api/use-query.ts'
 import { number, plural } from '../../parts/format.ts'
 import { Region } from '../../parts/region.tsx'
+import { Section } from '../../parts/section.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { ThinBar } from '../../parts/thin-bar.tsx'
 import { type PageAddress, resourceHref, resourceUrl } from '../../url/pages.ts'
@@ -22,16 +23,16 @@ export function DownloadsSection({ address, detail }: Props) {
   )
   if (!wanted) return null
   return (
-    <section class="sec" aria-labelledby="downloads">
-      <header>
-        <h2 id="downloads">Downloads</h2>
-        <span class="quiet">{plural(detail.totalDownloads, 'download')} in all</span>
-      </header>
+    <Section
+      id="downloads"
+      words="Downloads"
+      about={`${plural(detail.totalDownloads, 'download')} in all`}
+    >
       <History address={address} />
       <Region query={query} what="The downloads" skeleton={<Lines count={5} />}>
         {(data) => <Chart rows={data.items} address={address} total={data.totalCount} />}
       </Region>
-    </section>
+    </Section>
   )
 }
 

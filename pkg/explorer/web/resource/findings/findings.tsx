@@ -1,17 +1,20 @@
 import { useMemo } from 'preact/hooks'
 import type { Finding, ScanFindings } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { number, plural } from '../../parts/format.ts'
+import { plural } from '../../parts/format.ts'
 import { IconButton } from '../../parts/icon-button.tsx'
+import { Void } from '../../parts/message.tsx'
 import { NoMatchHere } from '../../parts/no-match.tsx'
 import { Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
-import { severityOptions } from '../../parts/severity-options.ts'
+import { Section } from '../../parts/section.tsx'
+import { severityOptions } from '../../parts/severity-counts.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { findingsUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
 import type { SectionProps } from '../section.ts'
+import { numberWords } from '../version-pick.tsx'
 import { countOf, filterFindings } from './count.ts'
 import { Matrix } from './matrix.tsx'
 import { FindingsTable } from './table.tsx'
@@ -21,55 +24,41 @@ import { Upgrades } from './upgrades.tsx'
 const source = 'source'
 
 /** Findings of the chosen version. */
-export function FindingsSection({ address, detail, version, values, change }: SectionProps) {
+export function FindingsSection(props: SectionProps) {
+  const { address, detail, version, change } = props
   const { shown = '' } = version
   const query = useQuery<ScanFindings>(findingsUrl(address, shown))
   const versions = useMemo(() => scannedVersions(query.data), [query.data])
-  const count = countOf(detail)
+  const end = (
+    <>
+      {versions.length > 1 && (
+        <Pick
+          label="Scanned version"
+          value={shown}
+          options={versions.map((it) => [it, numberWords(it, detail)] as const)}
+          tinted={false}
+          onChoose={(it) => change({ version: it === detail.latestVersion ? '' : it })}
+        />
+      )}
+      <IconButton
+        icon="refresh"
+        words="Refresh findings"
+        aria-busy={query.fetching}
+        onClick={query.refetch}
+      />
+    </>
+  )
   return (
-    <section class="sec" aria-labelledby="findings">
-      <header>
-        <h2 id="findings">Findings</h2>
-        <span class="quiet num">{count !== undefined && number(count)}</span>
-        <span class="end">
-          {versions.length > 1 && (
-            <Pick
-              label="Scanned version"
-              value={shown}
-              options={versions.map((it) => [
-                it,
-                it === detail.latestVersion ? `${it}, latest` : it,
-              ])}
-              tinted={false}
-              onChoose={(it) => change({ version: it === detail.latestVersion ? '' : it })}
-            />
-          )}
-          <IconButton
-            icon="refresh"
-            words="Refresh findings"
-            aria-busy={query.fetching}
-            onClick={query.refetch}
-          />
-        </span>
-      </header>
+    <Section id="findings" words="Findings" total={countOf(detail)} end={end}>
       <Region
         query={query}
         what="The findings"
         skeleton={<Lines count={6} />}
         resetHref={resourceHref(address)}
       >
-        {(data) => (
-          <Scans
-            data={data}
-            address={address}
-            detail={detail}
-            version={version}
-            values={values}
-            change={change}
-          />
-        )}
+        {(data) => <Scans {...props} data={data} />}
       </Region>
-    </section>
+    </Section>
   )
 }
 
@@ -80,7 +69,7 @@ function scannedVersions(data: ScanFindings | undefined): string[] {
   return [...new Set(all)].toSorted((a, b) => collator.compare(b, a))
 }
 
-interface ScansProps extends Omit<SectionProps, 'docs'> {
+interface ScansProps extends SectionProps {
   readonly data: ScanFindings
 }
 
@@ -89,13 +78,12 @@ function Scans({ data, address, detail, version, values, change }: ScansProps) {
   if (scans.length === 0) {
     const anyScan = scannedVersions(data).length > 0
     return (
-      <div class="void">
-        <h3>Not scanned</h3>
+      <Void words="Not scanned">
         <p>
           {anyScan ? `${version.shown} has not` : 'No version has'} been scanned yet, which is not
           the same as clean.
         </p>
-      </div>
+      </Void>
     )
   }
   const isProvider = detail.kind === 'provider'

@@ -1,7 +1,7 @@
 import type { Finding } from '../../api/records.ts'
 import { number } from '../../parts/format.ts'
 import { ranks } from '../../parts/severity-counts.tsx'
-import { Cell, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, NumberCell, RowHead, Table } from '../../parts/table.tsx'
 import { countsOf } from './count.ts'
 
 interface Props {
@@ -16,7 +16,7 @@ export const Matrix = ({ scans, chosen, hrefOf }: Props) => (
     label="Findings by platform"
     look="stack flow"
     heads={[
-      { words: 'Platform' },
+      'Platform',
       ...ranks.map(({ word }) => ({ words: word, class: 'num' })),
       { words: 'All', class: 'num' },
     ]}
@@ -37,9 +37,7 @@ export const Matrix = ({ scans, chosen, hrefOf }: Props) => (
               </span>
             </Cell>
           ))}
-          <Cell label="All" class="num">
-            {number(findings.length)}
-          </Cell>
+          <NumberCell label="All" value={findings.length} />
         </tr>
       )
     })}

@@ -3,7 +3,7 @@ import type { Finding } from '../../api/records.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { number, plural } from '../../parts/format.ts'
 import { SeverityWord } from '../../parts/severity-counts.tsx'
-import { Cell, CodeOrNone, type Head, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, CodeCell, RowHead, Table } from '../../parts/table.tsx'
 
 const first = 20
 /** Rows that each click adds. */
@@ -18,61 +18,35 @@ interface Props {
 }
 
 /** Columns that would be empty in every row are not drawn. */
+function columnsOf(findings: readonly Finding[]) {
+  const hasPkgName = findings.some(({ pkgName }) => pkgName !== '')
+  const hasInstalled = findings.some(({ installedVersion }) => installedVersion !== '')
+  const isPackage = hasInstalled || findings.some(({ fixedVersion }) => fixedVersion)
+  const heads = [
+    isPackage ? 'Id' : 'Rule',
+    'Severity',
+    ...(hasPkgName ? [isPackage ? 'Package' : 'Where'] : []),
+    ...(hasInstalled ? ['Installed'] : []),
+    ...(isPackage ? ['Fixed in'] : []),
+    'What',
+  ]
+  return { hasPkgName, hasInstalled, isPackage, heads }
+}
+
 export function FindingsTable({ findings, of, total }: Props) {
   const [most, setMost] = useState(first)
-  const has = {
-    pkgName: findings.some(({ pkgName }) => pkgName !== ''),
-    installed: findings.some(({ installedVersion }) => installedVersion !== ''),
-    fixed: findings.some(({ fixedVersion = '' }) => fixedVersion !== ''),
-  }
-  const isPackage = has.installed || has.fixed
-  const heads: Head[] = [
-    { words: isPackage ? 'Id' : 'Rule' },
-    { words: 'Severity' },
-    ...(has.pkgName ? [{ words: isPackage ? 'Package' : 'Where' }] : []),
-    ...(has.installed ? [{ words: 'Installed' }] : []),
-    ...(isPackage ? [{ words: 'Fixed in' }] : []),
-    { words: 'What' },
-  ]
+  const columns = columnsOf(findings)
   const shown = findings.slice(0, most)
   const left = findings.length - shown.length
   return (
     <>
-      <Table label={of === undefined ? 'Findings' : `Findings of ${of}`} heads={heads}>
+      <Table label={of === undefined ? 'Findings' : `Findings of ${of}`} heads={columns.heads}>
         {shown.map((finding, at) => (
-          <tr key={`${finding.vulnerabilityID} ${finding.pkgName} ${at}`} role="row">
-            <RowHead class="full">
-              <span class="finding-id">
-                <code>{finding.vulnerabilityID || 'no id'}</code>
-                {finding.vulnerabilityID !== '' && (
-                  <CopyButton text={finding.vulnerabilityID} what={finding.vulnerabilityID} />
-                )}
-              </span>
-            </RowHead>
-            <Cell>
-              <SeverityWord severity={finding.severity} />
-            </Cell>
-            {has.pkgName && (
-              <Cell class="full">
-                <code class="wrap">{finding.pkgName}</code>
-              </Cell>
-            )}
-            {has.installed && (
-              <Cell label="Installed">
-                <CodeOrNone text={finding.installedVersion} />
-              </Cell>
-            )}
-            {isPackage && (
-              <Cell label="Fixed in">
-                {(finding.fixedVersion ?? '') === '' ? (
-                  <span class="quiet">No fix yet</span>
-                ) : (
-                  <code>{finding.fixedVersion}</code>
-                )}
-              </Cell>
-            )}
-            <Cell class="full what">{finding.title}</Cell>
-          </tr>
+          <Row
+            key={`${finding.vulnerabilityID} ${finding.pkgName} ${at}`}
+            finding={finding}
+            columns={columns}
+          />
         ))}
       </Table>
       <div class="foot">
@@ -88,5 +62,39 @@ export function FindingsTable({ findings, of, total }: Props) {
         )}
       </div>
     </>
+  )
+}
+
+interface RowProps {
+  readonly finding: Finding
+  readonly columns: ReturnType<typeof columnsOf>
+}
+
+function Row({ finding, columns }: RowProps) {
+  const { vulnerabilityID: id, pkgName, installedVersion, fixedVersion, severity, title } = finding
+  return (
+    <tr role="row">
+      <RowHead class="full">
+        <span class="finding-id">
+          <code>{id || 'no id'}</code>
+          {id !== '' && <CopyButton text={id} what={id} />}
+        </span>
+      </RowHead>
+      <Cell>
+        <SeverityWord severity={severity} />
+      </Cell>
+      {columns.hasPkgName && (
+        <Cell class="full">
+          <code class="wrap">{pkgName}</code>
+        </Cell>
+      )}
+      {columns.hasInstalled && <CodeCell label="Installed" text={installedVersion} />}
+      {columns.isPackage && (
+        <Cell label="Fixed in">
+          {fixedVersion ? <code>{fixedVersion}</code> : <span class="quiet">No fix yet</span>}
+        </Cell>
+      )}
+      <Cell class="full what">{title}</Cell>
+    </tr>
   )
 }

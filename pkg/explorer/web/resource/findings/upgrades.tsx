@@ -4,15 +4,9 @@ import type { Finding } from '../../api/records.ts'
 import { number, plural } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { SeverityWord } from '../../parts/severity-counts.tsx'
-import { Cell, CodeOrNone, RowHead, Table } from '../../parts/table.tsx'
+import { Cell, CodeCell, RowHead, Table } from '../../parts/table.tsx'
 
-const heads = [
-  { words: 'Package' },
-  { words: 'Worst' },
-  { words: 'Installed' },
-  { words: 'Upgrade to' },
-  { words: 'Closes', class: 'num' },
-]
+const heads = ['Package', 'Worst', 'Installed', 'Upgrade to', { words: 'Closes', class: 'num' }]
 
 /** Packages with the version that closes most of their findings. */
 export function Upgrades({ findings }: { readonly findings: readonly Finding[] }) {
@@ -38,12 +32,8 @@ export function Upgrades({ findings }: { readonly findings: readonly Finding[] }
             <Cell label="Worst">
               <SeverityWord severity={severity} />
             </Cell>
-            <Cell label="Installed">
-              <CodeOrNone text={installedVersion} />
-            </Cell>
-            <Cell label="Upgrade to">
-              <code>{fixedIn}</code>
-            </Cell>
+            <CodeCell label="Installed" text={installedVersion} />
+            <CodeCell label="Upgrade to" text={fixedIn} />
             <Cell label="Closes" class="num">
               {number(closes ?? 0)} of {number(all)}
             </Cell>

@@ -1,4 +1,5 @@
 import type { Definition, FootnoteDefinition, Nodes } from 'mdast'
+import { decoded } from '../../url/search-params.ts'
 
 /** Definitions and footnotes of a document. If two have the same name, the first counts. */
 export function collect(tree: Nodes): {
@@ -62,12 +63,8 @@ export class Ids {
 
   /** The id that a link within the document refers to. */
   targetOf(link: string): string {
-    let name = link.slice(1)
-    try {
-      name = decodeURIComponent(name)
-    } catch {
-      // A badly encoded target leads nowhere.
-    }
+    // A badly encoded target leads nowhere.
+    const name = decoded(link.slice(1)) ?? link.slice(1)
     return encodeURIComponent(name.replaceAll('\\', '').slice(0, 120))
   }
 }

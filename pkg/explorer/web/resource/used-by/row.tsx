@@ -1,6 +1,7 @@
 import type { ConsumerList } from '../../api/records.ts'
 import { plural } from '../../parts/format.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { StateMark } from '../../parts/reason-mark.tsx'
 import { SeverityCounts } from '../../parts/severity-counts.tsx'
 import { Cell, RowHead } from '../../parts/table.tsx'
 
@@ -56,9 +57,7 @@ const Uses = ({ versions, lastUsed }: Pick<Consumer, 'versions' | 'lastUsed'>) =
     {versions.map(({ version, days, state, critical, lastUsed: last }) => (
       <li key={version}>
         <code>{version}</code>
-        {state !== undefined && (
-          <span class={state === 'Deprecated' ? 'tag mark warn' : 'tag mark'}>{state}</span>
-        )}
+        {state !== undefined && <StateMark state={state} />}
         {critical !== undefined && <SeverityCounts counts={{ ...none, critical }} />}
         <span class="quiet">
           {plural(days, 'day')}

@@ -4,8 +4,9 @@ import type { ConsumerList } from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { number } from '../../parts/format.ts'
+import { Void } from '../../parts/message.tsx'
 import { NoMatchHere } from '../../parts/no-match.tsx'
-import { Pagination, PastEnd } from '../../parts/pagination.tsx'
+import { Paged } from '../../parts/pagination.tsx'
 import { nameOptions, Pick } from '../../parts/pick.tsx'
 import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
@@ -41,13 +42,12 @@ export function UsedBy(props: SectionProps) {
 }
 
 const Nobody = () => (
-  <div class="void">
-    <h3>No consumer is known.</h3>
+  <Void words="No consumer is known.">
     <p>
       In the last 90 days, no program or group that the registry counts has downloaded it. The
       operators of the registry choose the groups with <code>--consumer-groups</code>.
     </p>
-  </div>
+  </Void>
 )
 
 interface Props extends SectionProps {
@@ -55,7 +55,6 @@ interface Props extends SectionProps {
 }
 
 function Consumers({ data, address, detail, values, change }: Props) {
-  const hrefOf = (page: number): string => resourceHref(address, { ...values, u_page: page })
   const filter: ResourceChange = (changed, how) => change({ ...changed, u_page: 1 }, how)
   const { registryHost } = boot
   const command = `depot consumers ${registryHost}/${addressOf({ ...detail, registryHost })} --outdated -o csv`
@@ -90,32 +89,26 @@ function Consumers({ data, address, detail, values, change }: Props) {
         <CopyButton text={command} what="command" look="words" />
       </search>
       <div class="gap" />
-      {data.totalCount === 0 ? (
-        <NoMatchHere onClear={() => change(clear)} />
-      ) : data.items.length === 0 ? (
-        <PastEnd of={data} hrefOf={hrefOf} />
-      ) : (
-        <>
-          <Table label="Used by" look="stack docs" heads={heads}>
-            {data.items.map((item) => (
-              <ConsumerRow key={item.consumer} item={item} />
-            ))}
-          </Table>
-          <Pagination
-            what="consumers"
-            of={data}
-            hrefOf={hrefOf}
-            onRows={(rows) => filter({ u_page_size: rows })}
-          />
-        </>
-      )}
+      <Paged
+        what="consumers"
+        of={data}
+        hrefOf={(page) => resourceHref(address, { ...values, u_page: page })}
+        onRows={(rows) => filter({ u_page_size: rows })}
+        empty={<NoMatchHere onClear={() => change(clear)} />}
+      >
+        <Table label="Used by" look="stack docs" heads={heads}>
+          {data.items.map((item) => (
+            <ConsumerRow key={item.consumer} item={item} />
+          ))}
+        </Table>
+      </Paged>
     </>
   )
 }
 
 const heads = [
-  { words: 'Consumer' },
-  { words: 'Uses' },
+  'Consumer',
+  'Uses',
   { words: 'Behind', class: 'nowrap' },
   { words: 'Last seen', class: 'nowrap' },
 ]

@@ -6,10 +6,9 @@ import { CopyButton } from '../../parts/copy-button.tsx'
 import { bytes, number, sentence } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
 import { IconButton } from '../../parts/icon-button.tsx'
-import { lifecycleSentences } from '../../parts/lifecycle.ts'
-import { ReasonMark } from '../../parts/reason-mark.tsx'
+import { ReasonMark, StateMark } from '../../parts/reason-mark.tsx'
 import { SeverityCounts } from '../../parts/severity-counts.tsx'
-import { Cell, None, RowHead } from '../../parts/table.tsx'
+import { Cell, None, NumberCell, RowHead } from '../../parts/table.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import {
   compareHref,
@@ -36,10 +35,9 @@ interface Props {
 
 /** A version, and below it the platforms of a provider or the reason why a module has failed. */
 export function VersionRow(props: Props) {
-  const { group, address, values, previous, isLatest, state, isShown, isOpen } = props
+  const { group, address, isShown, isOpen } = props
   const [open, setOpen] = useState(isOpen)
-  const { version, archives, duplicates, reasons, breaks, scanCounts, downloads } = group
-  const [archive] = archives
+  const { version, archives, duplicates, scanCounts, downloads } = group
   const isProvider = address.kind === 'provider'
   const below = isProvider ? open : archives.some(needsWhy) || duplicates.length > 0
   return (
@@ -55,102 +53,113 @@ export function VersionRow(props: Props) {
               onClick={() => setOpen(!open)}
             />
           )}
-          <a
-            class={state === undefined || state === 'Deprecated' ? 'version' : 'version gone'}
-            href={resourceHref(address, {
-              ...values,
-              version: isLatest ? '' : version,
-              // The list of a module is alone on its tab, so a version leads to its README.
-              tab: '',
-            })}
-            aria-current={isShown ? 'true' : undefined}
-            title={`Show ${version}`}
-            data-keep={isProvider || undefined}
-          >
-            <code>{version}</code>
-          </a>
-          {isLatest && <span class="tag">Latest</span>}
-          {state !== undefined && state !== 'Quarantined' && (
-            <span class={state === 'Deprecated' ? 'tag mark warn' : 'tag mark'}>{state}</span>
-          )}
-          {reasons.map((reason) => (
-            <ReasonMark key={reason} reason={reason} of={address} />
-          ))}
-          {breaks !== undefined && (
-            <a
-              class="tag mark fail"
-              href={compareHref(address, { from: breaks.from, to: version })}
-              title={`Breaks callers of ${breaks.from} without a new major version`}
-            >
-              <Icon name="warn" />
-              Breaking
-              <Hidden> changes since {breaks.from}</Hidden>
-            </a>
-          )}
-          <CopyButton
-            text={boot.baseUrl + resourceHref(address, { version })}
-            what={`link to ${version}`}
-            icon="link"
-          />
+          <VersionName {...props} />
         </RowHead>
         {isProvider ? (
           <Cell label="Platforms" class="nowrap">
             <PlatformCounts group={group} />
           </Cell>
         ) : (
-          <Cell class="nowrap">{archive !== undefined && <Sync archive={archive} />}</Cell>
+          <Cell class="nowrap">{archives[0] !== undefined && <Sync archive={archives[0]} />}</Cell>
         )}
         <Cell class="full">
           <SeverityCounts counts={scanCounts} slots />
         </Cell>
-        <Cell label="Downloads" class="num">
-          {number(downloads)}
-        </Cell>
+        <NumberCell label="Downloads" value={downloads} />
         <Cell label="Last" class="nowrap">
           <TimeAgo at={group.lastDownloadedAt} />
         </Cell>
-        {!isProvider && archive !== undefined && (
-          <>
-            <Cell label="Size" class="num">
-              <Size archive={archive} />
-            </Cell>
-            <Cell class="nowrap">
-              <Checksum archive={archive} />
-            </Cell>
-          </>
-        )}
-        {!isProvider && previous === undefined && <Cell />}
-        {previous !== undefined && (
-          <Cell class="nowrap">
-            <a
-              class="btn bare small"
-              href={compareHref(address, { from: previous, to: version })}
-              title={`Compare with ${previous}`}
-            >
-              <Icon name="compare" />
-              Compare
-              <Hidden>
-                {' '}
-                {version} with {previous}
-              </Hidden>
-            </a>
-          </Cell>
-        )}
+        {!isProvider && <OfModule {...props} />}
       </tr>
       {below && (
         <tr role="row" class="below">
           <td role="cell" class="full" colSpan={8}>
-            {isProvider ? (
-              <Platforms archives={archives} />
-            ) : (
-              archives.filter(needsWhy).map((it, at) => <Why key={at} archive={it} />)
-            )}
-            {duplicates.map((it, at) => (
+            {isProvider && <Platforms archives={archives} />}
+            {[...(isProvider ? [] : archives.filter(needsWhy)), ...duplicates].map((it, at) => (
               <Why key={at} archive={it} />
             ))}
           </td>
         </tr>
       )}
+    </>
+  )
+}
+
+/** The number, with a link that shows the version, and what people should know of it. */
+function VersionName({ group, address, values, isLatest, state, isShown }: Props) {
+  const { version, reasons, breaks } = group
+  return (
+    <>
+      <a
+        class={state === undefined || state === 'Deprecated' ? 'version' : 'version gone'}
+        href={resourceHref(address, {
+          ...values,
+          version: isLatest ? '' : version,
+          // The list of a module is alone on its tab, so a version leads to its README.
+          tab: '',
+        })}
+        aria-current={isShown ? 'true' : undefined}
+        title={`Show ${version}`}
+        data-keep={address.kind === 'provider' || undefined}
+      >
+        <code>{version}</code>
+      </a>
+      {isLatest && <span class="tag">Latest</span>}
+      {state !== undefined && state !== 'Quarantined' && <StateMark state={state} />}
+      {reasons.map((reason) => (
+        <ReasonMark key={reason} reason={reason} of={address} />
+      ))}
+      {breaks !== undefined && (
+        <a
+          class="tag mark fail"
+          href={compareHref(address, { from: breaks.from, to: version })}
+          title={`Breaks callers of ${breaks.from} without a new major version`}
+        >
+          <Icon name="warn" />
+          Breaking
+          <Hidden> changes since {breaks.from}</Hidden>
+        </a>
+      )}
+      <CopyButton
+        text={boot.baseUrl + resourceHref(address, { version })}
+        what={`link to ${version}`}
+        icon="link"
+      />
+    </>
+  )
+}
+
+/** The archive of a module, and a link to the changes. */
+function OfModule({ group: { version, archives }, address, previous }: Props) {
+  const [archive] = archives
+  return (
+    <>
+      {archive !== undefined && (
+        <>
+          <Cell label="Size" class="num">
+            <Size archive={archive} />
+          </Cell>
+          <Cell class="nowrap">
+            <Checksum archive={archive} />
+          </Cell>
+        </>
+      )}
+      <Cell class="nowrap">
+        {previous !== undefined && (
+          <a
+            class="btn bare small"
+            href={compareHref(address, { from: previous, to: version })}
+            title={`Compare with ${previous}`}
+          >
+            <Icon name="compare" />
+            Compare
+            <Hidden>
+              {' '}
+              {version} with {previous}
+            </Hidden>
+          </a>
+        )}
+      </Cell>
     </>
   )
 }
@@ -204,8 +213,15 @@ const Sync = ({ archive }: ArchiveProps) => (
 const needsWhy = (archive: VersionItem): boolean =>
   !archive.synced || isBlocked(archive) || lifecycleText(archive) !== ''
 
-const lifecycleText = ({ lifecycle }: VersionItem): string =>
-  lifecycle === undefined ? '' : lifecycleSentences(lifecycle)
+/** Why people should take another version; empty if nobody said. */
+function lifecycleText({ lifecycle: { message, replacedBy } = {} }: Lifecycled): string {
+  const parts = [message && sentence(message), replacedBy && `Take ${replacedBy} instead.`]
+  return parts.filter(Boolean).join(' ')
+}
+
+interface Lifecycled {
+  readonly lifecycle?: Partial<NonNullable<VersionItem['lifecycle']>> | undefined
+}
 
 function Why({ archive }: ArchiveProps) {
   const blocked = isBlocked(archive)

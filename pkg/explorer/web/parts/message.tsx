@@ -1,0 +1,36 @@
+import { Icon } from './icon.tsx'
+
+interface VoidProps {
+  readonly words: preact.ComponentChildren
+  /** Whether it replaces all of a page, so that its heading is of that level. */
+  readonly isPage?: boolean
+  readonly role?: 'alert'
+  readonly children?: preact.ComponentChildren
+}
+
+/** Replaces content that is not there: says why, and what to do. */
+export const Void = ({ words, isPage = false, role, children }: VoidProps) => (
+  <div class="void" role={role}>
+    {isPage ? <h2 class="h3">{words}</h2> : <h3>{words}</h3>}
+    {children}
+  </div>
+)
+
+interface NoteProps {
+  readonly id?: string
+  readonly tone?: string | undefined
+  readonly icon: string
+  readonly role?: 'alert' | 'status' | 'note'
+  /** Buttons and links. */
+  readonly end?: preact.ComponentChildren
+  readonly children: preact.ComponentChildren
+}
+
+/** A remark on the content below it. */
+export const Note = ({ id, tone = '', icon, role = 'status', end, children }: NoteProps) => (
+  <div class={`note ${tone}`.trim()} id={id} role={role}>
+    <Icon name={icon} />
+    <p>{children}</p>
+    {end !== undefined && <span class="end">{end}</span>}
+  </div>
+)

@@ -1,0 +1,14 @@
+import { Icon } from './icon.tsx'
+
+interface Props {
+  readonly href: string
+  readonly children: preact.ComponentChildren
+}
+
+/** A link that leads out of the explorer. */
+export const OutLink = ({ href, children }: Props) => (
+  <a href={href} rel="noopener noreferrer">
+    {children}
+    <Icon name="out" />
+  </a>
+)
