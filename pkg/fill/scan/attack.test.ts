@@ -83,23 +83,34 @@ it.each([
   expect(found).toEqual([['A', 'UNKNOWN']])
 })
 
-it('scans an archive at once that was lost and is stored again', async () => {
-  await scene.scanner('print([])')
-  await scene.store('network', [main])
-  const path = join(scene.folder, 'archives/stored/network/network.zip')
-  await rename(path, `${path}.lost`)
-  let objects: Objects | undefined
-  const scans = await scene.begin({ through: (opened) => (objects = opened) })
-  await scans.idle()
-  expect(scans.failures()).toHaveLength(1)
-  await rename(`${path}.lost`, path)
-  const version = objects?.get('Version', 'team', 'network')
-  if (version === undefined) throw new Error('there is no Version')
-  const artifact = { fileName: 'network.zip', storedAt: '2026-11-26T00:00:00Z' }
-  await objects?.writeStatus(version, { artifact })
-  await scans.idle()
-  expect([scans.done, scans.failures()]).toEqual([1, []])
-})
+it.each([
+  ['finds nothing', (): [] => []],
+  [
+    'recognises nothing',
+    (): never => {
+      throw new ScanError('NothingRecognised', 'it recognised no packages')
+    },
+  ],
+])(
+  'scans an archive at once that was lost and is stored again, by a scanner that %s',
+  async (_, findingsIn) => {
+    const scanner = { ...execScanner(await scene.scanner('print([])')), findingsIn }
+    await scene.store('network', [main])
+    const path = join(scene.folder, 'archives/stored/network/network.zip')
+    await rename(path, `${path}.lost`)
+    let objects: Objects | undefined
+    const scans = await scene.begin({ scanner, through: (opened) => (objects = opened) })
+    await scans.idle()
+    expect(scans.failures()).toHaveLength(1)
+    await rename(`${path}.lost`, path)
+    const version = objects?.get('Version', 'team', 'network')
+    if (version === undefined) throw new Error('there is no Version')
+    const artifact = { fileName: 'network.zip', storedAt: '2026-11-26T00:00:00Z' }
+    await objects?.writeStatus(version, { artifact })
+    await scans.idle()
+    expect([scans.done, scans.failures()]).toEqual([1, []])
+  },
+)
 
 it('keeps findings while the scanner does not tell its version, and removes a failure that has passed', async () => {
   const scanner = execScanner(await scene.scanner('print([])'))
