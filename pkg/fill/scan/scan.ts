@@ -225,7 +225,6 @@ class Scanning implements Scans {
   #failed(object: StoredObject, part: ScanPart, { reason, message }: ScanError): Reconciled {
     if (reason === 'NothingRecognised') {
       this.#ended(reason)
-      this.#failures.delete(object, part)
       return {}
     }
     this.#total.inc({ result: reason })
