@@ -115,6 +115,13 @@ describe('the policy of the installation', () => {
   })
 })
 
+it('refuses in the words that earlier releases stored, so that a refusal keeps its start', () => {
+  const messageIn = (policy: Policy) => refusalOf('git.test/vpc', '1.0.0', policy, now)?.message
+  expect(messageIn(policyOf({ allow: [] }))).toBe('not allowed: no rule of the allow list names it')
+  const deny = [{ address: 'git.test/vpc', reason: 'stolen' }]
+  expect(messageIn(policyOf({ deny }))).toBe('denied: stolen')
+})
+
 describe('a version', () => {
   const since = (sinceMs: number, mark?: string) => new Map([['1.0.0', { sinceMs, mark }]])
 

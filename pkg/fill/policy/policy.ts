@@ -251,7 +251,7 @@ export function refusalOf(
     return { owner: layer.owner, why: 'Denied', message: `denied${until}: ${denied.reason}` }
   }
   const strict = layers.find(({ allow }) => !allow.every((list) => list.some(holds)))
-  const message = 'not allowed: it matches no entry of the allow list'
+  const message = 'not allowed: no rule of the allow list names it'
   return strict && { owner: strict.owner, why: 'NotAllowed', message }
 }
 

@@ -51,7 +51,7 @@ export function installationScenarios(scene: () => Scene): void {
       change({ deny })
       await eventually(() =>
         expect(withdrawn()?.[0]?.message).toBe(
-          'denied: stolen (policy of the whole installation: its operators can add an exception)',
+          'denied: stolen (policy of the whole installation; who runs it can except the version there)',
         ),
       )
       change({})
@@ -103,8 +103,12 @@ export function installationScenarios(scene: () => Scene): void {
       expect(withdrawn()).toMatchObject([{ owner: 'Installation' }])
       const since = '2026-11-01T00:00:00Z'
       const version = scene().object('Version', 'vpc-1-1-0')
-      const [{ owner: _, ...older } = { message: '', by: 'UpstreamPolicy' as const }] =
-        withdrawn() ?? []
+      // As it is stored: its end names the owner.
+      const older = {
+        by: 'UpstreamPolicy' as const,
+        message:
+          'denied: stolen (policy of the whole installation; who runs it can except the version there)',
+      }
       const status = { ...(version.status as object), quarantinedBy: [{ ...older, since }] }
       await scene().objects.writeStatus(version, status)
       // Not even its own mistake gives back what the installation withdrew, whoever wrote the entry.

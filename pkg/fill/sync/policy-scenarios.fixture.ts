@@ -80,7 +80,7 @@ export function policyScenarios(scene: () => Scene): void {
             by: 'UpstreamPolicy',
             owner: 'Depot',
             message: expect.stringMatching(
-              /^denied: stolen \(policy of Depot \S+\/main: people who may edit it can add an exception\)$/,
+              /^denied: stolen \(policy of Depot \S+\/main, whose editors can except it\)$/,
             ) as string,
             since: expect.any(String) as string,
           },

@@ -132,7 +132,7 @@ export function signerScenarios(scene: () => Scene): void {
             version: '1.0.0',
             since: expect.any(String) as string,
             why: 'Unsigned',
-            message: 'it has no signature, which requireSignature demands',
+            message: 'it has no signature, which requireSignature asks for',
             signedBy: '',
           },
         ],

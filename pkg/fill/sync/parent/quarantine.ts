@@ -40,7 +40,9 @@ interface Denials {
   ) => readonly PolicyException[]
 }
 
-const ofInstallation = '(policy of the whole installation: its operators can add an exception)'
+/** Status fields store both texts: with other words, `since` would begin again and owners would be unknown. */
+const ofInstallation =
+  '(policy of the whole installation; who runs it can except the version there)'
 
 /** Reads what the installation denies, and what the policy of a Depot does if it can be read. */
 export function denialsOf(
@@ -48,9 +50,7 @@ export function denialsOf(
   depot: StoredObject | undefined,
 ): Denials {
   const { policy, isDepotRead } = denyingPolicyOf(context, depot)
-  const ofDepot =
-    depot &&
-    `(policy of Depot ${keyOf(depot.metadata)}: people who may edit it can add an exception)`
+  const ofDepot = depot && `(policy of Depot ${keyOf(depot.metadata)}, whose editors can except it)`
   const of: Denials['of'] = (address, version, before) => {
     const refusal = policy && refusalOf(address, version, policy, context.clock())
     if (refusal?.why === 'Denied') {

@@ -130,7 +130,7 @@ function signerRefusalOf(
     return {
       since: ready.lastTransitionTime,
       why: 'Unsigned',
-      message: 'it has no signature, which requireSignature demands',
+      message: 'it has no signature, which requireSignature asks for',
       signedBy: '',
       ...(signatureOwner === 'Installation' && { by: 'Installation' }),
     }
