@@ -11,7 +11,7 @@ import type { AuthMode, Caller, CallerView } from './caller.ts'
 import { ClusterCallers } from './cluster-callers.ts'
 import { TokenIssuer } from './issuer.ts'
 import { IssuerCallers } from './issuer-callers.ts'
-import { type AccessNow, type AuthRequest, KnownCallers } from './known-callers.ts'
+import { type AccessNow, type AuthRequest, KnownCallers, viewOf } from './known-callers.ts'
 import { loginOf } from './login.ts'
 import { AuthMetrics } from './metrics.ts'
 import type { AuthOptions, OidcAuthOptions } from './options.ts'
@@ -329,9 +329,10 @@ export class Auth {
     if (view !== undefined) return view
     const { groups, isJob } = session.caller
     const decision = this.#options.bindings.decide(groups, isJob)
+    if (decision.kind !== 'failed') return viewOf(decision)
     throw new Refusal(
       'BindingFailed',
-      `the GroupBinding ${decision.kind === 'failed' ? decision.name : ''} could not be evaluated for your groups: ask the administrators of this registry to fix it`,
+      `the GroupBinding ${decision.name} could not be evaluated for your groups: ask the administrators of this registry to fix it`,
     )
   }
 }

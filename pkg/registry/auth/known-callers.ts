@@ -133,8 +133,13 @@ export class KnownCallers implements AccessNow {
     if (kind === 'guest') return 'public'
     const decision = this.#options.bindings.decide(groups, isJob)
     if (decision.kind === 'failed') return undefined
-    return decision.kind === 'none' ? 'public' : decision.binding
+    return viewOf(decision)
   }
+}
+
+/** The view that a decision of the GroupBindings gives. */
+export function viewOf(decision: Exclude<AccessDecision, { kind: 'failed' }>): CallerView {
+  return decision.kind === 'none' ? 'public' : decision.binding
 }
 
 /** How much memory a session keeps. */
