@@ -86,7 +86,10 @@ export const reasonTopics = {
       'fix',
       'Platforms of a provider release are missing. Publish the release again with the same zips.',
     ],
-    NoDigest: ['fix', 'The checksum is missing or malformed. Set spec.upload.sha256.'],
+    NoDigest: [
+      'fix',
+      'The checksum is missing or malformed. Wait until the version is synced, or set spec.upload.sha256.',
+    ],
   },
   /** How requests to the API server and watches end. Depot goes on by itself after each. */
   cluster: {
@@ -121,7 +124,7 @@ export const reasonTopics = {
     ],
     NoMetadata: ['retry', 'An object has no name or no resourceVersion.'],
     NoItems: ['retry', 'A list has no items or no resourceVersion.'],
-    ObjectTooLarge: ['retry', 'An object is larger than etcd allows.'],
+    ObjectTooLarge: ['retry', 'An object is larger than etcd allows. Make it smaller.'],
     Truncated: ['retry', 'The bytes end too early. Check the network and the storage.'],
     Conflict: ['retry', 'The object was changed in the meantime. Depot reads it again.'],
     AlreadyExists: ['fix', 'An object of that name exists. Rename one of the two.'],
@@ -140,7 +143,10 @@ export const reasonTopics = {
   /** Mistakes in the expression or a pattern of a GroupBinding. */
   expressions: {
     UnknownName: ['fix', 'The expression uses a name that does not exist. Use `groups`.'],
-    TypeMismatch: ['fix', 'An operator or function gets a value of the wrong type.'],
+    TypeMismatch: [
+      'fix',
+      'An operator or function gets a value of the wrong type. Correct the expression.',
+    ],
     InvalidPattern: ['fix', 'A pattern is malformed or too large. The message says where.'],
     Unsupported: ['fix', 'The expression uses a feature that GroupBindings do not support.'],
     EvaluationFailed: ['fix', 'The expression fails for these groups. The message says where.'],
@@ -171,7 +177,10 @@ export const reasonTopics = {
       'retry',
       'Upstream accepted a connection, but did not answer. Check proxies.',
     ],
-    FetchFailed: ['retry', 'The upstream is unreachable, too slow, or sends something unexpected.'],
+    FetchFailed: [
+      'retry',
+      'The upstream is unreachable, too slow, or sends something unexpected. Check its address and the network.',
+    ],
   },
   /** Why a version is not published. */
   publishing: {
@@ -202,7 +211,10 @@ export const reasonTopics = {
       'The version breaks callers. Publish a new major version, or set spec.acceptBreaking.',
     ],
     NoModuleAtRoot: ['fix', 'The archive has no configuration at its root. Set its path.'],
-    NoProviderInArchive: ['fix', 'The archive does not contain the executable of the provider.'],
+    NoProviderInArchive: [
+      'fix',
+      'The archive does not contain the executable of the provider. Publish one that does.',
+    ],
     Unsigned: ['fix', 'The release is not signed. Sign it, or set signature: IfPresent.'],
     SignatureInvalid: ['fix', 'The signature of the release is not valid. Ask its publisher.'],
     RuleRefused: [

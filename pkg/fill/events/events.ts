@@ -161,10 +161,7 @@ class EventDelivery {
   async #note(): Promise<number> {
     forgetOld(this.#delivered, this.#options.clock())
     await this.#writeNote().catch((err: unknown) => {
-      this.#log.warn(
-        { err },
-        'the position in the events cannot be saved, so events may be delivered again',
-      )
+      this.#log.warn({ err }, 'delivered events cannot be recorded, so they may be delivered again')
       this.#noting.schedule(lookingMs)
     })
     return Number.POSITIVE_INFINITY
