@@ -61,17 +61,19 @@ export class Filling implements Runnable {
   }
 
   async start(): Promise<void> {
-    const { options, cluster, http, log } = this.#parts
+    const { options, cluster, http, log, metrics } = this.#parts
     const known = this.#records()
     const proxies = proxyRules(process.env)
-    const access = http && (await openCallers({ ...this.#parts, proxies }, cluster))
+    const access = http && (await openCallers({ options, proxies, log, metrics }, cluster))
     const client = this.#election.guard(cluster.client)
     const bindings = watchBindings({
-      ...this.#parts,
       compile: compileBinding,
+      cluster,
       client,
       namespace: options.namespace,
       clock: cluster.serverClock,
+      log,
+      metrics,
     })
     const isConfined = options.requireStorageGrants || options.storageGrants !== undefined
     const { apiGroup, watchNamespaces: namespaces } = options

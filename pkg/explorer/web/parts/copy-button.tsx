@@ -4,11 +4,15 @@ import { Hidden, Icon } from './icon.tsx'
 export const notCopied = 'The browser did not allow copying. Select the text and copy it.'
 
 /** @returns false if the browser does not allow it */
-export const copyText = (text: string): Promise<boolean> =>
-  navigator.clipboard.writeText(text).then(
-    () => true,
-    () => false,
-  )
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    // Browsers have no clipboard on http pages of other machines.
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
 type Outcome = 'none' | 'copied' | 'failed'
 

@@ -103,12 +103,12 @@ function answerOf({ address, version, object, latest, isTaken, error }: AtAddres
     )
     return { icon: 'plus', words }
   }
-  const number = <code>{version.replace(/^v/, '')}</code>
+  const number = version.replace(/^v/, '')
   if (isTaken) {
     const words = (
       <>
-        {number} of <code>{address}</code> exists. What was published does not change, so take
-        another number.
+        <code>{number}</code> of <code>{address}</code> exists. What was published does not change,
+        so take another number.
       </>
     )
     return { tone: 'warn', icon: 'warn', words }
@@ -116,8 +116,8 @@ function answerOf({ address, version, object, latest, isTaken, error }: AtAddres
   const words = (
     <>
       <code>{address}</code> exists, {latest === undefined ? 'without a version' : 'latest is '}
-      {latest !== undefined && <code>{latest}</code>}.{' '}
-      {version === '' ? 'Type a version to see whether it is free.' : <>{number} is free.</>}
+      {latest !== undefined && <code>{latest}</code>}. {number !== '' && <code>{number}</code>}
+      {number === '' ? 'Type a version to see whether it is free.' : ' is free.'}
     </>
   )
   return { tone: 'good', icon: 'check', words }

@@ -55,8 +55,8 @@ interface TocProps {
 }
 
 export const Toc = ({ sections, current, look = 'toc' }: TocProps) => (
-  <nav class={look} aria-labelledby="contents">
-    <h2 id="contents">On this page</h2>
+  <nav class={look} aria-label="On this page">
+    <h2>On this page</h2>
     <ul>
       {sections.map(({ id, words, count, sub }) => (
         <li key={id} class={sub === true ? 'sub' : undefined}>

@@ -4,7 +4,7 @@ import { timeAgo } from '../parts/format.ts'
 import { kindIcon } from '../parts/icon.tsx'
 import type { SearchMatch } from '../parts/matches.ts'
 import { compareHref, type Folder, resourceHref, resourcesHref } from '../url/pages.ts'
-import { behind, newerThan, withVersion } from './pasted.ts'
+import { behind, exactly, newerThan, withVersion } from './pasted.ts'
 import { conflicts, heldBack, places } from './places.ts'
 import { loginHref } from './session.ts'
 import { visits } from './visits.ts'
@@ -92,17 +92,18 @@ function pastedHits({ item, version, folder, block, detail }: PastedResource): H
     matched: [],
     said,
   }
-  const newer = version && detail && newerThan(version, detail)
-  if (!newer || version === undefined || latest === undefined || version === latest) return [page]
+  const exact = version && exactly(version)
+  const newer = exact && detail && newerThan(exact, detail)
+  if (!newer || !exact || latest === undefined || exact === latest) return [page]
   const hit = (icon: string, words: string, href: string): Hit => ({ href, icon, words, note: '' })
-  const compared = compareHref(item, { from: version, to: latest })
+  const compared = compareHref(item, { from: exact, to: latest })
   const copies = block && withVersion(block, latest)
   const between = newer.filter((one) => one !== latest).slice(0, mostNewer)
   return [
     page,
-    ...(hasDocs ? [hit('compare', `Compare ${version} with ${latest}`, compared)] : []),
+    ...(hasDocs ? [hit('compare', `Compare ${exact} with ${latest}`, compared)] : []),
     ...(copies ? [{ ...hit('copy', `Copy the block with ${latest}`, ''), copies }] : []),
-    ...[...between, version].map((one) =>
+    ...[...between, exact].map((one) =>
       hit(kindIcon(item.kind), `Open ${one}`, resourceHref({ ...item, folder }, { version: one })),
     ),
   ]
@@ -120,10 +121,12 @@ const visitHits = (typed: string): Hit[] =>
     .filter(({ words }) => matches(words, typed))
 
 function pageHits(typed: string, allPages: boolean): Hit[] {
+  const own = places()
   const pages = [
-    ...places(),
+    ...own.slice(0, -1),
     heldBack,
     conflicts,
+    ...own.slice(-1),
     ...(boot.oidc && !boot.signedIn ? [{ words: 'Sign in', icon: 'user', href: loginHref() }] : []),
   ]
   const hits = pages

@@ -78,6 +78,7 @@ it.each([
     'version  = "2.0.0"\n  other = "1.0.0"',
   ],
   ['git::https://host/a/b/c?version=1.0.0&depth=1', '?version=2.0.0&depth=1'],
+  ['source = "a/b?version=1.0.0"\n  version = "1.1.0"', 'a/b?version=1.0.0"\n  version = "2.0.0"'],
 ])('writes another version into %j', (block, end) => {
   expect(withVersion(block, '2.0.0')?.endsWith(end)).toBe(true)
 })

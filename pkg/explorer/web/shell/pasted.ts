@@ -28,7 +28,7 @@ export function pastedSource(text: string): Pasted | undefined {
     return undefined
   // Pages of the explorer have the kind in the middle; the search itself understands them.
   if (names[1] === 'module' || names[1] === 'provider') return undefined
-  const version = versionPattern.exec(text)?.[0].trim()
+  const version = versionPatternOf(text)?.exec(text)?.[0].trim()
   return { address: names.join('/'), version, folder: folderIn(source) }
 }
 
@@ -41,7 +41,7 @@ function folderIn(source: string): Folder | undefined {
 type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion'>
 
 /** The number that a configuration names alone; undefined for a constraint. */
-const exactly = (used: string): string | undefined =>
+export const exactly = (used: string): string | undefined =>
   /^(?:=\s*)?v?(\d+\.\d+\.\d+(?:[-+]\S+)?)$/.exec(used)?.[1]
 
 /** The releases after the one that a configuration names, newest first; undefined if it names none of these versions. */
@@ -66,8 +66,13 @@ export function behind(used: string, of: VersionsOf): string {
     : `You use ${exact}: ${plural(newer.length, 'version')} behind. ${latest}`
 }
 
-const versionPattern = /(?<=\bversion\s*=\s*")[^"]+(?=")|(?<=[?&]version=)[^&"\s]+/
+/** The version of a block: its argument, otherwise the query of its source. */
+const versionPatterns = [/(?<=\bversion\s*=\s*")[^"]+(?=")/, /(?<=[?&]version=)[^&"\s]+/]
+const versionPatternOf = (block: string): RegExp | undefined =>
+  versionPatterns.find((pattern) => pattern.test(block))
 
 /** A pasted block with another version; undefined if it names none. */
-export const withVersion = (block: string, version: string): string | undefined =>
-  versionPattern.test(block) ? block.replace(versionPattern, version) : undefined
+export function withVersion(block: string, version: string): string | undefined {
+  const pattern = versionPatternOf(block)
+  return pattern && block.replace(pattern, version)
+}
