@@ -6,7 +6,7 @@ import type { Objects } from '../../records/store/store.ts'
 import { claimsOf, newName, type PublishAddress } from './target.ts'
 
 /** A module or provider that a caller wants to publish. */
-export interface PublishSubject {
+interface PublishSubject {
   readonly kind: ParentKind
   readonly namespace: string
   /** metadata.name */

@@ -41,4 +41,4 @@ it('lists one folder or the other, never a part of one, while a link is moved be
   await ended
   seen.delete('ENOENT')
   expect([...seen]).toEqual([`1 with ${filesEach} files`])
-}, 60_000)
+}, 180_000)
