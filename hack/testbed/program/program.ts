@@ -21,6 +21,8 @@ interface Outcome {
 }
 
 const idle: ChildProcess[] = []
+/** Those that run a command now. */
+const busy = new Set<ChildProcess>()
 
 /**
  * Runs a command of `depot` to its end, in a process that then runs the next one: to start Node and load the modules takes
@@ -36,6 +38,7 @@ export async function runProgram(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
   const child = waiting() ?? started()
+  busy.add(child)
   const { stdout, stderr } = child
   if (stdout === null || stderr === null) throw new Error('the program has no pipes')
   const mark = `\0${randomUUID()}`
@@ -46,6 +49,7 @@ export async function runProgram(
   const [status] = (await Promise.race([answered, closed])) as [number | null]
   over.abort()
   const [out, err] = await output
+  busy.delete(child)
   if (child.connected) idle.push(child)
   return { status, stdout: out, stderr: err }
 }
@@ -63,7 +67,7 @@ function started(): ChildProcess {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   child.once('exit', (status) => {
-    if (status && idle.includes(child))
+    if (status && !busy.has(child))
       console.error(`depot: a command failed after its end: ${child.stderr?.read()}`)
   })
   child.unref()
