@@ -85,7 +85,7 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   }
 }
 
-/** Adds the routes with which publishers store versions, each answered once this server has read the version. */
+/** Adds the routes with which publishers store versions. Those that finish a version are answered once this server has read it. */
 function mountPublishing(
   routes: Hono<ServingEnv>,
   forward: (c: Context<ServingEnv>) => Promise<Response>,
