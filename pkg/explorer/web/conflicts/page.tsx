@@ -75,7 +75,7 @@ const Filters = ({ values, change }: Props) => (
         ['', 'Any reason'],
         ...reasons.map((reason) => [reason, reasonWords[reason].words] as const),
       ]}
-      onChoose={(reason) => change({ reason: reason as ConflictsValues['reason'] })}
+      onChoose={(reason) => change({ reason: reason })}
     />
     <NamespacePick value={values.namespace} onChoose={(namespace) => change({ namespace })} />
   </search>

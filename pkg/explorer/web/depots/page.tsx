@@ -45,7 +45,7 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
           label="Health"
           value={values.health}
           options={healths}
-          onChoose={(health) => change({ health: health as DepotsValues['health'] })}
+          onChoose={(health) => change({ health: health })}
         />
         {isDrawable && <ViewPick view={view} onChoose={(it) => change({ view: it })} />}
         <RefreshButton query={query} />

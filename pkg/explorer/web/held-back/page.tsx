@@ -72,7 +72,7 @@ const Filters = ({ depots, values, change }: Props & { readonly depots: readonly
         ['NotAllowed', 'Not allowed'],
         ['Refused', 'Refused by a rule'],
       ]}
-      onChoose={(why) => change({ why: why as HeldBackValues['why'] })}
+      onChoose={(why) => change({ why: why })}
     />
     <Pick
       label="Depot"
@@ -90,7 +90,7 @@ const Filters = ({ depots, values, change }: Props & { readonly depots: readonly
         ['free', 'Free soonest'],
         ['newest', 'Newest'],
       ]}
-      onChoose={(order) => change({ order: order as HeldBackValues['order'] })}
+      onChoose={(order) => change({ order: order })}
     />
   </search>
 )

@@ -1,19 +1,26 @@
 import { Icon } from './icon.tsx'
 
-interface Props {
+interface Props<V extends string> {
   readonly label: string
   readonly value: string
   /** Value and words. The first is the default; a value that is not listed is added. */
-  readonly options: readonly (readonly [value: string, words: string])[]
+  readonly options: readonly (readonly [value: V, words: string])[]
   /** Undefined in HTML that the server draws, where nothing listens yet. */
-  readonly onChoose: ((value: string) => void) | undefined
+  readonly onChoose: ((value: V) => void) | undefined
   /** Whether any option but the first tints it. */
   readonly tinted?: boolean
   /** Whether the options are names of any length, which may come later than the page. */
   readonly names?: boolean
 }
 
-export function Pick({ label, value, options, onChoose, tinted = true, names = false }: Props) {
+export function Pick<const V extends string>({
+  label,
+  value,
+  options,
+  onChoose,
+  tinted = true,
+  names = false,
+}: Props<V>) {
   const isListed = options.some(([option]) => option === value)
   const on = tinted && value !== options[0]?.[0]
   return (
@@ -22,7 +29,7 @@ export function Pick({ label, value, options, onChoose, tinted = true, names = f
         class="field"
         aria-label={label}
         value={value}
-        onChange={(event) => onChoose?.(event.currentTarget.value)}
+        onChange={(event) => onChoose?.(event.currentTarget.value as V)}
       >
         {(isListed ? options : [...options, [value, value] as const]).map(([option, words]) => (
           <option key={option} value={option} selected={option === value}>

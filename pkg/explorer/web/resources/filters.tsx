@@ -135,7 +135,7 @@ const SortPick = ({ values, change }: Omit<Props, 'namespaces'>) => (
     tinted={false}
     onChoose={(by) =>
       change({
-        sort_by: by as ResourcesValues['sort_by'],
+        sort_by: by,
         sort_dir: startsDescending.has(by) ? 'desc' : 'asc',
       })
     }

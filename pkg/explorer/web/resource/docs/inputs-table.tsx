@@ -8,7 +8,6 @@ import { hclTokens } from '../../parts/hcl.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Pick } from '../../parts/pick.tsx'
 import { Cell, RowHead } from '../../parts/table.tsx'
-import type { InputGroup } from '../../url/pages.ts'
 import type { TabProps } from '../section.ts'
 import { groupsOf, inputGroups, listedInputs, requiredOf, settableInputs } from './inputs.ts'
 import { Description, DocsList, Marks, Name, WithCode } from './section.tsx'
@@ -35,7 +34,7 @@ export function Inputs({ docs, values, change }: TabProps) {
           label="Which inputs"
           value={values.i_group}
           options={inputGroups(inputs)}
-          onChoose={(it) => change({ i_group: it as InputGroup }, 'replace')}
+          onChoose={(it) => change({ i_group: it }, 'replace')}
         />
       }
       copies={<Copies inputs={inputs} required={requiredOf(docs)} />}

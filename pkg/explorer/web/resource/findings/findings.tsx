@@ -174,7 +174,7 @@ function List({ title, findings, values, change }: ListProps) {
           label="Severity of findings"
           value={severity}
           options={severityOptions}
-          onChoose={(it) => change({ f_severity: it as ResourceValues['f_severity'] })}
+          onChoose={(it) => change({ f_severity: it })}
         />
         {anyFix && (
           <label class="check">

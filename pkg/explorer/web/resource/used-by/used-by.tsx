@@ -13,7 +13,7 @@ import { SearchField } from '../../parts/search-field.tsx'
 import { Section } from '../../parts/section.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { Table } from '../../parts/table.tsx'
-import { consumersUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
+import { consumersUrl, resourceHref } from '../../url/pages.ts'
 import type { ResourceChange, SectionProps } from '../section.ts'
 import { ConsumerRow } from './row.tsx'
 
@@ -84,7 +84,7 @@ function Consumers({ data, address, detail, values, change }: Props) {
             ['deprecated', 'Deprecated, withdrawn or gone'],
             ['critical', 'Critical findings'],
           ]}
-          onChoose={(it) => filter({ u_state: it as ResourceValues['u_state'] })}
+          onChoose={(it) => filter({ u_state: it })}
         />
         <CopyButton text={command} what="command" look="words" />
       </search>

@@ -91,7 +91,7 @@ const Filters = ({ data, values, filter, isProvider }: FiltersProps) => (
         ['true', 'Synced'],
         ['false', 'Failed'],
       ]}
-      onChoose={(it) => filter({ v_synced: it as ResourceValues['v_synced'] })}
+      onChoose={(it) => filter({ v_synced: it })}
     />
     {isProvider && (
       <>
