@@ -13,13 +13,7 @@ import type { Context } from '../context.ts'
 import { reportException } from '../decisions.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/children.ts'
-import {
-  type Admission,
-  admission,
-  type HeldVersion,
-  heldBackIn,
-  unlistedIn,
-} from '../parent/held-back.ts'
+import { type Admission, admission, type HeldVersion, heldIn } from '../parent/held-back.ts'
 import { denialsOf, quarantine } from '../parent/quarantine.ts'
 import { listingOf, seenBefore } from '../parent/seen.ts'
 import { msOf } from '../timings.ts'
@@ -88,8 +82,7 @@ export async function syncItem(
 ): Promise<ItemResult> {
   const { namespace } = depot.metadata
   const known = context.objects.get(item.kind, namespace, item.objectName)
-  const heldBack = item.isTwin ? [] : heldBackIn(known)
-  const unlisted = item.isTwin ? 0 : unlistedIn(known)
+  const { heldBack, unlisted } = heldIn(item.isTwin ? undefined : known)
   const sources = knownSources(context, namespace, item, known)
   const result = { item, isManaged: false, retained: 0, skipped: 0, heldBack, unlisted, sources }
   try {

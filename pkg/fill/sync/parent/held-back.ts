@@ -138,7 +138,7 @@ function openAdmission(
       if (listingOf(object) !== undefined || listing !== undefined) {
         await writeListing(context, object, () => listing)
       }
-      return heldOf({ ...object, status: { listing } })
+      return heldIn({ ...object, status: { listing } })
     },
   }
 }
@@ -211,7 +211,7 @@ class PolicyAdmission implements Admission {
     const listing = isEmpty ? undefined : { address, depot, ...ages, ...fitting(heldBack) }
     const replaced = this.#replaced.filter(({ version }) => isAwaited(version))
     await writeListing(this.#context, parent, () => listing, replaced)
-    return heldOf({ ...parent, status: { listing } })
+    return heldIn({ ...parent, status: { listing } })
   }
 
   /** Whether a version is old enough. */
@@ -330,29 +330,25 @@ const nextTermMs = (firstMs: number, ageMs: number, nowMs: number): number =>
 /** Without the list, which can be long and is not needed for this. */
 const HeldMemory = ListingMemory.pick({ address: true, heldBack: true, heldBackCount: true })
 
-export function heldBackIn(parent: StoredObject | undefined): readonly HeldVersion[] {
+export function heldIn(parent: StoredObject | undefined): Held {
   const { listing } = (parent?.status ?? {}) as ParentStatus
-  const { heldBack = [], address = '' } = HeldMemory.safeParse(listing).data ?? {}
-  const readable = heldBack.filter(
-    (one) => whyHeld(one) !== 'TooYoung' || msOf(one.until) !== undefined,
-  )
-  return readable.map((one) => ({ ...one, why: whyHeld(one), address }))
+  const {
+    heldBack: listed = [],
+    heldBackCount: total = 0,
+    address = '',
+  } = HeldMemory.safeParse(listing).data ?? {}
+  const heldBack = listed
+    .map((one) => ({ ...one, why: whyHeld(one), address }))
+    .filter(({ why, until }) => why !== 'TooYoung' || msOf(until) !== undefined)
+  return { heldBack, unlisted: Math.max(0, total - listed.length) }
 }
 
-/** Number of held versions that do not fit into the status. */
-export function unlistedIn(parent: StoredObject | undefined): number {
-  const { listing } = (parent?.status ?? {}) as ParentStatus
-  const { heldBack = [], heldBackCount: total = 0 } = HeldMemory.safeParse(listing).data ?? {}
-  return Math.max(0, total - heldBack.length)
-}
-
-const heldOf = (parent: StoredObject): Held => ({
-  heldBack: heldBackIn(parent),
-  unlisted: unlistedIn(parent),
-})
+export const heldBackIn = (parent: StoredObject | undefined): readonly HeldVersion[] =>
+  heldIn(parent).heldBack
 
 export function heldBackCount(objects: Objects): number {
   return (['Module', 'Provider'] as const)
     .flatMap((kind) => objects.list(kind))
-    .reduce((sum, parent) => sum + heldBackIn(parent).length + unlistedIn(parent), 0)
+    .map((parent) => heldIn(parent))
+    .reduce((sum, { heldBack, unlisted }) => sum + heldBack.length + unlisted, 0)
 }
