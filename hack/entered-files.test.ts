@@ -10,7 +10,7 @@ const most: Readonly<Record<Walk, number>> = {
   'new tag': 162,
 }
 
-/** The status of the Depot, the README, the Version, its Module before and after it, and the note of what is stored. */
+/** The Module is written twice. The Version, its README, the Depot's status and the list of stored archives are written once. */
 const mostWrites = 6
 
 it('a request enters few files', async () => {

@@ -69,6 +69,9 @@ interface RegistryRequest extends SentToRegistry {
   readonly signal?: AbortSignal
 }
 
+/** `1.0.0` of `v1.0.0`. */
+const withoutV = (version: string): string => version.replace(/^v(?=\d)/, '')
+
 /** Registries as the CLIs of this machine know them. */
 const cliConfig = () =>
   readCliConfig(process.env, homedir(), (problem) => process.stderr.write(`depot: ${problem}\n`))
@@ -160,7 +163,7 @@ export class Registry implements AsyncDisposable {
 
   /** The version of an address, as the registry spells it. Default: the newest that is not a prerelease. */
   async versionOf({ host, path, version }: RegistryAddress): Promise<RegistryVersion> {
-    if (version !== undefined) return { host, path, version: version.replace(/^v(?=\d)/, '') }
+    if (version !== undefined) return { host, path, version: withoutV(version) }
     return this.#withModule({ host, path }, async (_source, listed) => {
       const [newest] = selectVersions(listed, parseConstraints('')).versions
       if (newest !== undefined) return { host, path, version: newest }
@@ -171,7 +174,7 @@ export class Registry implements AsyncDisposable {
 
   docsOf({ host, path, version }: RegistryVersion): Promise<ModuleDocs> {
     return this.#withModule({ host, path }, async (source, listed) => {
-      const wanted = version.replace(/^v(?=\d)/, '')
+      const wanted = withoutV(version)
       if (!listed.includes(wanted)) throw new Error(noVersion(listed))
       const resolved = await source.resolve(wanted, this.#asking())
       const fetched = await source.fetch(resolved, this.#asking())

@@ -413,7 +413,7 @@ interface Firing {
 /** The rules of an alert, after the recorded series that they ask for, or that these ask for. */
 function groupsOf(name: string) {
   const needed = new Set(rules.filter(({ alert }) => alert === name))
-  // A set is iterated over what is added meanwhile, too.
+  // The loop also visits rules that it adds.
   for (const { expr } of needed)
     for (const rule of rules)
       if (rule.record !== undefined && expr.includes(rule.record)) needed.add(rule)
