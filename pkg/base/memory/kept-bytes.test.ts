@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { keptBytes } from './kept.ts'
+import { keptBytes } from './memory.ts'
 
 it.each(['', 'text', 'é界🚀', Buffer.from('bytes')])('keeps %j and nothing else', (text) => {
   const kept = keptBytes(text)

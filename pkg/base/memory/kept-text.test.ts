@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { collectGarbage } from '../fast/garbage.fixture.ts'
-import { keptText } from './kept.ts'
+import { keptText } from './memory.ts'
 
 it.each(['', 'text', 'é界🚀'])('copies %j', (text) => {
   expect(keptText(text)).toBe(text)
