@@ -76,3 +76,45 @@ export function createFairLimiter(options: {
     }
   }
 }
+
+/** Callers that ask for the same key at the same time share one answer. */
+export class SingleFlight<V> {
+  readonly #running = new Map<string, Promise<V>>()
+  readonly #max: number
+  readonly #overload: () => Error
+
+  /**
+   * @param max maximum of different keys that run
+   * @param overload creates the error for one more
+   */
+  constructor({ max, overload }: { readonly max: number; readonly overload: () => Error }) {
+    this.#max = max
+    this.#overload = overload
+  }
+
+  run(key: string, start: () => Promise<V>): Promise<V> {
+    const running = this.#running.get(key)
+    if (running !== undefined) return running
+    if (this.#running.size >= this.#max) return Promise.reject(this.#overload())
+    const started = start().finally(() => this.#running.delete(key))
+    this.#running.set(key, started)
+    return started
+  }
+}
+
+/** Does `work` for every item, at most `limit` at a time. Rejects with the first error, and begins no item after it. */
+export async function eachLimited<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]()
+  const failures: unknown[] = []
+  const worker = async () => {
+    for (let next = queue.next(); next.done !== true; next = queue.next()) {
+      await work(next.value).catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
+    }
+  }
+  await Promise.all(Array.from({ length: limit }, worker))
+}

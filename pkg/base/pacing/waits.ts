@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../errors/errors.ts'
 
 /** A number from 0 to below 1. */
@@ -97,5 +97,78 @@ export async function endsWithin(work: Promise<unknown>, ms: number): Promise<bo
     return await Promise.race([work.then(() => true), over.promise])
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** The default length of a turn. A request waits for one turn at most. */
+const defaultMs = 5
+
+/** Cuts long work on the event loop into turns; requests are answered and timers run between them. */
+export class Turns {
+  readonly #maxMs: number
+  #startedMs = performance.now()
+
+  constructor(maxMs = defaultMs) {
+    this.#maxMs = maxMs
+  }
+
+  /** True once this turn has taken long enough. */
+  get due(): boolean {
+    return performance.now() - this.#startedMs >= this.#maxMs
+  }
+
+  /** Yields if the turn has taken long enough. */
+  async yieldIfDue(): Promise<void> {
+    if (this.due) await this.yield()
+  }
+
+  /** Lets waiting work run, then begins the next turn. */
+  async yield(): Promise<void> {
+    await setImmediate()
+    this.#startedMs = performance.now()
+  }
+}
+
+/**
+ * Repeats a task, never twice at a time. The task returns the wait until the next run, in milliseconds,
+ * and handles its own errors.
+ */
+export class Loop {
+  readonly #task: () => Promise<number>
+  #timer: NodeJS.Timeout | undefined
+  #dueAt = Infinity
+  #running: Promise<void> | undefined
+  #closed = false
+
+  constructor(task: () => Promise<number>) {
+    this.#task = task
+  }
+
+  /** Asks for a run within `delayMs`; a run that is due earlier stays as it is. */
+  schedule(delayMs: number): void {
+    const dueAt = performance.now() + delayMs
+    if (this.#closed || dueAt >= this.#dueAt) return
+    this.#dueAt = dueAt
+    if (this.#running !== undefined) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#running = this.#run()
+    }, delayMs)
+  }
+
+  /** Resolves when a run in progress has ended. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    this.#dueAt = Infinity
+    const delayMs = await this.#task()
+    const askedMs = this.#dueAt - performance.now()
+    this.#dueAt = Infinity
+    this.#running = undefined
+    this.schedule(Math.max(0, Math.min(delayMs, askedMs)))
   }
 }
