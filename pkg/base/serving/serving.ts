@@ -29,10 +29,17 @@ export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
 export { acceptsGzip, GzipAnswers } from './gzip.ts'
 export type { Hot, PlainRequest } from './listener.ts'
-export { type PlainRoute, PlainRoutes, type RouteParameters } from './plain-routes.ts'
 export { ReadyAnswer } from './ready-answer.ts'
 export { requestText } from './request-body.ts'
-export { after, get, matchesEtag, note } from './routes.ts'
+export {
+  after,
+  get,
+  matchesEtag,
+  note,
+  type PlainRoute,
+  PlainRoutes,
+  type RouteParameters,
+} from './routes.ts'
 export { readTlsFiles } from './tls.ts'
 
 interface Address {
