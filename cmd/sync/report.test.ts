@@ -2,17 +2,24 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { FillError } from '../../pkg/fill/sources/sources.ts'
 import { Scene } from '../../pkg/fill/sync/scene.fixture.ts'
 import { folderPlace } from '../../pkg/fill/sync/upstreams.fixture.ts'
-import { outcomeOf } from './report.ts'
+import type { FolderObjects } from '../../pkg/records/store/store.ts'
+import { outcomeOf, problemsOf } from './report.ts'
 
-it('sums up how many versions are held back', async () => {
+async function openScene(): Promise<Scene> {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-report-'))
   const scene = await Scene.open(folderPlace(dir), 'team')
   onTestFinished(async () => {
     await scene.close()
     await rm(dir, { recursive: true })
   })
+  return scene
+}
+
+it('sums up how many versions are held back', async () => {
+  const scene = await openScene()
   const url = 'https://git.test/vpc.git'
   scene.upstream.repository(url, { 'v1.0.0': '1', 'v1.1.0': '2' })
   await scene.write('Depot', 'main', {
@@ -22,4 +29,29 @@ it('sums up how many versions are held back', async () => {
   })
   await scene.run()
   expect(outcomeOf(scene.objects, { stored: 0, removed: 0 }, undefined)).toBe('2 held back')
+})
+
+it('names up to three failed configs of a Depot, and how many more there are', async () => {
+  const scene = await openScene()
+  const failing = ['dns', 'gke', 'rds', 'vpc']
+  scene.upstream.repository('https://git.test/iam.git', { 'v1.0.0': '1' })
+  for (const name of failing) {
+    const error = new FillError('UpstreamNotFound', `there is no repository ${name}`)
+    scene.upstream.faults.set(`https://git.test/${name}.git`, error)
+  }
+  await scene.write('Depot', 'main', {
+    global: { storageConfig: { fileSystem: { directoryPath: 'depot' } } },
+    moduleConfigs: ['iam', ...failing.toReversed()].map((name) => ({
+      name,
+      provider: 'aws',
+      source: { type: 'git', url: `https://git.test/${name}.git` },
+    })),
+  })
+  await scene.run()
+  const [problem, ...others] = problemsOf(scene.objects as FolderObjects)
+  expect(others).toEqual([])
+  const named = ['dns', 'gke', 'rds'].map((name) => `${name}: there is no repository ${name}`)
+  expect(problem).toBe(
+    `Depot team/main: 4 of 5 configs failed; ${named.join('; ')}; 1 more, see status.items`,
+  )
 })

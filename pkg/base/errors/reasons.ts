@@ -122,8 +122,14 @@ export const reasonTopics = {
       'retry',
       'An event has an unknown type. Check the proxies in front of the API server.',
     ],
-    NoMetadata: ['retry', 'An object has no name or no resourceVersion.'],
-    NoItems: ['retry', 'A list has no items or no resourceVersion.'],
+    NoMetadata: [
+      'retry',
+      'An object has no name or no resourceVersion. Check the proxies in front of the API server.',
+    ],
+    NoItems: [
+      'retry',
+      'A list has no items or no resourceVersion. Check the proxies in front of the API server.',
+    ],
     ObjectTooLarge: ['retry', 'An object is larger than etcd allows. Make it smaller.'],
     Truncated: ['retry', 'The bytes end too early. Check the network and the storage.'],
     Conflict: ['retry', 'The object was changed in the meantime. Depot reads it again.'],
@@ -148,7 +154,10 @@ export const reasonTopics = {
       'An operator or function gets a value of the wrong type. Correct the expression.',
     ],
     InvalidPattern: ['fix', 'A pattern is malformed or too large. The message says where.'],
-    Unsupported: ['fix', 'The expression uses a feature that GroupBindings do not support.'],
+    Unsupported: [
+      'fix',
+      'The expression uses a feature that GroupBindings do not support. Replace what the message names; docs/authentication.md lists what is not supported.',
+    ],
     EvaluationFailed: ['fix', 'The expression fails for these groups. The message says where.'],
     WorkExceeded: ['fix', 'The expression needs too much computing time. Simplify it.'],
   },

@@ -15,6 +15,7 @@ import type { ItemResult } from './item.ts'
 import type { KnownSource } from './known.ts'
 
 const maxItems = 200
+const maxFailedNamed = 3
 
 /** Parts of the policy of a Depot that are reported as they are. */
 interface PolicyFacts {
@@ -64,7 +65,7 @@ export function reportOf(
           : unknown.map(({ address, version }) => ({ address, version })),
     },
     conditions: {
-      ...conditionsOf(results),
+      ...conditionsOf(sorted),
       PolicyExpired: expiredCondition(expired),
       ExceptionUnknown: unknownCondition(unknown),
     },
@@ -100,11 +101,18 @@ function conditionsOf(results: readonly ItemResult[]): ConditionChanges {
 }
 
 function readyOf(failed: readonly ItemResult[], total: number): ConditionState {
-  const [first] = failed
-  if (first === undefined) {
+  if (failed.length === 0) {
     return conditionTrue('Synced', `${total} of ${total} configs match upstream`)
   }
-  const message = `${failed.length} of ${total} configs failed; ${first.item.name}: ${first.failure?.message ?? ''}`
+  const named = failed
+    .slice(0, maxFailedNamed)
+    .map(({ item, failure }) => `${item.name}: ${failure?.message ?? ''}`)
+  const more = failed.length - named.length
+  const message = [
+    `${failed.length} of ${total} configs failed`,
+    ...named,
+    ...(more > 0 ? [`${more} more, see status.items`] : []),
+  ].join('; ')
   return conditionFalse(failed.length < total ? 'PartiallySynced' : 'SyncFailed', message)
 }
 
