@@ -1,17 +1,16 @@
 import * as z from 'zod'
-import { optionalText } from '../schema/schema.ts'
+import { flag, list, oneOf, optionalText, text } from '../schema/schema.ts'
 import { component, name } from './parts.ts'
 
 export const WhoAmI = component('WhoAmI', {
-  mode: z
-    .enum(['anonymous', 'kubeconfig', 'bearer', 'oidc'])
-    .describe('How the server recognizes callers.'),
-  kind: z
-    .enum(['anonymous', 'guest', 'user', 'machine', 'passthrough'])
-    .describe('What the caller is taken for.'),
+  mode: oneOf(['anonymous', 'kubeconfig', 'bearer', 'oidc'], 'How the server recognizes callers.'),
+  kind: oneOf(
+    ['anonymous', 'guest', 'user', 'machine', 'passthrough'],
+    'What the caller is taken for.',
+  ),
   subject: optionalText('The claim `sub` of the token.'),
   groups: z.array(z.string()).readonly(),
-  access: z.string().describe('What decides about modules and providers, in a sentence.'),
+  access: text('What decides about modules and providers, in a sentence.'),
   binding: z
     .strictObject({
       name,
@@ -31,7 +30,7 @@ const patterns = (kindName: string) =>
   z.array(z.string()).readonly().describe(`Patterns of the names of ${kindName}.`)
 
 export const PublishRights = component('PublishRights', {
-  overHttp: z.boolean().describe('Whether this server takes archives from callers.'),
+  overHttp: flag('Whether this server takes archives from callers.'),
   items: z.array(
     z.strictObject({
       namespace: name,
@@ -44,5 +43,5 @@ export type PublishRights = z.infer<typeof PublishRights>
 export type PublishRight = PublishRights['items'][number]
 
 export const Errors = component('Errors', {
-  errors: z.array(z.string()).describe('What is wrong, and what to do next.'),
+  errors: list(z.string(), 'What is wrong, and what to do next.'),
 })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { optionalFlag, optionalText } from '../schema/schema.ts'
+import { optionalFlag, optionalText, text } from '../schema/schema.ts'
 import { backend, component, managed, moment, name, polling, ScanCounts, tally } from './parts.ts'
 
 export const DepotList = component('DepotList', {
@@ -23,7 +23,7 @@ const removalHeld = optionalFlag(
 export const DepotGraph = component('DepotGraph', {
   depots: z.array(
     z.strictObject({
-      id: z.string().describe('`namespace/name`.'),
+      id: text('`namespace/name`.'),
       namespace: name,
       name,
       storageBackend: backend.optional(),
@@ -36,7 +36,7 @@ export const DepotGraph = component('DepotGraph', {
   ),
   modules: z.array(
     z.strictObject({
-      id: z.string().describe('`namespace/module/name`.'),
+      id: text('`namespace/module/name`.'),
       namespace: name,
       name,
       provider: z.string().optional(),
@@ -44,12 +44,12 @@ export const DepotGraph = component('DepotGraph', {
       latestVersion: z.string().optional(),
       scanCounts: ScanCounts.optional(),
       removalHeld,
-      depotID: z.string().describe('The first of the Depots that manage it.'),
+      depotID: text('The first of the Depots that manage it.'),
     }),
   ),
   providers: z.array(
     z.strictObject({
-      id: z.string().describe('`namespace/provider/name`.'),
+      id: text('`namespace/provider/name`.'),
       namespace: name,
       name,
       synced: z.boolean(),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { optionalText, optionalTexts } from '../schema/schema.ts'
+import { list, optionalText, optionalTexts, text } from '../schema/schema.ts'
 import {
   binaryScanFindings,
   component,
@@ -34,36 +34,32 @@ export const ScanFindings = component('ScanFindings', {
 export type ScanFindings = z.infer<typeof ScanFindings>
 
 const PackageFindings = component('PackageFindings', {
-  pkgName: z.string().describe('Package, or resource of a module.'),
-  installedVersion: z.string().describe('Version in use; empty if there is none.'),
-  severity: z.string().describe('Of the worst finding.'),
+  pkgName: text('Package, or resource of a module.'),
+  installedVersion: text('Version in use; empty if there is none.'),
+  severity: text('Of the worst finding.'),
   findings: tally,
   fixedIn: optionalText('The lowest version that closes as many findings as any other.'),
   closes: tally.optional().describe('Number of findings that `fixedIn` closes.'),
 })
 
 export const VersionFindings = component('VersionFindings', {
-  address: z.string().describe('`namespace/name/system` or `namespace/type`.'),
+  address: text('`namespace/name/system` or `namespace/type`.'),
   version: z.string(),
-  scans: z
-    .array(
-      z.strictObject({
-        in: z.enum(['source', 'binary']),
-        platforms: optionalTexts('`os/arch` of the archives with these findings; binaries only.'),
-        ...scannedBy,
-        truncated: mark(
-          'Present if the mildest findings are missing, because there were too many.',
-        ),
-        findings: z.array(SecurityFinding),
-      }),
-    )
-    .describe('Of the source, and of the binaries of providers: equal findings are one item.'),
-  unscanned: z
-    .array(z.string())
-    .describe(
-      'What nobody scanned: `source` of a module, or of a provider, unless its repository is not known or has no go.mod; `os/arch` of a provider.',
-    ),
-  packages: z.array(PackageFindings).describe('All findings by package, the worst first.'),
+  scans: list(
+    z.strictObject({
+      in: z.enum(['source', 'binary']),
+      platforms: optionalTexts('`os/arch` of the archives with these findings; binaries only.'),
+      ...scannedBy,
+      truncated: mark('Present if the mildest findings are missing, because there were too many.'),
+      findings: z.array(SecurityFinding),
+    }),
+    'Of the source, and of the binaries of providers: equal findings are one item.',
+  ),
+  unscanned: list(
+    z.string(),
+    'What nobody scanned: `source` of a module, or of a provider, unless its repository is not known or has no go.mod; `os/arch` of a provider.',
+  ),
+  packages: list(PackageFindings, 'All findings by package, the worst first.'),
 })
 export type VersionFindings = z.infer<typeof VersionFindings>
 

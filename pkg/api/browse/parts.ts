@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { optionalText } from '../schema/schema.ts'
+import { list, oneOf, optionalText, text } from '../schema/schema.ts'
 
 /** The records of the answers, under their names in the OpenAPI document. */
 export const components = z.registry<{ id: string }>()
@@ -9,7 +9,7 @@ export const component = <T extends z.ZodRawShape>(id: string, shape: T) =>
   z.strictObject(shape).register(components, { id })
 
 export const name = z.string()
-export const moment = z.string().describe('RFC 3339.')
+export const moment = text('RFC 3339.')
 export const tally = z.int().min(0)
 export const kind = z.enum(['module', 'provider'])
 /** True, or absent. */
@@ -21,12 +21,12 @@ export const ScanCounts = z
   .register(components, { id: 'ScanCounts' })
 
 export const SecurityFinding = component('SecurityFinding', {
-  vulnerabilityID: z.string().describe('CVE, GHSA or rule of the scanner.'),
-  pkgName: z.string().describe('Package that is affected.'),
-  installedVersion: z.string().describe('Version in use.'),
+  vulnerabilityID: text('CVE, GHSA or rule of the scanner.'),
+  pkgName: text('Package that is affected.'),
+  installedVersion: text('Version in use.'),
   fixedVersion: optionalText('Lowest version that is not affected.'),
-  severity: z.string().describe('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
-  title: z.string().describe('Short description.'),
+  severity: text('CRITICAL, HIGH, MEDIUM, LOW or UNKNOWN.'),
+  title: text('Short description.'),
 })
 
 export const sourceScanFindings = z.array(SecurityFinding)
@@ -55,10 +55,11 @@ export const unservedReasons = [
 ] as const
 
 export const why = {
-  reason: z
-    .enum(unservedReasons)
-    .describe('Why it is not served, or not under its address; docs/errors.md explains each.'),
-  message: z.string().describe('What is so and what to do, as the end of a sentence.'),
+  reason: oneOf(
+    unservedReasons,
+    'Why it is not served, or not under its address; docs/errors.md explains each.',
+  ),
+  message: text('What is so and what to do, as the end of a sentence.'),
   servedInstead: optionalText('Name of the object that is served, in the same namespace.'),
 }
 /** Present if there is a reason. */
@@ -77,6 +78,4 @@ export const VersionLifecycle = component('VersionLifecycle', {
 
 export const backend = z.enum(['s3', 'azure', 'gcs', 'filesystem'])
 export const polling = z.int().min(0).describe('0: never.')
-export const managed = z
-  .array(z.string())
-  .describe('Names; `namespace/name` where in another namespace.')
+export const managed = list(z.string(), 'Names; `namespace/name` where in another namespace.')

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { optionalText, optionalTexts } from '../schema/schema.ts'
+import { flag, list, optionalOneOf, optionalText, optionalTexts, text } from '../schema/schema.ts'
 import {
   binaryScanFindings,
   component,
@@ -35,25 +35,21 @@ const card = {
       'What stands for it in configurations after the namespace: `{name}/{system}` of a module, the type of a provider.',
     ),
   latestVersion: optionalText('Absent if there is no version.'),
-  synced: z
-    .boolean()
-    .describe(
-      'As its status says; without one, whether it has versions and all of them are in sync.',
-    ),
+  synced: flag(
+    'As its status says; without one, whether it has versions and all of them are in sync.',
+  ),
   provider: optionalText('Target system; modules only.'),
   repoUrl: optionalText('Source repository.'),
   scanCounts: ScanCounts.optional().describe('Absent if the latest version was not scanned.'),
-  public: z.boolean().describe('Whether it and its namespace carry the public label.'),
+  public: flag('Whether it and its namespace carry the public label.'),
   hasUnsyncedVersions: mark('Present if a version is out of sync.'),
   totalDownloads: tally,
   lastDownloadedAt: moment.optional(),
   ...whyNot,
-  reason: z
-    .enum(resourceReasons)
-    .optional()
-    .describe(
-      'Why it is not served under its address, or `RemovalHeld`: versions that are no longer wanted stay served until a person decides, or `HeldBack`: a policy holds back versions of its upstream. docs/errors.md explains each.',
-    ),
+  reason: optionalOneOf(
+    resourceReasons,
+    'Why it is not served under its address, or `RemovalHeld`: versions that are no longer wanted stay served until a person decides, or `HeldBack`: a policy holds back versions of its upstream. docs/errors.md explains each.',
+  ),
 }
 
 export const searchFields = [
@@ -69,9 +65,10 @@ export const searchFields = [
   'heading',
 ] as const
 
-const matched = z
-  .array(z.strictObject({ field: z.enum(searchFields), text: z.string() }))
-  .describe('Where the words are in the latest version; at most five texts of a field.')
+const matched = list(
+  z.strictObject({ field: z.enum(searchFields), text: z.string() }),
+  'Where the words are in the latest version; at most five texts of a field.',
+)
 
 export const BrowseResource = component('Resource', { ...card, matched: matched.optional() })
 export type BrowseResource = z.infer<typeof BrowseResource>
@@ -93,7 +90,7 @@ const BrowsePublished = z.strictObject({
   ref: optionalText('Git ref of the CI job.'),
   commit: optionalText('Commit of the CI job.'),
   runUrl: optionalText('Page of the CI job, https.'),
-  at: z.string().describe('When, RFC 3339.'),
+  at: text('When, RFC 3339.'),
 })
 export type PublishedFrom = z.infer<typeof BrowsePublished>
 
@@ -103,17 +100,14 @@ export const ResourceDetail = component('ResourceDetail', {
   scanCounts: ScanCounts.optional().describe('Absent if that version was not scanned.'),
   downloadCount: tally.optional().describe('Of that version; absent if there was none.'),
   platforms: optionalTexts('`os/arch` of the archives of that version; providers only.'),
-  versions: z
-    .array(
-      z.strictObject({
-        version: z.string(),
-        synced: z.boolean(),
-        state: lifecycleState
-          .optional()
-          .describe('Of its lifecycle; absent for an active version.'),
-      }),
-    )
-    .describe('Newest first.'),
+  versions: list(
+    z.strictObject({
+      version: z.string(),
+      synced: z.boolean(),
+      state: lifecycleState.optional().describe('Of its lifecycle; absent for an active version.'),
+    }),
+    'Newest first.',
+  ),
   lifecycle: VersionLifecycle.optional().describe(
     'Of that version; absent for an active one, and where a platform of it is active.',
   ),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { heldWhys } from '../held/held.ts'
-import { optionalText } from '../schema/schema.ts'
+import { list, oneOf, optionalList, optionalText, text } from '../schema/schema.ts'
 import {
   component,
   kind,
@@ -31,24 +31,24 @@ export type BrowseConflict = z.infer<typeof BrowseConflict>
 export const ConflictList = component('ConflictList', {
   items: z.array(BrowseConflict),
   ...page,
-  counts: z
-    .array(z.strictObject({ reason: z.enum(unservedReasons), count: tally }))
-    .describe('By reason, whatever the filter by reason and the page.'),
+  counts: list(
+    z.strictObject({ reason: z.enum(unservedReasons), count: tally }),
+    'By reason, whatever the filter by reason and the page.',
+  ),
 })
 export type ConflictList = z.infer<typeof ConflictList>
 
 export const HeldBackItem = component('HeldBackItem', {
-  why: z
-    .enum(heldWhys)
-    .describe(
-      'TooYoung: it comes in by itself. Denied, Unsigned, Breaking, NotAllowed, Refused: a rule of deny, requireSignature, versionPolicy of its module, the lack of a rule of allow, the expression.',
-    ),
-  message: z.string().describe('What the policy says and what to do, as the end of a sentence.'),
+  why: oneOf(
+    heldWhys,
+    'TooYoung: it comes in by itself. Denied, Unsigned, Breaking, NotAllowed, Refused: a rule of deny, requireSignature, versionPolicy of its module, the lack of a rule of allow, the expression.',
+  ),
+  message: text('What the policy says and what to do, as the end of a sentence.'),
   kind,
   namespace: name,
   name: name.describe('Of the module or provider.'),
-  version: z.string().describe('As its upstream spells it.'),
-  address: z.string().describe('Host and path of its source, as exceptions name it.'),
+  version: text('As its upstream spells it.'),
+  address: text('Host and path of its source, as exceptions name it.'),
   depot: optionalText('The Depot with the policy, as `namespace/name`.'),
   by: z
     .literal('Installation')
@@ -62,8 +62,8 @@ export const HeldBackItem = component('HeldBackItem', {
   askedFor: tally.describe('Refused requests for it since this server started.'),
   except: z
     .strictObject({
-      manifest: z.string().describe('The lines of the Depot, as YAML.'),
-      command: z.string().describe('The same for a cluster.'),
+      manifest: text('The lines of the Depot, as YAML.'),
+      command: text('The same for a cluster.'),
     })
     .optional()
     .describe(
@@ -78,39 +78,34 @@ export const HeldBackList = component('HeldBackList', {
   unlisted: tally.describe(
     'How many more are held, whatever the filters: the status of a resource lists the first thousand.',
   ),
-  depots: z
-    .array(z.string())
-    .describe('The Depots whose policies hold something back, whatever the filters.'),
+  depots: list(z.string(), 'The Depots whose policies hold something back, whatever the filters.'),
 })
 export type HeldBackList = z.infer<typeof HeldBackList>
 
 export const Explanation = component('Explanation', {
-  address: z.string().describe('As asked.'),
-  claims: z
-    .array(
-      z.strictObject({
-        kind,
-        namespace: name,
-        name,
-        address: z.string().describe('Under which it is served, after the namespace.'),
-        ...whyNot,
-      }),
-    )
-    .describe('Modules and providers that ask for the address; the one without reason has it.'),
-  versions: z
-    .array(
-      z.strictObject({
-        kind,
-        namespace: name,
-        name: name.describe('Of the Version.'),
-        resource: name.optional().describe('Absent if it has none.'),
-        version: z.string(),
-        os: z.string().optional(),
-        arch: z.string().optional(),
-        ...whyNot,
-      }),
-    )
-    .optional()
-    .describe('Versions of that number; the ones without reason are served.'),
+  address: text('As asked.'),
+  claims: list(
+    z.strictObject({
+      kind,
+      namespace: name,
+      name,
+      address: text('Under which it is served, after the namespace.'),
+      ...whyNot,
+    }),
+    'Modules and providers that ask for the address; the one without reason has it.',
+  ),
+  versions: optionalList(
+    z.strictObject({
+      kind,
+      namespace: name,
+      name: name.describe('Of the Version.'),
+      resource: name.optional().describe('Absent if it has none.'),
+      version: z.string(),
+      os: z.string().optional(),
+      arch: z.string().optional(),
+      ...whyNot,
+    }),
+    'Versions of that number; the ones without reason are served.',
+  ),
 })
 export type Explanation = z.infer<typeof Explanation>

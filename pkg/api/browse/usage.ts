@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { list, optionalOneOf, text } from '../schema/schema.ts'
 import { backend, component, kind, lifecycleState, moment, name, page, tally } from './parts.ts'
 
 export const BrowseStats = component('BrowseStats', {
@@ -20,9 +21,10 @@ export const BrowseStats = component('BrowseStats', {
     unknown: tally,
     totalAffectedResources: tally.describe('Modules and providers with a finding.'),
   }),
-  storageDistribution: z
-    .array(z.strictObject({ backend, count: tally }))
-    .describe('Modules and providers by storage backend.'),
+  storageDistribution: list(
+    z.strictObject({ backend, count: tally }),
+    'Modules and providers by storage backend.',
+  ),
   mostDownloaded: z
     .array(
       z.strictObject({
@@ -39,7 +41,7 @@ export const BrowseStats = component('BrowseStats', {
 })
 export type BrowseStats = z.infer<typeof BrowseStats>
 
-const counts = z.array(tally).describe('One for each step, oldest first.')
+const counts = list(tally, 'One for each step, oldest first.')
 
 export const DownloadHistory = component('DownloadHistory', {
   from: moment.describe('Start of the first step, RFC 3339.'),
@@ -54,31 +56,28 @@ export const DownloadHistory = component('DownloadHistory', {
 })
 export type DownloadHistory = z.infer<typeof DownloadHistory>
 
-const date = z.string().describe('YYYY-MM-DD, in UTC.')
+const date = text('YYYY-MM-DD, in UTC.')
 
 /** Consumers of a module or provider in the last 90 days. */
 export const ConsumerList = component('ConsumerList', {
   items: z.array(
     z.strictObject({
-      consumer: z
-        .string()
-        .describe(
-          'A program or group, with its kind: `serviceaccount:`, `client:`, `group:` or `person:`. `(others)`: those after the first 1,000.',
-        ),
-      versions: z
-        .array(
-          z.strictObject({
-            version: z.string(),
-            lastUsed: date,
-            days: z.int().min(1).max(90).describe('On how many days it was downloaded.'),
-            state: z
-              .enum([...lifecycleState.options, 'Gone'])
-              .optional()
-              .describe('Absent for an active version. Gone: the registry does not have it.'),
-            critical: z.int().min(1).optional().describe('Number of CRITICAL findings.'),
-          }),
-        )
-        .describe('Newest first.'),
+      consumer: text(
+        'A program or group, with its kind: `serviceaccount:`, `client:`, `group:` or `person:`. `(others)`: those after the first 1,000.',
+      ),
+      versions: list(
+        z.strictObject({
+          version: z.string(),
+          lastUsed: date,
+          days: z.int().min(1).max(90).describe('On how many days it was downloaded.'),
+          state: optionalOneOf(
+            [...lifecycleState.options, 'Gone'],
+            'Absent for an active version. Gone: the registry does not have it.',
+          ),
+          critical: z.int().min(1).optional().describe('Number of CRITICAL findings.'),
+        }),
+        'Newest first.',
+      ),
       lastUsed: date,
       behind: tally.describe('How many releases are newer than the oldest version that it uses.'),
     }),

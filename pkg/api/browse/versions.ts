@@ -1,12 +1,10 @@
 import * as z from 'zod'
-import { optionalText } from '../schema/schema.ts'
+import { flag, list, optionalText, text } from '../schema/schema.ts'
 import { component, moment, page, ScanCounts, tally, VersionLifecycle, whyNot } from './parts.ts'
 
 export const BrowseVersion = component('Version', {
   version: z.string(),
-  synced: z
-    .boolean()
-    .describe('Whether it is synchronised and its last synchronisation did not fail.'),
+  synced: flag('Whether it is synchronised and its last synchronisation did not fail.'),
   syncStatus: optionalText('What the last synchronisation did, in words.'),
   os: optionalText('Providers only.'),
   arch: optionalText('Providers only.'),
@@ -19,8 +17,8 @@ export const BrowseVersion = component('Version', {
   lifecycle: VersionLifecycle.optional().describe('Absent for an active version.'),
   breaks: z
     .strictObject({
-      from: z.string().describe('The previous version, with the same major number.'),
-      reasons: z.array(z.string()).describe('The first three breaking changes.'),
+      from: text('The previous version, with the same major number.'),
+      reasons: list(z.string(), 'The first three breaking changes.'),
     })
     .optional()
     .describe('Present if it breaks callers without a new major version. Modules only.'),

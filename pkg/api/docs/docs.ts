@@ -5,6 +5,7 @@
  */
 
 import * as z from 'zod'
+import { list, optionalList } from '../schema/schema.ts'
 
 export { type InterfaceChange, ModuleComparison } from './comparison.ts'
 export { PageCategory, ProviderPage, pageCategories, StoredPages } from './provider-docs.ts'
@@ -43,9 +44,7 @@ const RequiredProvider = z.strictObject({
   name: text.describe('Local name, such as aws.'),
   source: optionalText.describe('Source address, such as hashicorp/aws.'),
   version: optionalText.describe('Version constraint.'),
-  aliases: z
-    .array(text)
-    .describe('Names of configurations that the caller passes, such as aws.east.'),
+  aliases: list(text, 'Names of configurations that the caller passes, such as aws.east.'),
 })
 
 const Resource = z.strictObject({
@@ -97,10 +96,10 @@ export const ModuleDocs = z.strictObject({
   root: FolderDocs,
   submodules: z.array(FolderDocs).max(50).describe('The folders of `modules`.'),
   examples: z.array(FolderDocs).max(50).describe('The folders of `examples`.'),
-  leftOut: z
-    .array(z.enum(omissibleParts))
-    .optional()
-    .describe('Parts that are missing, because the documentation would be too large with them.'),
+  leftOut: optionalList(
+    z.enum(omissibleParts),
+    'Parts that are missing, because the documentation would be too large with them.',
+  ),
 })
 
 export type ModuleDocs = z.infer<typeof ModuleDocs>

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { count, text } from '../schema/schema.ts'
 
 /** In the order of the tree. */
 export const pageCategories = [
@@ -19,9 +20,9 @@ export type PageCategory = z.infer<typeof PageCategory>
 export const ProviderPage = z.strictObject({
   category: PageCategory,
   subcategory: z.string().optional(),
-  slug: z.string().describe('Name of its file without the ending.'),
-  title: z.string().describe('Name of the resource or function, or what the page says of itself.'),
-  path: z.string().describe('Path in the release.'),
+  slug: text('Name of its file without the ending.'),
+  title: text('Name of the resource or function, or what the page says of itself.'),
+  path: text('Path in the release.'),
   description: z.string().optional(),
 })
 export type ProviderPage = z.infer<typeof ProviderPage>
@@ -32,10 +33,10 @@ export const StoredPages = z.strictObject({
   pages: z.array(
     z.strictObject({
       page: ProviderPage,
-      at: z.int().min(0).describe('Where its bytes begin, after the list.'),
+      at: count('Where its bytes begin, after the list.'),
       sizeBytes: z.int().min(0),
     }),
   ),
-  leftOut: z.int().min(0).describe('Number of pages that did not fit.'),
+  leftOut: count('Number of pages that did not fit.'),
 })
 export type StoredPages = z.infer<typeof StoredPages>

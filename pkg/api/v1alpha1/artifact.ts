@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { optionalText, optionalTexts } from '../schema/schema.ts'
+import { count, optionalCount, optionalText, optionalTexts, text } from '../schema/schema.ts'
 import { StorageConfig } from './storage-config.ts'
 
 /** The place of an archive, which stays when the spec names another storage. */
@@ -10,19 +10,19 @@ const StoredIn = {
 
 /** The documentation of a module or provider, which is stored next to its archive: see `docsFileName`. */
 export const ArchiveDocs = z.object({
-  sha256: z.string().describe('SHA-256 of the stored documentation, in hexadecimal.'),
-  sizeBytes: z.int().min(0).describe('Its size in storage, in bytes.'),
+  sha256: text('SHA-256 of the stored documentation, in hexadecimal.'),
+  sizeBytes: count('Its size in storage, in bytes.'),
 })
 export type ArchiveDocs = z.infer<typeof ArchiveDocs>
 
 /** The modules of Go that the source of a provider names, which is stored next to its archive: see `sourceFileOf`. */
 export const ArchiveSource = z.object({
-  repository: z.string().describe('Source repository that was asked.'),
+  repository: text('Source repository that was asked.'),
   revision: optionalText(
     'Tag and commit of this version in it: v1.2.3@sha1:COMMIT. Absent while they are not known.',
   ),
   sha256: optionalText('SHA-256 of the stored archive with go.mod and go.sum, in hexadecimal.'),
-  sizeBytes: z.int().min(0).optional().describe('Its size in storage, in bytes.'),
+  sizeBytes: optionalCount('Its size in storage, in bytes.'),
   fileName: optionalText('Its name in storage. Absent: its name has the digest of the archive.'),
   problem: optionalText('Why there is no such archive, or why it may be an earlier one.'),
 })
@@ -32,7 +32,7 @@ export type ArchiveSource = z.infer<typeof ArchiveSource>
 export const Artifact = z.object({
   fileName: optionalText('Name of the archive that is served.'),
   sha256: optionalText('SHA-256 of the archive, in hexadecimal.'),
-  sizeBytes: z.int().min(0).optional().describe('Size of the archive, in bytes.'),
+  sizeBytes: optionalCount('Size of the archive, in bytes.'),
   revision: optionalText('Upstream revision: v1.2.3@sha1:COMMIT, or sha256:SHASUM for a provider.'),
   contentDigest: optionalText(
     'Digest of the files in the archive, independent of the archive format.',
@@ -74,25 +74,23 @@ export const Drift = z.object({
 
 /** Evidence that upstream had other bytes under this version, which were refused. */
 export const Substitution = z.object({
-  at: z.string().describe('Time when it was first seen, RFC 3339.'),
-  served: z.string().describe('Digest of the archive that is served.'),
-  offered: z.string().describe("Digest of upstream's archive."),
-  from: z.string().describe('Where upstream had it, without credentials.'),
+  at: text('Time when it was first seen, RFC 3339.'),
+  served: text('Digest of the archive that is served.'),
+  offered: text("Digest of upstream's archive."),
+  from: text('Where upstream had it, without credentials.'),
 })
 
 /** A refused archive, which is fetched again after a growing wait. */
 export const Attempt = z.object({
-  sourceKey: z
-    .string()
-    .describe('Digest of the source of the archive, and of the options that decide on it.'),
-  revision: z.string().describe('Upstream revision.'),
+  sourceKey: text('Digest of the source of the archive, and of the options that decide on it.'),
+  revision: text('Upstream revision.'),
   at: optionalText('Time of the last attempt, RFC 3339.'),
   failures: z.int().min(1).optional().describe('How many attempts in a row failed.'),
 })
 
 /** An archive that a newer one replaced, until it is removed. */
 export const Replaced = z.object({
-  fileName: z.string().describe('Name of the archive.'),
-  removeAfter: z.string().describe('Time of its removal from storage, RFC 3339.'),
+  fileName: text('Name of the archive.'),
+  removeAfter: text('Time of its removal from storage, RFC 3339.'),
   ...StoredIn,
 })

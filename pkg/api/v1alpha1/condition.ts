@@ -1,15 +1,14 @@
 import * as z from 'zod'
+import { oneOf, text } from '../schema/schema.ts'
 
 /** A condition of Kubernetes, parsed leniently: conditions that others wrote must not keep an object from being served. */
 const Condition = z.object({
-  type: z.string().describe('Name of the condition.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether the condition is true.'),
+  type: text('Name of the condition.'),
+  status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition is true.'),
   observedGeneration: z.int().optional().describe('Generation of the spec that was processed.'),
-  lastTransitionTime: z
-    .string()
-    .meta({ description: 'Time of the last change of the status.', format: 'date-time' }),
-  reason: z.string().describe('Reason as one word.'),
-  message: z.string().describe('Message for people.'),
+  lastTransitionTime: text('Time of the last change of the status.', { format: 'date-time' }),
+  reason: text('Reason as one word.'),
+  message: text('Message for people.'),
 })
 export type Condition = z.infer<typeof Condition>
 

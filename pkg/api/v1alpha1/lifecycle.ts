@@ -4,33 +4,22 @@ import {
   constraintSyntax,
   maxConstraintLength,
 } from '../constraint/constraint.ts'
-import { optionalText } from '../schema/schema.ts'
+import { oneOf, optionalList, optionalText } from '../schema/schema.ts'
 import * as rules from './rules.ts'
 
 const Note = {
-  message: z
-    .string()
-    .optional()
-    .meta({ description: 'Reason, for people and CLIs.', maxLength: 1024 }),
-  replacedBy: z
-    .string()
-    .optional()
-    .meta({ description: 'Version or address to use instead.', maxLength: 256 }),
-  link: z
-    .string()
-    .optional()
-    .meta({
-      description: 'Page that explains it.',
-      ...rules.patterned(rules.httpsUrl, 1024),
-    }),
+  message: optionalText('Reason, for people and CLIs.', { maxLength: 1024 }),
+  replacedBy: optionalText('Version or address to use instead.', { maxLength: 256 }),
+  link: optionalText('Page that explains it.', rules.patterned(rules.httpsUrl, 1024)),
 }
 
 /** `spec.lifecycle` of a Version. */
 export const VersionLifecycle = z
   .object({
-    state: z
-      .enum(['Active', 'Deprecated', 'Yanked', 'Quarantined'])
-      .describe('State of this version. `Active` makes an exception to a rule of its parent.'),
+    state: oneOf(
+      ['Active', 'Deprecated', 'Yanked', 'Quarantined'],
+      'State of this version. `Active` makes an exception to a rule of its parent.',
+    ),
     ...Note,
   })
   .describe(
@@ -53,27 +42,26 @@ const LifecycleRule = z.object({
       allOf: [{ pattern: constraintLengths.source }],
       maxLength: maxConstraintLength,
     }),
-  state: z
-    .enum(['Deprecated', 'Yanked', 'Quarantined'])
-    .describe(
-      'Deprecated: served with a warning. Yanked: downloadable, and listed only while a newer active version of the same minor version exists. Quarantined: not served.',
-    ),
+  state: oneOf(
+    ['Deprecated', 'Yanked', 'Quarantined'],
+    'Deprecated: served with a warning. Yanked: downloadable, and listed only while a newer active version of the same minor version exists. Quarantined: not served.',
+  ),
   ...Note,
 })
 
 /** In the spec of a Module or Provider. */
 export const Lifecycle = {
-  lifecycle: z.array(LifecycleRule).optional().meta({
-    description:
-      'States of versions. The first rule that matches decides, except that Quarantined wins.',
-    maxItems: 100,
-  }),
+  lifecycle: optionalList(
+    LifecycleRule,
+    'States of versions. The first rule that matches decides, except that Quarantined wins.',
+    { maxItems: 100 },
+  ),
 }
 
 /** The state of a Version that its status reports. */
 export const EffectiveLifecycle = z
   .object({
-    state: z.enum(['Deprecated', 'Yanked', 'Quarantined']).describe('State of this version.'),
+    state: oneOf(['Deprecated', 'Yanked', 'Quarantined'], 'State of this version.'),
     message: optionalText('Why.'),
     replacedBy: optionalText('Version or address to use instead.'),
     link: optionalText('Page that explains it.'),

@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { optionalFlag, optionalText } from '../schema/schema.ts'
 import * as rules from './rules.ts'
 
+type Shape = z.core.$ZodLooseShape
+
 const OwnerReference = z.object({
   apiVersion: z.string(),
   kind: z.string(),
@@ -26,6 +28,29 @@ export const Metadata = z.object({
   finalizers: z.array(z.string()).optional(),
 })
 
+interface Parts<Spec, Status> {
+  readonly spec: Spec
+  readonly status: Status
+  /** For the definition. */
+  readonly specKeywords?: object
+  readonly statusKeywords?: object
+}
+
+/** The schema of a kind, from the fields of its spec and its status. */
+export const resource = <K extends string, Spec extends Shape, Status extends Shape>(
+  kind: K,
+  { spec, status, specKeywords, statusKeywords }: Parts<Spec, Status>,
+) =>
+  z.object({
+    kind: z.literal(kind),
+    metadata: Metadata,
+    spec: z.object(spec).meta({ description: 'Desired state.', ...specKeywords }),
+    status: z
+      .object(status)
+      .optional()
+      .meta({ description: 'Last observed state.', ...statusKeywords }),
+  })
+
 /** The fields of `status` that report the last synchronisation. */
 export const SyncState = {
   synced: optionalFlag('Whether the last sync succeeded.'),
@@ -46,13 +71,10 @@ export const GithubClientConfig = z
       .describe(
         'Secret in the namespace of the resource with a token or the keys of a GitHub App. Default: --github-secret-name.',
       ),
-    apiUrl: z
-      .string()
-      .optional()
-      .meta({
-        description: 'API of a GitHub Enterprise server. Default https://api.github.com.',
-        ...rules.patterned(rules.httpsUrl, 1024),
-      }),
+    apiUrl: optionalText(
+      'API of a GitHub Enterprise server. Default https://api.github.com.',
+      rules.patterned(rules.httpsUrl, 1024),
+    ),
   })
   .describe('Access to GitHub.')
 export type GithubClientConfig = z.infer<typeof GithubClientConfig>

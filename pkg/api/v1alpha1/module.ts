@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { optionalFlag, optionalText } from '../schema/schema.ts'
+import { optionalFlag, optionalOneOf, optionalText } from '../schema/schema.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { Metadata } from './metadata.ts'
+import { resource } from './metadata.ts'
 import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
 import { SharedConfig } from './shared-config.ts'
@@ -18,25 +18,19 @@ export const ModuleConfig = z
         description: 'Name of the module. Default: metadata.name.',
         ...rules.ruled([rules.moduleName], { maxLength: 64 }),
       }),
-    provider: z
-      .string()
-      .optional()
-      .meta({
-        description:
-          'Target system of the module, such as aws: the third part of its source address.',
-        ...rules.ruled([rules.targetSystem], { maxLength: 64 }),
-      }),
+    provider: optionalText(
+      'Target system of the module, such as aws: the third part of its source address.',
+      rules.ruled([rules.targetSystem], { maxLength: 64 }),
+    ),
     repoOwner: optionalText('Owner of the source repository.'),
     repoUrl: optionalText('URL of the source repository.'),
     source: ModuleSource.optional(),
-    fileFormat: z.enum(['zip', 'tar']).optional().describe('Format of the archives.'),
+    fileFormat: optionalOneOf(['zip', 'tar'], 'Format of the archives.'),
     immutable: optionalFlag('Refuse an archive that differs from the first one that was stored.'),
-    versionPolicy: z
-      .enum(['None', 'Warn', 'Enforce'])
-      .optional()
-      .describe(
-        'What to do with a version that breaks callers without a new major version. Warn: set the condition SemVer=False. Enforce: do not store it either, until its Version has spec.acceptBreaking. Default: None.',
-      ),
+    versionPolicy: optionalOneOf(
+      ['None', 'Warn', 'Enforce'],
+      'What to do with a version that breaks callers without a new major version. Warn: set the condition SemVer=False. Enforce: do not store it either, until its Version has spec.acceptBreaking. Default: None.',
+    ),
     ...SharedConfig,
   })
   .describe('Source and storage of the module.')
@@ -61,23 +55,16 @@ export const VersionRefs = z.record(z.string(), VersionRef).meta({
   'x-kubernetes-map-type': 'atomic',
 })
 
-export const Module = z.object({
-  kind: z.literal('Module'),
-  metadata: Metadata,
-  spec: z
-    .object({
-      moduleConfig: ModuleConfig,
-      versions: z.array(ModuleVersion).default([]).describe('The versions that should exist.'),
-      ...Lifecycle,
-      ...Steering,
-    })
-    .describe('Desired state.'),
-  status: z
-    .object({
-      ...ParentStatusFields,
-      moduleVersionRefs: VersionRefs.optional(),
-    })
-    .optional()
-    .describe('Last observed state.'),
+export const Module = resource('Module', {
+  spec: {
+    moduleConfig: ModuleConfig,
+    versions: z.array(ModuleVersion).default([]).describe('The versions that should exist.'),
+    ...Lifecycle,
+    ...Steering,
+  },
+  status: {
+    ...ParentStatusFields,
+    moduleVersionRefs: VersionRefs.optional(),
+  },
 })
 export type Module = z.infer<typeof Module>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { optionalText, optionalTexts } from '../schema/schema.ts'
+import { optionalList, optionalOneOf, optionalText, optionalTexts } from '../schema/schema.ts'
 import { Lifecycle } from './lifecycle.ts'
-import { Metadata } from './metadata.ts'
+import { resource } from './metadata.ts'
 import { VersionRefs } from './module.ts'
 import { ModuleSource } from './module-source.ts'
 import * as rules from './rules.ts'
@@ -35,32 +35,23 @@ export const ProviderConfig = z
     docs: ModuleSource.optional().describe(
       'Source of the documentation if the archives do not contain it: a repository with the folder docs or website/docs.',
     ),
-    upstreamHost: z
-      .string()
-      .optional()
-      .meta({
-        description:
-          'Registry of the provider: one of --upstream-hosts. Default: the first of them.',
-        ...rules.patterned(rules.hostName, 253),
-      }),
-    signature: z
-      .enum(['Required', 'IfPresent'])
-      .optional()
-      .describe('Whether a release must be signed. Default Required.'),
-    trustedKeys: z
-      .array(z.string().meta(rules.patterned(rules.trustedKey, 65_536)))
-      .optional()
-      .meta({
-        description:
-          'Fingerprints or armored public keys. If the list is not empty, one of them must have signed the release.',
-        maxItems: 20,
-      }),
-    keyPolicy: z
-      .enum(['Hold', 'Follow'])
-      .optional()
-      .describe(
-        'Treatment of a release that another key signed: Hold holds it back, Follow trusts the new key. Default Hold.',
-      ),
+    upstreamHost: optionalText(
+      'Registry of the provider: one of --upstream-hosts. Default: the first of them.',
+      rules.patterned(rules.hostName, 253),
+    ),
+    signature: optionalOneOf(
+      ['Required', 'IfPresent'],
+      'Whether a release must be signed. Default Required.',
+    ),
+    trustedKeys: optionalList(
+      z.string().meta(rules.patterned(rules.trustedKey, 65_536)),
+      'Fingerprints or armored public keys. If the list is not empty, one of them must have signed the release.',
+      { maxItems: 20 },
+    ),
+    keyPolicy: optionalOneOf(
+      ['Hold', 'Follow'],
+      'Treatment of a release that another key signed: Hold holds it back, Follow trusts the new key. Default Hold.',
+    ),
     ...SharedConfig,
   })
   .describe('Source and storage of the provider.')
@@ -73,30 +64,23 @@ const ProviderVersion = z.object({
   ...SyncedVersion,
 })
 
-export const Provider = z.object({
-  kind: z.literal('Provider'),
-  metadata: Metadata,
-  spec: z
-    .object({
-      providerConfig: ProviderConfig,
-      versions: z.array(ProviderVersion).default([]).describe('The versions that should exist.'),
-      ...Lifecycle,
-      ...Steering,
-    })
-    .describe('Desired state.'),
-  status: z
-    .object({
-      ...ParentStatusFields,
-      providerVersionRefs: VersionRefs.optional(),
-      signingKey: optionalText('Fingerprint of the key that signed the first stored version.'),
-      upstreamAddress: optionalText(
-        'Address in the registry that it comes from: host/namespace/name.',
-      ),
-      resolvedSourceRepository: optionalText(
-        'Source repository that the registry names; empty if it names none.',
-      ),
-    })
-    .optional()
-    .describe('Last observed state.'),
+export const Provider = resource('Provider', {
+  spec: {
+    providerConfig: ProviderConfig,
+    versions: z.array(ProviderVersion).default([]).describe('The versions that should exist.'),
+    ...Lifecycle,
+    ...Steering,
+  },
+  status: {
+    ...ParentStatusFields,
+    providerVersionRefs: VersionRefs.optional(),
+    signingKey: optionalText('Fingerprint of the key that signed the first stored version.'),
+    upstreamAddress: optionalText(
+      'Address in the registry that it comes from: host/namespace/name.',
+    ),
+    resolvedSourceRepository: optionalText(
+      'Source repository that the registry names; empty if it names none.',
+    ),
+  },
 })
 export type Provider = z.infer<typeof Provider>

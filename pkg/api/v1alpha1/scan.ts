@@ -1,7 +1,7 @@
 import * as z from 'zod'
 // Not z.core: that would bring all of zod into the bundle.
 import { $constructor } from 'zod/v4/core'
-import { optionalFlag, optionalText } from '../schema/schema.ts'
+import { optionalFlag, optionalText, text } from '../schema/schema.ts'
 
 /** Limit of one scan; the rest is not read. No object may take so much work that everything waits for it. */
 const maxFindings = 2_000
@@ -95,8 +95,8 @@ const count = (severity: string) => z.int().min(0).describe(`Findings of severit
 
 /** The subject of a scan, which is repeated only for another archive, scanner or database. */
 export const ScanSummary = z.object({
-  sha256: z.string().describe('SHA-256 of the archive that was scanned, in hexadecimal.'),
-  scanner: z.string().describe('Scanner and its version, such as trivy 0.70.0.'),
+  sha256: text('SHA-256 of the archive that was scanned, in hexadecimal.'),
+  scanner: text('Scanner and its version, such as trivy 0.70.0.'),
   database: optionalText('Database that the scanner used. Absent if it has none, or does not say.'),
   counts: z
     .object({

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { optionalFlag, optionalText } from '../schema/schema.ts'
+import { optionalFlag, optionalText, text } from '../schema/schema.ts'
 import { goDuration } from './go-duration.ts'
 import * as rules from './rules.ts'
 
@@ -12,8 +12,8 @@ const S3 = z.object({
 const AzureStorage = z.object({
   accountName: z.string().min(1).describe('Name of the storage account.'),
   accountUrl: z.string().min(1).describe('URL of the blob service of the account.'),
-  subscriptionID: z.string().describe('Subscription that the account belongs to.'),
-  resourceGroup: z.string().describe('Resource group that the account belongs to.'),
+  subscriptionID: text('Subscription that the account belongs to.'),
+  resourceGroup: text('Resource group that the account belongs to.'),
 })
 
 const Gcs = z.object({
@@ -21,11 +21,10 @@ const Gcs = z.object({
 })
 
 const FileSystem = z.object({
-  directoryPath: z.string().meta({
-    description:
-      'Directory of the archives: relative to the mount path of the server, or inside it.',
-    ...rules.ruled([rules.directoryPath], { maxLength: 512 }),
-  }),
+  directoryPath: text(
+    'Directory of the archives: relative to the mount path of the server, or inside it.',
+    rules.ruled([rules.directoryPath], { maxLength: 512 }),
+  ),
 })
 
 const Presign = z

@@ -1,5 +1,13 @@
 import * as z from 'zod'
-import { optionalFlag, optionalText } from '../schema/schema.ts'
+import {
+  count,
+  oneOf,
+  optionalCount,
+  optionalFlag,
+  optionalList,
+  optionalText,
+  text,
+} from '../schema/schema.ts'
 import { conditions } from './condition.ts'
 import { SyncState } from './metadata.ts'
 import { ListingMemory } from './upstream-policy.ts'
@@ -30,14 +38,14 @@ export const Steering = {
 const maxItems = 200
 
 const SkippedItem = z.object({
-  version: z.string().describe('Requested version.'),
+  version: text('Requested version.'),
   platform: optionalText('Requested platform, such as linux/amd64.'),
-  message: z.string().describe('Reason why there is no Version object for it.'),
+  message: text('Reason why there is no Version object for it.'),
 })
 
 /** A version in a parent's spec; below, whether it is stored. */
 export const ListedVersion = {
-  version: z.string().describe('Semantic version. A leading v is dropped.'),
+  version: text('Semantic version. A leading v is dropped.'),
   name: optionalText('Name of the Version object.'),
 }
 export const SyncedVersion = {
@@ -51,27 +59,22 @@ export const ParentStatusFields = {
   fileName: optionalText('Name of the archive of the newest version.'),
   versionCounts: z
     .object({
-      wanted: z.int().min(0).describe('Number of desired versions.'),
-      synced: z.int().min(0).describe('Number of stored versions.'),
-      failed: z.int().min(0).describe('Number of failed versions.'),
-      listed: z.int().min(0).describe('Number of versions in the list of this status.'),
+      wanted: count('Number of desired versions.'),
+      synced: count('Number of stored versions.'),
+      failed: count('Number of failed versions.'),
+      listed: count('Number of versions in the list of this status.'),
     })
     .optional()
     .describe('Counts of Version objects.'),
-  retained: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('Number of Versions that are kept although they are not in spec.versions.'),
-  skipped: z
-    .array(SkippedItem)
-    .optional()
-    .meta({ description: 'Requested versions that cannot be stored, at most 200.', maxItems }),
-  skippedCount: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('Number of versions that cannot be stored. Present if skipped does not list all.'),
+  retained: optionalCount(
+    'Number of Versions that are kept although they are not in spec.versions.',
+  ),
+  skipped: optionalList(SkippedItem, 'Requested versions that cannot be stored, at most 200.', {
+    maxItems,
+  }),
+  skippedCount: optionalCount(
+    'Number of versions that cannot be stored. Present if skipped does not list all.',
+  ),
   listing: ListingMemory.optional().describe(
     'What the policy of the Depot remembers of the lists of upstream.',
   ),
@@ -79,15 +82,15 @@ export const ParentStatusFields = {
 }
 
 const DepotItem = z.object({
-  kind: z.enum(['Module', 'Provider']).describe('Kind of the resource.'),
-  name: z.string().describe('Name of the config, and of the resource.'),
-  found: z.int().min(0).optional().describe('Number of versions upstream.'),
-  matched: z.int().min(0).optional().describe('Number of those that are kept.'),
+  kind: oneOf(['Module', 'Provider'], 'Kind of the resource.'),
+  name: text('Name of the config, and of the resource.'),
+  found: optionalCount('Number of versions upstream.'),
+  matched: optionalCount('Number of those that are kept.'),
   message: optionalText('Error message. Absent if there was no error.'),
   suspicious: z
     .object({
-      token: z.string().describe('Names the list. The annotation accept-listing accepts it.'),
-      since: z.string().describe('Time when this list was first seen, RFC 3339.'),
+      token: text('Names the list. The annotation accept-listing accepts it.'),
+      since: text('Time when this list was first seen, RFC 3339.'),
       polls: z.int().min(1).describe('Number of polls that found this list.'),
     })
     .optional()
@@ -96,37 +99,20 @@ const DepotItem = z.object({
 
 /** The report of a Depot about its configs. */
 export const DepotReport = {
-  items: z
-    .array(DepotItem)
-    .optional()
-    .meta({ description: 'Result of each config, at most 200, failures first.', maxItems }),
-  itemCount: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('Number of configs. Present if items does not list all.'),
-  retained: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('Number of versions that are kept although upstream no longer has them.'),
-  skipped: z
-    .int()
-    .min(0)
-    .optional()
-    .describe('Number of upstream names that are not semantic versions.'),
-  unknownExceptions: z
-    .array(
-      z.object({
-        address: z.string().describe('Host and path that the exception names.'),
-        version: z.string().describe('Version that the exception names.'),
-      }),
-    )
-    .optional()
-    .meta({
-      description: 'Exceptions of the policy that name nothing that upstream had in its last list.',
-      maxItems: 400,
+  items: optionalList(DepotItem, 'Result of each config, at most 200, failures first.', {
+    maxItems,
+  }),
+  itemCount: optionalCount('Number of configs. Present if items does not list all.'),
+  retained: optionalCount('Number of versions that are kept although upstream no longer has them.'),
+  skipped: optionalCount('Number of upstream names that are not semantic versions.'),
+  unknownExceptions: optionalList(
+    z.object({
+      address: text('Host and path that the exception names.'),
+      version: text('Version that the exception names.'),
     }),
+    'Exceptions of the policy that name nothing that upstream had in its last list.',
+    { maxItems: 400 },
+  ),
   lastPoll: optionalText('Time when every config was last checked, RFC 3339.'),
   polledSpec: optionalText('Digest of the configs at the last poll.'),
 }
