@@ -24,7 +24,7 @@ export interface Access {
   readonly auth: Auth
   /** Undefined unless logins are passed on to a broker. */
   readonly broker: Broker | undefined
-  /** Sink for resources: feeds the catalog and the GroupBindings. */
+  /** Receives resources: fills the catalog and the GroupBindings. */
   readonly sink: ComparableSink
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export interface Access {
 type AllOptions = Omit<ServerCommandOptions, 'listen'>
 type SharedOption = keyof AllOptions & (keyof ControllerCommandOptions | 'anonymousAuth')
 
-/** How callers are identified, and where. Controllers serve no `terraform login`, and keep no lists of consumers. */
+/** Options about callers. Controllers serve no `terraform login` and record no consumers. */
 type CallerOptions = Pick<AllOptions, SharedOption> & Partial<AllOptions>
 
 interface AuthParts extends Pick<AuthOptions, 'bindings' | 'isPublic' | 'log' | 'metrics'> {
@@ -88,7 +88,7 @@ export async function openAccess(
   }
 }
 
-/** Identifies those who publish through the controller, by its GroupBindings. `ready` resolves when these are known. */
+/** Identifies callers who publish through the controller. `ready` resolves once its GroupBindings are loaded. */
 export async function openCallers(
   parts: CallerParts<ControllerCommandOptions>,
   cluster: Cluster,
@@ -96,12 +96,12 @@ export async function openCallers(
   const { namespace } = parts.options
   const bindings = new GroupBindings({ ...parts, namespace })
   const scope = { watchNamespace: namespace, bindingsNamespace: namespace }
-  // The catalog knows the state of each binding, with which the watch compares lists.
+  // The watch compares lists with the catalog, which keeps the state of each binding.
   const sink = fanOut(new Catalog(), bindings)
   const { ready } = cluster.watch({ kinds: ['GroupBinding'], scope, sink })
   const options = { ...parts.options, anonymousAuth: false }
   const auth = await openAuth({ ...parts, options, bindings, isPublic: () => false })
-  // It is in the log. Nobody publishes with its tokens until the issuer calls itself as it is configured.
+  // The error is in the log. Tokens of this issuer are refused until it names itself as it is configured.
   auth.started.catch(() => undefined)
   return { auth, ready }
 }
@@ -168,7 +168,7 @@ function needsCluster(options: CallerOptions): boolean {
   return mode === 'kubeconfig' || mode === 'bearer' || options.oidcAllowSaFallback
 }
 
-/** Address of the server's cluster without the server's credentials: callers bring their own. */
+/** Address of the server's cluster without the server's credentials, because callers bring their own. */
 function clusterAddress({
   kubeconfig,
 }: Pick<CallerOptions, 'kubeconfig'>): () => Promise<ClusterAddress> {
@@ -179,7 +179,7 @@ function clusterAddress({
     if (!server.startsWith('https:')) {
       throw new RegistryError(
         'NotConfigured',
-        'callers cannot be checked by an API server without https: name it by its own address in the kubeconfig',
+        'the API server cannot check callers over plain http: write its https:// address into the kubeconfig',
       )
     }
     const { ca, servername, rejectUnauthorized } = tls

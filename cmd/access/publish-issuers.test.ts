@@ -28,9 +28,9 @@ it.each([
   ['a field that does not exist', [{ ...gha, claim: 'sub' }], 'claim'],
   ['no claims', [{ ...gha, claims: [] }], '0.claims is empty: name the claims'],
   ['no audience', [{ ...gha, audience: '' }], '0.audience is empty'],
-  ['a claim with a colon', [{ ...gha, claims: ['a:b'] }], '0.claims.0 is not the name'],
+  ['a claim with a colon', [{ ...gha, claims: ['a:b'] }], '0.claims.0 must be the name'],
   ['an alias with a colon', [{ ...gha, alias: 'gha:ref' }], '0.alias must be'],
-  ['the alias of programs', [{ ...gha, alias: 'client' }], '0.alias is the beginning'],
+  ['the alias of programs', [{ ...gha, alias: 'client' }], '0.alias is reserved'],
   ['an issuer without TLS', [{ ...gha, issuer: 'http://ci.example.com' }], '0.issuer must be'],
   [
     'one that looks like this machine',
@@ -68,7 +68,7 @@ it('names the line', () => {
   ).toThrow('i.yaml:5: 0.claims is empty')
 })
 
-it('takes changes of the file, and keeps the issuers of one that is broken', async () => {
+it('applies changes of the file, and keeps the previous issuers if the file is broken', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-issuers-'))
   onTestFinished(() => rm(dir, { recursive: true }))
   const path = join(dir, 'issuers.yaml')
@@ -94,7 +94,7 @@ it('takes changes of the file, and keeps the issuers of one that is broken', asy
   await vi.waitUntil(() => changed.mock.calls.length === 1)
   expect(file.current).toEqual([{ ...gha, alias: 'other' }])
   expect(await isValid()).toBe('1')
-  // Whoever empties the list takes back all trust.
+  // An empty list trusts nobody.
   await write([])
   await vi.waitUntil(() => changed.mock.calls.length === 2)
   expect(file.current).toEqual([])

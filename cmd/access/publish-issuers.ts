@@ -16,7 +16,7 @@ const Entry = z.strictObject({
       error: 'must be lower-case letters, digits and dashes, at most 32: write a name such as gha',
     })
     .refine((alias) => `${alias}:` !== machinePrefix, {
-      error: 'is the beginning of the groups of programs: write another name',
+      error: 'is reserved for the groups of programs: write another name',
     }),
   issuer: z.string().refine(isEncryptedOrHere, {
     error:
@@ -26,13 +26,13 @@ const Entry = z.strictObject({
   claims: z
     .array(
       z.string().regex(/^[^:\s]{1,200}$/, {
-        error: 'is not the name of a claim without colons and blanks',
+        error: 'must be the name of a claim, without colons and blanks',
       }),
     )
     .min(1, 'is empty: name the claims that become groups, such as repository_id')
     .max(maxClaims),
 })
-/** An empty list trusts no issuer any more. */
+/** An empty list trusts no issuer. */
 const Entries = z.array(Entry).max(maxIssuers)
 
 /**

@@ -26,7 +26,7 @@ const checked = folder(
   'variable "cidr" {\n  type = string\n  validation {\n    condition = true\n    error_message = "\\u001b[31m|no|"\n  }\n}\n',
 )
 
-it('exits with 0 if callers can take the later version', async () => {
+it('exits with 0 if the later version does not break callers', async () => {
   expect(await compare(first, first)).toMatchObject({
     status: 0,
     stdout: 'No change of the interface from first to first.\n',
@@ -38,7 +38,7 @@ it('exits with 0 if callers can take the later version', async () => {
   )
 })
 
-it('exits with 1 if something breaks, and with 2 if that cannot be decided', async () => {
+it('exits with 1 for a breaking change, and with 2 if that cannot be decided', async () => {
   const { status, stdout } = await compare(first, narrower, '-o', 'markdown')
   expect(status).toBe(1)
   expect(stdout).toBe(
@@ -53,7 +53,7 @@ it('exits with 1 if something breaks, and with 2 if that cannot be decided', asy
   })
 })
 
-it('lets no name of a module forge a line', async () => {
+it('escapes names of a module, so that they cannot forge lines', async () => {
   const forged = 'a\n::error::no\nCompatible:\n  input b: fine'
   const aliases = ['aws.a\n::error::no']
   mkdirSync(join(dir, 'forging'))
@@ -69,7 +69,7 @@ it('lets no name of a module forge a line', async () => {
   expect(stdout).not.toMatch(/^(?:::|Compatible)/m)
 })
 
-it('says what it needs if a version is missing or cannot be read', async () => {
+it('says what is missing if a version does not exist or cannot be read', async () => {
   expect(await compare(first)).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('write two folders'),

@@ -72,7 +72,7 @@ it('compares versions of a registry with each other, and with a folder', async (
   expect(readdirSync(temporary)).toEqual([])
 })
 
-it('sends the token of the command line tools, and says how to get one', async () => {
+it('sends the token that the CLIs use, and says how to get one', async () => {
   registry.token = 'a secret'
   const args = [`${vpc}@1.0.0`, `${vpc}@1.1.0`]
   const { host } = registry

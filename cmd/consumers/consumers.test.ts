@@ -60,7 +60,7 @@ async function consumers(groups: readonly string[], ...args: readonly string[]) 
   return runProgram(dir, ['consumers', `${server.host}/platform/vpc/aws`, ...args, ...trust], env)
 }
 
-it('prints every consumer, or those who are behind, as a spreadsheet reads it', async () => {
+it('prints every consumer, or those on old versions, as text and CSV', async () => {
   const all = await consumers(['writers'], '-o', 'csv')
   expect(all).toMatchObject({ status: 0, stderr: '' })
   const lines = all.stdout.trimEnd().split('\n')
@@ -76,7 +76,7 @@ it('prints every consumer, or those who are behind, as a spreadsheet reads it', 
   expect(JSON.parse(json.stdout)).toMatchObject([{ consumer: 'group:a,"b"', behind: 1 }])
 })
 
-it('says what is missing to those who may not see it', async () => {
+it('tells callers without the right how to get it', async () => {
   const refused = await consumers(['readers'])
   expect(refused).toMatchObject({ status: 2, stdout: '' })
   expect(refused.stderr).toMatch(/only those who may publish platform\/vpc .* publishNamespaces/)

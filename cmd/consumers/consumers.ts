@@ -2,7 +2,7 @@ import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { type ConsumersCommandOptions, OptionsError } from '../../pkg/base/options/options.ts'
 import { type Consumer, consumersIn, openBrowseApi, registryAddress } from '../registry/registry.ts'
 
-/** Prints who uses a module or provider. @throws OptionsError if the registry does not tell */
+/** Prints who uses a module or provider. @throws OptionsError if the registry does not answer */
 export async function consumers(
   options: ConsumersCommandOptions,
   operands: readonly string[],
@@ -47,7 +47,7 @@ function asCsv(all: readonly Consumer[]): string {
   return plainText(`${[header, ...rows].join('\n')}\n`)
 }
 
-/** A spreadsheet runs text that begins like a formula. */
+/** Spreadsheets run text that begins like a formula. */
 function cell(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const harmless = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value

@@ -21,7 +21,7 @@ it('says that it needs a cluster', () => {
   expect(stderr).toContain('not in a cluster and no kubeconfig: name one with --kubeconfig FILE')
 })
 
-it('lists every option that it cannot use in one message', async () => {
+it('lists all unusable options in one message', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'depot-controller-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
   const kubeconfig = join(dir, 'kubeconfig')
@@ -45,7 +45,7 @@ it('lists every option that it cannot use in one message', async () => {
 })
 
 it.each([{}, { DEPOT_EVENTS_WEBHOOK_KEY: 'short' }])(
-  'sends no events that %o signs',
+  'refuses to sign events with %o',
   async (key) => {
     const { status, stderr } = await controller(
       ['--events-webhook=https://events.example.com'],

@@ -37,7 +37,7 @@ export function controller(args: readonly string[]): Promise<void> {
 /**
  * Fills the registry of a cluster until SIGTERM or SIGINT. One replica works; the others wait with all records in memory.
  *
- * @throws OptionsError naming everything that keeps it from starting
+ * @throws OptionsError naming everything that prevents the start
  */
 async function runController(
   options: ControllerCommandOptions,

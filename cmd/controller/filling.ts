@@ -32,7 +32,7 @@ interface FillingParts {
 type Known = ReturnType<typeof clusterObjects>
 type Annotations = ReturnType<typeof watchStorageAnnotations>
 
-/** Reads all records, answers those who publish, and syncs while this replica has the lease. */
+/** Reads all records, answers publishers, and syncs while this replica holds the lease. */
 export class Filling implements Runnable {
   readonly name = 'sync'
   readonly #parts: FillingParts
@@ -112,7 +112,7 @@ export class Filling implements Runnable {
     return clusterObjects({
       cluster,
       client: this.#election.guard(cluster.client),
-      // Every replica publishes. Of several that create an object, one succeeds.
+      // Every replica publishes. If several create the same object, one succeeds.
       creator: cluster.client,
       apiGroup,
       namespaces,
@@ -141,7 +141,7 @@ export class Filling implements Runnable {
     })
   }
 
-  /** Every replica answers those who publish, and webhooks. */
+  /** Every replica answers publishers and webhooks. */
   #routes(known: Known, fetching: Fetching, { publishers }: Auth) {
     const { options, cluster, log, metrics } = this.#parts
     const publishing = publishRoutes({

@@ -45,7 +45,11 @@ export class ControllerHttp {
   begin(parts: readonly Hono<ServingEnv>[], log: ServeOptions['log']): void {
     const routes = new Hono<ServingEnv>()
     for (const part of parts) routes.route('/', part)
-    answerErrors(routes, log, 'callers ask the server, which forwards what the controller answers')
+    answerErrors(
+      routes,
+      log,
+      'callers ask the server, which forwards to the controller what it answers',
+    )
     this.#fetch = routes.fetch
   }
 }

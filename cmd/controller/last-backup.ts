@@ -6,7 +6,7 @@ import type { KubeClient } from '../../pkg/records/kube/kube.ts'
 /**
  * Reads the time of the last backup now and once a minute, for a metric. Without an answer, the metric keeps its value.
  *
- * @returns what ends it
+ * @returns a function that stops it
  */
 export function watchLastBackup({
   client,

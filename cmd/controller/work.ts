@@ -6,7 +6,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** Runs the reconcilers while the lease is held, one set at a time, once all records are in memory. */
+/** Runs one set of reconcilers at a time, while the lease is held and all records are in memory. */
 export class WorkWhileHeld {
   readonly #log: Logger
   #start: (() => Promise<Running>) | undefined

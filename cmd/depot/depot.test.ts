@@ -37,7 +37,7 @@ it.each(Object.keys(commands))('%s has help with an example, and a version', asy
   expect(await run(name, '-v')).toMatchObject({ status: 0, stdout: `${packageJson.version}\n` })
 })
 
-it('refuses an unknown command, and suggests the one that is meant or lists all', async () => {
+it('refuses an unknown command, and suggests a similar one or lists all', async () => {
   expect(await run('help', 'serve')).toMatchObject({
     status: 2,
     stderr: 'depot: there is no command "serve": did you mean depot server?\n',
@@ -61,11 +61,11 @@ it.each(
 })
 
 describe('completion', () => {
-  /** On a person's machine, those that are installed. */
+  /** A developer's machine may lack some of these shells. */
   const shells = (['bash', 'zsh', 'fish'] as const).filter(
     (shell) => process.env['CI'] || spawnSync(shell, ['--version']).status === 0,
   )
-  /** Words that a shell offers for a line; the last word may be empty. */
+  /** Returns the words that a shell offers for a line. The last word may be empty. */
   const offers = {
     bash: (words: readonly string[]) =>
       `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}; _depot; echo "\${COMPREPLY[@]}"`,

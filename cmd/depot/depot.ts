@@ -71,7 +71,7 @@ const printing = <T extends OptionTable, S extends SecretTable>(
 
 const lifecycle = () => import('../lifecycle/lifecycle.ts')
 
-/** Headings of the usage, by the command that each is before. */
+/** Headings of the usage, by the command that follows each. */
 export const headings: Readonly<Record<string, string>> = {
   server: 'Serve',
   controller: 'Fill',

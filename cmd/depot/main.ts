@@ -31,7 +31,7 @@ if (Object.hasOwn(commands, word)) await commands[word]?.run(args)
 else if (helpWords.includes(word)) process.stdout.write(usage())
 else if (versionWords.includes(word)) process.stdout.write(`${packageJson.version}\n`)
 else {
-  // The name that people expect of the opposite of yank and the like.
+  // People expect these names for the opposite of yank, deprecate and quarantine.
   const isUndo = /^un(?:yank|deprecate|quarantine|withdraw)$/.test(word)
   const meant = isUndo ? 'activate' : closest(word, Object.keys(commands))
   const hint = meant === undefined ? `\n\n${usage()}` : `: did you mean depot ${meant}?\n`

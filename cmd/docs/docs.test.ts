@@ -30,7 +30,7 @@ it('refuses a folder without configuration', async () => {
   })
 })
 
-it('lets no name of a module forge a line', async () => {
+it('escapes names of a module, so that they cannot forge lines', async () => {
   const twice = { variable: { 'a\n::error::no': { type: 'string' } } }
   mkdirSync(join(dir, 'forging'))
   writeFileSync(join(dir, 'forging', 'main.tf.json'), JSON.stringify([twice, twice]))
@@ -41,7 +41,7 @@ it('lets no name of a module forge a line', async () => {
 })
 
 it.each(['https://depot.example.com/team/vpc/aws', 'team/vpc/aws', 'depot.example.com/team/aws'])(
-  'says how to write an address in place of %s',
+  'refuses %s and says how to write an address',
   async (path) => {
     expect(await docs(path)).toMatchObject({
       status: 2,
@@ -50,7 +50,7 @@ it.each(['https://depot.example.com/team/vpc/aws', 'team/vpc/aws', 'depot.exampl
   },
 )
 
-it('prints the same of a folder and of an archive, without control characters', async () => {
+it('prints the same for a folder and its archive, without control characters', async () => {
   writeFileSync(join(dir, 'main.tf'), configuration)
   writeFileSync(
     join(dir, 'vpc.zip'),
@@ -72,7 +72,7 @@ it('prints the same of a folder and of an archive, without control characters', 
   })
 })
 
-it('replaces what is between the markers of a README', async () => {
+it('replaces the text between the markers of a README', async () => {
   const readme = join(dir, 'README.md')
   writeFileSync(readme, '# VPC\n<!-- BEGIN_TF_DOCS -->\nold\n<!-- END_TF_DOCS -->\nend\n')
   expect((await docs('.', '--inject', 'README.md')).status).toBe(0)
@@ -87,7 +87,7 @@ it('replaces what is between the markers of a README', async () => {
   expect(refused.stderr).toContain('add <!-- BEGIN_TF_DOCS --> and <!-- END_TF_DOCS -->')
 })
 
-it('writes the same again, whatever the module says about markers, and keeps words in code', async () => {
+it('gives the same result when it runs again, even if a description contains a marker, and keeps code', async () => {
   const end = '<!-- END_TF_DOCS -->'
   const folder = join(dir, 'markers')
   mkdirSync(folder)

@@ -45,7 +45,7 @@ export async function docs(
   return problems.length > 0 ? 1 : 0
 }
 
-/** The file in the folder of the module, as terraform-docs takes it. An archive has no folder. */
+/** The file in the folder of the module, as in terraform-docs. An archive has no folder. */
 const belowModule = async (path: string, file: string): Promise<string> =>
   !isAbsolute(file) && (await stat(path)).isDirectory() ? join(path, file) : file
 
@@ -55,7 +55,7 @@ async function writeInto(file: string, read: ModuleDocs): Promise<void> {
     const text = injectDocs(before, read)
     if (text === undefined) {
       const markers = '<!-- BEGIN_TF_DOCS --> and <!-- END_TF_DOCS -->'
-      throw new OptionsError([`--inject: ${file} has no place for them: add ${markers}`])
+      throw new OptionsError([`--inject: ${file} has no markers: add ${markers}`])
     }
     if (text !== before) await writeFile(file, text)
   } catch (error) {

@@ -35,7 +35,7 @@ export async function publishIssuerChecks(
     async run() {
       const { keys, lastError } = await lookAt({ issuerUrl, proxies })
       if (lastError !== undefined) {
-        const reach = 'let the pod reach it: DNS, network policies, HTTPS_PROXY'
+        const reach = 'check DNS, network policies and HTTPS_PROXY of the pod'
         return failed(lastError, `correct issuer in ${path}, or ${reach}`)
       }
       if (keys === 0) return failed('it has no keys', `correct issuer in ${path}`)
@@ -45,7 +45,7 @@ export async function publishIssuerChecks(
         ? ok(`${told}; its tokens must be for ${audience}`)
         : warning(
             `${told}, but its tokens must be for ${audience}, and depot publish in GitHub Actions requests them for ${own}`,
-            `set audience to ${own}, or let each job name ${audience}: --id-token-audience, or aud of id_tokens`,
+            `set audience to ${own}, or have each job request ${audience}: with --id-token-audience, or with aud of id_tokens`,
           )
     },
   }))
@@ -70,7 +70,7 @@ export function callerChecks(options: ServerCommandOptions, proxies: ProxyRules)
   const { oidcIssuerUrl: issuerUrl, brokerProxyUrl: reachedAt } = options
   if (issuerUrl === undefined) return []
   const remedy =
-    'correct --oidc-issuer-url, or let the pod reach it: DNS, network policies, HTTPS_PROXY; NODE_EXTRA_CA_CERTS names a private authority'
+    'correct --oidc-issuer-url, or check DNS, network policies and HTTPS_PROXY of the pod; NODE_EXTRA_CA_CERTS names a private authority'
   const issuerCheck: Examination = {
     what: `issuer ${issuerUrl}`,
     remedy,

@@ -69,6 +69,6 @@ const isFor = (leaf: X509Certificate, host: string): boolean => {
   return (isIP(address) === 0 ? leaf.checkHost(host) : leaf.checkIP(address)) !== undefined
 }
 
-/** Whether an authority that Node trusts has issued it, or is it. */
+/** Whether an authority that Node trusts has issued the certificate, or is the certificate. */
 const isPublic = (last: X509Certificate): boolean =>
   rootCertificates.some((root) => new X509Certificate(root).subject === last.issuer)

@@ -13,9 +13,9 @@ export interface Verdict {
 
 export interface Examination {
   readonly what: string
-  /** A throw means that it failed. */
+  /** A check that throws has failed. */
   readonly run: () => Verdict | Promise<Verdict>
-  /** The remedy where it throws. */
+  /** The remedy if the check throws. */
   readonly remedy?: string
 }
 
@@ -36,14 +36,14 @@ export interface Found extends Verdict {
   readonly what: string
 }
 
-/** Runs checks side by side. */
+/** Runs checks concurrently. */
 export function results(checks: readonly Examination[]): Promise<Found[]> {
   return Promise.all(
     checks.map(async ({ what, run, remedy }) => {
       try {
         return { what, ...(await run()) }
       } catch (error) {
-        // Messages of these are for callers of a server; the cause is for its operator.
+        // These errors have a message for callers of a server. Operators need the cause.
         const cause = error instanceof RegistryError ? causeOf(error) : undefined
         return { what, ...failed(cause ?? messageOf(error), remedy ?? '') }
       }
@@ -51,7 +51,7 @@ export function results(checks: readonly Examination[]): Promise<Found[]> {
   )
 }
 
-/** A line for each check, with the remedy below it. */
+/** Formats a line for each check, with the remedy below it. */
 export function textOf(found: readonly Found[]): string {
   return found
     .map(({ what, status, message, remedy }) => {

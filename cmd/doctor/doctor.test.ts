@@ -56,7 +56,7 @@ async function examined(what: string, ...args: readonly string[]) {
   return report.checks.find((check) => check.what.startsWith(what))
 }
 
-it('prints a line for each check of a server of a folder, with the remedy, and ends with 0 after warnings', async () => {
+it('prints a line for each check of a server of a folder, with remedies, and exits with 0 after warnings', async () => {
   const { status, stdout } = await runProgram(dir, ['doctor', 'server', ...anonymous])
   expect(stdout).toBe(`warning  signing key: none: providers cannot be installed
          → create one with depot keygen, and name it with --gpg-private-key-path
@@ -65,7 +65,7 @@ ok       storage folder modules: can be read
   expect(status).toBe(0)
 })
 
-it('stores, reads and removes an object where depot sync stores archives, and leaves nothing there', async () => {
+it('stores, reads and removes an object where depot sync stores archives, and leaves nothing behind', async () => {
   expect(await examined('storage', 'sync', ...folder)).toMatchObject({
     what: 'storage folder modules',
     status: 'ok',
@@ -89,7 +89,7 @@ it('fails if the archives are missing or a file is in their place', async () => 
   expect(await examined('storage', 'sync', ...blocked)).toMatchObject({ status: 'failed' })
 })
 
-it('tries the signing key', async () => {
+it('checks the signing key', async () => {
   writeFileSync(join(dir, 'no-key.asc'), 'nothing')
   const key = ['--gpg-private-key-path', join(dir, 'no-key.asc')]
   expect(await examined('signing key', 'server', ...anonymous, ...key)).toMatchObject({
@@ -147,7 +147,7 @@ it('fetches the keys of the issuer, and compares its clock', async () => {
   })
 })
 
-it('fetches the keys of each publish issuer, and compares the audience with the base URL', async () => {
+it('fetches the keys of each publish issuer, and compares its audience with the base URL', async () => {
   const [people, ci] = await Promise.all([TestIssuer.start(), TestIssuer.start()])
   onTestFinished(() => {
     people.stop()
@@ -195,7 +195,7 @@ it('fetches the keys of each publish issuer, and compares the audience with the 
   })
 })
 
-it('says how far the clocks are apart', async () => {
+it('says how far two clocks differ', async () => {
   let aheadMs = 0
   const late = createServer((_, response) => {
     response.setHeader('Date', new Date(Date.now() + aheadMs).toUTCString())
@@ -220,7 +220,7 @@ it('says how far the clocks are apart', async () => {
   })
 })
 
-it('asks a running server, and says why it cannot', async () => {
+it('asks a running server, and says why it cannot be reached', async () => {
   const server = await startServer(registry)
   onTestFinished(async () => void (await server.stop()))
   const running = [...anonymous, '--server-url', server.url, '--admin-url', server.adminUrl]
@@ -270,7 +270,7 @@ it('asks a running explorer for a page and for the server, and says what to corr
   ).toMatchObject({
     status: 'failed',
     message: expect.stringContaining('answered 404 without a page'),
-    remedy: expect.stringContaining('pass on / to the explorer'),
+    remedy: expect.stringContaining('forward / to the explorer'),
   })
   const gone = ['--ui-url', 'http://127.0.0.1:9', '--ui-base-url', 'http://127.0.0.1:9']
   expect(await examined('explorer at', 'server', ...anonymous, ...gone)).toMatchObject({
@@ -283,7 +283,7 @@ it('asks a running explorer for a page and for the server, and says what to corr
   })
 })
 
-it('checks with the options of the command that it names, and says which there are', async () => {
+it('checks with the options of the named command, and lists the commands', async () => {
   const unknown = await runProgram(dir, ['doctor', 'sync', '--anonymous-auth'])
   expect(unknown).toMatchObject({
     status: 2,

@@ -58,7 +58,7 @@ export function doctor(args: readonly string[]): Promise<void> {
   })
 }
 
-/** The command line of the container's own process, which is running. */
+/** The command line of the main process of the container. */
 function ofPod(args: readonly string[]): readonly string[] {
   if (args.some((arg) => ['--help', '-h', '--version', '-v'].includes(arg))) return []
   try {

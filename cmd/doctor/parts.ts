@@ -60,7 +60,7 @@ export function gitCheck(): Examination {
   }
 }
 
-/** Checks a folder that archives in transit need. */
+/** Checks the folder for archives in transit. */
 export function spoolCheck(dir: string): Examination {
   return {
     what: 'spool',

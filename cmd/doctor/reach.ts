@@ -32,7 +32,7 @@ export async function ask(
     const request = { method: 'GET', path: pathname + search, headers } as const
     const answer = await pool.send({ origin, ...to }, request)
     const date = Date.parse(answer.header('date') ?? '')
-    // The time was written in whole seconds while it was under way.
+    // The header has whole seconds, and its server wrote it during the request.
     const ahead = Math.round((date - Date.now()) / 1000)
     return {
       status: answer.status,
@@ -44,7 +44,7 @@ export async function ask(
   }
 }
 
-/** Tokens may be from 30 seconds ahead, so more than half of that is close. */
+/** Tokens may be dated up to 30 seconds ahead. Half of that is close to the limit. */
 const toleratedSeconds = 30
 
 /** Compares the clock of this machine with another one. */
@@ -58,7 +58,7 @@ export function clockFinding(of: string, aheadSeconds: number | undefined): Verd
   return apart > toleratedSeconds / 2 ? warning(told, remedy) : ok(told)
 }
 
-/** Asks a running process what its clients ask. */
+/** Sends a running process the requests of its clients. */
 export function runningChecks(
   options: DoctorCommandOptions & { readonly baseUrl?: string | undefined },
   proxies: ProxyRules,
@@ -115,7 +115,7 @@ export function runningChecks(
   return checks
 }
 
-/** Runs a check of an address that may only be reachable or trusted where clients are. */
+/** Checks an address that may be reachable or trusted only from the machines of clients. */
 async function fromOutside(run: () => Promise<Verdict>, remedy: string): Promise<Verdict> {
   try {
     return await run()
@@ -135,7 +135,7 @@ async function explored(url: string, proxies?: ProxyRules): Promise<Verdict> {
     const told = `answered ${page.status} without a page: ${page.text.slice(0, 200)}`
     return failed(
       told,
-      'make the Ingress or proxy pass on / to the explorer (ui.ingress, ui.route)',
+      'make the Ingress or proxy forward / to the explorer (ui.ingress, ui.route)',
     )
   }
   const { status, text } = await ask(`${url}/.well-known/terraform.json`, { proxies })
@@ -149,14 +149,14 @@ async function explored(url: string, proxies?: ProxyRules): Promise<Verdict> {
 }
 
 function discovered({ status, text }: Said): Verdict {
-  const remedy = 'make the Ingress or proxy pass on /.well-known and /depot to this server'
+  const remedy = 'make the Ingress or proxy forward /.well-known and /depot to this server'
   if (status !== 200) return failed(`answered ${status}: ${text.slice(0, 200)}`, remedy)
   return text.includes('"modules.v1"')
     ? ok('it names the registry')
     : failed(`names no module registry: ${text.slice(0, 200)}`, remedy)
 }
 
-/** A Secret without `ca.crt` leaves no file: the authorities of the system are trusted then. */
+/** A Secret without `ca.crt` gives no file. Then the authorities of the system are trusted. */
 function readCa(path: string | undefined): Buffer | undefined {
   const text = path === undefined ? undefined : attempt(() => readFileSync(path))
   return text?.length === 0 ? undefined : text

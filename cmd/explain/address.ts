@@ -3,8 +3,8 @@ import { type Explanation, explanationOf, namespaceIn } from '../../pkg/registry
 import { type RecordsSource, readRecords } from './records.ts'
 
 /**
- * Explains which object has an address, which Versions of a number are served, and why others are not: the answer of a
- * server's `/depot/ui/v1/explain`.
+ * Explains which object has an address, which Versions of a number are served, and why others are not. The answer equals
+ * that of `/depot/ui/v1/explain`.
  *
  * @throws OptionsError if no module or provider has the address
  */

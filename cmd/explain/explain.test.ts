@@ -48,7 +48,7 @@ spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResource
     })
   })
 
-  it('explains which bindings do not count for jobs of CI, and what they publish', async () => {
+  it('explains which bindings do not count for jobs of CI, and what these jobs may publish', async () => {
     const jobs = mkdtempSync(join(dir, 'jobs-'))
     const all = binding('all', 'not ("contractors" in groups)')
     const publishing = `${binding('ci', '"gha:repository_id:74" in groups').slice(0, -2)}, publishNamespaces: [team], publishModules: [vpc]}\n`
@@ -82,7 +82,7 @@ spec: {expression: '${expression}', moduleResources: ['vpc-*'], providerResource
     expect(JSON.parse(failed)).toMatchObject({ result: expect.stringContaining('grups') })
   })
 
-  it('explains who has an address, and why Versions of a number are not served', async () => {
+  it('explains which object has an address, and why Versions of a number are not served', async () => {
     const folder = mkdtempSync(join(dir, 'modules-'))
     const module = (name: string) => `---
 apiVersion: depot.internal/v1alpha1

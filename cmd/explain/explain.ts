@@ -11,7 +11,7 @@ import { explainExpression } from './expression.ts'
 import { readRecords } from './records.ts'
 
 export { explainAddress } from './address.ts'
-// Other commands read records and explain addresses, too.
+// Other commands also read records and explain addresses.
 export { type RecordsSource, readInto } from './records.ts'
 
 /**
@@ -60,7 +60,7 @@ function explanationOf(bindings: GroupBindings, { groups, namespace, job }: Expl
     /** Names and globs that the caller sees, in addition to what is public. */
     modules: moduleResources,
     providers: providerResources,
-    /** The same for what the caller publishes. */
+    /** Names and globs that the caller may publish. */
     publishes: {
       namespaces: publishNamespaces,
       modules: publishModules,

@@ -1,7 +1,7 @@
 import type { ExplainCommandOptions } from '../../pkg/base/options/options.ts'
 import { compileRule, ExpressionError, groupList, operandsOf, Run } from '../../pkg/expr/expr.ts'
 
-/** A part of a rule, its result, and what decided it. */
+/** A part of a rule, its result, and which of its parts decided. */
 interface Part {
   readonly expression: string
   readonly result: string
@@ -9,7 +9,7 @@ interface Part {
   readonly parts?: readonly Part[] | undefined
 }
 
-/** Explains what each part of an expression makes of groups. */
+/** Explains the result of each part of an expression for some groups. */
 export function explainExpression(
   { groups, output }: ExplainCommandOptions,
   expression: string,

@@ -7,7 +7,7 @@ import { GroupBindings } from '../../pkg/registry/access/access.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { openReadCluster } from '../records/records.ts'
 
-/** The place of records, and what reading them needs. */
+/** The place of the records, with what is needed to read them. */
 export type RecordsSource = Pick<
   ExplainCommandOptions,
   'manifests' | 'kubeconfig' | 'apiGroup' | 'namespace' | 'archives'

@@ -84,7 +84,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
 }
 const vpc = () => `${server.host}/platform/vpc/aws`
 
-it('lists findings by package, with the upgrade that closes them, and exits with 1', async () => {
+it('lists findings by package, with the upgrade that fixes them, and exits with 1', async () => {
   expect(await run([`${vpc()}@v1.1.0`, '--fail-on', 'MEDIUM'])).toEqual({
     status: 1,
     stderr: '',
@@ -96,7 +96,7 @@ platform/vpc/aws 1.1.0: 2 findings
   })
 })
 
-it('lists findings of the source of a provider beside those of its platforms', async () => {
+it('lists findings of the source of a provider in addition to those of its platforms', async () => {
   const { status, stdout } = await run([`${server.host}/platform/random`])
   expect(status).toBe(1)
   expect(stdout).toBe(`golang.org/x/net 0.20.0: 2 findings, upgrading to 0.23.0 closes 2
@@ -129,7 +129,7 @@ describe('the exit status', () => {
     expect(ended.stderr.includes('is not known to be clean')).toBe(status === 2)
   })
 
-  it('is 2 for what cannot be read, with the remedy', async () => {
+  it('is 2 if something cannot be read, with the remedy', async () => {
     const refused = async (address: string, env = {}) => {
       const { status, stderr } = await run([address], env)
       expect(status).toBe(2)

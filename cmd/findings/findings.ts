@@ -6,7 +6,7 @@ import { type FindingsCommandOptions, OptionsError } from '../../pkg/base/option
 import { openBrowseApi, registryAddress } from '../registry/registry.ts'
 
 const Scan = VersionFindings.shape.scans.element
-/** Later versions of Depot may write more fields, which JSON shows too. */
+/** Later versions of Depot may write more fields. They appear in JSON, too. */
 export const VersionReport = VersionFindings.omit({ packages: true })
   .extend({
     scans: z.array(Scan.extend({ findings: z.array(Scan.shape.findings.element.loose()) }).loose()),

@@ -9,7 +9,7 @@ import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
 const dir = mkdtempSync(join(tmpdir(), 'depot-hash-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-it('prints the digests that lock files have', async () => {
+it('prints the digests that lock files contain', async () => {
   const file = join(dir, 'provider.zip')
   writeFileSync(file, await zipOf([{ path: 'terraform-provider-dns_v1.0.0', content: 'binary' }]))
   const { sha256, h1 } = await inspectProvider({ file, type: 'dns' })
@@ -17,7 +17,7 @@ it('prints the digests that lock files have', async () => {
   expect({ status, stdout }).toEqual({ status: 0, stdout: `zh:${sha256}\n${h1}\n` })
 })
 
-it('says why a file has none', async () => {
+it('says why a file has no digests', async () => {
   writeFileSync(join(dir, 'module.zip'), await zipOf([{ path: 'main.tf' }]))
   expect(await runProgram(dir, ['hash', 'module.zip'])).toMatchObject({
     status: 1,

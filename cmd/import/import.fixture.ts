@@ -36,7 +36,7 @@ export function put(file: string, bytes: Buffer | string): void {
   writeFileSync(file, bytes)
 }
 
-/** Everything below a folder, with type, mode, time of the last change and digest of each. */
+/** Lists everything below a folder, with type, mode, modification time and digest. */
 export function fingerprints(dir: string): string[] {
   return readdirSync(dir, { recursive: true, encoding: 'utf8' })
     .toSorted()

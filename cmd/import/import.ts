@@ -86,7 +86,7 @@ async function importFrom(
   }
 }
 
-/** Ends the work when a signal asks for it. @returns a function that tells the exit status then */
+/** Stops the work at the first signal. @returns a function that gives the exit status */
 function stopOnSignals(stopped: AbortController): () => number {
   let status = 1
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

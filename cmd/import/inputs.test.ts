@@ -22,7 +22,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Reads a command line; DIR stands for the folder of these tests. */
+/** Reads a command line. DIR is the folder of these tests. */
 async function inputs(line: string, token?: string) {
   const words = line.split(' ').filter((word) => word !== '')
   const env = { DEPOT_ARCHIVES: 'DIR/archives', DEPOT_MANIFESTS: 'DIR/manifests' }
@@ -35,7 +35,7 @@ async function inputs(line: string, token?: string) {
   return readInputs(parsed.options, token, parsed.operands)
 }
 
-describe('reports a mistake before anything is done:', () => {
+describe('reports a mistake before it starts:', () => {
   it.each([
     ['', 'name a SOURCE, or a file with --list'],
     ['--list DIR/missing.txt', '--list: the file DIR/missing.txt does not exist'],
@@ -99,7 +99,7 @@ describe('reports a mistake before anything is done:', () => {
   })
 })
 
-it('counts a source that is named twice once', async () => {
+it('counts a source once if it is named twice', async () => {
   const { addresses } = await inputs('--dry-run --list DIR/twice.txt registry.example.com/a/b/c')
   expect(addresses).toHaveLength(1)
 })

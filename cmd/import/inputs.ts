@@ -11,7 +11,7 @@ import {
 import { madeFolderProblem, readTextFile } from '../../pkg/base/run/run.ts'
 import { type ImportAddress, importAddress } from '../../pkg/fill/importing/importing.ts'
 
-/** The meaning of a command line, after its files were read. */
+/** A command line with the content of the files that it names. */
 interface Inputs {
   readonly addresses: readonly ImportAddress[]
   readonly hosts: string[]
@@ -107,7 +107,7 @@ const hostsOf = (addresses: readonly ImportAddress[]): string[] => [
   ...new Set(addresses.flatMap((address) => (address.from === 'folder' ? [] : [address.host]))),
 ]
 
-/** A token belongs to one host, and the host must not be guessed. */
+/** A token belongs to one host. Depot must not guess which. */
 function problemsOfHosts(hosts: readonly string[], token: string | undefined): string[] {
   if (token === undefined || hosts.length <= 1) return []
   return [
@@ -115,7 +115,7 @@ function problemsOfHosts(hosts: readonly string[], token: string | undefined): s
   ]
 }
 
-/** The tags of a repository do not name its module, and --name is for one module. */
+/** The tags of a repository do not contain the module's name, and --name is for one module. */
 function problemsOfGit(
   addresses: readonly ImportAddress[],
   { namespace, name, tagPrefix }: ImportCommandOptions,

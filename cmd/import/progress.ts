@@ -2,7 +2,7 @@ import { printable } from '../../pkg/base/errors/errors.ts'
 import { statusLine, type TextOutput } from '../../pkg/base/run/run.ts'
 import type { ImportEvent, ImportResult } from '../../pkg/fill/importing/importing.ts'
 
-/** The first lines of a message say enough. */
+/** Longer messages are cut. */
 const maxLineBytes = 2_000
 
 /** Draws one progress line on a terminal, with failures above it. Anywhere else it prints a line for each archive. */
@@ -36,7 +36,7 @@ export class Progress {
       return
     }
     if (event.kind === 'waiting') {
-      // Many archives wait for the same host.
+      // Many archives wait for the same host, so they share a line.
       const untilMs = Date.now() + event.ms
       if (untilMs < this.#waitingUntilMs + 1_000) return
       this.#waitingUntilMs = untilMs

@@ -21,7 +21,7 @@ beforeEach(async () => {
   put(join(dir, 'in/acme/broken/aws/1.0.0.zip'), '<html>')
 })
 
-/** `depot import` of the folder on a terminal: what was printed, and the rows that are seen in the end. */
+/** Prints an import of the folder on a terminal, and the rows that are visible at the end. */
 async function seen(columns: number, env: Readonly<Record<string, string>> = {}) {
   const flags = ['manifests', 'archives', 'spool'].map((name) => {
     return `--${name === 'spool' ? 'spool-dir' : name}=${join(dir, name)}`
@@ -30,7 +30,7 @@ async function seen(columns: number, env: Readonly<Record<string, string>> = {})
   const { output, status } = await onTerminal({ command, columns, env })
   const rows = output
     .split('\r\n')
-    // Text before the row was cleared is not visible.
+    // Text before a cleared row is not visible.
     .map((row) => row.split('\r\x1b[K').at(-1) ?? '')
   return { output, status, rows }
 }
@@ -53,7 +53,7 @@ describe('the progress of an import on a terminal', () => {
     const lines = drawn.filter((text) => / of \d+ archives/.test(text))
     expect(lines.length).toBeGreaterThanOrEqual(4)
     for (const line of lines) expect(line.length).toBeLessThan(columns || 80)
-    // Nothing but clearing the line, so no colors either.
+    // The only control sequence clears the line, so there are no colors.
     expect(output.replaceAll('\r\x1b[K', '').replaceAll('\r\n', '')).not.toMatch(/[^ -~…]/)
   })
 
@@ -77,7 +77,7 @@ describe('the progress of an import on a terminal', () => {
     expect(written.slice(1).map((text) => text.replace('\r\x1b[K', '').length)).toEqual([99, 29])
   })
 
-  it('says that the same command helps only if it does', () => {
+  it('suggests to run the same command again only if that can help', () => {
     const endOf = (...mayPass: readonly boolean[]) => {
       const written: string[] = []
       const output = { write: (text: string) => written.push(text) > 0 }
@@ -112,7 +112,7 @@ it('ends quietly when its output is closed', async () => {
   expect(output).toMatch(/^[fs]status (1|141)\r\n$/)
 })
 
-it('changes nothing with --dry-run, and reports what the import then does', async () => {
+it('changes nothing with --dry-run, and reports what the import will do', async () => {
   const args = ['--manifests', 'manifests', '--archives', 'archives', './in']
   await depot(dir, ['import', '--versions', '1.0.0', ...args])
   writeFileSync(join(dir, 'manifests/mine.txt'), 'mine')

@@ -10,7 +10,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const keygen = (...args: readonly string[]) => runProgram(dir, ['keygen', ...args])
 
-it('writes a key that the server can use, readable by this user only, and never replaces a file', async () => {
+it('writes a key that the server can use and only this user can read, and never replaces a file', async () => {
   const out = join(dir, 'key.asc')
   expect(
     (await keygen('--out', out, '--name', 'Platform', '--email', 'p@example.com')).status,
@@ -26,7 +26,7 @@ it('writes a key that the server can use, readable by this user only, and never 
   expect(readFileSync(out, 'utf8')).toBe(first)
 })
 
-it('prints the key if no file is named', async () => {
+it('prints the key without --out', async () => {
   expect((await keygen()).stdout).toMatch(/^-----BEGIN PGP PRIVATE KEY BLOCK-----/)
 })
 

@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 const run = (...args: readonly string[]) => runProgram(dir, [...args, '--manifests', 'registry'])
 
-it('writes a rule into the file of a person, and takes it back without a trace', async () => {
+it('adds a rule to a hand-written file, and removes it without a trace', async () => {
   const note = ['--message', 'leaks keys', '--replaced-by', '1.0.1']
   const { status, stdout } = await run('quarantine', 'platform/net/aws', '<= 1.0.0', ...note)
   expect({ status, stdout }).toEqual({
@@ -71,13 +71,13 @@ it.each(['deprecate', 'yank'])('does not release a quarantined version by %s', a
   expect(written()).toBe(quarantined)
 })
 
-it('says what stays as it was, because another rule wins', async () => {
+it('says which versions do not change because another rule takes precedence', async () => {
   await run('quarantine', 'platform/net/aws', '< 2.0.0', '--message', 'leaks keys')
   const { stdout } = await run('yank', 'platform/net/aws', '1.0.0')
   expect(stdout).toContain('Affected versions:\n  1.0.0 stays Quarantined: leaks keys\n')
 })
 
-it('says which rules are left, with the command that removes them', async () => {
+it('lists the remaining rules, with the command that removes each', async () => {
   await run('deprecate', 'platform/net/aws', '< 2.0.0', '--message', 'old')
   await run('yank', 'platform/net/aws', '1.0.0')
   expect((await run('activate', 'platform/net/aws', '~> 1.0')).stderr).toContain(
@@ -88,7 +88,7 @@ it('says which rules are left, with the command that removes them', async () => 
   )
 })
 
-it('does not choose between two Modules with one address', async () => {
+it('refuses an address that two Modules share', async () => {
   const named = (name: string) =>
     manifest
       .replace('name: net\n  namespace', `name: ${name}\n  namespace`)

@@ -22,7 +22,7 @@ interface Spec {
   readonly lifecycle?: readonly LifecycleRule[]
 }
 
-/** Computes the rules of a parent from those that it has. */
+/** Computes the new rules of a parent from its current ones. */
 type Edit = (
   rules: readonly LifecycleRule[],
   versions: string,
@@ -65,7 +65,7 @@ export const activate = (
     ])
   })
 
-/** Clauses in an order, without what has no meaning: `1.0.0` for `= v1.0.0`. */
+/** Sorts and normalises the clauses of a constraint: `= v1.0.0` becomes `1.0.0`. */
 const spelled = (versions: string): string =>
   versions
     .split(',')
@@ -132,7 +132,7 @@ async function edit(
 
 const verbs = { Deprecated: 'deprecate', Yanked: 'yank', Quarantined: 'quarantine' } as const
 
-/** A command for the same place. @param rule that it writes; undefined: it takes back */
+/** Formats a command with the same place. @param rule that the command writes; undefined if it removes one */
 function commandOf(
   rule: LifecycleRule | undefined,
   address: string,
@@ -162,7 +162,7 @@ function commandOf(
   return ['depot', verb, quoted(address), quoted(of), ...flags].join(' ')
 }
 
-/** A word of a shell. */
+/** Quotes a word for a shell. */
 function quoted(text: string): string {
   if (/^[\w./:@%+=,-]+$/.test(text)) return text
   return /["$`\\!]/.test(text) ? `'${text.replaceAll("'", "'\\''")}'` : `"${text}"`
@@ -186,7 +186,7 @@ function requireValid(parent: StoredObject, lifecycle: readonly LifecycleRule[])
   if (issue !== undefined) throw new OptionsError([`${issue.path.at(-1)} ${issue.message}`])
 }
 
-/** @throws OptionsError if a new rule tells people to take a version that it withdraws itself */
+/** @throws OptionsError if a new rule suggests a version that the rule itself withdraws */
 function requireOther(before: readonly LifecycleRule[], after: readonly LifecycleRule[]): void {
   for (const { versions, replacedBy = '', state } of after.filter((it) => !before.includes(it))) {
     const rule = new LifecycleRules([{ versions, state }])
@@ -205,7 +205,7 @@ interface Change {
   readonly removal: (rule: LifecycleRule) => string
 }
 
-/** The rules that come and go, and the Versions whose rules are others. */
+/** Lists the rules that are added and removed, and the Versions whose state changes. */
 function textOf(
   objects: Objects,
   parent: StoredObject,

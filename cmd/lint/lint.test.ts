@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..')
 const lint = (...args: readonly string[]) => depot('lint', ...args)
 const depot = (...args: readonly string[]) => runProgram(root, args)
 
-it('finds nothing in the samples of this project', async () => {
+it('finds no mistake in the samples of this project', async () => {
   expect(await lint('config/samples')).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(/^0 errors, 0 warnings in \d+ objects of \d+ files\n$/),
@@ -39,7 +39,7 @@ it.each([
   expect(await lint(...args)).toMatchObject({ status: 2, stderr: expect.stringContaining(problem) })
 })
 
-it('exits with 1 and says what depot docs says if a module in an archive cannot be parsed', async () => {
+it('exits with 1 if a module in an archive cannot be parsed, with the message of depot docs', async () => {
   const manifests = join(dir, 'manifests')
   const archive = join(dir, 'archives/modules/vpc/vpc-1.0.0.zip')
   mkdirSync(manifests)

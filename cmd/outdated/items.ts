@@ -1,11 +1,11 @@
 import type { Use } from '../../pkg/archives/docs/docs.ts'
 
-/** Every finding, with the level and text of its rule in SARIF. */
+/** All findings, with the level and text of their rules in SARIF. */
 export const checks = {
   behind: { level: 'note', text: 'A newer version meets the constraint.' },
   excluded: { level: 'note', text: 'The constraint excludes the latest version.' },
   deprecated: { level: 'warning', text: 'The version is deprecated.' },
-  yanked: { level: 'warning', text: 'The version is not for new users.' },
+  yanked: { level: 'warning', text: 'The version is yanked, so new users do not get it.' },
   quarantined: { level: 'error', text: 'The registry no longer serves the version.' },
   vulnerable: { level: 'error', text: 'A scan found something CRITICAL or HIGH.' },
   gone: { level: 'error', text: 'The registry does not have it.' },
@@ -18,26 +18,26 @@ export interface OutdatedFinding {
   readonly replacedBy?: string | undefined
 }
 
-/** A use of something in a registry. */
+/** A module or provider that a configuration uses. */
 export interface Registered extends Use {
   readonly host: string
-  /** Below the host, without a folder of a module. */
+  /** Path after the host, without the folder of a submodule. */
   readonly path: string
 }
 
-/** A use, and what is to say about it. */
+/** A use and its findings. */
 export interface Item extends Use {
   /** The version that is installed, or that `init` would install. */
   readonly version?: string | undefined
   /** The newest version that meets the constraint. */
   readonly newest?: string | undefined
   readonly latest?: string | undefined
-  /** Archives that nobody scanned, or why findings are unknown; undefined if all are known. */
+  /** Archives without a scan, or why findings are unknown; undefined if all are known. */
   readonly unscanned?: string | undefined
   readonly findings: readonly OutdatedFinding[]
-  /** Why it could not be judged. */
+  /** Reason if it could not be checked. */
   readonly undecided?: string | undefined
-  /** Why it was not meant to be judged. */
+  /** Reason if it was left out, such as a public registry. */
   readonly notJudged?: string | undefined
   readonly note?: string | undefined
 }

@@ -10,7 +10,7 @@ import { VersionReport } from '../findings/findings.ts'
 import { Claims, type Registry, refusalOf } from '../registry/registry.ts'
 import type { Item, OutdatedCheck, OutdatedFinding, Registered } from './items.ts'
 
-/** More than a message of a person has. */
+/** Longer messages are cut. */
 const maxTextBytes = 400
 
 const Deprecation = z.object({ reason: z.string(), link: z.string().optional() })
@@ -22,10 +22,10 @@ const Versions = z.object({
   items: z.array(z.object({ version: z.string(), lifecycle: Lifecycle.optional() })),
 })
 
-/** Something that a registry did not answer. */
+/** A question that a registry did not answer. */
 class NoAnswer extends Error {}
 
-/** Compares what is used with what its registry says. It never throws for an answer: then the item is undecided. */
+/** Compares a use with the answer of its registry. It does not throw if the registry fails: then the item is undecided. */
 export async function judge(
   used: Registered,
   registry: Registry,
@@ -132,7 +132,7 @@ const isOlder = (version: string, than: string): boolean => {
   return a !== null && b !== null && rcompare(a, b) > 0
 }
 
-/** The version that a constraint names alone. */
+/** Returns the version of a constraint that allows only one. */
 const exactly = (constraint: string): string | undefined =>
   /^=?\s*v?(\d+\.\d+\.\d\S*)$/.exec(constraint.trim())?.[1]
 
@@ -186,5 +186,5 @@ async function asked(
 function read<T>(schema: z.ZodType<T>, text: string): T {
   const { data } = schema.safeParse(jsonOf(text))
   if (data !== undefined) return data
-  throw new NoAnswer('the registry answered something else than its protocol says')
+  throw new NoAnswer('the answer of the registry does not follow its protocol')
 }

@@ -7,7 +7,7 @@ import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-serve
 import { UpstreamRegistry } from '../../hack/testbed/upstream/registry.ts'
 import { put } from '../import/import.fixture.ts'
 
-/* A registry that is not a Depot: it tells versions alone. e2e/outdated.test.ts asks a server of Depot. */
+/* A registry other than Depot, which only lists versions. e2e/outdated.test.ts asks a server of Depot. */
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-outdated-'))
 const temporary = join(dir, 'tmp')
@@ -69,7 +69,7 @@ const manifest = (modules: Readonly<Record<string, string>>) =>
     })),
   })
 
-it('lets no name of a configuration forge a line', async () => {
+it('escapes names of a configuration, so that they cannot forge lines', async () => {
   const forging = { 'a\n::error::no': { source: 'git::https://example.com/a\n::error::b' } }
   workspace({ 'main.tf.json': JSON.stringify({ module: forging }) })
   const texts = await Promise.all([outdated(), outdated(['-o', 'markdown'])])
@@ -77,7 +77,7 @@ it('lets no name of a configuration forge a line', async () => {
   expect(texts[0]?.stdout).toContain('a ::error::no')
 })
 
-it('says what is behind within the constraint, and what the constraint excludes', async () => {
+it('says which newer versions a constraint allows and which it excludes', async () => {
   workspace({
     'main.tf': call('~> 1.0'),
     '.terraform.lock.hcl': lock('1.0.0'),
@@ -148,7 +148,7 @@ it('follows local modules, override files, JSON and links, and names the place o
   ])
 })
 
-it('lists modules that are not from a registry that it asks, and does not check them', async () => {
+it('lists modules from other registries and sources, and does not check them', async () => {
   workspace({
     'main.tf': [
       'hashicorp/consul/aws',
@@ -177,7 +177,7 @@ it('lists modules that are not from a registry that it asks, and does not check 
   expect(other).toMatchObject({ status: 0, stdout: expect.stringContaining(`it is from ${host}`) })
 })
 
-it('finds what no longer exists: a module, a version, or any version that meets a constraint', async () => {
+it('reports what no longer exists: a module, a version, or any version that meets a constraint', async () => {
   workspace({
     'a.tf': call('', `${host}/network/none/aws`),
     'b.tf': call('>= 3.0').replace('vpc', 'b'),
@@ -192,7 +192,7 @@ it('finds what no longer exists: a module, a version, or any version that meets 
   expect(stdout).toContain('gone: the registry does not list 1.1.0')
 })
 
-it('takes the token of the CLIs or of a file, and says how to get one', async () => {
+it('takes the token from the CLIs or from a file, and says how to get one', async () => {
   registry.token = 'a secret'
   workspace({ 'main.tf': call('2.0.0'), token: 'a secret\n', stale: 'another' })
   const refused = await outdated()
@@ -213,7 +213,7 @@ it('takes the token of the CLIs or of a file, and says how to get one', async ()
   })
 })
 
-it('sends the token of a file to the named host alone, whatever the configuration names', async () => {
+it('sends the token of --token-file only to the host of --host', async () => {
   registry.token = 'a secret'
   workspace({ 'main.tf': call('2.0.0'), token: 'a secret\n' })
   const before = registry.asked.length
@@ -227,7 +227,7 @@ it('sends the token of a file to the named host alone, whatever the configuratio
   expect(registry.asked).toHaveLength(before)
 })
 
-it('reads a loop of links once, and no device in place of a lock file', async () => {
+it('follows a loop of links once, and refuses a device as a lock file', async () => {
   workspace({
     'main.tf': 'module "again" {\n  source = "./loop"\n}\n',
     'more.tf': `module "vpc" {\n  source = "${host}/network/vpc/aws"\n  version = "2.0.0"\n}\n`,
@@ -256,7 +256,7 @@ it('says that it reads no more than 200 local modules', async () => {
   })
 })
 
-it('is undecided about a registry that cannot be reached, and asks it once', async () => {
+it('leaves the uses of an unreachable registry undecided, and asks it once', async () => {
   workspace({
     'main.tf': call('1.0.0', 'localhost:1/network/vpc/aws'),
     'more.tf': call('1.0.0', 'localhost:1/network/other/aws').replace('vpc"', 'other"'),
@@ -270,7 +270,7 @@ it('is undecided about a registry that cannot be reached, and asks it once', asy
   expect(stdout).toContain('1 checked, 0 with findings, 2 undecided')
 })
 
-it('is undecided about files that cannot be read, and checks the others', async () => {
+it('leaves unreadable files undecided, and checks the others', async () => {
   workspace({
     'main.tf': call('2.0.0'),
     'broken.tf': 'module "x" {\n  source = \n}\n',
@@ -338,7 +338,7 @@ it('refuses a text that is not a host, and warns of a host that the configuratio
     const { status, stderr } = await outdated(['--host', names])
     expect([status, stderr]).toEqual([0, `depot: --host: nothing here is from ${names}${advice}\n`])
   }
-  // It is named, too, so nobody misspelled it.
+  // Both hosts are named, so neither is a misspelling.
   const both = await outdated(['--host', 'registry-us.acme.example,registry-eu.acme.example'])
   expect(both.stderr).toContain('nothing here is from registry-us.acme.example\n')
   expect(both.stderr).not.toContain('did you mean')

@@ -12,7 +12,7 @@ import { checks, type Item, type Registered } from './items.ts'
 import { judge } from './judge.ts'
 import { asJson, asMarkdown, asSarif, asText } from './report.ts'
 
-/** Requests at a time. */
+/** Maximum number of concurrent requests. */
 const atOnce = 8
 
 /**
@@ -66,7 +66,7 @@ async function itemsOf(
   const asked = uses.filter((use) => 'host' in use)
   const others = uses.filter((use) => 'findings' in use)
   const hosts = [...new Set(asked.map(({ host }) => host))]
-  // The options have one --host with it, so nothing else is asked.
+  // --token-file requires exactly one --host, so no other registry gets the token.
   const given = options.tokenFile ? await tokenInFile(options.tokenFile) : undefined
   if (hosts.length === 0) return others
   await using registry = await openRegistry(options, hosts, given)
@@ -77,7 +77,7 @@ async function itemsOf(
       if (first === undefined) return []
       const one = await judge(first, registry)
       const { isUnreachable, undecided } = one
-      // One wait is enough for a registry that does not answer.
+      // Waits once for a registry that does not answer.
       if (isUnreachable) return [one, ...rest.map((use) => ({ ...use, findings: [], undecided }))]
       return [one, ...(await Promise.all(rest.map((use) => limited(() => judge(use, registry)))))]
     }),
@@ -91,7 +91,7 @@ const byPlace = (a: Item, b: Item): number =>
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
 const publicHosts: ReadonlySet<string> = new Set(['registry.terraform.io', 'registry.opentofu.org'])
-/** The CLIs read these as repositories. */
+/** The CLIs treat these as repositories. */
 const gitHosts: ReadonlySet<string> = new Set(['github.com', 'bitbucket.org'])
 
 const part = '[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?'
@@ -103,7 +103,7 @@ const addresses = {
 
 const plainHost = (name: string): string => name.toLowerCase().replace(/:443$/, '')
 
-/** Refuses what cannot be a host, and says which one may be misspelled: a pipeline may name hosts that few folders use. */
+/** Refuses texts that are not hosts. It only warns of unused hosts, because a pipeline may list hosts for many folders. */
 function requireHosts(wanted: readonly string[], used: ReadonlySet<string>): void {
   const problems = wanted
     .filter((one) => !new RegExp(`^${host}$`).test(one))
@@ -125,7 +125,7 @@ function partsOf(use: Use) {
   return path === undefined ? undefined : { at: plainHost(named ?? 'registry.terraform.io'), path }
 }
 
-/** @param wanted hosts to ask. Default: all but the public registries */
+/** @param wanted hosts to ask. Default: all except the public registries */
 function registeredIn(use: Use, wanted: readonly string[] | undefined): Registered | Item {
   const notJudged = (why: string): Item => ({ ...use, findings: [], notJudged: why })
   const { at = '', path } = partsOf(use) ?? {}

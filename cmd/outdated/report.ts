@@ -18,7 +18,7 @@ const linesOf = ({ findings, undecided, unscanned }: Item): string[] => [
   ...(unscanned === undefined ? [] : [`unscanned: ${unscanned}`]),
 ]
 
-/** A block for each use that needs attention, what was not checked, and a summary. */
+/** Formats a block for each use that needs attention, what was not checked, and a summary. */
 export function asText({ items }: Report): string {
   const blocks = items.flatMap((item) => {
     const lines = linesOf(item)
@@ -56,11 +56,11 @@ function summaryOf(items: readonly Item[]): string {
   return parts.join(', ')
 }
 
-/** All items, for programs. */
+/** Formats all items as JSON, for programs. */
 export const asJson = ({ items, problems }: Report): string =>
   `${JSON.stringify({ schema: 1, items, problems }, null, 2)}\n`
 
-/** A table, for a comment on a pull request. */
+/** Formats a Markdown table, for a comment on a pull request. */
 export function asMarkdown({ items, problems }: Report): string {
   const rows = items.flatMap((item) =>
     linesOf(item).map((line) =>
@@ -80,7 +80,7 @@ export function asMarkdown({ items, problems }: Report): string {
   return `${[...lines, `${summaryOf(items)}.`].join('\n')}\n`
 }
 
-/** Text of others as code. It ends at the first run of as many backticks as it begins with. */
+/** Formats untrusted text as code. The fence is longer than any run of backticks in the text. */
 function code(value: string): string {
   const text = oneLine(value)
   const runs = text.match(/`+/g) ?? []
@@ -89,7 +89,7 @@ function code(value: string): string {
   return `${fence}${space}${text.replaceAll('|', '\\|')}${space}${fence}`
 }
 
-/** SARIF 2.1.0, which code hosts show next to the lines of a change. */
+/** Formats SARIF 2.1.0, which code hosts show next to the lines of a change. */
 export function asSarif({ items, problems, version }: Report): string {
   const rules = Object.entries(checks).map(([id, { level, text }]) => ({
     id,
@@ -111,7 +111,7 @@ export function asSarif({ items, problems, version }: Report): string {
       ],
     })),
   )
-  // Without them, a code host would take what could not be judged for mended.
+  // A code host closes earlier findings that a run does not repeat, so the run also lists what could not be checked.
   const notices = [
     ...problems.map(problemText),
     ...items.flatMap((item) =>

@@ -58,7 +58,7 @@ function outdated(configuration: string, ...args: readonly string[]) {
   return runProgram(work, ['outdated', ...args, ...trust], { HOME: work })
 }
 
-it('finds a version undecided if it was not scanned completely, unless findings are ignored', async () => {
+it('leaves a version undecided if it was not scanned completely, unless findings are ignored', async () => {
   const never = await outdated(moduleCall('never'))
   expect(never.status).toBe(2)
   expect(never.stdout).toContain('unscanned: source')
@@ -81,7 +81,7 @@ it('counts each finding of a version once', async () => {
   expect(stdout).toContain('vulnerable: a scan of 1.0.0 found 1 CRITICAL\n')
 })
 
-it('finds a version undecided if the registry does not show its findings', async () => {
+it('leaves a version undecided if the registry does not show its findings', async () => {
   isBrowseHidden = true
   const { status, stdout } = await outdated(moduleCall('open'))
   expect(status).toBe(2)

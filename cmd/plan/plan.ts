@@ -25,7 +25,7 @@ import { openRecords } from '../records/records.ts'
 /**
  * Prints what a sync would do.
  *
- * @param paths files or folders that may be no part of the records yet
+ * @param paths files or folders that may not be part of the records yet
  * @returns 0 if nothing, 2 for changes, 1 if something failed
  * @throws OptionsError if files or records cannot be read
  */
@@ -41,7 +41,7 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
     throw new OptionsError(
       mistakes.length > 0
         ? mistakes
-        : [`${paths.join(', ')}: holds no Depot, Module, Provider or Version of ${apiGroup}`],
+        : [`${paths.join(', ')}: contains no Depot, Module, Provider or Version of ${apiGroup}`],
     )
   }
   const asked = askedOf(depot, files, paths.length > 0)
@@ -53,7 +53,7 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
     options: {
       ...options,
       spoolDir: options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-plan'),
-      // Nothing is fetched into it.
+      // A plan stores no archives there.
       spoolSizeBytes: 0,
     },
     env: process.env,
@@ -105,7 +105,7 @@ async function read(path: string, apiGroup: string): Promise<ProposedObjects> {
   }
 }
 
-/** The objects to plan; undefined: everything. */
+/** The objects to plan; undefined for all. */
 function askedOf(
   depot: string | undefined,
   files: readonly StoredObject[],

@@ -7,7 +7,7 @@ export interface HeldRow extends HeldVersion {
   readonly resource: string
 }
 
-/** Those that come in first, then those that are refused. */
+/** Lists the versions that wait, then those that are refused. */
 export function heldRows(objects: Objects): HeldRow[] {
   return (['Module', 'Provider'] as const)
     .flatMap((kind) => objects.list(kind))
@@ -19,7 +19,7 @@ export function heldRows(objects: Objects): HeldRow[] {
     .toSorted((a, b) => (a.until ?? '9999').localeCompare(b.until ?? '9999'))
 }
 
-/** Number of further versions, which no status lists. */
+/** Number of further versions, which do not fit into a status. */
 export function unlistedCount(objects: Objects): number {
   return heldBackCount(objects) - heldRows(objects).length
 }

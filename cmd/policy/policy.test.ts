@@ -131,7 +131,7 @@ it.each([
   exception: 5.1.1 of ${vpc}, by Ann Lee: fixes CVE-2026-0001
 `,
   ],
-])('says whether %s comes in with %j', async (address, more, status, text) => {
+])('says whether a policy lets %s in with %j', async (address, more, status, text) => {
   const result = await test(address, ...file, ...more)
   const [what = '', version] = address.split('@')
   const named = version === undefined ? what : `${what} ${version}`
@@ -180,13 +180,13 @@ it.each([
   installation: a first list without dates is not trusted
 `,
   ],
-])('says of %s with %j what rules depend on', async (address, args, status, text) => {
+])('names the facts that the rules for %s need with %j', async (address, args, status, text) => {
   const result = await test(address, ...args)
   expect(result.stdout).toContain(text)
   expect(result.status).toBe(status)
 })
 
-it('tests the policy of the installation alone', async () => {
+it('tests the policy of the installation without a Depot', async () => {
   const result = await test(`${vpc}@5.1.0`, '--upstream-policy', 'broken.yaml', '-o', 'json')
   expect(result.status).toBe(0)
   expect(JSON.parse(result.stdout)).toMatchObject({ verdicts: [{ state: 'ComesIn' }] })
@@ -195,20 +195,20 @@ it('tests the policy of the installation alone', async () => {
 it.each([
   [['test', vpc], 'name a Depot with --depot FILE, or a policy with --upstream-policy'],
   [['test', vpc, '--depot', 'none.yaml'], '--depot: none.yaml: does not exist'],
-  [['test', vpc, '--depot', 'strict.yaml'], '--depot: strict.yaml holds no Depot'],
+  [['test', vpc, '--depot', 'strict.yaml'], '--depot: strict.yaml contains no Depot'],
   [['test', vpc, '--upstream-policy', 'wrong.yaml'], '--upstream-policy: wrong.yaml:2: deny '],
   [
     ['test', vpc, '--depot', 'typo.yaml'],
     'typo.yaml: Depot platform/typo spec.policy.minimumage is not a known field: write minimumAge',
   ],
   [['show'], 'write test ADDRESS[@VERSION], or list'],
-])('says what is wrong with %j', async (args, message) => {
+])('reports the mistake in %j', async (args, message) => {
   const { status, stderr } = await runProgram(dir, ['policy', ...args])
   expect(status).toBe(2)
   expect(stderr).toContain(message)
 })
 
-it('lists what is held back until when, and what is refused', async () => {
+it('lists which versions are held back until when, and which are refused', async () => {
   const held = (...more: readonly string[]) =>
     runProgram(dir, ['policy', 'list', '--held', '--manifests', 'registry', ...more])
   expect((await held()).stdout).toBe(

@@ -114,5 +114,5 @@ async function depotsIn(path: string, { apiGroup }: PolicyCommandOptions): Promi
   )
   if (unknown.length > 0) throw new OptionsError(unknown)
   if (depots.length > 0) return depots
-  throw new OptionsError([`--depot: ${path} holds no Depot of ${apiGroup}`])
+  throw new OptionsError([`--depot: ${path} contains no Depot of ${apiGroup}`])
 }

@@ -5,15 +5,15 @@ import { modulePlace, providerAddressOf } from '../../pkg/fill/sources/sources.t
 import { addressOf, itemsOf } from '../../pkg/fill/sync/sync.ts'
 import type { StoredObject } from '../../pkg/records/store/store.ts'
 
-/** The versions that an address can name, as rules see them. */
+/** The versions that an address can name, in the form that rules read. */
 export interface Subjects {
-  /** Several if a Depot has several modules of the address, or if nobody knows what it names. */
+  /** Several if modules of a Depot share the address, or if no config names it. */
   readonly all: readonly RuleFacts[]
-  /** Whether configs name them. Otherwise the system is a guess. */
+  /** Whether configs name it. Otherwise the system is a guess. */
   readonly isKnown: boolean
 }
 
-/** Looks an address up among the configs of a Depot. Without one, it can be a module or a provider. */
+/** Finds an address in the configs of a Depot. Without a Depot, it can be a module or a provider. */
 export function subjectsOf(depot: Pick<StoredObject, 'spec'>, address: string): Subjects {
   const upstreamHosts = ['registry.opentofu.org', address.split('/')[0]?.toLowerCase() ?? '']
   const named = itemsOf(depot, []).flatMap(({ kind, config }) => {

@@ -18,7 +18,7 @@ const units = [
   ['minutes', 60_000],
 ] as const
 
-/** The decision of a policy about a version, or about every version of an address. */
+/** The decision of a policy about one version or every version of an address. */
 interface Verdict {
   /** The Depot with the policy; undefined if only the installation has one. */
   readonly depot: string | undefined
@@ -26,14 +26,14 @@ interface Verdict {
   readonly reasons: readonly string[]
 }
 
-/** All that decides about the versions of an address. */
+/** The policies that apply to an address. */
 export interface PolicyQuestion {
   readonly depot: string | undefined
   readonly policy: Policy | undefined
   readonly subjects: Subjects
   readonly address: string
   readonly version: string | undefined
-  /** Lines about what is not decided by versions, such as signatures. */
+  /** Lines about rules that do not depend on the version, such as signatures. */
   readonly others: readonly string[]
 }
 
@@ -65,7 +65,7 @@ function aboutVersion(
   const refusal = refusalOf(address, version, policy, nowMs)
   if (refusal !== undefined) return refused(refusal)
   const mayBeSigned = subjects.all.some(({ kind }) => kind === 'Provider')
-  /** Facts that a rule needs, and that nobody knows without asking. */
+  /** Facts that a rule needs, and that are unknown until upstream is asked. */
   const unknownOf = ({ expression, needsAge, needsSigner, needsLicence }: ExpressionRule) => [
     ...(needsAge ? ['its age'] : []),
     ...(needsSigner && mayBeSigned ? ['who signed it'] : []),
@@ -102,7 +102,7 @@ function aboutVersion(
   if (depends.length > 0)
     return { depot, state: 'Depends', reasons: [...depends, ...waits, ...known] }
   if (waits.length > 0) return { depot, state: 'Waits', reasons: [...waits, ...known] }
-  const reasons = exceptions.length > 0 ? known : ['nothing holds it', ...others]
+  const reasons = exceptions.length > 0 ? known : ['no rule holds it back', ...others]
   return { depot, state: 'ComesIn', reasons }
 }
 
@@ -125,7 +125,7 @@ function aboutAll(
   return { depot, state: reasons.length > 0 ? 'Depends' : 'ComesIn', reasons }
 }
 
-/** The rules of a policy, a line each. */
+/** Formats the rules of a policy, a line each. */
 export function policyLines(policy: Policy | undefined): string[] {
   const nowMs = Date.now()
   return (policy?.layers ?? []).flatMap((layer) => {
@@ -151,7 +151,7 @@ export function policyLines(policy: Policy | undefined): string[] {
   })
 }
 
-/** Lines about signatures, and about lists without dates. */
+/** Formats lines about signatures and about lists without dates. */
 export function otherLines(
   ofDepot: readonly UpstreamPolicy[],
   installation: UpstreamPolicy | undefined,

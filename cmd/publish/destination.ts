@@ -35,9 +35,9 @@ interface Ended {
   readonly noWait: boolean
 }
 
-/** A large archive on a slow line. */
+/** Enough for a large archive on a slow line. */
 const sendMs = 2 * 3_600_000
-/** The registry checks and stores a release before it answers. */
+/** Enough for the registry to check and store a release before it answers. */
 const answerMs = 600_000
 const servedMs = 60_000
 const lookAgainMs = 1000
@@ -54,19 +54,19 @@ const Refused = z.object({
   missing: z.array(z.string()).optional(),
   refusals: z.array(z.object({ reason: z.string() })).optional(),
 })
-/** Reasons of the cluster, such as a quota: a part of a release may be there then. */
+/** Errors of the cluster, such as an exceeded quota, after which a part of the release may exist. */
 const ofCluster: ReadonlySet<string> = new Set<Reason>(['Forbidden', 'Invalid', 'AlreadyExists'])
 const Versions = z.object({ version: z.string(), platforms: z.array(z.unknown()).optional() })
 const ModuleList = z.object({ modules: z.array(z.object({ versions: z.array(Versions) })) })
 const ProviderList = z.object({ versions: z.array(Versions) })
 
-/** The end of a publication, for people and scripts. */
+/** The result of a publication, for people and scripts. */
 export interface PublishEnd {
   readonly outcome: 'published' | 'exists' | 'refused'
   readonly text: string
 }
 
-/** A version of a registry, to which files are sent. */
+/** A version in a registry that files are sent to. */
 export class Destination {
   readonly #registry: Registry
   readonly #place: Place
@@ -83,7 +83,7 @@ export class Destination {
     return [namespace, name, system].filter((part) => part !== undefined).join('/')
   }
 
-  /** The versions that the registry serves, or why it shows none to this caller. */
+  /** The versions that the registry serves, or why it shows this caller none. */
   async versions(): Promise<readonly z.infer<typeof Versions>[] | string> {
     const { status, versions } = await this.#list()
     if (isForbidden(status)) return 'you may not read it'
@@ -123,8 +123,8 @@ export class Destination {
   /**
    * Waits until the version is served.
    *
-   * @param platforms how many of a provider have to be
-   * @throws RegistryError Unavailable if it is not in time, or if the same may succeed later
+   * @param platforms how many a provider needs
+   * @throws RegistryError Unavailable if it is not served in time, or if a retry may succeed
    */
   async end(answered: Answered, { noWait }: Ended, platforms = 0): Promise<PublishEnd> {
     const { host } = this.#place
@@ -161,7 +161,7 @@ export class Destination {
       this.#line.draw(`waiting until ${host} serves it`)
       const { status, versions } = await this.#list()
       this.#line.clear()
-      // The registry hides what a caller may not read, and a new module until it has read that itself.
+      // The registry hides what a caller may not read, and a new module until the registry has read it.
       if (isForbidden(status) || (status === 404 && !newModule)) return false
       const found = versions?.find((one) => one.version === version)
       if (found !== undefined && (found.platforms?.length ?? 0) >= platforms) return true
@@ -173,7 +173,7 @@ export class Destination {
   #refused({ status, body }: Answered): PublishEnd {
     const { host } = this.#place
     const said = Refused.safeParse(body).data
-    const tooLarge = status === 413 ? '; ask for a higher limit of the size of a body' : ''
+    const tooLarge = status === 413 ? '; ask for a higher limit of the body size' : ''
     const foreign = `${host} answered ${status}, but not as Depot does: a proxy in front of it may have${tooLarge}`
     const { errors } = said ?? { errors: [foreign] }
     if (status >= 500 || (status < 300 && said === undefined)) throw unavailable(errors.join('; '))
@@ -187,7 +187,7 @@ export class Destination {
     return { outcome: 'refused', text }
   }
 
-  /** The token goes to the registry's own host only, whatever its discovery says. */
+  /** Sends the token only to the registry's own host, whatever its discovery document says. */
   #publish(rest: string, query: string, request: () => Parameters<Registry['ask']>[3]) {
     const kind = this.#isModule ? 'modules' : 'providers'
     const { version } = this.#place
@@ -195,7 +195,7 @@ export class Destination {
     return this.#ask(query === '' ? path : `${path}?${query}`, request)
   }
 
-  /** Asks again while the registry is busy. @param request makes the body of each attempt */
+  /** Repeats the request while the registry is busy. @param request makes the body of each attempt */
   async #ask(path: string, request?: () => Parameters<Registry['ask']>[3]): Promise<Answered> {
     const { host, signal } = this.#place
     const service = this.#isModule ? 'modules.v1' : 'providers.v1'
@@ -216,7 +216,7 @@ export class Destination {
     }
   }
 
-  /** Reads a file, and shows how much of it was sent. */
+  /** Reads a file, and shows the progress. */
   async *#watched(path: string, sizeBytes: number): AsyncGenerator<Buffer> {
     let sent = 0
     for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
@@ -230,6 +230,6 @@ export class Destination {
 
 const isForbidden = (status: number): boolean => status === 401 || status === 403
 
-/** The files of a release that the registry lacks; undefined if the answer is about something else. */
+/** The files that the registry lacks; undefined if the answer is about something else. */
 export const missingFiles = ({ status, body }: Answered): readonly string[] | undefined =>
   status === 409 ? Refused.safeParse(body).data?.missing : undefined

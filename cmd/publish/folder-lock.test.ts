@@ -21,7 +21,7 @@ it('refuses a folder that it cannot write to, without waiting', async () => {
   await expect(locked).rejects.toBeInstanceOf(OptionsError)
 })
 
-it('ends with a reason that says to run it again if the lock is lost', async () => {
+it('fails with the advice to run it again if the lock is lost', async () => {
   vi.useFakeTimers({ toFake: ['setInterval'] })
   const stopped = new AbortController()
   await using _ = await folderLock(dir, stopped)

@@ -11,10 +11,10 @@ const lockMs = 30_000
 const lockAgainMs = 200
 
 /**
- * Keeps other programs out of a folder. One that writes to it may be done in a moment.
+ * Locks a folder against other programs, and waits a moment if one has the lock.
  *
  * @param stopped is aborted if the lock is lost
- * @throws RegistryError Unavailable if another process keeps it; OptionsError if this one cannot write there
+ * @throws RegistryError Unavailable if another process keeps the lock; OptionsError if this one cannot write there
  */
 export async function folderLock(dir: string, stopped: AbortController): Promise<FolderLock> {
   const onLost = () => stopped.abort(unavailable(`another process writes to ${dir} now`))

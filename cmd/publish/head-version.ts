@@ -42,10 +42,10 @@ export async function headVersion(folder: string, prefix = ''): Promise<string> 
   ])
 }
 
-/** Says that the folder has other files than the tag, because they are published. */
+/** Warns if the folder differs from the tag, because its files are published. */
 async function warnOfChanges(folder: string): Promise<void> {
   const status = ['--no-optional-locks', '-C', folder, 'status', '--porcelain', '-z', '--', '.']
-  // More changes than fit into its answer stop nobody.
+  // An answer that exceeds the buffer is cut, which does not matter.
   const { stdout } = await run('git', status).catch((error: { stdout?: string }) => error)
   const [first] = (stdout ?? '').split('\0')
   if (!first) return

@@ -12,12 +12,12 @@ const timeoutMs = 10_000
 const maxAnswerBytes = 256 * 1024
 const Answer = z.object({ value: z.string().min(1) })
 
-/** A large file is sent with the token that was there at its beginning. */
+/** An upload of a large file must finish before its token expires. */
 const renewMs = 60_000
 
 /**
- * The token of `--token-file`, otherwise that of the CI job that runs this. Undefined without either: then those of the
- * CLIs count.
+ * The token of `--token-file`, otherwise that of the CI job that runs this. Undefined without either: then the tokens of
+ * the CLIs count.
  *
  * @param host of the registry
  * @throws OptionsError; RegistryError Unavailable if the CI system gives no token
@@ -55,9 +55,9 @@ export async function givenToken(
   }
 }
 
-/** Finds the job that runs this, and how it gets its token. */
+/** Finds the CI job that runs this process, and how it gets its token. */
 function jobIn(audience: string, env: Environment) {
-  // A variable of a job, which the person named for this.
+  // A person sets this variable of a job for Depot.
   const own = env['DEPOT_ID_TOKEN']?.trim()
   if (own) {
     return {
@@ -76,7 +76,7 @@ function jobIn(audience: string, env: Environment) {
   }
 }
 
-/** Requests a token for one audience, as the host of the job documents it. @throws RegistryError Unavailable */
+/** Requests a token for one audience, as the CI system documents it. @throws RegistryError Unavailable */
 async function requested(text: string, secret: string, audience: string): Promise<string> {
   const url = URL.parse(text)
   const isHere = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(url?.hostname ?? '')
@@ -110,7 +110,7 @@ async function requested(text: string, secret: string, audience: string): Promis
   }
 }
 
-/** The registry verifies the token; this only tells, and looks when it ends. */
+/** Reads when the token expires. Only the registry verifies it. */
 function claimsIn(token: string) {
   try {
     return decodeJwt(token)

@@ -9,7 +9,7 @@ import { zipOf } from '../../pkg/archives/archive/packed.fixture.ts'
 import { put } from '../import/import.fixture.ts'
 import { runPublish } from './publish.fixture.ts'
 
-/** @param body text is that of a proxy, which is not JSON */
+/** @param body a string is the HTML page of a proxy */
 type Answer = (
   status: number,
   body: object | string,
@@ -18,12 +18,12 @@ type Answer = (
 
 let registry: LoneServer
 let dir: string
-/** How the registry answers the list of versions, and each of the publications. */
+/** The answers of the registry to the list of versions, and to each publication. */
 let listed: (answer: Answer) => void
 let published: ((answer: Answer) => void)[]
 let finished: (answer: Answer) => void
 let received: string[]
-/** Whether the next archive is cut off in its middle. */
+/** Whether the connection ends in the middle of the next archive. */
 let isCut: boolean
 
 beforeAll(async () => {
@@ -203,7 +203,7 @@ it.each([
     'answered 413, but not as Depot does: a proxy in front of it may have; ask for a higher limit',
   ],
   [403, 1, 'answered 403, but not as Depot does: a proxy in front of it may have'],
-])('says who answered with the page of a proxy and %d', async (status, expected, text) => {
+])('says that a proxy answered if it gets an HTML page with %d', async (status, expected, text) => {
   published = [(answer) => answer(status, page)]
   const ended = await run()
   expect(ended).toMatchObject({
@@ -214,7 +214,7 @@ it.each([
   expect(ended.stdout).not.toContain('it is published')
 })
 
-it('ends with 3 if the connection is cut off while it sends, and sends all of it the next time', async () => {
+it('exits with 3 if the connection ends during an upload, and sends everything the next time', async () => {
   isCut = true
   const cut = await run()
   expect(cut).toMatchObject({ status: 3, stdout: expect.not.stringContaining('it is published') })

@@ -26,7 +26,7 @@ import {
 
 /** A version to send to a registry. */
 export interface Sent {
-  /** Path of a folder, or of an archive. */
+  /** Path of a folder or an archive. */
   readonly file: string
   readonly host: string
   readonly address: PublishAddress
@@ -107,7 +107,7 @@ export async function publishOverHttp(
   }
 }
 
-/** Compares with the newest stable version before this one that the caller may read. */
+/** Compares with the newest earlier stable version that the caller may read. */
 async function comparedAt(
   registry: Registry,
   to: Destination,

@@ -62,7 +62,7 @@ const written = (): Written['spec'][] =>
     (file) => (parse(readFileSync(file, 'utf8')) as Written).spec,
   )
 
-it('publishes every platform of a release, and does nothing the second time', async () => {
+it('publishes every platform of a release, and nothing when it runs again', async () => {
   const { status, stdout, stderr } = await publish()
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toContain('platform/cmdb 1.0.0, a new provider\nplatforms: 2\n')
@@ -94,7 +94,7 @@ it('adds the platforms that a version lacks, as after a kill', async () => {
   expect(written()).toHaveLength(2)
 })
 
-it('creates the Provider again that was removed, although its versions are there', async () => {
+it('creates a removed Provider again if its versions still exist', async () => {
   await publish()
   const [provider = ''] = globSync(join(dir, 'registry/providers/platform/*'))
   rmSync(provider)
@@ -103,7 +103,7 @@ it('creates the Provider again that was removed, although its versions are there
   expect(existsSync(provider)).toBe(true)
 })
 
-it('refuses other bytes for a platform, and writes nothing', async () => {
+it('refuses different bytes for a platform, and writes nothing', async () => {
   await publish()
   await release('1.0.0', ['linux_amd64', 'darwin_arm64', 'windows_amd64'], 'other')
   const { status, stderr } = await publish()
@@ -115,7 +115,7 @@ it('refuses other bytes for a platform, and writes nothing', async () => {
   expect(written()).toHaveLength(2)
 })
 
-it('adds no platforms of another build to a version', async () => {
+it('refuses to add platforms of another build to a version', async () => {
   await publish()
   rmSync(join(dir, 'dist'), { recursive: true })
   await release('1.0.0', ['windows_amd64'], 'other')
@@ -165,7 +165,7 @@ it('takes the version from the names, unless there are several', async () => {
   )
 })
 
-it('demands a signature by a trusted key where the provider names some', async () => {
+it('requires a signature by a trusted key if the provider names trusted keys', async () => {
   const key = await generateSigningKey({ name: 'cmdb', email: 'cmdb@example.com' })
   const { readPrivateKey, sign, createMessage } = await import('openpgp')
   const signingKey = await readPrivateKey({ armoredKey: key })

@@ -3,7 +3,7 @@ import { vi } from 'vitest'
 import { OptionsError, parseOptions, publishCommand } from '../../pkg/base/options/options.ts'
 import { publish } from './publish.ts'
 
-/** Runs the command in this process: starting one takes longer than all that it does. */
+/** Runs the command in this process, because starting another takes longer than the command. */
 export async function runPublish(dir: string, words: readonly string[]) {
   const written = { stdout: '', stderr: '' }
   const spies = (['stdout', 'stderr'] as const).map((stream) =>

@@ -73,7 +73,7 @@ describe('into a folder', () => {
     expect(fingerprints(join(dir, 'registry/versions'))).toEqual(before)
   })
 
-  it('writes nothing with --dry-run, and exits with what publishing would', async () => {
+  it('writes nothing with --dry-run, and exits with the same status as publishing', async () => {
     await publish('1.0.0')
     const ours = () => fingerprints(dir).filter((line) => !/^(?:vpc|tmp)/.test(line))
     const before = ours()
@@ -84,7 +84,7 @@ describe('into a folder', () => {
       stdout: expect.stringMatching(
         /compared: with 1\.0\.0, breaking\nBreaking:\n {2}input cidr: .*\nit would be published\n$/,
       ),
-      stderr: 'depot: warning: 1.1.0 breaks callers of 1.0.0; only a new major version says so\n',
+      stderr: 'depot: warning: 1.1.0 breaks callers of 1.0.0; publish it as a new major version\n',
     })
     expect((await publish('1.0.0', '--dry-run')).status).toBe(1)
     expect(ours()).toEqual(before)
@@ -102,7 +102,7 @@ describe('into a folder', () => {
     expect(written().map(({ spec }) => spec.version)).toEqual(['1.1.0'])
   })
 
-  it('publishes a module that cannot be parsed, and says file and line as depot docs does', async () => {
+  it('publishes a module that cannot be parsed, and prints file and line like depot docs', async () => {
     change('variable "x" {\n  type =\n}\n')
     const { stderr } = await runProgram(dir, ['docs', 'vpc'])
     const said = stderr.trim().replace(/^depot: /, '')
@@ -112,7 +112,7 @@ describe('into a folder', () => {
     expect(stdout).toContain(`incomplete: ${said}\n`)
   })
 
-  it('says that it could not compare if the files of the earlier version are gone', async () => {
+  it('says that it could not compare if the files of the earlier version are missing', async () => {
     await publish('1.0.0')
     rmSync(join(dir, 'archives'), { recursive: true })
     const { status, stdout } = await publish('1.1.0', '--dry-run')
@@ -122,7 +122,7 @@ describe('into a folder', () => {
     expect(JSON.parse(json)).toMatchObject({ uncompared: { from: '1.0.0' } })
   })
 
-  it('compares with a version whose archive was placed by hand, and never publishes it again', async () => {
+  it('compares with a version whose archive was placed by hand, and refuses to publish that version again', async () => {
     put(
       join(dir, 'registry/vpc.yaml'),
       `apiVersion: depot.internal/v1alpha1
@@ -156,13 +156,13 @@ spec: { type: Module, version: 1.2.0, fileName: vpc.tar.gz, moduleConfigRef: { n
     expect(stdout).toContain('compared: with 1.2.0, breaking')
   })
 
-  it('takes a patch of an earlier line', async () => {
+  it('accepts a patch release of an earlier minor version', async () => {
     await publish('1.0.0')
     await publish('1.1.0')
     expect((await publish('1.0.1')).status).toBe(0)
   })
 
-  it('refuses what breaks callers where the module enforces its numbers', async () => {
+  it('refuses a breaking version if the module enforces semantic versioning', async () => {
     put(
       join(dir, 'registry/module.yaml'),
       `apiVersion: depot.internal/v1alpha1
@@ -202,7 +202,7 @@ spec:
     )
     const { stdout } = await publish('1.0.0', accept, '-o', 'json')
     const { files } = JSON.parse(stdout) as { files: { path: string }[] }
-    // States are never part of an archive.
+    // Archives never contain states.
     const paths = files.map(({ path }) => path)
     expect(paths).toEqual(['.env', 'README.md', 'keys/ca.PEM', 'main.tf'])
   })
@@ -223,7 +223,7 @@ spec:
     expect((await publish('1.0.0', '--allow-file', './keys/ca.pem,keys/cb.pem')).status).toBe(0)
   })
 
-  it('publishes an archive like the folder that it was packed from', async () => {
+  it('publishes the same archive from a folder and from a packed folder', async () => {
     await publish('1.0.0')
     expect(spawnSync('tar', ['-czf', 'vpc.tar.gz', 'vpc'], { cwd: dir }).status).toBe(0)
     const args = ['module', 'vpc.tar.gz', ...flags, '--version', '1.0.0']
@@ -309,7 +309,7 @@ it('lets one of several processes publish a version, and refuses the others', as
   for (const text of refused) expect(text).toContain(spec?.upload.sha256)
 })
 
-it('leaves all or nothing wherever it is killed, and goes on when it is run again', async () => {
+it('publishes all or nothing when it is killed, and continues when it runs again', async () => {
   writeFileSync(join(dir, 'vpc/large.bin'), Buffer.alloc(3_000_000, 'random'))
   const args = ['publish', 'module', 'vpc', ...flags, '--version', '1.0.0']
   const startedMs = performance.now()

@@ -61,7 +61,7 @@ export async function publish(
   return untilStopped((stopped) => (options.direct ? direct : sendTo)(options, operands, stopped))
 }
 
-/** Ends what runs at the first signal, so that temporary files are removed. A second one ends the process. */
+/** Stops the work at the first signal, so that temporary files are removed. A second signal ends the process. */
 async function untilStopped(work: (stopped: AbortController) => Promise<number>): Promise<number> {
   const stopped = new AbortController()
   let status = 1
@@ -191,7 +191,7 @@ interface Work {
   readonly run: () => Promise<'published' | 'exists'>
 }
 
-/** Prints what is published, and publishes it if nothing is in its way. */
+/** Prints what would be published, and publishes it unless something prevents that. */
 async function finish(
   { output, dryRun, manifests }: PublishCommandOptions,
   { refusals, target }: Pick<Publication, 'refusals' | 'target'>,

@@ -16,7 +16,7 @@ import { Destination, missingFiles, type PublishEnd, type SentFile } from './des
 import { printEnd, queryOf, registryAt, type Sent } from './over-http.ts'
 import { providerJson, providerText } from './report.ts'
 
-/** Each replica of the controller keeps its own files, so a few may have to be sent again. */
+/** Each replica of the controller keeps its own files, so some may have to be sent again. */
 const rounds = 6
 
 /**
@@ -47,7 +47,7 @@ export async function publishReleaseOverHttp(
   return end({ ...ended, text: `${ended.text}\n\n${usageBlock(used, 'terraform', version)}` })
 }
 
-/** Asks first, so that nothing is sent that is there, or that cannot be published. */
+/** Asks first, so that no file is sent that exists or cannot be published. */
 async function sendRelease(
   to: Destination,
   options: PublishCommandOptions,

@@ -10,15 +10,15 @@ import { usersText, type VersionUsers } from '../registry/registry.ts'
 
 export type PublishOutcome = 'published' | 'exists' | 'planned' | 'refused'
 
-/** The part of the target that is shown. */
+/** The part of the target that is printed. */
 type ShownTarget = Pick<Publication['target'], 'address' | 'version'> & {
-  /** Undefined: not known. */
+  /** Undefined if it is unknown. */
   readonly isMissing?: boolean
 }
 
-/** How a module compares with the previous version. */
+/** The result of comparing a module with the previous version. */
 export interface ShownComparison extends Omit<ComparedVersion, 'uncompared'> {
-  /** Without `from`: no earlier version is known. */
+  /** Undefined if no earlier version is known. */
   readonly uncompared: { readonly from?: string; readonly message: string } | undefined
   /** Consumers of the previous version. Undefined if the registry does not tell. */
   readonly usedBy?: VersionUsers | undefined
@@ -26,7 +26,7 @@ export interface ShownComparison extends Omit<ComparedVersion, 'uncompared'> {
 
 interface ShownModule extends PackedModule, ShownComparison {
   readonly target: ShownTarget
-  /** Undefined: the registry names it. */
+  /** Undefined if the registry names it. */
   readonly fileName?: string
 }
 
@@ -72,7 +72,7 @@ function comparedWith({ comparison, uncompared }: ShownComparison): string {
   return `compared: with nothing, ${from} cannot be read: ${oneLine(message)}`
 }
 
-/** Problems of the files are part of it: what cannot be parsed is missing in the documentation. */
+/** Also lists problems of the files, because the documentation lacks what cannot be parsed. */
 function interfaceOf({ interface: docs }: PackedModule): string {
   const { root, submodules } = docs
   const required = root.inputs.filter((input) => input.required).length
@@ -89,7 +89,7 @@ function interfaceOf({ interface: docs }: PackedModule): string {
 const counted = ({ length }: readonly unknown[], word: string): string =>
   `${length} ${word}${length === 1 ? '' : 's'}`
 
-/** The same for scripts. */
+/** Describes a publication as JSON, for scripts. */
 export function asJson(publication: ShownModule, outcome: PublishOutcome, host?: string): string {
   const { target, archive, files, fileName, comparison, uncompared, usedBy, docs } = publication
   const { sha256, sizeBytes, contentDigest, leftOut } = archive
@@ -122,10 +122,10 @@ function jsonOf(
   return plainText(`${JSON.stringify(result, null, 2)}\n`)
 }
 
-/** Warns of a version that breaks callers who rely on its number. */
+/** Warns of a version that breaks callers although its number promises that it does not. */
 export const brokenWarning = ({ target, comparison }: ShownModule): string =>
   plainText(
-    `depot: warning: ${target.version} breaks callers of ${comparison?.from}; only a new major version says so\n`,
+    `depot: warning: ${target.version} breaks callers of ${comparison?.from}; publish it as a new major version\n`,
   )
 
 /** Describes the release of a provider to people. */
@@ -144,7 +144,7 @@ export function providerText({ target, archives, signer }: ShownRelease): string
   return plainText(`${lines.join('\n')}\n`)
 }
 
-/** The same for scripts. */
+/** Describes the release as JSON, for scripts. */
 export function providerJson(
   release: ShownRelease,
   outcome: PublishOutcome,

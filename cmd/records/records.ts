@@ -16,7 +16,7 @@ import {
 /** How long lists may take, and how long to try again when the cluster does not answer. */
 const timeoutMs = 30_000
 const unansweredMs = 5_000
-/** Answers that stay the same. */
+/** Reasons that a retry does not change. */
 const lasting: readonly unknown[] = ['Forbidden', 'Unauthenticated', 'NoCredentials']
 
 /** The cluster did not answer, or refused to. */
@@ -38,7 +38,7 @@ interface PlaceOptions {
 
 interface OpenRecords extends AsyncDisposable {
   readonly objects: Objects
-  /** The same, if they are in a folder. */
+  /** The objects of a folder; undefined for a cluster. */
   readonly folder: FolderObjects | undefined
   /** Clock of the API server, or of this machine if they are in a folder. */
   readonly clock: Clock
@@ -68,7 +68,7 @@ export async function openRecords(
     client,
     apiGroup,
     namespaces,
-    // Read and written by controllers alone.
+    // Only controllers read and write these.
     notes: { namespace: 'depot-system', name: 'depot-controller-removals' },
     instance: 'depot',
     log,
@@ -78,7 +78,7 @@ export async function openRecords(
   return { objects, folder: undefined, clock, [Symbol.asyncDispose]: () => cluster.close() }
 }
 
-/** Opens a cluster, and notes why it cannot be read. @throws RegistryError NotConfigured */
+/** Opens a cluster, and remembers why it cannot be read. @throws RegistryError NotConfigured */
 export function openReadCluster(
   { kubeconfig, apiGroup }: Omit<PlaceOptions, 'manifests'>,
   metrics: Metrics,

@@ -7,7 +7,7 @@ import {
 } from '../../pkg/base/options/options.ts'
 import { kindAt, openRegistry, type Registry, refusalOf } from './open-registry.ts'
 
-/** Later versions of Depot may write more than these fields. */
+/** Later versions of Depot may write more fields. */
 export const Claims = z.object({
   claims: z.array(
     z.object({
@@ -19,7 +19,7 @@ export const Claims = z.object({
   ),
 })
 
-/** A registry that does not answer the question, or not to this caller. */
+/** A registry that does not answer this question, or not for this caller. */
 export class NotTold extends OptionsError {}
 
 /** The browse API of a registry, for commands. @throws OptionsError for options that cannot be used */
@@ -36,7 +36,7 @@ export async function openBrowseApi(
 
 export type BrowseApi = ReturnType<typeof browseApi>
 
-/** The browse API of a registry that is open. */
+/** The browse API of an opened registry. */
 export function browseApi(registry: Registry, host: string) {
   async function ask<T>(path: string, schema: z.ZodType<T>): Promise<T> {
     const asking = registry.ask(host, 'modules.v1', `../../ui/v1${path}`)

@@ -61,7 +61,7 @@ credentials "depot.test" {
 }
 `
 
-it('reads hosts and credentials where the CLIs read them, and the last wins', async () => {
+it('reads hosts and credentials from the files of the CLIs; the last file wins', async () => {
   write('.terraform.d/a.tfrc', hosts('http://a'))
   write(
     '.terraform.d/b.tfrc.json',
@@ -82,7 +82,7 @@ it('reads hosts and credentials where the CLIs read them, and the last wins', as
   expect(problems).toEqual([])
 })
 
-it('reads the file that TF_CLI_CONFIG_FILE names in place of these, and logins', async () => {
+it('reads the file of TF_CLI_CONFIG_FILE instead, and the file of logins', async () => {
   write('.terraformrc', hosts('http://home'))
   write('.terraform.d/credentials.tfrc.json', '{"credentials": {"a.example": {"token": "login"}}}')
   write('named', hosts('http://named'))
@@ -97,7 +97,7 @@ it.each([
   ['.terraformrc', 'credentials "a.example" {\n  token = "secret\n}', 'line 2 is not valid HCL 2'],
   ['.terraformrc', 'host "a" { services { x = "secret" } }', 'line 1 is not valid HCL 2'],
   ['.terraform.d/credentials.tfrc.json', '{"credentials": secret', 'it is not valid JSON'],
-])('names a file %s that is not valid, and nothing of what it holds', async (file, text, why) => {
+])('reports a file %s that is not valid without printing its content', async (file, text, why) => {
   write(file, text)
   write('.tofurc', hosts('http://tofu'))
   expect(await tokenFor('depot.test')).toBe('of http://tofu')

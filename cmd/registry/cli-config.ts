@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../../pkg/base/errors/errors.ts'
 
 /** Registries as Terraform and OpenTofu of this machine know them. */
 export interface CliConfig {
-  /** URLs of the services of a host that is not asked for them. */
+  /** URLs from a `host` block, which replace the discovery of a host. */
   readonly servicesOf: (host: string) => Readonly<Record<string, string>> | undefined
   readonly tokenFor: (host: string) => string | undefined
 }
@@ -17,11 +17,12 @@ const logins = 'credentials.tfrc.json'
 
 /**
  * Reads tokens from `TF_TOKEN_registry_example_com`, and blocks `host` and `credentials` from the file that TF_CLI_CONFIG_FILE
- * names, or from `~/.terraformrc`, `~/.tofurc` and `~/.terraform.d/*.tfrc`, and from the file that `terraform login` writes. The
- * last that names a host wins, as for the CLIs. A file that cannot be read is reported and has no effect, because the CLIs
- * accept an older syntax, too.
+ * names, or from `~/.terraformrc`, `~/.tofurc` and `~/.terraform.d/*.tfrc`, and from the file that `terraform login` writes.
+ * As
+ * for the CLIs, the last file that names a host wins. A file that cannot be read is reported and has no effect, because the
+ * CLIs accept an older syntax, too.
  *
- * @param report gets a line for each such file, without anything of its content
+ * @param report gets a line for each such file, without its content
  * @see https://developer.hashicorp.com/terraform/cli/config/config-file
  */
 export async function readCliConfig(
@@ -64,7 +65,7 @@ async function configFiles(env: Env, home: string): Promise<string[]> {
   ]
 }
 
-/** The host of a variable: two underscores are a hyphen, one is a dot. */
+/** Decodes the host of a variable: two underscores are a hyphen, one is a dot. */
 const hostOf = (variable: string): string | undefined =>
   variable.startsWith(prefix)
     ? variable.slice(prefix.length).replaceAll('__', '-').replaceAll('_', '.').toLowerCase()

@@ -12,7 +12,7 @@ const used = Array.from({ length: 120 }, (_, at) => ({
 }))
 
 let server: LoneServer
-/** How the registry answers the question for consumers. */
+/** The answers of the registry to the question for consumers. */
 let told: (url: URL) => readonly [status: number, body: object]
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ it.each([
   expect(await users('1.0.0')).toEqual({ found: undefined, written: '' })
 })
 
-it('says why it does not know if the registry fails, without control characters', async () => {
+it('says why consumers are unknown if the registry fails, without control characters', async () => {
   told = () => [503, { errors: ['the \u001b[2Jstore is down'] }]
   const { found, written } = await users('1.0.0')
   expect(found).toBeUndefined()

@@ -4,7 +4,7 @@ import { type BrowseApi, browseApi, NotTold } from './browse-api.ts'
 import type { Registry, RegistryVersion } from './open-registry.ts'
 
 const text = z.string()
-/** Later versions of Depot may write more fields, which JSON shows too. */
+/** Later versions of Depot may write more fields. They appear in JSON, too. */
 const Consumer = z.looseObject({
   consumer: text,
   versions: z.array(
@@ -26,7 +26,7 @@ const Page = z.object({ items: z.array(Consumer), totalCount: z.number(), consum
  * Reads who uses a module or provider, or one version of it.
  *
  * @param object path that the browse API has for it
- * @throws OptionsError if the registry does not tell
+ * @throws OptionsError if the registry does not answer
  */
 export async function consumersIn(
   api: BrowseApi,
@@ -45,7 +45,7 @@ export async function consumersIn(
   }
 }
 
-/** Consumers of a version, of all those of its module. */
+/** Consumers of a version, with the number of all consumers of its module. */
 export interface VersionUsers {
   readonly version: string
   readonly consumers: readonly Consumer[]
@@ -53,9 +53,9 @@ export interface VersionUsers {
 }
 
 /**
- * Reads who uses a version. A failure is reported, because what the caller asked for does not depend on it.
+ * Reads who uses a version. It only reports a failure, because the caller's main task does not depend on it.
  *
- * @returns undefined if the registry is not a Depot, does not tell this caller, or fails
+ * @returns undefined if the registry is not a Depot, refuses this caller, or fails
  */
 export async function usersOf(
   registry: Registry,
@@ -76,7 +76,7 @@ export async function usersOf(
 
 const shownConsumers = 10
 
-/** One sentence for authors. */
+/** Formats one sentence for authors. */
 export function usersText({ version, consumers, total }: VersionUsers): string {
   if (total === 0) return 'No consumer of this module is known.'
   const all = total === 1 ? '1 consumer' : `${total} consumers`

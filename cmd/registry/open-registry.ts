@@ -76,11 +76,11 @@ const withoutV = (version: string): string => version.replace(/^v(?=\d)/, '')
 const cliConfig = () =>
   readCliConfig(process.env, homedir(), (problem) => process.stderr.write(`depot: ${problem}\n`))
 
-/** A token for all hosts, in place of those of the CLIs. */
+/** A token for all hosts, instead of those of the CLIs. */
 export interface GivenToken {
-  /** Reads the one that is valid now. */
+  /** Reads the token that is valid now. */
   readonly current: () => Promise<string>
-  /** Advice for a registry that refuses it. */
+  /** Advice if a registry refuses the token. */
   readonly remedy: string
 }
 
@@ -107,7 +107,7 @@ interface RegistryParts {
 }
 
 /**
- * Opens what reading registries needs.
+ * Opens what is needed to read registries.
  *
  * @param given default: the tokens of the CLIs
  * @throws OptionsError for options that cannot be used
@@ -161,7 +161,7 @@ export class Registry implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** The version of an address, as the registry spells it. Default: the newest that is not a prerelease. */
+  /** The version of an address, spelled as in the registry. Default: the newest that is not a prerelease. */
   async versionOf({ host, path, version }: RegistryAddress): Promise<RegistryVersion> {
     if (version !== undefined) return { host, path, version: withoutV(version) }
     return this.#withModule({ host, path }, async (_source, listed) => {
@@ -218,7 +218,7 @@ export class Registry implements AsyncDisposable {
     return { signal: new AbortController().signal, urgent: true, limits: limits.module }
   }
 
-  /** Does something with a module and its listed versions. */
+  /** Runs a function with a module and its listed versions. */
   async #withModule<T>(
     { host, path }: Omit<RegistryVersion, 'version'>,
     work: (source: ModuleSource, listed: readonly string[]) => Promise<T>,
@@ -247,7 +247,7 @@ type ModuleSource = ReturnType<Fetching['sources']['module']>
 
 const Refusal = z.object({ errors: z.array(z.string()).min(1) })
 
-/** Reads what a registry says in an error, and gives `; ` with the remedy if the caller is refused. */
+/** Reads the message of an error of a registry, and adds the remedy after `; ` if the caller is refused. */
 export function refusalOf({ status, body }: Answer, remedy: string) {
   const [text] = Refusal.safeParse(jsonOf(body.toString())).data?.errors ?? []
   return { text, remedy: status === 401 || status === 403 ? `; ${remedy}` : '' }
@@ -263,7 +263,7 @@ function noVersion(versions: readonly string[]): string {
   return `the registry has no such version: it lists ${shown}${versions.length > shownVersions ? ', …' : ''}`
 }
 
-/** How a person gets a token that a registry takes. */
+/** How a person gets a token that a registry accepts. */
 export const loginRemedy = (host: string, hasToken: boolean): string =>
   hasToken
     ? `the token may have expired: run terraform login ${host} again`

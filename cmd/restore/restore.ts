@@ -4,7 +4,7 @@ import { readBackup, restore as restoreRecords } from '../../pkg/records/backup/
 import { createApi, loadConnection } from '../../pkg/records/kube/kube.ts'
 
 /**
- * Puts the records of a backup into a cluster.
+ * Restores the records of a backup into a cluster.
  *
  * @returns 1 if an object failed
  * @throws OptionsError if the backup or the cluster is unusable

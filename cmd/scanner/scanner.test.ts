@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-it('names everything that it cannot use', async () => {
+it('lists everything that it cannot use', async () => {
   const { status, stderr } = await scanner('--scan-slots', '0')
   expect(status).toBe(2)
   expect(stderr).toContain('--scanner-command (or DEPOT_SCANNER_COMMAND): name the program')
@@ -81,7 +81,7 @@ it('writes the findings of a folder, and says how many archives it scanned', asy
   )
 })
 
-it('ends with 1 and the last words of a scanner that failed', async () => {
+it('exits with 1 and the last words of a scanner that failed', async () => {
   put(join(dir, 'manifests/vpc.json'), JSON.stringify(version('vpc')))
   put(join(dir, 'archives/stored/vpc/vpc.zip'), await zipOf([{ path: 'main.tf', content: '' }]))
   expect(
@@ -92,14 +92,14 @@ it('ends with 1 and the last words of a scanner that failed', async () => {
   })
 })
 
-it('says that its disk is full, in the status too, and leaves nothing there', async () => {
+it('reports a full disk, in the status too, and leaves nothing behind', async () => {
   put(join(dir, 'full/noise.json'), JSON.stringify(version('noise')))
   const entry = { path: 'main.tf', content: randomBytes(300_000) }
   put(join(dir, 'archives/stored/noise/noise.zip'), await zipOf([entry]))
   const options = ['--manifests=full', '--archives=archives', '--scanner=exec', '--work-dir=small']
   const main = join(import.meta.dirname, 'main.ts')
   const command = [process.execPath, main, ...options, `--scanner-command=${join(dir, 'found')}`]
-  // Without the trap the limit ends the process, where a full disk gives it an error.
+  // Without the trap, the limit ends the process. A full disk gives it an error.
   const shell = `trap '' XFSZ; ulimit -f 100; exec "$@"`
   const { status, stdout } = spawnSync('bash', ['-c', shell, 'bash', ...command], {
     cwd: dir,
@@ -115,7 +115,7 @@ it('says that its disk is full, in the status too, and leaves nothing there', as
   expect(readdirSync(join(dir, 'small/unpacked'))).toEqual([])
 })
 
-it('does not use a work folder that another scanner uses', async () => {
+it('refuses a work folder that another scanner uses', async () => {
   mkdirSync(join(dir, 'taken'))
   const lock = KernelLock.take(join(dir, 'taken'), '.depot-scanner.lock.db')
   put(join(dir, 'taken/unpacked/scan/file'), '')
@@ -133,7 +133,7 @@ it('does not use a work folder that another scanner uses', async () => {
   expect(existsSync(join(dir, 'taken/unpacked/scan/file'))).toBe(true)
 })
 
-it('ends with 1 if another process has locked the folder in the meantime', async () => {
+it('exits with 1 if another process has locked the folder in the meantime', async () => {
   const holder = JSON.stringify(join(dir, 'manifests/.depot.lock'))
   program('slow', `require('node:fs').rmSync(${holder}); setInterval(() => {}, 1000)`)
   const { status, stdout, stderr } = await scanner(

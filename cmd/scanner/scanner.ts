@@ -56,9 +56,9 @@ export function scanner(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Scans what a cluster has until SIGTERM or SIGINT.
+ * Scans the archives of a cluster until SIGTERM or SIGINT.
  *
- * @throws OptionsError naming everything that keeps it from starting
+ * @throws OptionsError naming everything that prevents the start
  */
 async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
   const { apiGroup, watchNamespaces: namespaces, kubeconfig } = options
@@ -74,7 +74,7 @@ async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
         cluster,
         client: cluster.client,
         apiGroup,
-        // The rights of a scanner end there.
+        // Scanners may read no other kinds.
         kinds: ['Module', 'Provider', 'Version'],
         namespaces,
         notes: { namespace: 'default', name: 'none' },

@@ -12,7 +12,7 @@ const dir = mkdtempSync(join(tmpdir(), 'depot-audit-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 const anyPort = { host: '127.0.0.1', port: 0 }
 
-it('records who requested an archive, the binding that allowed it, and the outcome', async () => {
+it('records who requested an archive, which binding allowed it, and the outcome', async () => {
   const path = join(dir, 'new folder/audit.log')
   const issuer = await TestIssuer.start()
   using fixture = new AccessFixture()
@@ -65,7 +65,7 @@ it('records who requested an archive, the binding that allowed it, and the outco
   ).toEqual([
     ['served', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/1.0.0/download'],
     ['not found', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/9.9.9/download'],
-    // A policy holds it back.
+    // A policy holds this version back.
     ['refused', 'ada', 'binding developers', '/depot/modules/v1/platform/vpc/aws/2.0.0/download'],
     ['refused', undefined, undefined, '/depot/modules/v1/platform/vpc/aws/1.0.0/download'],
   ])
@@ -79,7 +79,7 @@ it('records who requested an archive, the binding that allowed it, and the outco
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-it('cuts long texts of a request, so that a line has a few kilobytes at most', async () => {
+it('cuts long texts of a request, so that a line has at most a few kilobytes', async () => {
   const path = join(dir, 'long.log')
   using fixture = new AccessFixture()
   fixture.module('vpc')

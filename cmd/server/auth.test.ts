@@ -50,7 +50,7 @@ it.each([
   expect([status, stderr]).toEqual([2, expect.stringMatching(message)])
 })
 
-it('exits with 2 if the issuer calls itself differently', async () => {
+it('exits with 2 if the issuer names another issuer in its metadata', async () => {
   const issuer = await TestIssuer.start()
   issuer.metadata = { issuer: 'https://other.example', jwks_uri: 'https://other.example/keys' }
   const child = spawn(
@@ -78,7 +78,7 @@ it('exits with 2 if the issuer calls itself differently', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('calls itself')])
 })
 
-it('exits with 2 for a malformed proxy address, and prints no credentials', async () => {
+it('exits with 2 for a malformed proxy address, without printing its credentials', async () => {
   const { status, stderr } = await start(
     [...manifests, '--anonymous-auth', '--listen', '127.0.0.1:0', '--admin-listen', ':0'],
     { HTTPS_PROXY: 'ftp://me:hunter2@h' },

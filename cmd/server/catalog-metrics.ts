@@ -2,7 +2,7 @@ import { kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { gauge, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 
-/** Counts the objects of the catalog at each scrape, which is cheaper than counting every change. */
+/** Counts the objects of the catalog at each scrape, which is cheaper than counting each change. */
 export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
   gauge(metrics, {
     name: 'catalog_objects',

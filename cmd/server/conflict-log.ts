@@ -3,7 +3,7 @@ import type { Conflict } from '../../pkg/registry/catalog/catalog.ts'
 
 /** Objects that arrive in an unlucky order are in conflict for a moment only. */
 const delayMs = 5000
-/** Most lines at a time, because a folder full of copies must not fill the log. */
+/** Maximum number of lines at a time, because a folder full of copies must not fill the log. */
 const maxLines = 100
 
 /** Logs objects that are still in conflict a moment after they were reported. */

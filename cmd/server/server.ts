@@ -43,7 +43,7 @@ interface RunOptions {
   }
 }
 
-/** How long the last download events may take to reach the store; later ones wait on disk. */
+/** Limit for the last download events to reach the store. Later events wait on disk. */
 const downloadsCloseMs = 5_000
 
 /** `depot server`. */
@@ -60,7 +60,7 @@ export function server(args: readonly string[]): Promise<void> {
 /**
  * Runs the registry until SIGTERM or SIGINT.
  *
- * @throws OptionsError naming everything that keeps it from starting
+ * @throws OptionsError naming everything that prevents the start
  */
 async function serveRegistry({ options, secrets }: RunOptions): Promise<undefined> {
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
@@ -144,7 +144,7 @@ function catalogOf(options: ServerCommandOptions, readmes: LatestReadmes, log: L
     onReadme: readmes.note,
     onConflict: conflictLog(log.child({ component: 'catalog' })),
     apiGroup: options.apiGroup,
-    // In a file anyone can write any creation time.
+    // Anyone can write any creation time into a file.
     firstBy: options.manifests === undefined ? 'creation' : 'arrival',
   })
 }
@@ -174,7 +174,7 @@ type ServerParts = Parameters<typeof startServer>[0]
 type OtherParts = Omit<ServerParts, keyof ServerCommandOptions | 'tls'> &
   Pick<ServerParts, 'archives'> & { readonly mcp: ServerParts['mcp'] }
 
-/** Both ports. @param parts is called when they are opened */
+/** Opens both ports. @param parts is called when they are opened */
 function listeners(options: ServerCommandOptions, log: Logger, parts: () => OtherParts): Runnable {
   const { listen, adminListen, tlsCertPath, tlsCertKey } = options
   const tls = tlsCertPath && tlsCertKey ? { certPath: tlsCertPath, keyPath: tlsCertKey } : undefined

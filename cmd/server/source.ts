@@ -11,7 +11,7 @@ import type { LatestReadmes, ReadmeKeeper } from '../../pkg/registry/readmes/rea
 
 /** A cluster or a folder that resources are read from. */
 interface Source {
-  /** Resolves when the sink has everything. @throws if that can never be */
+  /** Resolves when the sink has everything. @throws if that is impossible */
   readonly loaded: Promise<ReadmeKeeper>
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ interface SourceOptions {
   readonly metrics: Metrics
 }
 
-/** Fills the sink from the folder of manifests or the cluster, and keeps it up to date. */
+/** Fills the sink from the folder of manifests or the cluster, and follows changes. */
 export function sourcePart(
   all: SourceOptions,
 ): Runnable & { readonly waitingFor: () => readonly string[] } {
@@ -42,7 +42,7 @@ export function sourcePart(
       source =
         options.manifests === undefined ? fromCluster(all) : fromFolder(all, options.manifests)
       const keeper = await source.loaded
-      // Lists are built in the background; the first reader must find them complete.
+      // Lists are built in the background. The first reader must find them complete.
       await catalog.model.whenSettled
       giveMemoryBack()
       isLoaded = true

@@ -8,8 +8,8 @@ import { OptionsError, type ServerCommandOptions } from '../../pkg/base/options/
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Storage settings from the options and from the environment variables that each cloud's own tools read. The SDKs look up
- * the rest.
+ * Reads storage settings from the options and from the environment variables of each cloud's tools. The SDKs look up the
+ * rest.
  *
  * @param annotationOf locations that the annotation of a namespace grants
  * @throws OptionsError naming every variable that is not a URL, and every invalid grant

@@ -8,8 +8,8 @@ import { loadConnection } from '../../pkg/records/kube/kube.ts'
 const defaultMountPath = serverCommand.options.archives.default
 
 /**
- * Problems with the files and folders that the options name. They are checked before anything is opened, so that one
- * message lists all mistakes.
+ * Lists problems with the files and folders that the options name. It runs before anything is opened, so that one message
+ * lists all mistakes.
  */
 export async function unusableFiles(
   named: Partial<ServerCommandOptions> & { readonly gpgPassphrase?: string | undefined },
@@ -38,7 +38,7 @@ export async function unusableFiles(
   return problems
 }
 
-/** Problems with the connection to the cluster, unless the server reads a folder. */
+/** Lists problems with the connection to the cluster, unless the server reads a folder. */
 export function clusterProblems({
   manifests,
   kubeconfig,

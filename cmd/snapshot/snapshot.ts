@@ -12,7 +12,7 @@ import {
 /**
  * Takes a heap snapshot through the admin port.
  *
- * @returns a message with the file; the snapshot itself was written to standard output if there is no file
+ * @returns a message with the file; without a file, the snapshot goes to standard output
  * @throws OptionsError if the process does not answer, or the file cannot be written
  */
 export async function snapshot({ adminUrl, out }: SnapshotCommandOptions): Promise<string> {

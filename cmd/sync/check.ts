@@ -4,7 +4,7 @@ import type { Fetching } from '../../pkg/fill/fetching/fetching.ts'
 import { asJson, asText, plan } from '../../pkg/fill/planning/planning.ts'
 import type { FolderObjects } from '../../pkg/records/store/store.ts'
 
-/** A folder, and what fetching its archives needs. */
+/** A folder, with what is needed to fetch its archives. */
 export interface OpenFolder {
   readonly objects: FolderObjects
   readonly fetching: Fetching

@@ -1,7 +1,7 @@
 /**
- * Resolves at the first signal that ends a process, or when another process has the folder.
+ * Resolves at the first signal that ends a process, or when another process locks the folder.
  *
- * @param lost the folder may be lost before this is called
+ * @param lost may be aborted already
  */
 export function untilEnd(lost: AbortSignal): Promise<'SIGINT' | 'SIGTERM' | 'lost'> {
   return new Promise((resolve) => {
@@ -10,7 +10,7 @@ export function untilEnd(lost: AbortSignal): Promise<'SIGINT' | 'SIGTERM' | 'los
     }
     const stop = () => resolve('lost')
     lost.addEventListener('abort', stop)
-    // A signal that was aborted already says so to no listener.
+    // An AbortSignal that was aborted already calls no listener.
     if (lost.aborted) stop()
   })
 }

@@ -25,7 +25,7 @@ export interface RunTally {
   removed: number
 }
 
-/** Prints a line for each stored archive, or draws how many are on a terminal. @returns what ends it */
+/** Prints a line for each stored archive, or draws their number on a terminal. @returns a function that stops it */
 export function trackProgress(objects: Objects, line: StatusLine, tally: RunTally): () => void {
   return objects.onChange((ref, before, after) => {
     if (ref.kind !== 'Version') return
@@ -48,7 +48,7 @@ export function problemsOf(objects: FolderObjects): string[] {
     const names = group.map(({ object }) => `${object.metadata.namespace}/${object.metadata.name}`)
     const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
     const subject = `${first?.object.kind} ${names.slice(0, 3).join(', ')}${more}`
-    // The status may be what a person wrote.
+    // A person may have written the status.
     return `${subject}: ${printable(first?.message ?? '', 1000)}`
   })
   const mistakes = objects.mistakes().map((mistake) => printable(mistake, 1000))
@@ -66,7 +66,7 @@ function problemsIn(object: StoredObject) {
     .map(({ type, message }) => ({ object, type, message }))
 }
 
-/** Whether an object only fails because Versions of it do, which have lines of their own. */
+/** Whether an object fails only because of its Versions, which have their own lines. */
 function repeatsChildren(
   objects: Objects,
   object: StoredObject,
@@ -112,7 +112,7 @@ export function outcomeOf(
 
 const timeOfDay = (ms: number): string => new Date(ms).toTimeString().slice(0, 5)
 
-/** One line that sums up what is stored. */
+/** Sums up in one line what is stored. */
 export function summaryOf(objects: Objects): string {
   return kinds.every((kind) => objects.list(kind).length === 0)
     ? 'nothing to do: no Depot, Module or Provider is in the folder'

@@ -14,7 +14,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 
 const sync = (...args: readonly string[]) => runProgram(dir, ['sync', ...args])
 
-it('names every folder and file that it cannot use', async () => {
+it('lists every folder and file that it cannot use', async () => {
   const folders = await sync('--manifests', 'missing', '--archives', 'file')
   expect(folders).toEqual({
     status: 2,
@@ -32,7 +32,7 @@ depot: see depot sync --help for all options
   expect(others.stderr).toContain('"here" is not a network: write it as 10.0.0.0/8')
 })
 
-it('says that a folder holds nothing to do', async () => {
+it('says that there is nothing to do in a folder', async () => {
   expect(await sync('--manifests', 'empty', '--archives', 'archives')).toEqual({
     status: 0,
     stdout: 'nothing to do: no Depot, Module or Provider is in the folder\n',
@@ -40,19 +40,16 @@ it('says that a folder holds nothing to do', async () => {
   })
 })
 
-it('names a file that has a mistake, and ends with 1', async () => {
+it('names a file with a mistake, and exits with 1', async () => {
   const { status, stdout } = await sync('--manifests', 'mistaken', '--archives', 'archives')
   expect(status).toBe(1)
   expect(stdout).toMatch(/^depot.yaml:1: Flow sequence in block collection/m)
   expect(stdout).toContain('no archive was removed, because not everything can be read\n')
 })
 
-it.each(['sync', 'import'])(
-  'depot %s lists what it takes from the environment',
-  async (command) => {
-    const { stdout } = await runProgram(dir, [command, '--help'])
-    const variables = ['DEPOT_S3_ENDPOINT', 'AWS_…', 'AZURE_…', 'GOOGLE_…', 'HTTPS_PROXY, NO_PROXY']
-    for (const name of variables) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
-    expect(stdout).toContain('1 if something failed, 2 for wrong options, 130 or 143')
-  },
-)
+it.each(['sync', 'import'])('depot %s lists its environment variables', async (command) => {
+  const { stdout } = await runProgram(dir, [command, '--help'])
+  const variables = ['DEPOT_S3_ENDPOINT', 'AWS_…', 'AZURE_…', 'GOOGLE_…', 'HTTPS_PROXY, NO_PROXY']
+  for (const name of variables) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+  expect(stdout).toContain('1 if something failed, 2 for wrong options, 130 or 143')
+})

@@ -31,7 +31,7 @@ import { checkFolder, type OpenFolder } from './check.ts'
 import { untilEnd } from './end.ts'
 import { outcomeOf, problemsOf, type RunTally, summaryOf, trackProgress } from './report.ts'
 
-/** Limit for running work to end after a signal; then it is cut off. */
+/** Limit for running work to end after a signal. Then it is aborted. */
 const graceMs = 5_000
 
 /** `depot sync`. */
@@ -45,10 +45,10 @@ export function sync(args: readonly string[]): Promise<void> {
 }
 
 /**
- * Brings a folder to where its manifests say, once or until a signal.
+ * Fills a folder as its manifests say, once or until a signal.
  *
- * @returns 1 where something failed, 130 or 143 after a signal that stopped a run in the middle
- * @throws OptionsError naming everything that keeps it from starting
+ * @returns 1 if something failed, 130 or 143 after a signal that stopped a single run
+ * @throws OptionsError naming everything that prevents the start
  */
 async function syncFolder(options: SyncCommandOptions): Promise<number> {
   // The end of a single run lists everything that failed, once.
@@ -108,7 +108,7 @@ async function fill(
       timings: { removalGraceMs: options.removalGraceMs },
       providerSources: options.providerSources,
       tries: 3,
-      // The time of the last look is not saved if nothing else changed.
+      // Poll times are not saved if nothing else changed.
       pollAtStart: true,
       // Folders of archives are copied, cleaned and restored by hand between two runs.
       verifyAtStart: options.verify ? 'read' : 'look',
@@ -117,7 +117,7 @@ async function fill(
     options.watch
       ? await follow(await started(), log, lost)
       : await once(await started(), objects, { options, line, tally, log, lost })
-  // The folder may be another process's since it was read.
+  // Another process may have locked the folder in the meantime.
   const status = lost.aborted ? 1 : await work()
   forget()
   return status
@@ -170,7 +170,7 @@ async function once(
   return ended === 'lost' || problems.length > 0 ? 1 : 0
 }
 
-/** Nothing but the result is printed. */
+/** Prints nothing, so that the result is the only output. */
 const silentLine: StatusLine = {
   isTerminal: false,
   print: () => undefined,
@@ -189,9 +189,9 @@ async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<numbe
 }
 
 /**
- * Keeps other programs that write to a folder out of it.
+ * Locks a folder against other programs that write to it.
  *
- * @throws OptionsError saying who writes there, or why this process cannot
+ * @throws OptionsError saying which process writes there, or why this process cannot
  */
 export async function onlyOne(
   dir: string,

@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'depot-ui-ca-'))
 const dist = writeBarePages(join(folder, 'pages'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A server whose certificate signed itself, and the explorer in front of it. */
+/** Starts a server with a self-signed certificate, and the explorer in front of it. */
 async function setUp(certifiedName: string, flags: readonly string[] = []) {
   const pair = await writeCertificate(folder, certifiedName)
   const server = createServer(pair, (_, response) => response.end('{}'))
@@ -56,7 +56,7 @@ it('checks the certificate against the name of the server, whatever host the bro
   await vi.waitFor(async () => expect(await behind.statusFor('depot.example.com')).toBe(200))
 })
 
-it('accepts a certificate for its base URL, but not one for a host that only the caller names', async () => {
+it('accepts a certificate for its base URL, but not for a host that only the caller names', async () => {
   const flags = ['--server-ca-path', join(folder, 'public.crt')]
   const base = '--base-url=https://depot.example.com'
   for (const [more, status] of [

@@ -7,8 +7,8 @@ import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 const intervalMs = 2000
 
 /**
- * Gives the certificate authorities of the server. The file is read again at most every two seconds, because a Secret can be
- * rotated. A Secret without `ca.crt` leaves no file: the authorities of the system are trusted then.
+ * Gives the certificate authorities of the server. It reads the file again at most every two seconds, because a Secret can
+ * be rotated. A Secret without `ca.crt` gives no file: then the authorities of the system are trusted.
  *
  * @throws OptionsError if the file cannot be read
  */

@@ -16,7 +16,7 @@ export interface Given {
 type Settings = Omit<ExplorerOptions, 'version' | 'log' | 'metrics' | 'serverCa'>
 
 const leastPassword = 32
-/** The folder that `make ui` builds the pages in. */
+/** The folder of the pages that `make ui` builds. */
 const builtHere = join(import.meta.dirname, '../../pkg/explorer/dist')
 
 /**

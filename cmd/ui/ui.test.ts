@@ -23,7 +23,7 @@ function file(name: string, content: string): string {
   return path
 }
 
-/** Starts it, and waits until it exits. */
+/** Starts the explorer, and waits until it exits. */
 async function endOf(flags: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { status, stderr } = await runProgram(folder, ['ui', ...flags], env)
   return { code: status, errors: stderr }

@@ -24,7 +24,7 @@ export function ui(args: readonly string[]): Promise<void> {
 /**
  * Runs the explorer until SIGTERM or SIGINT.
  *
- * @throws OptionsError naming everything that keeps it from starting
+ * @throws OptionsError naming everything that prevents the start
  */
 async function serveExplorer({ options, secrets }: Given): Promise<undefined> {
   const log = createLogger(options.logLevel, logOutput(options.logFormat))

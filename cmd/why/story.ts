@@ -3,19 +3,19 @@ import type { Condition, Depot, Module, Version } from '../../pkg/api/v1alpha1/v
 import { printable } from '../../pkg/base/errors/errors.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 
-/** Why an object is in its state. */
+/** Explains the state of an object. */
 export interface Story {
   readonly object: string
   readonly asked?: string | undefined
   readonly answered?: string | undefined
   readonly decided: string
-  /** A command that mends it, or that nothing has to be done. Undefined: nothing is wrong. */
+  /** The command that solves the problem, or that nothing has to be done; undefined if nothing is wrong. */
   readonly remedy?: string | undefined
 }
 
 interface Where {
   readonly apiGroup: string
-  /** The folder; undefined in a cluster. */
+  /** The folder; undefined for a cluster. */
   readonly manifests: string | undefined
 }
 
@@ -193,7 +193,7 @@ function edit(
   return `kubectl patch ${kind.toLowerCase()}s.${where.apiGroup} ${metadata.name} --namespace ${metadata.namespace} --type merge -p '${patch}'`
 }
 
-/** A Version that is deleted is made and fetched again. */
+/** Deletes a Version, so that it is created and fetched again. */
 function deleteOf({ metadata: { namespace, name } }: StoredObject, where: Where): string {
   return where.manifests === undefined
     ? `kubectl delete versions.${where.apiGroup} ${name} --namespace ${namespace}`

@@ -78,7 +78,7 @@ status:
 const why = (...args: readonly string[]) =>
   runProgram(dir, ['why', ...args, '--manifests', 'registry'])
 
-it('prints the requests, the answers, the decision, and the command that solves the problem', async () => {
+it('prints the request, the answer, the decision, and the command that solves the problem', async () => {
   const { status, stdout, stderr } = await why('team/vpc')
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toBe(`Module team/vpc
@@ -98,7 +98,7 @@ Address team/vpc:
 `)
 })
 
-it('prints the state of a version, and the reason', async () => {
+it('prints the state of a version and its reason', async () => {
   const { stdout } = await why('team/old-1-0-0')
   expect(stdout).toContain('  decided:   Quarantined: leaks keys; use 1.1.0 instead; Ready=True')
 })
@@ -125,7 +125,7 @@ it.each([
   [['nobody/vpc'], 'namespace nobody has no objects: check the namespace'],
   [['vpc'], '"vpc": write NAMESPACE/NAME and at most one version'],
   [['team/vpc', '9.0.0'], 'team/vpc has no Version 9.0.0'],
-])('says what is wrong with %j', async (args, message) => {
+])('reports the mistake in %j', async (args, message) => {
   const { status, stderr } = await why(...args)
   expect(status).toBe(2)
   expect(stderr).toContain(message)

@@ -7,11 +7,12 @@ import { openRecords } from '../records/records.ts'
 import { configOf, type Story, storyOf } from './story.ts'
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const
-/** Versions without a number in the question, so that the answer stays readable. */
+/** Maximum number of Versions without a version in the question, so that the answer stays readable. */
 const maxVersions = 5
 
 /**
- * Tells what was asked of upstream for an object, what was answered and decided, what mends it, and who serves its address.
+ * Tells what was asked of upstream for an object, what upstream answered, what was decided, the command that helps, and who
+ * serves its address.
  *
  * @throws OptionsError if there is no such object
  */
@@ -63,7 +64,7 @@ function find(
     })
 }
 
-/** The Versions of a number; without one, those that are not as they should be. */
+/** The Versions of a number. Without a number, those that have a problem. */
 function versionsOf(
   objects: Objects,
   { kind, metadata }: StoredObject,
