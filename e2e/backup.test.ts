@@ -22,6 +22,7 @@ import {
 } from '../hack/testbed/control-plane/control-plane.ts'
 import { applyAsController, applyManifests } from '../hack/testbed/control-plane/manifests.ts'
 import { sampleStatus } from '../hack/testbed/control-plane/sample-status.ts'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startAs } from '../hack/testbed/server/server.ts'
 import { customResourceKinds, kinds } from '../pkg/api/v1alpha1/v1alpha1.ts'
@@ -175,7 +176,7 @@ interface Ended {
 }
 
 async function run(...args: readonly string[]): Promise<Ended> {
-  const all = ['cmd/depot/main.ts', ...args, '--kubeconfig', cluster.kubeconfigFile]
+  const all = [...depotArguments(...args), '--kubeconfig', cluster.kubeconfigFile]
   try {
     return { code: 0, ...(await promisify(execFile)(process.execPath, all)) }
   } catch (thrown) {

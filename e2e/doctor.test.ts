@@ -11,14 +11,13 @@ import {
 } from '../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
 import { bareEnvironment } from '../hack/testbed/environment.ts'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { objectStores } from './storage.fixture.ts'
 
-const main = join(import.meta.dirname, '../cmd/depot/main.ts')
-
 /** Runs the doctor. @returns its status, and its lines without remedies */
 async function doctor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const ended = await promisify(execFile)(process.execPath, [main, 'doctor', ...args], {
+  const ended = await promisify(execFile)(process.execPath, depotArguments('doctor', ...args), {
     env: { ...bareEnvironment, ...env },
   }).catch((error: unknown) => error as { code: number; stdout: string; stderr: string })
   expect(ended.stderr).toBe('')

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 
 /* Commands of the documentation, as they are printed there. */
 
@@ -39,8 +40,8 @@ export function inlineCommands(page: string, words: readonly string[]): string[]
 /** A new folder for PATH, with the program `depot` in it. */
 export function folderOfProgram(): string {
   const bin = mkdtempSync(join(tmpdir(), 'depot-bin-'))
-  const main = join(import.meta.dirname, '../cmd/depot/main.ts')
-  writeFileSync(join(bin, 'depot'), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`)
+  const program = [process.execPath, ...depotArguments()].map((word) => `'${word}'`).join(' ')
+  writeFileSync(join(bin, 'depot'), `#!/bin/sh\nexec ${program} "$@"\n`)
   chmodSync(join(bin, 'depot'), 0o755)
   return bin
 }

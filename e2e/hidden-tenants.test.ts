@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { zipOf } from '../hack/testbed/registry/archives.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
@@ -12,7 +13,6 @@ import { binding } from './login.fixture.ts'
 
 /* Two registries, one of which has modules that a caller may not see: every answer to that caller is the same, to the byte. */
 
-const main = join(dirname(import.meta.dirname), 'cmd/import/main.ts')
 const modules = ['team/vpc/aws', 'team/secret/aws', 'hidden/other/aws', 'hidden/secret/aws']
 const isHidden = (name: string): boolean => /secret|hidden/.test(name)
 
@@ -42,9 +42,13 @@ async function importModules(): Promise<void> {
   }
   const flags = ['--manifests', full.manifests, '--archives', full.archives]
   const spool = ['--spool-dir', join(full.dir, 'spool')]
-  const { status, stderr } = spawnSync(process.execPath, [main, ...flags, ...spool, folder], {
-    encoding: 'utf8',
-  })
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [...depotArguments('import'), ...flags, ...spool, folder],
+    {
+      encoding: 'utf8',
+    },
+  )
   if (status !== 0) throw new Error(stderr)
 }
 

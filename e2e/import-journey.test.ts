@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
 import { bareEnvironment } from '../hack/testbed/environment.ts'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { tarGzOf } from '../hack/testbed/registry/archives.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startServer } from '../hack/testbed/server/server.ts'
 import { createUpstreamAuthority } from '../hack/testbed/upstream/https-server.ts'
 import { UpstreamRegistry } from '../hack/testbed/upstream/registry.ts'
 
-const repository = dirname(import.meta.dirname)
 const count = 300
 const target = new Registry()
 const authority = createUpstreamAuthority()
@@ -52,7 +52,7 @@ function start(token = 'sesame', ...args: readonly string[]) {
     'egress-allow': old.downloadHost,
   }
   const flags = Object.entries(options).map(([flag, value]) => `--${flag}=${value}`)
-  return spawn(process.execPath, [join(repository, 'cmd/import/main.ts'), ...flags, ...args], {
+  return spawn(process.execPath, [...depotArguments('import'), ...flags, ...args], {
     env: { ...bareEnvironment, DEPOT_IMPORT_TOKEN: token },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

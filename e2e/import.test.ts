@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildSamples } from '../hack/samples.ts'
 import { clis, Workspace } from '../hack/testbed/cli/cli.ts'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { entriesIn } from '../hack/testbed/registry/archives.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
@@ -25,7 +26,7 @@ async function depot(command: 'import' | 'sync', ...args: readonly string[]) {
   const child = spawn(
     process.execPath,
     [
-      join(repository, `cmd/${command}/main.ts`),
+      ...depotArguments(command),
       '--manifests',
       manifests,
       '--archives',

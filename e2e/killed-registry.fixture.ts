@@ -9,6 +9,7 @@ import { vi } from 'vitest'
 import { depotCommand } from '../cmd/import/import.fixture.ts'
 import { bareEnvironment } from '../hack/testbed/environment.ts'
 import { freePorts } from '../hack/testbed/ports.ts'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { launchProgram, type Server } from '../hack/testbed/server/server.ts'
 import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
@@ -117,7 +118,7 @@ export class KilledRegistry {
 
   async #startServer(): Promise<void> {
     this.#server = await launchProgram(
-      'cmd/server/main.ts',
+      depotArguments('server'),
       [
         '--archives',
         this.registry.archives,

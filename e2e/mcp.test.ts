@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { zipOf } from '../hack/testbed/registry/archives.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
@@ -11,8 +12,6 @@ import { allPages, callTool } from '../pkg/registry/server/mcp.fixture.ts'
 import { binding } from './login.fixture.ts'
 
 /* Coding agents that ask a server with the official client: strangers, and people of two tenants. */
-
-const main = join(dirname(import.meta.dirname), 'cmd/import/main.ts')
 
 /** Text that attacks terminals, readers and agents. */
 const hostile = [
@@ -67,9 +66,13 @@ async function importModules(): Promise<void> {
     '--spool-dir',
     join(registry.dir, 'spool'),
   ]
-  const { status, stderr } = spawnSync(process.execPath, [main, ...flags, folder], {
-    encoding: 'utf8',
-  })
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [...depotArguments('import'), ...flags, folder],
+    {
+      encoding: 'utf8',
+    },
+  )
   if (status !== 0) throw new Error(stderr)
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildSamples } from '../hack/samples.ts'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { zipOf } from '../hack/testbed/registry/archives.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
@@ -41,7 +42,7 @@ beforeAll(async () => {
     '--spool-dir',
     join(dir, 'spool'),
   ]
-  await run(process.execPath, ['cmd/import/main.ts', ...flags, join(dir, 'import')])
+  await run(process.execPath, [...depotArguments('import'), ...flags, join(dir, 'import')])
   server = await startServer(registry)
 })
 afterAll(async () => {

@@ -7,6 +7,7 @@ import {
   startControlPlane,
 } from '../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../hack/testbed/control-plane/manifests.ts'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { launchProgram, type Server } from '../hack/testbed/server/server.ts'
 import type { ScanPolicy, Version } from '../pkg/api/v1alpha1/v1alpha1.ts'
 import { zipOf } from '../pkg/archives/archive/packed.fixture.ts'
@@ -96,7 +97,7 @@ export class ScannedCluster {
       ...flags,
     }
     const args = Object.entries(all).map(([flag, value]) => `--${flag}=${value}`)
-    const server = await launchProgram('cmd/scanner/main.ts', args, {})
+    const server = await launchProgram(depotArguments('scanner'), args, {})
     this.#running.add(server)
     return server
   }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { depotArguments } from '../hack/testbed/program/command.ts'
 import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
 
 /* The scanner is the first process of a container, and shares its namespaces with the program: no pod may make its own. */
@@ -38,7 +39,7 @@ const end = () => {
 setInterval(end, isFirst ? 20 : 500)`)
     const paths = ['manifests', 'archives'].map((name) => `--${name}=${join(scene.folder, name)}`)
     const options = [`--work-dir=${scene.workDir}`, '--scanner=exec', '--scanner-offline=false']
-    const program = [process.execPath, 'cmd/scanner/main.ts', `--scanner-command=${command}`]
+    const program = [process.execPath, ...depotArguments('scanner'), `--scanner-command=${command}`]
     const args = [...container, ...program, ...paths, ...options]
     const child = spawn('unshare', args, { stdio: ['ignore', 'pipe', 'inherit'] })
     const exited = once(child, 'exit') as Promise<[number]>

@@ -1,7 +1,12 @@
 import { execFileSync } from 'node:child_process'
+import { readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { bundleProgram } from '../hack/image/bundle.ts'
+import { builtProgram } from '../hack/testbed/program/command.ts'
 import { findForTests, toolPath } from '../hack/testbed/tools.ts'
+
+const repository = dirname(import.meta.dirname)
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,7 +23,7 @@ declare module 'vitest' {
 }
 
 /** Finds, downloads or builds what the files run, once for all of them. */
-export default function setup({ provide }: TestProject): void {
+export default async function setup({ provide }: TestProject): Promise<void> {
   for (const name of ['terraform', 'tofu', 'schemathesis', 'keycloak', 'dex'] as const) {
     provide(
       name,
@@ -28,6 +33,18 @@ export default function setup({ provide }: TestProject): void {
   // Built for the nodes of hack/kind; a test of the chart runs it too.
   findForTests('envoy', () => toolPath('envoy'))
   provide('stamp', findForTests('the provider of hack/tools/stamp', stampBinaries))
+  process.env[builtProgram] ??= await buildProgram(join(repository, '.depot/program'))
+}
+
+/** Builds the program of the image, over that of an earlier run. @returns its path */
+async function buildProgram(folder: string): Promise<string> {
+  const { outputs } = await bundleProgram(folder)
+  const built = new Set(Object.keys(outputs).map((file) => join(repository, file)))
+  const chunks = join(folder, 'chunks')
+  for (const chunk of readdirSync(chunks).map((name) => join(chunks, name))) {
+    if (!built.has(chunk)) rmSync(chunk)
+  }
+  return join(folder, 'depot.mjs')
 }
 
 /** The files of hack/tools/stamp, by platform. */

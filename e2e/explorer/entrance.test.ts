@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type ExplorerProcess, startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { writeBarePages } from '../../hack/testbed/explorer/pages.ts'
 import { Client, IdentityProvider } from '../../hack/testbed/oidc/oidc.ts'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { moduleObjects } from '../../hack/testbed/registry/registry.ts'
 import { launchProgram, type Server, startAs } from '../../hack/testbed/server/server.ts'
 import { type Between, startTlsFront } from '../../hack/testbed/server/tunnel.ts'
@@ -143,7 +144,7 @@ it('a server that stops and starts again needs no restart of the explorer', asyn
   expect((await fetch(`${explorer.url}/stats`)).status).toBe(503)
   expect((await fetch(`${explorer.adminUrl}/readyz`)).status).toBe(200)
   server = await launchProgram(
-    'cmd/server/main.ts',
+    depotArguments('server'),
     [
       '--anonymous-auth',
       '--manifests',

@@ -268,7 +268,7 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
     const began = performance.now()
     const explorer = await startExplorer({
       serverUrl: large.server.url,
-      program: join(folder, 'ui.mjs'),
+      program: [join(folder, 'ui.mjs')],
       flags: ['--dist-path', dist],
       environment: {
         NODE_ENV: 'production',

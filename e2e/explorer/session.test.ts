@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import type { Browser, Page, Response, Route } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { dataOf } from '../../hack/testbed/explorer/pages.ts'
 import { SignInProvider } from '../../hack/testbed/oidc/sign-in.ts'
 import { freePort } from '../../hack/testbed/ports.ts'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { moduleObjects, Registry } from '../../hack/testbed/registry/registry.ts'
 import { startAs } from '../../hack/testbed/server/server.ts'
 import type { Boot } from '../../pkg/explorer/explorer.ts'
@@ -59,11 +59,10 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(await page.evaluate(() => document.cookie)).not.toContain('depot-session')
     await close()
 
-    const short = spawnSync(
-      process.execPath,
-      [join(import.meta.dirname, '../../cmd/ui/main.ts'), '--dev-token-input'],
-      { env: { ...process.env, DEPOT_SESSION_PASSWORD: 'x'.repeat(31) }, encoding: 'utf8' },
-    )
+    const short = spawnSync(process.execPath, depotArguments('ui', '--dev-token-input'), {
+      env: { ...process.env, DEPOT_SESSION_PASSWORD: 'x'.repeat(31) },
+      encoding: 'utf8',
+    })
     expect(short.status).toBe(2)
     expect(short.stderr).toMatch(/session.password/i)
   })

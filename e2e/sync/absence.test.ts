@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileS
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
@@ -39,7 +40,7 @@ class Watched implements AsyncDisposable {
     const folders = ['--manifests', manifests, '--archives', archives]
     const spool = ['--spool-dir', join(dir, 'spool')]
     const options = [...folders, ...spool, ...upstreams.flags, '--removal-grace=0s', '--watch']
-    this.process = spawn(process.execPath, ['cmd/sync/main.ts', ...options], {
+    this.process = spawn(process.execPath, [...depotArguments('sync'), ...options], {
       stdio: ['ignore', 'ignore', 'inherit'],
     })
   }

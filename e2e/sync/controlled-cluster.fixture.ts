@@ -8,6 +8,7 @@ import {
   startControlPlane,
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { launchProgram, type Server } from '../../hack/testbed/server/server.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
@@ -75,7 +76,7 @@ export class ControlledCluster {
   /** Starts the controller as the chart does, and waits until it listens. */
   startController(...flags: readonly string[]): Promise<Server & { failed: Promise<never> }> {
     return launchProgram(
-      'cmd/controller/main.ts',
+      depotArguments('controller'),
       [
         ...this.upstreams.flags,
         '--kubeconfig',

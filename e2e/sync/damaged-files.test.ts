@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startServer } from '../../hack/testbed/server/server.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
@@ -46,7 +47,7 @@ const textOf = (name: string) =>
 function start(...flags: readonly string[]) {
   const options = ['--manifests', registry.manifests, '--archives', registry.archives]
   const spool = ['--spool-dir', join(registry.dir, 'spool')]
-  const args = ['cmd/sync/main.ts', ...options, ...spool, ...upstreams.flags, ...flags]
+  const args = [...depotArguments('sync'), ...options, ...spool, ...upstreams.flags, ...flags]
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
@@ -50,7 +51,7 @@ async function sync(limit = 'unlimited') {
   const program = [
     ...withoutRights,
     process.execPath,
-    'cmd/sync/main.ts',
+    ...depotArguments('sync'),
     ...flags,
     ...spool,
     ...upstreams.flags,

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { clis, Workspace } from '../../hack/testbed/cli/cli.ts'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
@@ -45,9 +46,8 @@ function start(...flags: readonly string[]) {
     '--spool-dir',
     join(dir, 'spool'),
   ]
-  return spawn(process.execPath, ['cmd/sync/main.ts', ...options, ...upstreams.flags, ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const all = [...depotArguments('sync'), ...options, ...upstreams.flags, ...flags]
+  return spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
 /** `depot sync`, to its end. */

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
@@ -66,7 +67,7 @@ function start(...flags: readonly string[]) {
   const folders = ['--manifests', manifests, '--archives', archives]
   const spool = ['--spool-dir', join(dir, 'spool')]
   const options = [...folders, ...spool, ...upstreams.flags, ...flags]
-  const child = spawn(process.execPath, ['cmd/sync/main.ts', ...options], {
+  const child = spawn(process.execPath, [...depotArguments('sync'), ...options], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: [programs(), process.env['PATH']].join(delimiter) },
   })

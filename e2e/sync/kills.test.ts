@@ -10,6 +10,7 @@ import {
   startControlPlane,
 } from '../../hack/testbed/control-plane/control-plane.ts'
 import { applyManifests } from '../../hack/testbed/control-plane/manifests.ts'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
@@ -54,7 +55,7 @@ async function start(): Promise<Controller> {
     `--spool-dir=${join(registry.dir, 'spool')}`,
     ...upstreams.flags,
   ]
-  const child = spawn(process.execPath, ['cmd/controller/main.ts', ...flags], {
+  const child = spawn(process.execPath, [...depotArguments('controller'), ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const log: string[] = []

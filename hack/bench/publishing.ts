@@ -95,8 +95,8 @@ const depot = join(dir, 'depot.mjs')
 const listen = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0']
 const storage = ['--archives', registry.archives, '--storage-grants', '*=*']
 async function start(name: string, ...flags: readonly string[]): Promise<Server> {
-  const all = [name, ...cluster, ...callers, ...storage, ...listen, ...flags]
-  const started = await launchProgram(depot, all, { POD_NAMESPACE: 'depot-system' })
+  const all = [...cluster, ...callers, ...storage, ...listen, ...flags]
+  const started = await launchProgram([depot, name], all, { POD_NAMESPACE: 'depot-system' })
   stops.defer(async () => void (await started.stop()))
   return started
 }

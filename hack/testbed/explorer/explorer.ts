@@ -1,4 +1,9 @@
+import { join } from 'node:path'
+import { depotArguments } from '../program/command.ts'
 import { launchProgram, type Server } from '../server/server.ts'
+
+/** The folder of the pages that `make ui` builds. */
+const dist = join(import.meta.dirname, '../../../pkg/explorer/dist')
 
 export const sessionPassword = 'a password of more than 32 letters'
 
@@ -9,8 +14,8 @@ export interface ExplorerProcess extends Server {
 
 export interface ExplorerFlags {
   readonly serverUrl: string
-  /** Default: the sources. */
-  readonly program?: string
+  /** Its file and its command. Default: the same program as that of the other commands. */
+  readonly program?: readonly string[]
   /** Default: a free one. Set it if it must be known before the start. */
   readonly port?: number
   readonly flags?: readonly string[]
@@ -19,7 +24,13 @@ export interface ExplorerFlags {
 
 /** Starts `cmd/ui` as an operator does, and waits until it listens. */
 export async function startExplorer(options: ExplorerFlags): Promise<ExplorerProcess> {
-  const { serverUrl, program = 'cmd/ui/main.ts', port = 0, flags = [], environment = {} } = options
+  const {
+    serverUrl,
+    program = depotArguments('ui'),
+    port = 0,
+    flags = [],
+    environment = {},
+  } = options
   const started = await launchProgram(
     program,
     [
@@ -29,6 +40,7 @@ export async function startExplorer(options: ExplorerFlags): Promise<ExplorerPro
       `127.0.0.1:${port}`,
       '--admin-listen',
       '127.0.0.1:0',
+      ...(flags.includes('--dist-path') ? [] : ['--dist-path', dist]),
       ...flags,
     ],
     { DEPOT_SESSION_PASSWORD: sessionPassword, ...environment },

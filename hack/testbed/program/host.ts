@@ -1,15 +1,16 @@
+import { pathToFileURL } from 'node:url'
 import type { Task } from './program.ts'
 
 /*
- * Runs command lines of `depot` one after another, each with its own folder, variables and exit status, as a process would. An
- * error that nothing catches ends this process, as it would end that one.
+ * Runs command lines of the program that it is given one after another, each with its own folder, variables and exit status, as a
+ * process would. An error that nothing catches ends this process, as it would end that one.
  */
 
 /** Thrown where a command leaves, so that nothing after it runs. */
 class Left extends Error {}
 
 const exit = process.exit.bind(process)
-const program = import.meta.resolve('../../../cmd/depot/main.ts')
+const program = pathToFileURL(process.argv[2] ?? '').href
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 let left = Promise.withResolvers<number>()
 let count = 0

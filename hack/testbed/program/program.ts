@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { bareEnvironment } from '../environment.ts'
+import { depotArguments } from './command.ts'
 
 /** A command line for the process of host.ts. */
 export interface Task {
@@ -61,7 +62,7 @@ function waiting(): ChildProcess | undefined {
 }
 
 function started(): ChildProcess {
-  const child = fork(join(import.meta.dirname, 'host.ts'), [], {
+  const child = fork(join(import.meta.dirname, 'host.ts'), depotArguments(), {
     env: bareEnvironment,
     execArgv: [],
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

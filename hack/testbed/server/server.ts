@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { allocatorEnvironment, nodeOptions } from '../../../pkg/base/fast/fast.ts'
+import { depotArguments } from '../program/command.ts'
 import type { Registry } from '../registry/registry.ts'
-
-const repository = join(import.meta.dirname, '../../..')
 
 /** A server process of its own, as an operator runs it. */
 export interface Server {
@@ -46,7 +45,7 @@ export async function launch(
   ...flags: readonly string[]
 ): Promise<Server & { readonly failed: Promise<never> }> {
   return launchProgram(
-    'cmd/server/main.ts',
+    depotArguments('server'),
     [
       '--archives',
       registry.archives,
@@ -67,15 +66,15 @@ export async function launch(
 /**
  * Starts a program that logs its addresses, with the options of Node that the image has.
  *
- * @param main its file, relative to this repository
+ * @param program its file and its command, such as those of {@link depotArguments}
  * @param environment variables besides those of this process
  */
 export async function launchProgram(
-  main: string,
+  program: readonly string[],
   flags: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Server & { readonly failed: Promise<never> }> {
-  const child = spawn(process.execPath, [nodeOptions, resolve(repository, main), ...flags], {
+  const child = spawn(process.execPath, [nodeOptions, ...program, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...allocatorEnvironment, ...environment },
   })
@@ -88,7 +87,7 @@ export async function launchProgram(
     if (line.includes('"msg":"listening"')) listening.resolve(JSON.parse(line))
   })
   const failed = exited.then(([code]): never => {
-    throw new Error(`${main} ended with ${code}:\n${log.join('\n')}`)
+    throw new Error(`${program.join(' ')} ended with ${code}:\n${log.join('\n')}`)
   })
   failed.catch(() => undefined)
 
