@@ -6,8 +6,8 @@ import { residentMb } from './cpu.ts'
 import { compareCost, summaryOf } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
 import { atLeast, atMost, type Goal, goalTable } from './goals.ts'
-import { startKnownCallers } from './known-callers.ts'
-import { record, startBare, startDepot, startPod } from './processes.ts'
+import { knownCallersCase, knownCallersCost } from './known-callers.ts'
+import { startBare, startDepot, startPod } from './processes.ts'
 import { measureTurns } from './turns.ts'
 import { requireWrk } from './wrk.ts'
 
@@ -71,14 +71,8 @@ try {
     report(atMost(`turn under 8 first downloads, ${backend}, ms`, 2, turns.medianMs, longest))
   }
 
-  const callers = await started(startKnownCallers(1000, 1000))
-  const path = '/depot/modules/v1/bench/small/aws/versions'
-  const { authorizations } = callers
-  for (const authorization of authorizations) await record(callers.port, path, authorization)
-  await bare.teach(await record(callers.port, path, authorizations[0]))
-  const known = { path, connections: 32, authorizations }
-  const cost = await compareCost({ bare, own: callers }, known, rounds)
-  report(atLeast('module versions, 1,000 known tokens', 0.8, cost.cpuRatio, summaryOf(cost)))
+  const cost = await knownCallersCost(bare, rounds)
+  report(atLeast(knownCallersCase, 0.8, cost.cpuRatio, summaryOf(cost)))
 
   const [processor] = cpus()
   console.log(

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { benchCases } from './cases.ts'
 import { residentMb } from './cpu.ts'
-import { compareCost, summaryOf } from './cpu-rounds.ts'
+import { type Cost, compareCost, summaryOf } from './cpu-rounds.ts'
 import { createFixture } from './folder.ts'
+import { knownCallersCase, knownCallersCost } from './known-callers.ts'
 import { startBare, startDepot } from './processes.ts'
 import { requireWrk } from './wrk.ts'
 
@@ -18,6 +19,10 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '14' },
   },
 })
+const rounds = Number(values.rounds)
+const print = (name: string, cost: Cost): void =>
+  console.log(`${name.padEnd(36)} CPU ratio ${cost.cpuRatio.toFixed(2)}, ${summaryOf(cost)}`)
+
 await requireWrk()
 /** Younger files are hashed every time, because a change might not show. */
 const settledMs = 3500
@@ -29,8 +34,10 @@ try {
   for (const { name, answer, ...load } of await benchCases(own, fixture)) {
     if (!name.includes(values.only)) continue
     await bare.teach(answer)
-    const cost = await compareCost({ bare, own }, load, Number(values.rounds))
-    console.log(`${name.padEnd(28)} CPU ratio ${cost.cpuRatio.toFixed(2)}, ${summaryOf(cost)}`)
+    print(name, await compareCost({ bare, own }, load, rounds))
+  }
+  if (knownCallersCase.includes(values.only)) {
+    print(knownCallersCase, await knownCallersCost(bare, rounds))
   }
   const { now, highest } = residentMb(own.pid)
   console.log(`RSS of Depot ${now.toFixed(0)} MB, highest ${highest.toFixed(0)} MB`)
