@@ -5,7 +5,7 @@ import { Answers } from './answers.ts'
 const facts = { route: '/list' }
 const revision = () => 1
 
-it('keeps an answer when it is asked for again, and none that was asked for once', () => {
+it('keeps an answer from its second request on', () => {
   const answers = new Answers()
   answers.put('all', '/list', { body: 'one', revision }, facts)
   expect(answers.get('all', '/list')).toBeUndefined()
@@ -13,7 +13,7 @@ it('keeps an answer when it is asked for again, and none that was asked for once
   expect(answers.get('all', '/list')).toBe(kept)
 })
 
-it('keeps the next answer of what was kept before a change at once', () => {
+it('keeps the next answer at once if an earlier one was kept before a change', () => {
   const answers = new Answers()
   let now = 1
   const composed = { body: 'text', revision: () => now }
@@ -24,7 +24,7 @@ it('keeps the next answer of what was kept before a change at once', () => {
   expect(answers.get('all', '/list')).toBe(kept)
 })
 
-it('keeps what each view was told apart', () => {
+it('keeps answers of different views apart', () => {
   const answers = new Answers()
   const views = ['all', 'public'] as const
   const kept = views.map((view) => {
@@ -36,7 +36,7 @@ it('keeps what each view was told apart', () => {
   expect(kept.map(({ body }) => String(body))).toEqual(views)
 })
 
-it('lets go of what nobody asked for the longest', () => {
+it('drops the answers that were not requested for the longest time', () => {
   const body = 'x'.repeat(6_000)
   const answers = new Answers(100_000)
   const ask = (target: string) => {
@@ -53,7 +53,7 @@ it('lets go of what nobody asked for the longest', () => {
   expect(answers.get('all', '/later/9')).toBeDefined()
 })
 
-it('does not take one view for another that asked the same', () => {
+it('does not confuse two views that ask the same', () => {
   const answers = new Answers()
   for (const view of ['all', 'public']) {
     answers.put(view, '/list', { body: view, revision }, facts)
@@ -61,7 +61,7 @@ it('does not take one view for another that asked the same', () => {
   }
 })
 
-it('forgets an answer that is out of date', () => {
+it('drops an outdated answer', () => {
   const answers = new Answers()
   let now = 1
   const composed = { body: 'text', revision: () => now }
@@ -72,7 +72,7 @@ it('forgets an answer that is out of date', () => {
   expect(answers.size).toBe(1)
 })
 
-it('keeps a target and not the URL that it was cut out of', () => {
+it('keeps a target without the URL that it was part of', () => {
   const answers = new Answers()
   collectGarbage()
   const before = process.memoryUsage().heapUsed

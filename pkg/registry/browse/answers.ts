@@ -13,12 +13,12 @@ interface Kept {
 /** How many hashes of recent requests are remembered. */
 const rememberedTargets = 4096
 
-/** Bytes of an answer in addition to its body: headers, its URL and fields for the access log, bookkeeping. */
+/** Bytes of an answer in addition to its body: headers, URL, fields for the access log, bookkeeping. */
 const overheadBytes = 4096
-/** The body and its compressed form. */
+/** An entry keeps the body and its compressed form. */
 const bodyShare = 1.25
 
-/** Answers differ by caller, so shared caches must not keep them, and private ones ask each time. */
+/** Answers depend on the caller, so shared caches must not keep them, and private ones must revalidate. */
 export const headersOf = (contentType = 'application/json') => ({
   'Content-Type': contentType,
   'Cache-Control': 'private, no-cache',
@@ -27,22 +27,22 @@ export const headersOf = (contentType = 'application/json') => ({
 const jsonHeaders = headersOf()
 
 /**
- * Remembers answers until their data changes, or until they take too much memory: then those go that were not asked for
- * the longest. An answer is kept from its second request on: most pages of a search have only one, and keeping them costs
- * more than making them.
+ * Remembers answers until their data changes or they take too much memory. Then it drops those that were not requested for
+ * the longest time. An answer is kept from its second request on: most pages of a search are requested once, and keeping
+ * them costs more than making them.
  */
 export class Answers {
   readonly #kept: Bounded<Kept>
   readonly #largestBytes: number
   readonly #asked = new Int32Array(rememberedTargets)
 
-  /** @param maxBytes default 48 MiB; an answer of more than half of that is not kept */
+  /** @param maxBytes default 48 MiB; larger answers than half of that are not kept */
   constructor(maxBytes = 48 * 2 ** 20) {
     this.#kept = new Bounded({ maxBytes, sizeOf: ({ answer }, key) => bytesOf(answer, key) })
     this.#largestBytes = maxBytes / 2
   }
 
-  /** How many are kept. */
+  /** Number of answers that are kept. */
   get size(): number {
     return this.#kept.size
   }
@@ -56,8 +56,8 @@ export class Answers {
   }
 
   /**
-   * Makes an answer and keeps it, unless it is too large, was not asked for lately, or is out of date at once. Its ETag is of
-   * the body, and tells nothing that the body does not. Call it if `get` has none.
+   * Makes an answer and keeps it, unless it is too large, was not requested lately, or is outdated at once. Its ETag is a hash
+   * of the body, so it reveals nothing else. Call it if `get` returns nothing.
    *
    * @param view its key
    * @param target path and query
@@ -79,7 +79,7 @@ export class Answers {
     return answer
   }
 
-  /** Whether this was the last one in its place of the table; from now on it is. */
+  /** Whether the last request in this slot of the table was the same. Stores this one there. */
   #wasAsked(key: string): boolean {
     const code = codeOf(key)
     const place = (code >>> 0) % rememberedTargets

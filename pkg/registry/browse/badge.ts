@@ -19,9 +19,9 @@ const grey = '#4a5160'
 const blue = '#2f5fd0'
 
 /**
- * A picture of a name and its latest version, for READMEs on other sites.
+ * Draws a picture of a name and its latest version, for READMEs on other sites.
  *
- * @throws RegistryError NotFound if it does not exist or is not public
+ * @throws RegistryError NotFound if the resource does not exist or is not public
  */
 export function badgeOf(
   catalog: Catalog,

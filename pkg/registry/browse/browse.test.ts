@@ -139,13 +139,13 @@ describe.each(['all', 'public', 'member'] as const)('the view %s', (caller) => {
   const seen = seenBy[caller]
   const app = new Registry().as(caller)
 
-  it('lists what it shows and counts nothing else', async () => {
+  it('lists what the caller may see and counts nothing else', async () => {
     const { items, totalCount } = await app.json('/resources?sort_by=namespace&sort_dir=desc')
     expect(items.map((item) => `${item.namespace}/${item.name}`)).toEqual(seen)
     expect(totalCount).toBe(seen.length)
   })
 
-  it.each(addresses)('answers 404 for %s where it does not show that', async (address) => {
+  it.each(addresses)('answers 404 for %s if the caller may not see it', async (address) => {
     const [namespace, name] = address.split('/')
     for (const rest of ['', '/versions', '/scan-findings']) {
       const { status } = await app.request(`/resources/${namespace}/module/${name}${rest}`)
@@ -153,7 +153,7 @@ describe.each(['all', 'public', 'member'] as const)('the view %s', (caller) => {
     }
   })
 
-  it('tells of something hidden what it tells of something that does not exist', async () => {
+  it('answers the same for something hidden and something that does not exist', async () => {
     for (const address of addresses.filter((one) => !seen.includes(one))) {
       const [namespace, name = ''] = address.split('/')
       const hidden = await app.json(`/resources/${namespace}/module/${name}`)
@@ -162,17 +162,17 @@ describe.each(['all', 'public', 'member'] as const)('the view %s', (caller) => {
     }
   })
 
-  it('lists public namespaces alone', async () => {
+  it('lists only public namespaces', async () => {
     expect(await app.json('/namespaces')).toEqual({ items: [{ name: 'open', public: true }] })
   })
 
-  it('shows depots with the names that it shows', async () => {
+  it('shows depots with the names that the caller may see', async () => {
     const { items } = await app.json('/depots')
     const names = items.map((item) => [`${item.namespace}/${item.name}`, item.modules])
     expect(Object.fromEntries(names)).toEqual(depotsOf[caller])
   })
 
-  it('draws no edge to what it does not show', async () => {
+  it('draws no edge to what the caller may not see', async () => {
     const graph = await app.json('/depots/graph')
     const ids = graph.modules.map((module) => module.id.replace('/module', ''))
     expect(ids.every((id) => seen.includes(id))).toBe(true)
@@ -181,7 +181,7 @@ describe.each(['all', 'public', 'member'] as const)('the view %s', (caller) => {
     expect(graph.summary.totalModules).toBe(ids.length)
   })
 
-  it('sums up nothing else', async () => {
+  it('counts only what the caller may see', async () => {
     const stats = await app.json('/stats')
     expect(stats).toMatchObject({
       totalModules: seen.length,
@@ -208,7 +208,7 @@ describe('an answer', () => {
     '/openapi.json',
   ]
 
-  it.each(paths)('for %s has a tag, and is not sent to clients who have it', async (path) => {
+  it.each(paths)('for %s has an ETag, and clients that have it get 304', async (path) => {
     const app = new Registry().as('public')
     const whole = await app.request(path)
     const etag = whole.headers.get('ETag') ?? ''
@@ -250,7 +250,7 @@ describe('an answer', () => {
     expect((await app.request(path)).headers.get('ETag')).not.toBe(before)
   })
 
-  it('is for no other cache to keep', async () => {
+  it('may not be kept by other caches', async () => {
     const { headers } = await new Registry().as('public').request('/resources')
     expect([headers.get('Cache-Control'), headers.get('Vary')]).toEqual([
       'private, no-cache',
@@ -280,7 +280,7 @@ describe('an answer', () => {
     expect((await app.request('/resources', known)).status).toBe(304)
   })
 
-  it('takes a namespace that loses its label out of sight at once', async () => {
+  it('hides a namespace at once when it loses its label', async () => {
     const registry = new Registry()
     const app = registry.as('public')
     expect((await app.json('/resources')).totalCount).toBe(1)
@@ -290,7 +290,7 @@ describe('an answer', () => {
     expect((await app.json('/depots')).items).toEqual([])
   })
 
-  it('is refused where the caller is', async () => {
+  it('is refused if the caller is refused', async () => {
     const app = new Registry().serve(() => {
       throw new RegistryError('Unauthenticated', 'log in first')
     })
@@ -298,7 +298,7 @@ describe('an answer', () => {
     expect([response.status, await response.json()]).toEqual([401, { errors: ['log in first'] }])
   })
 
-  it('holds the README of the latest version, as soon as there is one', async () => {
+  it('has the README of the latest version, as soon as there is one', async () => {
     const registry = new Registry()
     let text: string | undefined
     let revision = 0
@@ -323,7 +323,7 @@ describe('an answer', () => {
   })
 })
 
-it('says where the files of a version are in the repository', async () => {
+it('has the URL of the files of a version in the repository', async () => {
   const registry = new Registry()
   const moduleConfig = {
     repoUrl: 'https://github.com/acme/modules.git',
@@ -431,7 +431,7 @@ describe('odd input', () => {
   })
 
   it.each(rows.filter(({ path, name }) => `${path} ${name}` !== '/resources namespace'))(
-    'is refused by $path where $name is given twice',
+    'is refused by $path if $name is given twice',
     async ({ path, name }) => {
       const response = await app.request(`${path}?${name}=1&${name}=1`)
       expect([response.status, await response.json()]).toEqual([
@@ -459,18 +459,18 @@ describe('odd input', () => {
     expect((await app.request(path)).status).toBe(status)
   })
 
-  it('for many namespaces takes any of them', async () => {
+  it('with many namespaces matches any of them', async () => {
     const query = Array.from({ length: 500 }, (_, index) => `namespace=n${index}`).join('&')
     expect((await app.json(`/resources?${query}&namespace=open`)).totalCount).toBe(2)
   })
 
-  it('with a page size above 100 is taken for 100, and a page behind the last is empty', async () => {
+  it('with a page size above 100 gets 100 items, and a page after the last is empty', async () => {
     expect(await app.json('/resources?page_size=5000')).toMatchObject({ pageSize: 100 })
     expect(await app.json('/resources?page=999999999')).toMatchObject({ items: [], totalCount: 4 })
   })
 })
 
-it('a resource says that the removal of its versions is held, and how to decide', async () => {
+it('says that the removal of versions is held, and how to decide', async () => {
   const registry = new Registry()
   const held = (status: string) => ({
     type: 'RemovalHeld',
@@ -497,7 +497,7 @@ it('a resource says that the removal of its versions is held, and how to decide'
   expect(items.map(({ name }) => name)).not.toContain('waiting')
 })
 
-it('a version says what breaks callers, and that it is not stored if its module refuses that', async () => {
+it('says what breaks callers, and that the version is not stored if its module refuses it', async () => {
   const registry = new Registry()
   const compared = {
     from: '1.0.0',
@@ -571,7 +571,7 @@ describe('an object that is not served', () => {
   })
   const app = registry.as('all')
 
-  it('is listed with the reason, what to do, and what is served instead', async () => {
+  it('is listed with the reason, the remedy, and the object that is served instead', async () => {
     const { items, counts } = await app.json('/conflicts')
     expect(counts).toEqual([
       { reason: 'Duplicate', count: 1 },
@@ -622,12 +622,12 @@ describe('an object that is not served', () => {
     })
   })
 
-  it('is told to those who may see it alone', async () => {
+  it('is reported only to callers who may see it', async () => {
     const { items } = await registry.as('public').json('/conflicts')
     expect(items.map(({ name }) => name)).toEqual(['open-1-copy'])
   })
 
-  it('is explained by address, also as pasted from a configuration', async () => {
+  it('is explained by address, even if it is pasted from a configuration', async () => {
     for (const address of [
       'open/secret',
       'registry.test/open/secret',
@@ -643,7 +643,7 @@ describe('an object that is not served', () => {
     })
   })
 
-  it('follows Versions without a parent, which change no resource', async () => {
+  it('reports changes of Versions without a parent, which change no resource', async () => {
     const question = '/conflicts?reason=ParentMissing'
     for (const count of [2, 3]) {
       expect(await app.json(question)).toMatchObject({ totalCount: count })
@@ -662,7 +662,7 @@ describe('the document', () => {
   const app = registry.serve(() => 'all', { auth })
 
   it.each(endpoints.map((endpoint) => [endpoint.route, endpoint] as const))(
-    'has an example for %s that is one',
+    'has a valid example for %s',
     (_route, { response, example }) => {
       expect(response.safeParse(example)).toMatchObject({ success: true })
     },
@@ -672,7 +672,7 @@ describe('the document', () => {
     endpoints
       .filter(({ waitsFor, contentType }) => waitsFor !== 'storage' && contentType === undefined)
       .map((endpoint) => [endpoint.route, endpoint] as const),
-  )('answers %s in the documented shape', async (route, { response }) => {
+  )('documents the shape of the answer to %s', async (route, { response }) => {
     const path = route.replace('{namespace}/{kind}/{name}', 'open/module/open')
     const questions: Readonly<Record<string, string>> = {
       '/explain': '?address=open/open&version=1.0.0',

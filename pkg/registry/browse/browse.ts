@@ -1,6 +1,6 @@
 /**
- * The API for browsing: an endpoint for each question of the explorer, answered from the catalog, and the OpenAPI document of
- * them. The pages themselves are in pkg/explorer.
+ * The browse API: an endpoint for each question of the explorer, answered from the catalog, and their OpenAPI document. The
+ * pages are in pkg/explorer.
  */
 
 import { type Context, Hono } from 'hono'
@@ -39,11 +39,11 @@ export type { BrowseOptions } from './sources.ts'
 
 /**
  * The browse API: the contents of the registry that the caller may see, as read-only JSON. It answers from the catalog
- * without waiting; an answer is made once and sent until something in it changes.
+ * without waiting. An answer is made once and sent until something in it changes.
  */
 export function createBrowse(options: BrowseOptions): {
   readonly routes: Hono<ServingEnv>
-  /** Finds the answers for which nothing has to be waited for. */
+  /** Finds answers that are ready without waiting. */
   readonly hot: Hot
 } {
   const routes = new Hono<ServingEnv>()
@@ -57,7 +57,7 @@ export function createBrowse(options: BrowseOptions): {
     get(routes, prefix, pattern, (c) => {
       const path: RouteParameters = c.req.param()
       note(c, subjectOf(path))
-      // Who may write a resource may know that it exists, even where callers see public resources only.
+      // Writers of a resource may know that it exists, even if callers see only public resources.
       const view = isForWriters
         ? after(requireWriter(c, path, auth), () => catalog.model.views.all)
         : callerViewOf(c, options)
@@ -96,7 +96,7 @@ export function createBrowse(options: BrowseOptions): {
 
 function mountBadges(routes: Hono<ServingEnv>, options: BrowseOptions): void {
   const { catalog } = options
-  // Pages of other sites send no token, so badges show public resources only.
+  // Pages of other sites send no token, so badges show only public resources.
   const view = catalog.model.views[isOpen(options) ? 'all' : 'public']
   get(routes, prefix, badgePattern, (c) => {
     const { namespace, kind, file } = c.req.param()
@@ -122,7 +122,7 @@ export function callerViewOf(
   return after(auth.viewOf(requestOf(c)), viewsOf(catalog))
 }
 
-/** @throws RegistryError Forbidden unless the caller may write Versions of a resource, whether it exists or not */
+/** @throws RegistryError Forbidden unless the caller may write Versions of a resource, even of one that does not exist */
 function requireWriter(
   c: Context<ServingEnv>,
   { namespace = '', kind = '', name = '' }: RouteParameters,
@@ -153,14 +153,14 @@ interface Question {
 interface Answerer {
   /** Pattern of the route, below the prefix. */
   readonly pattern: string
-  /** True if its answers have to be waited for. */
+  /** True if answers need asynchronous work. */
   readonly waits: boolean
   readonly isForWriters: boolean
-  /** Makes an answer, and keeps it if that pays. */
+  /** Makes an answer, and keeps it if that is worth the memory. */
   readonly make: (question: Question) => ReadyAnswer | Promise<ReadyAnswer>
 }
 
-/** Path and query of an absolute URL. */
+/** Returns path and query of an absolute URL. */
 const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('://') + 3))
 
 /** Answers one endpoint. */
@@ -189,10 +189,10 @@ function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Ans
   }
 }
 
-/** Queries that mean the same to every parser of URLs. */
+/** Only queries that all parsers of URLs read alike. */
 const plainQuery = /^[\w.~+=&%,:-]*$/
 
-/** Finds the endpoint and has it answer; undefined for everything else, such as an error. */
+/** Finds the endpoint and lets it answer; undefined for everything else, such as an error. */
 function makePlainly(
   routes: PlainRoutes<Answerer>,
   view: View,
@@ -211,22 +211,22 @@ function makePlainly(
   }
 }
 
-/** Names the resource of a request for the access log. */
+/** Names the resource of a request in the access log. */
 function subjectOf({ namespace, kind, name }: RouteParameters): RequestFacts {
   if (namespace === undefined || name === undefined) return {}
   return { namespace, name, kind: kind === 'module' ? 'Module' : 'Provider' }
 }
 
 /**
- * Compresses answers for callers with a token, or where everything is open: the size of a compressed answer could otherwise
- * tell another site what a browser of this person sees.
+ * Compresses answers for callers with a token, or if everything is open. Otherwise, the size of a compressed answer could tell
+ * another site what the browser of this person sees.
  */
 function sender(options: BrowseOptions) {
   const packed = new GzipAnswers()
   const packs = (accepted: string | undefined, authorization: string | undefined): boolean =>
     (isOpen(options) || authorization !== undefined) && acceptsGzip(accepted)
   return {
-    /** Undefined while the answer has to be compressed, which only the app can wait for. */
+    /** Undefined if the answer has to be compressed first, which only the app can wait for. */
     ready: ({ acceptEncoding, authorization }: PlainRequest, answer: ReadyAnswer) =>
       packs(acceptEncoding, authorization) ? packed.now(answer) : answer,
     toResponse: (c: Context<ServingEnv>, answer: ReadyAnswer): Response | Promise<Response> => {
@@ -243,7 +243,7 @@ const isOpen = ({ auth }: BrowseOptions): boolean => auth === undefined || auth.
 
 type HeaderName = 'if-none-match' | 'accept-encoding' | 'authorization'
 
-/** A header, read from Node if possible, because the framework would copy all headers. */
+/** Reads a header from Node if possible, because the framework would copy all headers. */
 function headerOf(c: Context<ServingEnv>, name: HeaderName): string | undefined {
   const incoming = c.env?.incoming
   return incoming ? incoming.headers[name] : c.req.header(name)

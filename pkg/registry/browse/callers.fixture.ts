@@ -1,7 +1,7 @@
 import type { CallerView } from '../auth/auth.ts'
 import type { BrowseOptions } from './browse.ts'
 
-/** Callers who all see the same; nobody is known before being asked. */
+/** Callers who all have the same view. Nobody is known before the first call. */
 export function callersSeeing(viewOf: () => CallerView): NonNullable<BrowseOptions['auth']> {
   return {
     mode: 'oidc',

@@ -91,7 +91,7 @@ function conflictsOf(catalog: Catalog, view: View): BrowseConflict[] {
     found.push(ofParent(catalog, parent))
     const { address, states } = summary
     if (states.unservable === 0) continue
-    // The Versions of a parent without an address are not served either; it stands for them.
+    // A parent without an address is reported itself, instead of its Versions.
     const rows = parent.displacedBy === undefined ? parent.versions : []
     for (const row of rows) found.push(ofVersion(row, address))
   }

@@ -91,7 +91,7 @@ const isAsked = (one: Consumer, { q, version, state }: z.output<typeof query>): 
   (state === undefined || is[state](one)) &&
   (version === undefined || one.versions.some((used) => used.version === version))
 
-/** Those that are furthest behind first. */
+/** Consumers on the oldest versions first. */
 function consumersOf(uses: readonly ConsumerUse[], parent: Parent, catalog: Catalog): Consumer[] {
   const listed = new Set(parent.versions.filter((row) => row.isListed).map((row) => row.version))
   const releases = [...listed].filter((version) => parse(version)?.prerelease.length === 0)
@@ -129,7 +129,7 @@ function versionState(version: string, parent: Parent, catalog: Catalog) {
 
 const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
-/** Versions that are not semver, which nobody can download any more, come last. */
+/** Versions that are not semver, which cannot be downloaded any more, come last. */
 function newestFirst(left: string, right: string): number {
   const [a, b] = [parse(left), parse(right)]
   return a !== null && b !== null ? rcompare(a, b) : Number(a === null) - Number(b === null)

@@ -94,13 +94,13 @@ function graphParts(depots: readonly ShownDepot[]): string {
   return `"depots":[${nodes.join()}],"modules":[${modules.join()}],"providers":[${providers.join()}],"edges":[${edges.join()}],"summary":${JSON.stringify(summary)}`
 }
 
-/** The message of the condition may name what the caller may not see, so only its reason is told. */
+/** Returns only the reason, because the message of the condition may name what the caller may not see. */
 function stateOf({ ready }: ShownDepot): { ready?: boolean; reason?: string } {
   if (ready === undefined || ready.status === 'Unknown') return {}
   return ready.status === 'True' ? { ready: true } : { ready: false, reason: ready.reason }
 }
 
-/** A node without its closing brace. */
+/** The JSON of a node without its closing brace. */
 function nodeOf(entry: Listed): string {
   const { kind, namespace, name, resource, latestVersion, scanCounts, synced } = entry.summary
   const module = kind === 'Module' && { provider: resource.system, latestVersion, scanCounts }

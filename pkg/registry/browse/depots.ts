@@ -46,7 +46,7 @@ export const depots = endpoint({
   },
 })
 
-/** Names of what a Depot manages; those in other namespaces with their namespace. */
+/** Names of what a Depot manages. Names in other namespaces have their namespace as a prefix. */
 export function managedNames(depot: ShownDepot, kind: ParentKind): string[] {
   return depot.managed
     .filter(({ summary }) => summary.kind === kind)

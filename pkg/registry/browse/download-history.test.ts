@@ -64,7 +64,7 @@ const question = fc.record({
   step: fc.constantFrom('1h', '6h', '1d', '7d'),
 })
 
-/** The start of the step that a time is in, by the calendar. */
+/** The start of the step that contains a time, by the calendar. */
 function startOf(at: number, step: string): number {
   const date = new Date(at)
   date.setUTCMinutes(0, 0, 0)
@@ -74,7 +74,7 @@ function startOf(at: number, step: string): number {
   return date.getTime()
 }
 
-it('sums up as straight loops over the hours do', async () => {
+it('sums up like plain loops over the hours', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(hour, { maxLength: 60 }), question, async (hours, asked) => {
       const totals: HourlyCount[] = hours.map(({ startsAt, count }) => ({ startsAt, count }))
@@ -113,7 +113,7 @@ it('sums up as straight loops over the hours do', async () => {
 })
 
 describe('the history of downloads', () => {
-  it('covers the last 30 days by day where nothing else is asked', async () => {
+  it('covers the last 30 days by day by default', async () => {
     const ask = serve({})
     expect(await (await ask()).json()).toMatchObject({
       from: '2026-01-01T00:00:00.000Z',
@@ -137,7 +137,7 @@ describe('the history of downloads', () => {
     expect(JSON.stringify(await response.json())).toContain(message)
   })
 
-  it('is that of resources that the caller may see', async () => {
+  it('covers only resources that the caller may see', async () => {
     const hidden = catalogOf()
     const asked: string[] = []
     const history: NonNullable<BrowseOptions['history']> = ({ name }) => {
@@ -149,13 +149,13 @@ describe('the history of downloads', () => {
     expect([there.status, nowhere.status, asked]).toEqual([404, 404, []])
   })
 
-  it('is 503 while the counts are unavailable', async () => {
+  it('answers 503 while the counts are unavailable', async () => {
     const response = await serve({ history: () => Promise.reject(new Error('connect 10.0.0.1')) })()
     expect(response.status).toBe(503)
     expect(await response.text()).not.toContain('10.0.0.1')
   })
 
-  it('is not sent again to who has it', async () => {
+  it('answers 304 to clients that have it', async () => {
     const app = createBrowse({ catalog: catalogOf(), clock: () => now }).routes
     const path = '/depot/ui/v1/resources/platform/module/vpc/downloads'
     const etag = (await app.request(path)).headers.get('etag') ?? ''
@@ -166,7 +166,7 @@ describe('the history of downloads', () => {
 describe('a badge', () => {
   const open = { 'depot.internal/public': 'true' }
 
-  it('shows the latest version of what is public', async () => {
+  it('shows the latest version of a public resource', async () => {
     const catalog = catalogOf(open)
     const ask = serve({ catalog, auth: callersSeeing(() => 'public') })
     const response = await ask('', '/badges/platform/module/vpc.svg')
@@ -182,7 +182,7 @@ describe('a badge', () => {
     '/badges/platform/module/vpc',
     '/badges/platform/other/vpc.svg',
     '/badges/platform/provider/vpc.svg',
-  ])('is the same 404 for what is private and what does not exist: %s', async (path) => {
+  ])('answers the same 404 for private and missing resources: %s', async (path) => {
     const catalog = catalogOf()
     const response = await serve({ catalog, auth: callersSeeing(() => 'public') })('', path)
     expect([response.status, await response.json()]).toEqual([

@@ -13,7 +13,7 @@ const defaultSpanMs = 30 * dayMs
 /** The epoch was a Thursday, and weeks begin on Mondays. */
 const mondayMs = 4 * dayMs
 const stepMs = { '1h': hourMs, '6h': 6 * hourMs, '1d': dayMs, '7d': 7 * dayMs } as const
-/** How many of the most downloaded versions have their own line. */
+/** Number of most downloaded versions with their own line. */
 const mostVersions = 20
 
 const time = z.iso.datetime({
@@ -94,7 +94,7 @@ interface Steps {
   readonly count: number
 }
 
-/** Whole steps that cover the time of the query within the history; none if it ends before it begins. */
+/** Whole steps that cover the requested time within the history; none if that time ends before the history begins. */
 function stepsOf({ from, to, step }: Query, nowMs: number): Steps {
   const ms = stepMs[step]
   const end = Math.min(to === undefined ? nowMs : Date.parse(to), nowMs)

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { View } from '../catalog/catalog.ts'
 import type { AnswerSources } from './sources.ts'
 
-/** A request whose parameters are known to be well-formed. */
+/** A request whose parameters were validated. */
 export interface BrowseAsked<Q, P> extends AnswerSources {
   /** The part of the catalog that the caller may see. */
   readonly view: View
@@ -10,12 +10,12 @@ export interface BrowseAsked<Q, P> extends AnswerSources {
   readonly path: P
 }
 
-/** The body of an answer, and how to tell later whether it is still current. */
+/** The body of an answer, and how to check later whether it is current. */
 export interface Composed {
   readonly body: string
-  /** Counts the changes to the data that the body was made from. Default: it is out of date at once. */
+  /** Counts changes of the data behind the body. Default: the body is outdated at once. */
   readonly revision?: () => number
-  /** The revision before the data was read. Default: the present one. */
+  /** The revision before the data was read. Default: the current one. */
   readonly madeAt?: number
 }
 
@@ -36,18 +36,18 @@ export interface BrowseEndpoint<
   readonly contentType?: string
   /** An answer. */
   readonly example: unknown
-  /** Example of the message if a query is malformed; absent if no query can be. */
+  /** Example of the message if a query is malformed; absent if that is impossible. */
   readonly badRequest?: string
   /** Example of the message if something does not exist, or the caller may not see it. */
   readonly notFound?: string
-  /** Whether only callers get an answer who may write Versions of the resource. */
+  /** Whether only callers who may write Versions of the resource get an answer. */
   readonly isForWriters?: true
-  /** The part that an answer waits for, and that may fail it. Default: none, memory has everything. */
+  /** Work that an answer waits for, and that may fail it. Default: none, everything is in memory. */
   readonly waitsFor?: 'storage' | 'counts'
   answer(asked: BrowseAsked<z.output<Q>, z.output<P>>): Composed | Promise<Composed>
 }
 
-/** Checks an endpoint, and drops the types of its parameters so that a list can have all of them. */
+/** Checks an endpoint, and erases the types of its parameters so that all endpoints fit into one list. */
 export function endpoint<Q extends z.ZodObject, P extends z.ZodObject>(
   definition: BrowseEndpoint<Q, P>,
 ): BrowseEndpoint {

@@ -1,16 +1,16 @@
 import type { HeldBackItem } from '../../api/browse/browse.ts'
 import type { HeldBackVersion, ShownDepot } from '../catalog/catalog.ts'
 
-/** Words that a person replaces. */
+/** Placeholders that a person replaces. */
 const placeholders = { reason: 'WHY', by: 'WHO' }
 
 /** Exceptions take precedence over an age and `deny`. */
 const excepted: ReadonlySet<string> = new Set(['TooYoung', 'Denied'])
 
 /**
- * The lines that except a version from the policy of its Depot; undefined if an exception of the Depot does not let it in.
+ * Formats the lines that except a version from the policy of its Depot; undefined if an exception of the Depot does not help.
  *
- * @param depot undefined: there is none, or the caller does not see it
+ * @param depot undefined if there is none, or the caller does not see it
  */
 export function exceptionOf(
   { why, by, address, version }: Pick<HeldBackVersion, 'why' | 'by' | 'address' | 'version'>,
@@ -21,7 +21,7 @@ export function exceptionOf(
   const lines = Object.entries(value).map(([key, text]) => `${key}: ${JSON.stringify(text)}`)
   const manifest = `spec:\n  policy:\n    exceptions:\n      - ${lines.join('\n        ')}\n`
   const { namespace, name, policy } = depot
-  // A merge patch would replace the exceptions that are there, and `add` a member that another command added before.
+  // A merge patch would replace the existing exceptions, and `add` would replace one that another command added before.
   const add = {
     None: { path: '/spec/policy', value: { exceptions: [value] } },
     WithoutExceptions: { path: '/spec/policy/exceptions', value: [value] },

@@ -59,7 +59,7 @@ export const explain = endpoint({
   },
 })
 
-/** The namespace of an address. */
+/** The namespace in an address. */
 export function namespaceIn(address: string): string | undefined {
   return partsOf(address)[0]
 }

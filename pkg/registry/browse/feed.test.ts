@@ -57,7 +57,7 @@ class Registry {
     return (await this.app.request(`/depot/ui/v1/feed.atom${query}`)).text()
   }
 
-  /** Titles and times. */
+  /** Returns titles and times. */
   async news(query = '', view: CallerView = 'all') {
     const { entries = [] } = parseAtomFeed(checked(await this.text(query, view)))
     return entries.map(({ title, updated }) => [title?.value, updated])
@@ -77,7 +77,7 @@ interface Parts {
   readonly entry?: Parts | readonly Parts[]
 }
 
-/** Checks what RFC 4287 demands of feeds and entries. */
+/** Checks the rules of RFC 4287 for feeds and entries. */
 function checked(xml: string): string {
   expect(XMLValidator.validate(xml)).toBe(true)
   const options = { ignoreAttributes: false, attributeNamePrefix: '@', parseTagValue: false }
@@ -110,7 +110,7 @@ const critical = {
   title: 't',
 }
 
-it('has new versions, withdrawn ones and CRITICAL findings, the last ones first', async () => {
+it('lists new versions, withdrawals and CRITICAL findings, newest first', async () => {
   const registry = new Registry()
   registry.module('vpc', [
     { versions: '1.0.0', state: 'Deprecated', message: 'has a bug', replacedBy: '1.1.0' },
@@ -143,7 +143,7 @@ it('has new versions, withdrawn ones and CRITICAL findings, the last ones first'
   )
 })
 
-it('keeps ids and times when a scan finds the same again, and from process to process', async () => {
+it('keeps ids and times when a scan repeats its findings, even after a restart', async () => {
   const fill = (scannedAt: string) => {
     const registry = new Registry()
     registry.module('vpc')
@@ -158,7 +158,7 @@ it('keeps ids and times when a scan finds the same again, and from process to pr
   expect(await fill(day(9))).toBe(await fill(day(3)))
 })
 
-it('has only what the caller may see, and what the query asks for', async () => {
+it('contains only what the caller may see and the query selects', async () => {
   const registry = new Registry()
   registry.put('Namespace', 'open', { labels: label })
   registry.module('shown', [], 'open', label)
@@ -186,7 +186,7 @@ it('has only what the caller may see, and what the query asks for', async () => 
   expect(await titles('?kind=provider')).toEqual([])
 })
 
-it('is sent with an ETag, and again only after a change', async () => {
+it('is sent with an ETag, and sent again only after a change', async () => {
   const registry = new Registry()
   registry.module('vpc')
   registry.version('vpc', '1.0.0', day(1))
@@ -200,7 +200,7 @@ it('is sent with an ETag, and again only after a change', async () => {
   expect((await ask(known)).status).toBe(200)
 })
 
-it('stays one feed of text, whatever a message, a name or a query contains', async () => {
+it('stays valid XML whatever messages, names and queries contain', async () => {
   const registry = new Registry()
   const message = '</content>]]><script>alert(1)</script>&amp;\u0000\u001b\ud800\ufffe\u202e"'
   registry.module('vpc', [{ versions: '1.0.0', state: 'Yanked', message }])
@@ -218,7 +218,7 @@ it('stays one feed of text, whatever a message, a name or a query contains', asy
 it.each([
   ['different moments', 60_000],
   ['one moment', 0],
-])('has the last 100 of 3,000 news of %s, and looks at few modules', async (_, stepMs) => {
+])('lists the last 100 of 3,000 news of %s, and reads few modules', async (_, stepMs) => {
   const registry = new Registry()
   for (let index = 0; index < 3_000; index += 1) {
     registry.module(`m${index}`)

@@ -64,7 +64,7 @@ ${news.map(entryOf).join('\n')}
 `
 }
 
-/** Links are relative, because the feed is the same for all hosts by which it can be read. */
+/** Links are relative, because the feed is the same for all hosts that serve it. */
 function entryOf({ entry, version, what, at, text: words }: News): string {
   const { summary } = entry
   const { namespace, kind, name } = summary
@@ -81,7 +81,7 @@ function entryOf({ entry, version, what, at, text: words }: News): string {
 </entry>`
 }
 
-/** Namespaces whose pages the explorer has elsewhere, because these paths are those of the server. */
+/** The explorer uses other paths for these namespaces, because the server uses their own. */
 const taken: ReadonlySet<string> = new Set(['depot', 'broker'])
 
 const titles: Readonly<Record<News['what'], string>> = {
@@ -99,7 +99,7 @@ const text = (words: string): string => escaped(printable(words, maxTextBytes))
 
 const timeOf = (seconds: number): string => new Date(seconds * 1000).toISOString()
 
-/** A UUID of the application's own making (version 8), the same in every process and at every time. */
+/** Makes a UUID of version 8, which is the same in every process and at any time. */
 function idOf(...parts: readonly string[]): string {
   const digits = hash('sha256', JSON.stringify(parts))
   const groups = [

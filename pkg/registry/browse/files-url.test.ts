@@ -8,11 +8,11 @@ it.each([
   ['https://gitlab.com/acme/a/b', 'https://gitlab.com/acme/a/b/-/blob/v1.2.0/'],
   ['https://user:secret@gitlab.acme.com/a/b', 'https://gitlab.acme.com/a/b/-/blob/v1.2.0/'],
   ['https://bitbucket.org/acme/b', 'https://bitbucket.org/acme/b/src/v1.2.0/'],
-])('shows the files of %s at a tag', (repoUrl, expected) => {
+])('links to the files of %s at a tag', (repoUrl, expected) => {
   expect(filesUrl(repoUrl, 'v1.2.0')).toBe(expected)
 })
 
-it('leads to the folder of the module', () => {
+it('links to the folder of the module', () => {
   expect(filesUrl('https://github.com/acme/all', 'vpc/v1.2.0', 'modules/a b')).toBe(
     'https://github.com/acme/all/blob/vpc/v1.2.0/modules/a%20b/',
   )
@@ -24,6 +24,6 @@ it.each([
   ['without https', 'git@github.com:acme/b', 'v1'],
   ['with a script', 'javascript:alert(1)//github.com', 'v1'],
   ['without a tag', 'https://github.com/a/b', undefined],
-])('is unknown for a repository %s', (_what, repoUrl, tag) => {
+])('has no link for a repository %s', (_what, repoUrl, tag) => {
   expect(filesUrl(repoUrl, tag)).toBeUndefined()
 })

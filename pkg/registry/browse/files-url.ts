@@ -1,4 +1,4 @@
-/** The path between a repository and a tag in the URL of a file. Other code hosts have URLs of another form. */
+/** The path between a repository and a tag in the URL of a file. Other code hosts use other URLs. */
 const pagesOf = [
   { host: /(^|\.)github\./, page: 'blob' },
   { host: /(^|\.)gitlab\./, page: '-/blob' },
@@ -6,8 +6,8 @@ const pagesOf = [
 ]
 
 /**
- * The web page of a folder of a repository at a tag, with a slash at the end, so that relative links of a README in it lead
- * from there. undefined if the code host is not known, or the tag.
+ * Returns the web page of a folder of a repository at a tag. It ends with a slash, so that relative links of a README work.
+ * Undefined if the code host or the tag is unknown.
  *
  * @param folder path in the repository; default: its root
  */

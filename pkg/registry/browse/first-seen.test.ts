@@ -4,7 +4,7 @@ import { FirstSeen } from './first-seen.ts'
 
 const second = (number: number) => new Date(number * 1000).toISOString()
 
-it('each app, view and key has times of its own, which stay while the text does', () => {
+it('keeps a time for each app, view and key until the text changes', () => {
   const { all } = new Catalog().model.views
   let seconds = 0
   const clock = () => ++seconds * 1000

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { View } from '../catalog/catalog.ts'
 
 interface Seen {
-  /** SHA-256 of the text: the text itself may be megabytes. */
+  /** SHA-256 of the text, because the text may have megabytes. */
   readonly digest: string
   readonly at: string
 }
@@ -12,10 +12,7 @@ interface Seen {
 /** How many keys are remembered for each view. */
 const maxEntries = 64
 
-/**
- * Remembers when each view first saw a text. The time of the last change would tell of changes that
- * the caller may not see.
- */
+/** Remembers when each view first saw a text. The time of the last change would reveal changes that the caller may not see. */
 export class FirstSeen {
   readonly #ofView = new WeakMap<View, Bounded<Seen>>()
   readonly #clock: Clock

@@ -72,7 +72,7 @@ export const heldBack = endpoint({
     const revision = () => catalog.heldBackRevision
     const madeAt = revision()
     const all = heldItems(catalog, view)
-    // Texts are made for the page only: there may be very many.
+    // Formats texts for the page only, because there may be very many.
     const chosen = all.filter(
       ({ item, held }) =>
         (why === undefined || held.why === why) &&

@@ -64,7 +64,7 @@ export const moduleComparison = endpoint({
   },
 })
 
-/** The previous one that has documentation, or one without if none has. */
+/** Returns the previous version that has documentation; without one, the previous version. */
 function previousOf({ versions }: Parent, version: string): string | undefined {
   const documented = versions.filter((row) => row.version === version || row.docs !== undefined)
   const ofRows = (rows: typeof versions) =>

@@ -69,7 +69,7 @@ export const moduleDocs = endpoint({
 
 /**
  * @param wanted default: the latest version
- * @param kind which alone has such documentation
+ * @param kind the only kind that has such documentation
  * @throws RegistryError NotFound if the caller may not see the resource, it has no such version, or is of another kind
  */
 export function chosenVersion(

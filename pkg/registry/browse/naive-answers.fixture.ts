@@ -22,7 +22,7 @@ import {
   type World,
 } from './naive-model.fixture.ts'
 
-/** The expected answer to a request; undefined if it should be refused or nothing is there. */
+/** The expected answer to a request; undefined if the request should be refused or nothing is found. */
 export function naiveAnswer(world: World, viewer: Viewer, path: string): unknown {
   const model = new NaiveModel(world)
   const url = new URL(path, 'http://naive')
@@ -131,7 +131,7 @@ function sortValue(model: NaiveModel, owner: Owner, key: string): (string | numb
   return last === undefined ? undefined : [last]
 }
 
-/** How well a resource fits the word that fits it best; 0 is best. */
+/** How well a resource matches the word that fits best; 0 is best. */
 function relevance({ metadata }: Owner, address: string, words: readonly string[]): number {
   const name = metadata.name.toLowerCase()
   const full = [`${metadata.namespace}/${name}`, `${metadata.namespace}/${address}`.toLowerCase()]
@@ -145,7 +145,7 @@ function relevance({ metadata }: Owner, address: string, words: readonly string[
   return Math.min(...fits)
 }
 
-/** Resources with every word in their names; no module of a naive world has documentation. */
+/** Resources with every word in their names. No module of a naive world has documentation. */
 /** How a search finds an owner by its names; undefined if it does not. */
 function matchOf(model: NaiveModel, owner: Owner, words: readonly string[]) {
   const { namespace, name, address, provider = '' } = card(model, owner)
@@ -291,7 +291,7 @@ function binaryFindings(versions: readonly Version[]) {
   )
 }
 
-/** Equal lists under their first platform alone, if asked so. */
+/** Shows equal lists only under their first platform if the query asks for that. */
 function onceEach(lists: ReturnType<typeof binaryFindings>, isShared: boolean) {
   const own: typeof lists = {}
   const same: Record<string, string> = {}
@@ -308,7 +308,7 @@ function onceEach(lists: ReturnType<typeof binaryFindings>, isShared: boolean) {
 const platformName = ({ spec }: Version) =>
   `${spec.operatingSystem ?? ''}/${spec.architecture ?? ''}`
 
-/** The one of some versions that a query names, with or without a leading v; otherwise as asked. */
+/** The version that a query names, with or without a leading v; otherwise the text of the query. */
 function askedVersion(query: URLSearchParams, name: string, all: readonly Version[]) {
   const asked = query.get(name)?.trim()
   const spelled = [asked?.replace(/^v(?=\d)/i, ''), asked?.replace(/^v/i, '')]

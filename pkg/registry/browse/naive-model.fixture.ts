@@ -12,8 +12,8 @@ import type {
 } from '../../api/v1alpha1/v1alpha1.ts'
 
 /*
- * The contents of the registry, read by straight loops over the objects: slow, plain, and without any code of the catalog
- * that it is compared with.
+ * The contents of the registry, read by plain loops over the objects: slow, simple, and without code of the catalog that it
+ * checks.
  */
 
 export interface World {
@@ -44,7 +44,7 @@ export function numberOf(version: Version): string {
   return /^v[0-9]/i.test(trimmed) ? trimmed.substring(1) : trimmed
 }
 
-/** Ascending by the rules of semver.org; build metadata does not count. */
+/** Compares ascending by the rules of semver.org. Build metadata does not count. */
 export function precedence(left: string, right: string): number {
   const [a, b] = [semver.exec(left), semver.exec(right)]
   if (!a || !b) return a ? 1 : b ? -1 : text(right, left)
@@ -70,7 +70,7 @@ const buildOf = (version: string) => version.split('+')[1] ?? ''
 
 export class NaiveModel {
   readonly #world: World
-  /** Made once for each owner: this order is asked for most. */
+  /** Computed once for each owner, because this order is needed most. */
   readonly #versions = new Map<Owner, Version[]>()
 
   constructor(world: World) {
@@ -195,7 +195,7 @@ export class NaiveModel {
     return this.lifecycle(version)?.state ?? 'Active'
   }
 
-  /** Rules of these tests are exact versions, or lower bounds of releases. */
+  /** Rules in these tests are exact versions or lower bounds of releases. */
   lifecycle(version: Version) {
     const { spec, status, metadata } = version
     const parent = this.#ownerName(version)
@@ -241,7 +241,7 @@ export class NaiveModel {
     )
   }
 
-  /** The owner by its config: the one with that name, or else the oldest that says the same. */
+  /** The owner by its config: the one with that name, otherwise the oldest with an equal config. */
   #holder(owner: Owner): { readonly owner: Owner; readonly isNamed: boolean } {
     const near = (this.#all(owner.kind) as Owner[]).filter(
       (other) => other.metadata.namespace === owner.metadata.namespace,
@@ -255,7 +255,7 @@ export class NaiveModel {
     return { owner: same[0] ?? owner, isNamed: false }
   }
 
-  /** Why a Version cannot be downloaded, and what is served in its place. */
+  /** Why a Version cannot be downloaded, and what is served instead. */
   whyNotVersion(version: Version): Why | undefined {
     const { spec, status } = version
     if (!semver.test(numberOf(version))) return { reason: 'NotSemver' }
@@ -282,7 +282,7 @@ export class NaiveModel {
     return checksumOf(version) === undefined ? { reason: 'NoDigest' } : undefined
   }
 
-  /** Why a resource does not have the address of its config. */
+  /** Why a resource does not get the address of its config. */
   whyNotOwner(owner: Owner): Why | undefined {
     const holder = this.#holder(owner).owner
     if (holder === owner) return undefined
@@ -304,7 +304,7 @@ export class NaiveModel {
     })
   }
 
-  /** Owners that ask for an address, or have it by their name. */
+  /** Owners that claim an address, or have it by their name. */
   claims(viewer: Viewer, kind: ParentKind, namespace: string, name: string, system?: string) {
     return this.owners(viewer).filter(
       (owner) =>
@@ -315,7 +315,7 @@ export class NaiveModel {
     )
   }
 
-  /** Whether an older one has its address, and neither has it by its own name. */
+  /** Whether an older owner has its address, and neither has it by its own name. */
   #isDisplaced(owner: Owner): boolean {
     const holder = this.#holder(owner)
     return holder.owner !== owner && !holder.isNamed
@@ -326,7 +326,7 @@ export class NaiveModel {
     return owner.kind === 'Provider' ? own : `${own}/${systemOf(owner) ?? 'generic'}`
   }
 
-  /** Downloads of one archive, of one version, or of everything that was ever there. */
+  /** Downloads of one archive, of one version, or of everything that ever existed. */
   downloads(owner: Owner, only: (one: World['downloads'][number]) => boolean = () => true) {
     let [count, lastAt] = [0, 0]
     for (const one of this.#world.downloads) {
@@ -368,12 +368,12 @@ export const systemOf = (owner: Owner): string | undefined =>
 const fits = (own: string | undefined, asked: string | undefined): boolean =>
   own === undefined || asked === undefined || own === asked
 
-/** The older one first, then by name. */
+/** The older object first, then by name. */
 const byAge = (a: Owner | Version, b: Owner | Version): number =>
   Date.parse(a.metadata.creationTimestamp) - Date.parse(b.metadata.creationTimestamp) ||
   text(a.metadata.name, b.metadata.name)
 
-/** True if both are the same version for the same platform. */
+/** Whether both are the same version for the same platform. */
 export const isSameArchive = (a: Version, b: Version): boolean =>
   numberOf(a) === numberOf(b) &&
   a.spec.operatingSystem === b.spec.operatingSystem &&
@@ -420,7 +420,7 @@ function rank(finding: SecurityFinding): number {
   return index === -1 ? 4 : index
 }
 
-/** Each vulnerability of a package once, as the worst of its findings has it, where the first of them stood. */
+/** Each vulnerability of a package once: its worst finding, in the position of the first. */
 export function distinct(findings: readonly SecurityFinding[]): SecurityFinding[] {
   const result: SecurityFinding[] = []
   for (const finding of findings) {
@@ -461,7 +461,7 @@ export function backendName(storage: StorageConfig | undefined): string | undefi
   return storage?.fileSystem && 'filesystem'
 }
 
-/** Stars and question marks are all that the tests use. */
+/** Tests use only stars and question marks. */
 function matches(glob: string, name: string): boolean {
   const pattern = glob
     .replaceAll(/[.+^${}()|\\]/g, '\\$&')
@@ -470,7 +470,7 @@ function matches(glob: string, name: string): boolean {
   return new RegExp(`^${pattern}$`).test(name)
 }
 
-/** As the prerelease part compares. */
+/** Compares two prerelease parts. */
 function compareBuild(a: string, b: string): number {
   if (a === b) return 0
   if (a === '' || b === '') return a === '' ? -1 : 1

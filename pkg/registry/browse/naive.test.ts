@@ -12,7 +12,7 @@ import { naiveAnswer } from './naive-answers.fixture.ts'
 import type { Viewer } from './naive-model.fixture.ts'
 import { change, download, parsed, question, registry, viewer } from './random-registry.fixture.ts'
 
-/** A server whose caller can be chosen, beside the objects that it was given. */
+/** A server whose caller can be chosen, with the objects that it was given. */
 class Compared {
   readonly #objects = new Map<string, Resource>()
   /** By archive. */
@@ -33,7 +33,7 @@ class Compared {
     return app
   }
 
-  /** The same binding for the same rules, as a server has it: its view lives through changes. */
+  /** The same binding for the same rules, as in a server: its view survives changes. */
   #viewOf(caller: Viewer): CallerView {
     if (caller === 'all' || caller === 'public') return caller
     const name = JSON.stringify(caller)
@@ -84,7 +84,7 @@ class Compared {
     this.#catalog.setDownloads([whole])
   }
 
-  /** Forgets all that was built up along the way. */
+  /** Rebuilds the catalog from the current objects. */
   async rebuild(): Promise<void> {
     this.#catalog = new Catalog()
     const objects = [...this.#objects.values()]
@@ -114,14 +114,14 @@ class Compared {
   }
 }
 
-/** A time, and sentences. */
+/** Matches times and sentences. */
 const unmodelled: ReadonlySet<string> = new Set(['generatedAt', 'message', 'except'])
 
 const keyOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.namespace}/${metadata.name}`
 
 const asked = fc.tuple(viewer, question)
 
-it('answers as straight loops over the objects do', { timeout: 300_000 }, async () => {
+it('answers like plain loops over the objects', { timeout: 300_000 }, async () => {
   let comparisons = 0
   await fc.assert(
     fc.asyncProperty(
@@ -147,7 +147,7 @@ it('answers as straight loops over the objects do', { timeout: 300_000 }, async 
   expect(comparisons).toBeGreaterThanOrEqual(12_000)
 })
 
-it('answers so after any sequence of changes, and as a fresh start would', {
+it('answers the same after any sequence of changes as after a fresh start', {
   timeout: 300_000,
 }, async () => {
   let comparisons = 0

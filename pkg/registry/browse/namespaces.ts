@@ -2,7 +2,7 @@ import { NamespaceList } from '../../api/browse/browse.ts'
 import { endpoint } from './endpoint.ts'
 import { noParameters } from './parameters.ts'
 
-/** The same rule for everyone: names of other namespaces are shown to nobody. */
+/** The rule is the same for everyone: nobody sees names of other namespaces. */
 export const namespaces = endpoint({
   route: '/namespaces',
   operationId: 'listNamespaces',

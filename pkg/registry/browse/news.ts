@@ -1,24 +1,24 @@
 import { lifecycleWords, mildest } from '../../api/lifecycle/lifecycle.ts'
 import { type Catalog, distinctFindings, type Listed, type VersionRow } from '../catalog/catalog.ts'
 
-/** One thing that happened to a version of a module or provider. */
+/** An event of a version of a module or provider. */
 export interface News {
   readonly entry: Listed
   readonly version: string
   readonly what: 'Published' | 'Deprecated' | 'Yanked' | 'Quarantined' | 'CriticalFindings'
   /** In seconds since 1970. */
   readonly at: number
-  /** Sentences for people; empty if there is nothing to add. */
+  /** Sentences for people; may be empty. */
   readonly text: string
 }
 
 type VersionNews = Omit<News, 'entry'>
 
-/** A feed of more entries is a catalog. */
+/** A feed of more entries would be a catalog. */
 const maxNews = 100
 const maxFindings = 20
 
-/** The last news of some modules and providers, newest first. @param entries those with the last news first */
+/** Returns the last news of some modules and providers, newest first. @param entries those with the newest news first */
 export function latestNews(catalog: Catalog, entries: Iterable<Listed>): News[] {
   const news: News[] = []
   let oldest = Number.NEGATIVE_INFINITY
@@ -28,7 +28,7 @@ export function latestNews(catalog: Catalog, entries: Iterable<Listed>): News[] 
       if (one.at <= oldest) break
       news.push({ entry, ...one })
     }
-    // Sorting now and then keeps it short, and tells where to stop.
+    // Sorting from time to time keeps the list short, and tells when to stop.
     if (news.length > 2 * maxNews) oldest = cut(news)
   }
   cut(news)
@@ -42,7 +42,7 @@ function cut(news: News[]): number {
   return news.length < maxNews ? Number.NEGATIVE_INFINITY : (news.at(-1)?.at ?? 0)
 }
 
-/** The last news of one module or provider, newest first. */
+/** Returns the news of one module or provider, newest first. */
 function newsOf(catalog: Catalog, { parent }: Listed): readonly VersionNews[] {
   return parent.memo('news', () => {
     const versions = Map.groupBy(

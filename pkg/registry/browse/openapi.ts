@@ -16,7 +16,7 @@ const header = (description: string, example: string) => ({
   example,
 })
 
-/** Errors of every endpoint, with an example of the message. */
+/** Errors that every endpoint may return, each with an example of the message. */
 const commonErrors = {
   401: {
     ...error(
@@ -44,7 +44,7 @@ const cacheHeaders = {
   Vary: header('What answers differ by.', 'Authorization, Accept-Encoding'),
 }
 
-/** The OpenAPI 3.1 description of the browse API, made from the schemas that check its requests. */
+/** The OpenAPI 3.1 document of the browse API, made from the schemas that check its requests. */
 export function openApiDocument(): Json {
   return {
     openapi: '3.1.0',
@@ -109,7 +109,7 @@ function operation(endpoint: BrowseEndpoint): Json {
   }
 }
 
-/* The endpoints about the caller, which pkg/registry/server answers. */
+/* Endpoints about the caller, which pkg/registry/server answers. */
 
 function whoAmIOperation(): Json {
   const example: WhoAmI = {
@@ -153,7 +153,7 @@ const callerAnswer = (schema: z.ZodType, example: WhoAmI | PublishRights): Json 
   },
 })
 
-/** A pattern of a route with its parameters in braces. */
+/** Writes the parameters of a route pattern in braces. */
 function braced(pattern: string): string {
   return pattern.replaceAll(/:(\w+)/g, '{$1}')
 }
@@ -177,7 +177,7 @@ function pathParameters(pattern: string): Json[] {
   return names.map((name) => textParameter(name, 'path', `The ${name} of the address or location.`))
 }
 
-/** Values of the address of a module, a provider and an archive. */
+/** Parameters of the address of a module, a provider and an archive. */
 const addressParts: Readonly<Record<string, string>> = {
   namespace: 'platform',
   name: 'network',
@@ -190,7 +190,7 @@ const addressParts: Readonly<Record<string, string>> = {
   file: 'network.svg',
 }
 
-/** Pictures for READMEs elsewhere. */
+/** Pictures for READMEs on other sites. */
 function badgeOperation(): Json {
   return {
     operationId: 'getBadge',
@@ -294,7 +294,7 @@ function parameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
   })
 }
 
-/** The schema of a parameter's value: a number, if its text has to be one. */
+/** The schema of a parameter's value: a number if its text has to be one. */
 function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'output' }) as Json
   return rest

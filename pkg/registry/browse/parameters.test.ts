@@ -7,7 +7,7 @@ import { resources } from './resources.ts'
 const { query: schema } = resources
 const read = queryReader(schema)
 
-/** The value of a query, or the message about it. */
+/** The parsed value of a query, or the message of the error. */
 function outcomeOf(meaning: () => unknown): unknown {
   try {
     return meaning()
@@ -17,7 +17,7 @@ function outcomeOf(meaning: () => unknown): unknown {
   }
 }
 
-/** The same by the platform's parser and the schema alone. */
+/** Parses with the platform's parser and the schema only. */
 function expectedOf(search: string): unknown {
   const given = new URLSearchParams(search)
   const raw: Record<string, string | string[]> = {}
@@ -42,12 +42,12 @@ const pairs = [
   .flatMap((line) => line.split(' '))
   .concat('', `q=${'x'.repeat(254)}`)
 
-it.each(pairs)('reads %j as the platform and the schema do, again and again', (pair) => {
+it.each(pairs)('reads %j like the platform and the schema, every time', (pair) => {
   expect(outcomeOf(() => read(pair))).toEqual(expectedOf(pair))
   expect(outcomeOf(() => read(pair))).toEqual(expectedOf(pair))
 })
 
-it('reads pairs in any order and number as the platform and the schema do', () => {
+it('reads pairs in any order and number like the platform and the schema', () => {
   for (const first of pairs) {
     for (const second of pairs) {
       for (const search of [
@@ -79,23 +79,20 @@ it('reads millions of pairs without a value in one pass', () => {
   expect(read(`page=2${'&'.repeat(4_000_000)}`)).toMatchObject({ page: 2 })
 })
 
-it.each(['', 'kind=module', 'namespace=a'])(
-  'gives each request with %j its own meaning',
-  (search) => {
-    const [first, second] = [read(search), read(search)]
-    expect(first).toEqual(second)
-    expect(first).not.toBe(second)
-    expect(first).toMatchObject({ page: 1 })
-  },
-)
+it.each(['', 'kind=module', 'namespace=a'])('parses %j separately for each request', (search) => {
+  const [first, second] = [read(search), read(search)]
+  expect(first).toEqual(second)
+  expect(first).not.toBe(second)
+  expect(first).toMatchObject({ page: 1 })
+})
 
-it('gives each request a list of its own', () => {
+it('gives each request its own list', () => {
   const [{ namespace: first }, { namespace: second }] = [read('namespace=a'), read('namespace=a')]
   expect(first).toEqual(['a'])
   expect(first).not.toBe(second)
 })
 
-it('remembers a text and not the URL that it was cut out of', () => {
+it('remembers a text without the URL that it was part of', () => {
   collectGarbage()
   const before = process.memoryUsage().heapUsed
   for (let index = 0; index < 60; index += 1) {

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { RegistryError } from '../../base/errors/errors.ts'
 
-/** Names in a cluster are not longer, and neither are parts of them. */
+/** Names in a cluster are not longer. */
 const maxLength = 253
 const largestNumber = 999_999_999
 
@@ -41,13 +41,13 @@ export const paging = {
 
 const largestPage = 100
 
-/** The items of a page. */
+/** A page of the items. */
 export function pageOf(query: { readonly page: number; readonly page_size: number }) {
   const pageSize = Math.min(query.page_size, largestPage)
   return { page: query.page, pageSize, offset: (query.page - 1) * pageSize }
 }
 
-/** The items of a list that are on a page, as answers have them. */
+/** Cuts the page from a list, in the form of answers. */
 export function pageIn<T>(all: readonly T[], query: Parameters<typeof pageOf>[0]) {
   const { page, pageSize, offset } = pageOf(query)
   return { items: all.slice(offset, offset + pageSize), totalCount: all.length, page, pageSize }
@@ -89,8 +89,8 @@ export function parse<S extends z.ZodObject>(schema: S, raw: object): z.output<S
 }
 
 /**
- * Reads queries, given without their question mark. Unknown parameters are ignored. Those that are absent are parsed once,
- * here, because most are.
+ * Reads queries without their question mark. Unknown parameters are ignored. Absent ones are parsed once, here, because most
+ * are absent.
  *
  * @returns a function that throws RegistryError BadRequest naming the parameter
  */

@@ -27,12 +27,12 @@ type Texts = Readonly<Record<string, string | readonly string[] | undefined>>
 export type Questions = ReturnType<typeof createQuestions>
 
 /**
- * The questions of the API for callers within the process: the same parameters, answers and errors, for a view instead of a
- * token.
+ * The questions of the API for callers within the process. Parameters, answers and errors are the same, but they pass a view
+ * instead of a token.
  */
 export function createQuestions(options: BrowseOptions) {
   const sources = sourcesOf(options)
-  /** Keeps the last answer, because agents read a long one page by page. */
+  /** Keeps the last answer, because agents read long answers page by page. */
   const ask = <T>(endpoint: BrowseEndpoint) => {
     let last:
       | { readonly key: string; readonly isCurrent: () => boolean; readonly value: T }

@@ -3,8 +3,8 @@ import { type Kind, parseResource, type Resource } from '../../api/v1alpha1/v1al
 import type { Viewer } from './naive-model.fixture.ts'
 
 /*
- * Registries, changes and questions made of few words, so that they meet: most names are taken twice, most filters hit
- * something, most versions tie with another.
+ * Random registries, changes and questions with few different words, so that they interact: most names occur twice, most
+ * filters match something, most versions tie with another.
  */
 
 const namespaces = ['infra', 'apps']
@@ -66,7 +66,7 @@ const syncState = {
   syncStatus: maybe(pick('', 'Successfully synced', 'Failed to fetch', 'some ERROR')),
 }
 
-/** Conditions of one type, as a controller or somebody else wrote them. */
+/** Conditions of one type, as a controller or another program wrote them. */
 const conditionsOf = (type: string, ...reasons: string[]) =>
   maybe(
     fc
@@ -75,7 +75,7 @@ const conditionsOf = (type: string, ...reasons: string[]) =>
         { type, ...state, message: 'for operators', lastTransitionTime: '2026-01-01T00:00:00Z' },
       ]),
   )
-/** The memory of a policy that holds versions back. */
+/** Versions that a policy holds back, as a status stores them. */
 const listing = maybe(
   fc.record({
     address: pick('git.test/vpc', 'GIT.test/db'),
@@ -108,7 +108,7 @@ const parentState = {
   conditions: conditionsOf('RemovalHeld', 'RemovalHeld'),
 }
 
-/** Few, so that some were created at the same time. */
+/** Few times, so that some objects are created at the same time. */
 const created = pick('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z', '2026-03-01T00:00:00Z')
 
 const note = { message: maybe(pick('old')), replacedBy: maybe(pick('2.0.0')) }
@@ -303,7 +303,7 @@ const object = fc.oneof(
   { weight: 1, arbitrary: namespace },
 )
 
-/** One object that comes or, where `isGone`, goes. */
+/** An object that is added or, if `isGone`, removed. */
 export const change = fc.record({ object, isGone: fc.boolean() })
 
 export const download = fc.record({
@@ -332,7 +332,7 @@ export const viewer: fc.Arbitrary<Viewer> = fc.oneof(
   }),
 )
 
-/** A few of the parameters at a time: all of them would leave nothing over. */
+/** Few parameters at a time, because all of them together would match nothing. */
 const query = (parameters: Record<string, fc.Arbitrary<string | number | boolean>>) =>
   fc
     .tuple(
@@ -443,7 +443,7 @@ const searchedWords = pick(
   'vpc old',
   'none',
 )
-/** A query that searches in documentation too. */
+/** A query that also searches documentation. */
 const withWords = (rest: fc.Arbitrary<string>, fixed = {}) =>
   fc
     .tuple(searchedWords, rest)
@@ -480,7 +480,7 @@ const address = fc
 const together = (...parts: fc.Arbitrary<string>[]) =>
   fc.tuple(...parts).map((texts) => texts.join(''))
 
-/** Paths below the prefix that a caller may ask for. */
+/** Paths below the prefix that a caller may request. */
 export const question = fc.oneof(
   { weight: 6, arbitrary: together(pick('/resources'), resourcesQuery) },
   { weight: 2, arbitrary: together(address, detailQuery) },

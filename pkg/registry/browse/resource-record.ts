@@ -32,13 +32,13 @@ function noResource({ namespace, kind, name }: ResourceAddress): RegistryError {
   )
 }
 
-/** Counts changes to a resource in a view; NaN, which equals nothing, if the view does not show it. */
+/** Counts changes of a resource in a view. NaN, which equals nothing, if the view does not show it. */
 export function revisionOf(catalog: Catalog, view: View, address: ResourceAddress): number {
   const { namespace, kind, name } = address
   return catalog.model.find(view, kindOf[kind], namespace, name)?.revision ?? Number.NaN
 }
 
-/** The fields of an item that say why it is not served. */
+/** Fields of an item that is not served. */
 export function whyNot(unserved: Unserved): Why
 export function whyNot(unserved: Unserved | undefined): Why | undefined
 export function whyNot(unserved: Unserved | undefined): Why | undefined {
@@ -83,7 +83,7 @@ export function resourceRecord(entry: Listed, catalog: Catalog): BrowseResource 
   }
 }
 
-/** A fixed message, because that of the condition is written for operators. */
+/** Uses a fixed message, because operators are the readers of the condition's own message. */
 function heldRemoval({ summary: { namespace, name, resource } }: Listed) {
   if (!resource.removalHeld) return undefined
   const message = `versions that are not wanted any more stay served until a person decides: depot why ${namespace}/${name} says how`
@@ -105,8 +105,8 @@ export function rfc3339(time: number | undefined): string | undefined {
 }
 
 /**
- * The version of a parent that a caller means, with or without a leading `v`; undefined if it has none. In a query, the `+` of
- * build metadata means a space.
+ * Finds the version of a parent that a caller names, with or without a leading `v`; undefined if there is none. In a query,
+ * the `+` of build metadata means a space.
  */
 export function versionNamed(parent: Parent, wanted: string): string | undefined {
   const written = wanted.trim().replaceAll(' ', '+')
@@ -114,7 +114,7 @@ export function versionNamed(parent: Parent, wanted: string): string | undefined
   return spelled.find((version) => parent.rowsOf(version).length > 0)
 }
 
-/** The same. @throws RegistryError NotFound if there is no such version */
+/** Finds the version. @throws RegistryError NotFound if there is none */
 export function requireVersion(parent: Parent, wanted: string): string {
   const version = versionNamed(parent, wanted)
   if (version !== undefined) return version

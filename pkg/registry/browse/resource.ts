@@ -119,7 +119,7 @@ function downloadsOf(counted: ResourceDownloads | undefined, rows: readonly Vers
 /** The state of one version. Duplicates are not served. */
 const mildestOf = (rows: readonly VersionRow[]) => mildest(rows.filter((row) => !row.isDuplicate))
 
-/** One entry for each version, in sync if every platform is. */
+/** One entry for each version. It is in sync if every platform is. */
 function versionsOf(rows: readonly VersionRow[]): ResourceDetail['versions'] {
   return Array.from(
     Map.groupBy(rows, ({ version }) => version),

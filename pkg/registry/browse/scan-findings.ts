@@ -100,7 +100,7 @@ function binaryScans(parent: Parent, wanted: string | undefined): Scans {
   return { rows: scanned.filter((row) => highest.get(platformOf(row)) === row.version), versions }
 }
 
-/** The last scanned row; the newest version of those scanned at the same or an unknown time. */
+/** The row that was scanned last. Among equal or unknown times, the newest version. */
 function lastScanned(rows: readonly VersionRow[]): VersionRow | undefined {
   const timeOf = ({ sourceScannedAt = '' }: VersionRow): number => {
     const time = Date.parse(sourceScannedAt)

@@ -37,7 +37,7 @@ const noArchives: DocsStorage = {
   open: () => Promise.reject(notFound('this server reads no archives')),
 }
 
-/** Everything that answers are made from. */
+/** All sources of answers. */
 export type AnswerSources = ReturnType<typeof sourcesOf>
 
 export function sourcesOf({

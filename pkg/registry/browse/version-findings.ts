@@ -141,7 +141,7 @@ interface ScanKind {
 const ofSource: ScanKind = { when: 'sourceScannedAt', isCut: 'isSourceCut' }
 const ofBinary: ScanKind = { when: 'binaryScannedAt', isCut: 'isBinaryCut' }
 
-/** The scan that ended first: by what, when, and with which database. */
+/** The scan that ended first: its scanner, time and database. */
 export function oldestScan(
   scans: readonly { readonly row: VersionRow; readonly when: ScanTime }[],
 ): ScanFindings['oldestScan'] {

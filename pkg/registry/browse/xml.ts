@@ -1,4 +1,4 @@
-/** Text of an element or an attribute of XML. Its characters must be legal there. */
+/** Escapes text for an element or attribute of XML. Its characters must be legal there. */
 export function escaped(text: string): string {
   return text
     .replaceAll('&', '&amp;')

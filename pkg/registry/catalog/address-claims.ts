@@ -9,13 +9,13 @@ type Claims = Map<string | undefined, readonly Parent[]>
 
 /**
  * Modules or providers by the name in their config, which is the name in their address. Thousands may share a name, so a
- * change reads only those whose address or Versions it may change.
+ * change only reads those whose address or Versions it may affect.
  */
 export class AddressClaims {
-  /** Most names have one claim, so only the others need a map. */
+  /** Most names have one claim, so only others need a map. */
   readonly #claims = new NamedRows<Parent | Claims>()
 
-  /** All claims of a name, in no order. */
+  /** All claims of a name, in any order. */
   of(namespace: string, name: string): readonly Parent[] {
     return [...this.#of(namespace, name).values()].flat()
   }
@@ -25,7 +25,7 @@ export class AddressClaims {
     return this.#of(namespace, name).get(system) ?? []
   }
 
-  /** Matching claims, in no order. @param system undefined: any */
+  /** Matching claims, in any order. @param system undefined matches any */
   *fitting(namespace: string, name: string, system: string | undefined): Generator<Parent> {
     const claims = this.#of(namespace, name)
     const lists =
@@ -33,7 +33,7 @@ export class AddressClaims {
     for (const list of lists) yield* list ?? []
   }
 
-  /** The oldest matching claim. @param system undefined: any */
+  /** The oldest matching claim. @param system undefined matches any */
   oldest(namespace: string, name: string, system: string | undefined): Parent | undefined {
     const claims = this.#of(namespace, name)
     if (system !== undefined) return older(claims.get(system)?.[0], claims.get(undefined)?.[0])
@@ -42,7 +42,7 @@ export class AddressClaims {
     return oldest
   }
 
-  /** @returns whether it is the oldest of its system now */
+  /** @returns whether the row is the oldest of its system now */
   add(parent: Parent, row: ResourceRow): boolean {
     const { namespace, configName, system } = row
     const claims = this.#of(namespace, configName)
@@ -66,25 +66,25 @@ export class AddressClaims {
     return place === 0
   }
 
-  /** Claims that may have Versions by the name in their config, because no other claim of their system has it. */
+  /** Claims that may own Versions by the name in their config, because no other claim of their system has that name. */
   soles(namespace: string, name: string): readonly Parent[] {
     return [...this.#of(namespace, name).values()].filter(isOne).map(([sole]) => sole)
   }
 
-  /** Those of them that may lose Versions when a claim of another system is added or removed. */
+  /** The claims that may lose Versions when a claim of another system is added or removed. */
   solesBeside(namespace: string, name: string, system: string | undefined): readonly Parent[] {
     const claims = this.#of(namespace, name)
     const any = claims.get(undefined)
-    // A claim without a system matches unless there is another one like it.
+    // A claim without a system matches unless there is another such claim.
     if (claims.size === 1 || (system === undefined && any === undefined))
       return this.soles(namespace, name)
     return [claims.get(system) ?? [], any ?? []].filter(isOne).map(([sole]) => sole)
   }
 
   /**
-   * The owner of the address of a claim. A claim without a system owns every address that no older claim owns.
+   * Finds the owner of the address of a claim. A claim without a system owns every address that no older claim owns.
    *
-   * @param named the claim with this `metadata.name`, which wins
+   * @param named the claim with this `metadata.name`, which takes precedence
    */
   winnerOf(claim: Parent, named: Parent | undefined): Parent {
     if (claim.resource === undefined) return claim

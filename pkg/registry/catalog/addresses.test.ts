@@ -61,7 +61,7 @@ const served = (catalog: Catalog, parent: string, number = '1.0.0') =>
     .filter((row) => row.downloadable)
     .map((row) => row.name)
 
-/** Every order of some things. */
+/** All permutations of some items. */
 function* orders<T>(things: readonly T[]): Generator<readonly T[]> {
   if (things.length < 2) yield things
   for (const [index, thing] of things.entries()) {
@@ -90,7 +90,7 @@ describe('an address', () => {
     expect(at(catalog, 'my_module', 'aws')).toBeUndefined()
   })
 
-  it('belongs to the older object in any order of arrival, and to the other one once the older is gone', () => {
+  it('belongs to the older object in any order of arrival, and to the other one after the older is removed', () => {
     const old = module('b', { name: 'net', provider: 'aws' }, created(1))
     const young = module('a', { name: 'net', provider: 'aws' }, created(2))
     const versions = [
@@ -119,7 +119,7 @@ describe('an address', () => {
     }
   })
 
-  it('belongs to the object with that name; the other one answers to its own name', () => {
+  it('belongs to the object with that name, and the other object gets its own name', () => {
     const catalog = new Catalog()
     upsert(catalog, module('other', { name: 'net', provider: 'aws' }, created(1)))
     upsert(catalog, version('other-1', { metadata: owner('other') }))
@@ -129,7 +129,7 @@ describe('an address', () => {
     expect(catalog.conflicts.AddressTaken).toBe(1)
   })
 
-  it('belongs in a folder to the object that had it first, even if the other one is older', () => {
+  it('in a folder belongs to the object that had it first, even if the other one is older', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     upsert(catalog, module('b', { name: 'other', provider: 'aws' }))
     upsert(catalog, module('a', { name: 'net', provider: 'aws' }))
@@ -202,7 +202,7 @@ describe('two Versions of one version', () => {
   const one = version('one', { metadata: { ...owner('vpc'), ...created(1) }, digit: 'a' })
   const two = version('two', { metadata: { ...owner('vpc'), ...created(2) }, digit: 'b' })
 
-  it('are answered by the one created first, in any order of arrival', () => {
+  it('resolve to the one that was created first, in any order of arrival', () => {
     for (const order of orders([module('vpc'), one, two])) {
       const catalog = new Catalog()
       upsert(catalog, ...order)
@@ -219,7 +219,7 @@ describe('two Versions of one version', () => {
     }
   })
 
-  it('are answered in a folder by the one that came first, whatever time it claims', () => {
+  it('in a folder resolve to the one that arrived first, whatever creation time they claim', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     upsert(catalog, module('vpc'), two, one)
     expect(served(catalog, 'vpc')).toEqual(['two'])
@@ -227,7 +227,7 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc')).toEqual(['two'])
   })
 
-  it('are answered in a folder by the one that had that version first, even if the other one is older', () => {
+  it('in a folder resolve to the one that had that version first, even if the other one is older', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     const other = version('one', { metadata: owner('vpc'), version: '0.9.0' })
     upsert(catalog, module('vpc'), other, two)
@@ -239,7 +239,7 @@ describe('two Versions of one version', () => {
     expect(served(catalog, 'vpc')).toEqual(['one'])
   })
 
-  it('are answered in a folder by the one that was in that module first, even if the other one had the number first', () => {
+  it('in a folder resolve to the one that was in that module first, even if the other one had the number first', () => {
     const catalog = new Catalog({ firstBy: 'arrival' })
     const of = (name: string, provider: string) =>
       version(name, { config: { name: 'vpc', provider } })
@@ -298,13 +298,13 @@ it('moves many Versions at once when their parent is added, removed or renamed',
 it.each<[string, (index: number) => object]>([
   ['system', () => ({ name: 'net', provider: 'aws' })],
   ['name, each for another system', (index) => ({ name: 'net', provider: `cloud${index}` })],
-])('takes 20,000 Modules of one %s in time that follows their number', (_, config) => {
+])('takes 20,000 Modules with one %s in linear time', (_, config) => {
   const catalog = new Catalog()
   const before = cpuTimeMs()
   for (let index = 0; index < 20_000; index += 1) {
     upsert(catalog, module(`m${String(index).padStart(5, '0')}`, config(index)))
   }
-  // Reading all of them for each change took 75 seconds on a quiet machine; this takes one or two.
+  // Reading all of them for each change took 75 seconds on a quiet machine. This takes one or two.
   expect(cpuTimeMs() - before).toBeLessThan(20_000)
   expect(catalog.parentAt('Module', 'team', 'net')?.name).toBe('m00000')
 })

@@ -8,7 +8,7 @@ interface Job {
   left: number
 }
 
-/** Jobs with these numbers of units, of which a slice does 10. */
+/** Creates jobs with these numbers of units. A slice does 10. */
 function backlogOf(...units: number[]) {
   const worked: string[] = []
   const backlog = new Backlog<Job>({
@@ -26,7 +26,7 @@ function backlogOf(...units: number[]) {
 }
 
 describe('a backlog', () => {
-  it('finishes what it began before it begins the next', () => {
+  it('finishes an item before it begins the next', () => {
     const { backlog, worked } = backlogOf(15, 12)
     for (let slice = 0; slice < 3; slice += 1) backlog.advance()
     expect(worked).toEqual(['a 10', 'a 5', 'b 5', 'b 7'])
@@ -46,7 +46,7 @@ describe('a backlog', () => {
     await backlog.empty
   })
 
-  it('lets others go first if the item in progress changes', () => {
+  it('continues with others if the item in progress changes', () => {
     const { backlog, jobs, worked } = backlogOf(15, 10)
     backlog.advance()
     backlog.add(jobs[0])
@@ -57,7 +57,7 @@ describe('a backlog', () => {
     expect(backlog.size).toBe(0)
   })
 
-  it('waits for the first reader, and then works on by itself', async () => {
+  it('waits for the first reader, and then works in the background', async () => {
     vi.useFakeTimers()
     try {
       const { backlog, jobs, worked } = backlogOf(15, 10)
@@ -113,7 +113,7 @@ class Registry {
     return slices
   }
 
-  /** Versions that are counted so far, as a scrape of metrics reads them. */
+  /** Versions that are counted so far, as in a scrape of metrics. */
   get counted(): number {
     const { synced, unsynced, failed, unservable } = this.#catalog.versionStates().Module
     return synced + unsynced + failed + unservable
@@ -130,7 +130,7 @@ describe('the sums of many large parents', () => {
   it.each([
     [3, 6000],
     [20, 2000],
-  ])('come to an end for %i parents with %i Versions each', (modules, each) => {
+  ])('are completed for %i parents with %i Versions each', (modules, each) => {
     const registry = new Registry().putModules(modules).putVersions(modules, each)
     const most = (modules * each) / rowsPerSlice + modules
     expect(registry.slices(2 * most)).toBeLessThanOrEqual(most)
@@ -144,7 +144,7 @@ describe('the sums of many large parents', () => {
     expect(registry.slices(2 * most)).toBeLessThanOrEqual(most)
   })
 
-  it('are not completed by a reader who counts them, unless little work is pending', () => {
+  it('are not completed by a reader who counts them, unless little work is left', () => {
     const registry = new Registry().putModules(20).putVersions(20, 10)
     expect([registry.counted, registry.counted]).toEqual([0, 0])
     registry.slices(10)

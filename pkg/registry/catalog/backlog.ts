@@ -1,17 +1,17 @@
-/** Delay between a burst of changes and the work on it, in milliseconds. */
+/** Delay between a burst of changes and the work on them, in milliseconds. */
 const delayMs = 20
 
 export interface Worked {
-  /** The cost of the work that was done. */
+  /** Cost of the work that was done. */
   readonly units: number
-  /** True if nothing is left to do. */
+  /** True if no work is left. */
   readonly isDone: boolean
 }
 
 export interface BacklogOptions<T> {
   /** Works on one item until it is done, or for about this number of units. */
   readonly work: (item: T, maxUnits: number) => Worked
-  /** Units that are done before other work gets its turn. */
+  /** Units of work before other events get their turn. */
   readonly sliceUnits: number
 }
 
@@ -19,10 +19,10 @@ export interface BacklogOptions<T> {
  * Pending work after changes. A reader does a slice of it first; after a few changes, that is all of it. After a burst, it is
  * done in slices between other events, so that neither the burst nor a reader stalls the process.
  *
- * An unfinished item comes before all others, so that at most one is unfinished. If it changes meanwhile, it goes to the end:
- * an item that never stops changing must not delay the others.
+ * An unfinished item comes first, so that at most one is unfinished. If it changes meanwhile, it moves to the end. Otherwise,
+ * an item that never stops changing would delay the others.
  *
- * Nothing is done before the first reader comes: while a catalog is being filled, each item changes many times.
+ * No work is done before the first reader comes, because each item changes many times while a catalog is being filled.
  */
 export class Backlog<T extends object> {
   readonly #items = new Set<T>()
@@ -75,7 +75,7 @@ export class Backlog<T extends object> {
     this.work()
   }
 
-  /** Does one slice, for what may come before the first reader. */
+  /** Does one slice of work that may come before the first reader. */
   work(): void {
     if (this.size === 0) return
     const { work, sliceUnits } = this.#options

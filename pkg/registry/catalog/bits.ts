@@ -1,4 +1,4 @@
-/** A set of small whole numbers, with a bit for each: sets are intersected 32 numbers at a time. */
+/** A set of small whole numbers, with a bit for each. Sets are intersected 32 numbers at a time. */
 export class Bits {
   #words: Uint32Array<ArrayBuffer>
 

@@ -110,7 +110,7 @@ describe('versions of a parent', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('move when they change and go when they are deleted', () => {
+  it('move when they change and disappear when they are deleted', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('a', '1.0.0'), version('b', '2.0.0'))
     upsert(catalog, version('a', '3.0.0'))
@@ -119,7 +119,7 @@ describe('versions of a parent', () => {
     expect(numbers(catalog)).toEqual(['3.0.0'])
   })
 
-  it('are kept apart from those of a module with the same name elsewhere', () => {
+  it('are kept apart from those of a module with the same name in another namespace', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), module('vpc', {}, { namespace: 'other' }))
     upsert(catalog, version('x', '1.0.0', { metadata: { namespace: 'other' } }))
@@ -141,7 +141,7 @@ describe('the parent of a version', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('is found by its config name if that differs from its own, in either order', () => {
+  it('is found by its config name if that differs from its own name, in either order of arrival', () => {
     const catalog = new Catalog()
     upsert(catalog, byConfig('early', 'my_vpc'), module('vpc', { name: 'my_vpc' }))
     upsert(catalog, byConfig('late', 'my_vpc'))
@@ -160,7 +160,7 @@ describe('the parent of a version', () => {
     expect(numbers(catalog, 'vpc')).toEqual([])
   })
 
-  it('is the owner, whatever the config says', () => {
+  it('is the owner, even if the config names another', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), module('net'))
     upsert(catalog, version('x', '1.0.0', { spec: { moduleConfigRef: { name: 'net' } } }))
@@ -252,7 +252,7 @@ describe('findings', () => {
     expect([row?.sourceScannedAt, catalog.findings.size]).toEqual([scannedAt, expected])
   })
 
-  it('are returned as they were, in their order', () => {
+  it('are returned unchanged and in order', () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), scanned('a', [finding('2'), finding('1'), finding('2')]))
     const list = catalog.modules.get('platform')?.get('vpc')?.versions[0]?.sourceFindings ?? 0
@@ -260,7 +260,7 @@ describe('findings', () => {
     expect(held.map((one) => one.vulnerabilityID)).toEqual(['2', '1', '2'])
   })
 
-  it('are right after replacements in every order', () => {
+  it('are correct after replacements in any order', () => {
     const catalog = new Catalog()
     const ids = Array.from({ length: 30 }, (_, index) => String(index % 7))
     upsert(catalog, module('vpc'))
@@ -348,7 +348,7 @@ describe('a release of a provider', () => {
       (os) => catalog.version('platform', `dns-${os}`)?.downloadable === true,
     )
 
-  it('is served once every platform is there, with the archives that were published together', () => {
+  it('is served once every platform is published, with the archives that were published together', () => {
     const catalog = new Catalog()
     upsert(catalog, provider, part('linux'), part('darwin'))
     expect(servedIn(catalog)).toEqual([])
@@ -363,7 +363,7 @@ describe('a release of a provider', () => {
     expect(servedIn(catalog)).toEqual(['linux', 'darwin', 'windows'])
   })
 
-  it('names the older Version that takes a platform without an archive', () => {
+  it('names the older Version that has a platform without an archive', () => {
     const catalog = new Catalog()
     const older = version('a-linux', '1.0.0', {
       metadata: owner('dns', 'Provider'),
@@ -377,7 +377,7 @@ describe('a release of a provider', () => {
     )
   })
 
-  it('is not served with a zip that another release needs, before that one is complete', () => {
+  it('is not served with a zip of another release until that release is complete', () => {
     const catalog = new Catalog()
     const other = release.filter(({ platform }) => platform !== 'windows_amd64')
     upsert(catalog, provider, part('linux', {}, 'a', other), part('darwin'), part('windows'))
@@ -394,7 +394,7 @@ describe('a release of a provider', () => {
     expect(servedIn(catalog)).toEqual(['windows'])
   })
 
-  it('stays served where it was stored, although a platform is deleted', () => {
+  it('stays served from storage if a platform is deleted', () => {
     const catalog = new Catalog()
     const stored = (digit: string) => ({ checksum: sha256(digit) })
     upsert(catalog, provider, part('linux', stored('a')), part('darwin', stored('b')))
@@ -413,7 +413,7 @@ describe('revisions', () => {
     ['equal', '100', '1.0.0'],
     ['newer', '1000', '2.0.0'],
     ['not a number', 'abc', '2.0.0'],
-  ])('%s: a change takes effect only when it is not behind', (_, resourceVersion, expected) => {
+  ])('%s: a change takes effect unless it is older', (_, resourceVersion, expected) => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), at('100', '1.0.0'), at(resourceVersion, '2.0.0'))
     expect(numbers(catalog)).toEqual([expected])
@@ -455,7 +455,7 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('keeps an object that is not valid in the list', async () => {
+  it('keeps an invalid object of the list', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('a', '1.0.0'), version('b', '2.0.0'))
     const replacement = catalog.beginReplace('Version')
@@ -464,7 +464,7 @@ describe('replace', () => {
     expect(numbers(catalog)).toEqual(['1.0.0'])
   })
 
-  it('regards other content as a change at any revision, because a restore reuses numbers', async () => {
+  it('treats different content as a change at any revision, because a restore reuses numbers', async () => {
     const catalog = new Catalog()
     const at = (uid: string, number: string) =>
       version('a', number, { metadata: { resourceVersion: '7', uid } })
@@ -503,7 +503,7 @@ describe('replace', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
-  it('leaves other kinds alone', async () => {
+  it('leaves other kinds unchanged', async () => {
     const catalog = new Catalog()
     upsert(catalog, module('vpc'), version('a', '1.0.0'))
     await replace(catalog, 'Provider', [])
@@ -535,7 +535,7 @@ it('accepts names of prototype properties', () => {
   }
 })
 
-it('forgets what was computed from a parent when one of its versions changes', () => {
+it('drops computed values of a parent when one of its versions changes', () => {
   const catalog = new Catalog()
   upsert(catalog, module('vpc'), version('a', '1.0.0'))
   const count = () => {

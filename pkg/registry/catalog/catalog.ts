@@ -58,14 +58,14 @@ type ParentsByName = ReadonlyMap<string, ReadonlyMap<string, Parent>>
 export interface CatalogOptions {
   /** Called with each Version that is left out because its version is not semver. */
   readonly onLeftOut?: (row: VersionRow) => void
-  /** Called with the places of the READMEs of modules, so that they can be fetched in advance. */
+  /** Called with the locations of module READMEs, so that they can be fetched in advance. */
   readonly onReadme?: ReadmeListener
-  /** Called with each object that lost to another one, with the reason; the conflict may end a moment later. */
+  /** Called with each object that lost a conflict, and the reason. The conflict may end a moment later. */
   readonly onConflict?: (conflict: Conflict) => void
   /** API group of the resources and of the public label, default `depot.internal`. */
   readonly apiGroup?: string
   /**
-   * The order of age: by creation, as a cluster records it, or by arrival, because anyone may write a time into a file.
+   * The order of age: by creation, as a cluster records it, or by arrival, because anyone may write any time into a file.
    * Default: by creation.
    */
   readonly firstBy?: 'creation' | 'arrival'
@@ -163,7 +163,7 @@ export class Catalog implements ComparableSink {
     return row instanceof VersionRow ? row : undefined
   }
 
-  /** Numbers of conflicts: parents without their address, duplicates, Versions without a parent. */
+  /** Number of conflicts: parents without their address, duplicates, Versions without a parent. */
   get conflicts(): Readonly<
     Record<ReasonOf<'AddressTaken' | 'Duplicate' | 'ParentMissing'>, number>
   > {
@@ -176,7 +176,7 @@ export class Catalog implements ComparableSink {
     }
   }
 
-  /** How many requests were refused for versions that policies hold back now. */
+  /** Number of refused requests for versions that policies hold back now. */
   heldBackRequests(): number {
     let count = 0
     for (const { parent, summary } of this.model.shown(this.model.views.all)) {
@@ -185,7 +185,7 @@ export class Catalog implements ComparableSink {
     return count
   }
 
-  /** Changes with everything that a list of held versions contains. */
+  /** Changes when the list of held versions changes. */
   get heldBackRevision(): number {
     const { Module: modules, Provider: providers } = this.#parents
     return this.model.revision + modules.refusals + providers.refusals
@@ -280,7 +280,7 @@ export class Catalog implements ComparableSink {
     return this.#rows.get(kind) as NamedRows<Row>
   }
 
-  /** Tells whether a change is newer than the known state. */
+  /** Whether a change is newer than the known state. */
   #isNews({ kind, metadata }: Resource): boolean {
     const known = this.#rowsOf(kind).get(metadata.namespace, metadata.name)
     if (known === undefined) return true

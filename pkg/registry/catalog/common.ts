@@ -27,7 +27,7 @@ export function commonOf(version: Version): Common {
     sourceScannedBy: by(isProvider ? status?.dependencyScan : status?.scan),
     binaryScannedBy: isProvider ? by(status?.scan) : undefined,
     isNew: isNew(version),
-    // A Version that was published by its digest is in sync without a controller's status.
+    // A Version that was published by its digest is in sync without a status of a controller.
     synced: status?.synced ?? spec.upload?.sha256 !== undefined,
     syncStatus: status?.syncStatus ?? '',
   }
@@ -36,7 +36,7 @@ export function commonOf(version: Version): Common {
 const by = (scan: ScanSummary | undefined): Common['sourceScannedBy'] =>
   scan && { scanner: scan.scanner, database: scan.database }
 
-/** Neither a controller nor a scanner has looked at what was published. */
+/** Neither a controller nor a scanner has processed what was published. */
 const isNew = ({ spec: { upload }, status }: Version): boolean =>
   upload !== undefined &&
   status?.artifact === undefined &&

@@ -1,11 +1,11 @@
 import { parse, type SemVer } from 'semver'
 
-/** True if a CLI accepts this as a version: semver 2.0 without a leading `v`. */
+/** Whether a CLI accepts this as a version: semver 2.0 without a leading `v`. */
 export function isSemver(version: string): boolean {
   return rankOf(version) >= 0 || parsed(version) !== null
 }
 
-/** True for `1.2.3-rc.1`, which a CLI installs only if it is named exactly. */
+/** Whether it is like `1.2.3-rc.1`, which a CLI installs only if it is named exactly. */
 export function isPrerelease(version: string): boolean {
   return rankOf(version) < 0 && (parsed(version)?.prerelease.length ?? 0) > 0
 }
@@ -37,8 +37,8 @@ export function compareText(a = '', b = ''): number {
 }
 
 /**
- * The time of an object's creation in seconds since 1970, or the number of its arrival if that is unknown. V8 stores whole
- * numbers of this size without an object.
+ * The creation time of an object in seconds since 1970, or its number of arrival if that is unknown. V8 stores whole numbers
+ * of this size without an object.
  */
 export interface Ranked {
   readonly rank: number
@@ -51,7 +51,7 @@ export const byAge = (a: Ranked, b: Ranked): number =>
 
 export const isOlder = (a: Ranked, b: Ranked): boolean => byAge(a, b) < 0
 
-/** Index of the first row that is not before the position. */
+/** Index of the first row at or after the position. */
 export function lowerBound<T>(sorted: readonly T[], isBefore: (one: T) => boolean): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
@@ -68,7 +68,7 @@ const parsed = (version: string): SemVer | null =>
 
 const partLimit = 2 ** 17
 
-/** One number for versions of the form `1.2.3`, in the order of precedence; -1 for others. */
+/** One number for versions of the form `1.2.3`, in the order of precedence; -1 for other versions. */
 function rankOf(version: string): number {
   let rank = 0
   let part = -1

@@ -3,12 +3,12 @@ import type { Parent } from './parent.ts'
 import type { Unserved } from './unserved.ts'
 import type { VersionRow } from './version-row.ts'
 
-/** A Version, Module or Provider that is not served because another one has its place. */
+/** A Version, Module or Provider that is not served because another object has its place. */
 export interface Conflict {
   readonly kind: Kind
   readonly namespace: string
   readonly name: string
-  /** The reason; undefined once the conflict is over. */
+  /** The reason; undefined after the conflict has ended. */
   readonly unserved: () => Pick<Unserved, 'reason' | 'message'> | undefined
 }
 

@@ -12,17 +12,17 @@ import { compareAddress } from './orders.ts'
 import type { Listed } from './summary.ts'
 import type { View } from './views.ts'
 
-/** A Depot with the part of it that one view shows. */
+/** A Depot, reduced to what one view shows. */
 export interface ShownDepot {
   readonly namespace: string
   readonly name: string
-  /** Whether `spec.policy` is there, and whether it has exceptions. */
+  /** Whether there is a `spec.policy`, and whether it has exceptions. */
   readonly policy: 'None' | 'WithoutExceptions' | 'WithExceptions'
   /** Undefined if the Depot names no storage. */
   readonly storageBackend: Backend | undefined
-  /** 0: never. */
+  /** 0 if it was never polled. */
   readonly pollingIntervalMinutes: number
-  /** Undefined before a first report. */
+  /** Undefined before the first report. */
   readonly ready: Condition | undefined
   /** Sorted by namespace, kind and name. */
   readonly managed: readonly Listed[]
@@ -30,7 +30,7 @@ export interface ShownDepot {
 
 export interface DepotQuery {
   readonly view: View
-  /** Changes with each resource that is added or removed, because a Depot may name it already. */
+  /** Changes with each added or removed resource, because a Depot may already name it. */
   readonly revision: number
   readonly isPublic: (depot: Depot) => boolean
   /** Namespace of the Depot, which may manage resources in others. */
@@ -106,7 +106,7 @@ function policyOf({ spec: { policy } }: Depot): ShownDepot['policy'] {
   return policy.exceptions === undefined ? 'WithoutExceptions' : 'WithExceptions'
 }
 
-/** The global value, otherwise the first one that is set. */
+/** The global value; otherwise the first value of a config. */
 function storageBackendOf({ spec }: Depot): Backend | undefined {
   const own = [spec.global, spec.global?.moduleConfig]
   const configs = [...own, ...(spec.moduleConfigs ?? []), ...(spec.providerConfigs ?? [])]

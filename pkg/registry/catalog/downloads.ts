@@ -9,7 +9,7 @@ interface Downloads {
   readonly lastAt: number
 }
 
-/** The counts of one resource; its sum includes deleted archives. */
+/** The counts of one resource. Its sum includes deleted archives. */
 export interface ResourceDownloads extends Downloads {
   /** The count of each archive of a version, by {@link platformOf}. */
   ofVersion(version: string): ReadonlyMap<string, Downloads> | undefined
@@ -48,10 +48,7 @@ class Tally implements ResourceDownloads {
   }
 }
 
-/**
- * The most downloaded versions of a parent, most first; only archives that still exist count. Includes all that tie with the
- * last one.
- */
+/** The most downloaded versions of a parent, most first. Only existing archives count. Includes all that tie with the last. */
 export function mostDownloadedOf(
   parent: Parent,
   known: ResourceDownloads | undefined,
@@ -82,7 +79,7 @@ export function bestDownloadsOf(parent: Parent, known: ResourceDownloads | undef
   return best
 }
 
-/** Counts of archives that exist, each once. */
+/** Counts of existing archives, each once. */
 function downloadsOfVersion(
   parent: Parent,
   version: string,

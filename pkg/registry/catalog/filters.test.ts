@@ -14,7 +14,7 @@ const entries = [
   listed(number, { kind: 'Module', namespace, name, address, downloads }),
 )
 
-/** An entry with the part of its summary that searching reads. */
+/** Creates an entry with the part of its summary that searching reads. */
 function listed(number: number, summary: object): Listed {
   return Object.assign(Object.create(Listed.prototype) as Listed, { number, summary })
 }
@@ -33,7 +33,7 @@ function find(text: string): string[] {
   )
 }
 
-it('ranks equal names, names that begin so, words that begin so, then the rest', () => {
+it('ranks equal names, then names that begin with the text, then words that begin with it, then the rest', () => {
   expect(find('VPC')).toEqual([
     'data/vpc',
     'network/vpc',
@@ -47,7 +47,7 @@ it.each([
   ['vpc aws', ['network/vpc', 'network/vpc-endpoints', 'platform/mypvpc']],
   ['  google   platform ', ['platform/shared-vpc']],
   ['vpc nothing', []],
-])('finds what has every word: %j', (text, found) => expect(find(text)).toEqual(found))
+])('finds entries that contain every word: %j', (text, found) => expect(find(text)).toEqual(found))
 
 it.each([
   'network/vpc',
@@ -69,7 +69,7 @@ it('finds a resource by its name and by the name in configurations', () => {
   expect(find('/-/r/hashicorp/provider/aws-mirror')).toEqual(['hashicorp/aws-mirror'])
 })
 
-it('follows a changed address, and forgets a removed one', () => {
+it('follows changed addresses, and forgets removed ones', () => {
   const search = new NameSearch()
   const [entry] = entries as [Listed]
   const has = (text: string): boolean => {
@@ -86,7 +86,7 @@ it('follows a changed address, and forgets a removed one', () => {
   expect(has('vpc')).toBe(false)
 })
 
-it('reads a text of dots at once', () => {
+it('reads a text of dots in linear time', () => {
   expect(wordsOf('.'.repeat(200_000))).toHaveLength(1)
   expect(wordsOf(`${'.'.repeat(200_000)}/`)).toHaveLength(1)
 })

@@ -5,7 +5,7 @@ import { severities } from './findings.ts'
 import { compareAddress } from './orders.ts'
 import type { Listed, Summary } from './summary.ts'
 
-/** Filters of a list; those that are undefined do not filter. */
+/** Filters of a list. Undefined ones do not filter. */
 export interface Selection {
   /** Any of these. */
   readonly namespaces?: readonly string[] | undefined
@@ -13,7 +13,7 @@ export interface Selection {
   /** Words of the address, or a whole address, in any case. */
   readonly text?: string | undefined
   readonly synced?: boolean | undefined
-  /** If both are given, they apply to the same platform; in any case. */
+  /** If both are given, one platform has to match both; in any case. */
   readonly os?: string | undefined
   readonly arch?: string | undefined
   /** Minimum severity, in the latest version. */
@@ -53,13 +53,13 @@ function anyOf(namespaces: readonly string[], tags: TagSets): Bits {
   return others.reduce((set, name) => set.merge(tags.get(tag.namespace(name))), union.copy())
 }
 
-/** The severities to filter by: an entry with one of them also has all milder ones. */
+/** The severities to filter by. An entry with one of them also has all milder ones. */
 const severityLevels = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
 export type SeverityLevel = (typeof severityLevels)[number]
 
 const noEntries = new Bits()
 
-/** The set of entries for each value of a filter. */
+/** The entries for each value of a filter. */
 export class TagSets {
   readonly #sets = new Map<string, Bits>()
 
@@ -67,7 +67,7 @@ export class TagSets {
     return this.#sets.get(tag) ?? noEntries
   }
 
-  /** Moves an entry from the sets of its old summary to those of its new ones. */
+  /** Moves an entry from the sets of its old summary to those of its new summary. */
   update(number: number, old: Summary | undefined, summary: Summary | undefined): void {
     const before = new Set(old && tagsOf(old))
     const after = new Set(summary && tagsOf(summary))
@@ -96,7 +96,7 @@ export const tag = {
   kind: (kind: ParentKind) => `kind ${kind}`,
   namespace: (namespace: string) => `namespace ${namespace}`,
   synced: (synced: boolean) => `synced ${synced}`,
-  /** A platform of which both parts, one or none count. */
+  /** A platform with both parts, one part or none set. */
   platform: (os = '', arch = '') => `platform ${os.toLowerCase()}/${arch.toLowerCase()}`,
   severity: (level: SeverityLevel) => `severity ${level}`,
 }
@@ -116,11 +116,11 @@ function tagsOf({ kind, namespace, synced, platforms, scanCounts }: Summary): st
 }
 
 /**
- * Finds the entries whose addresses contain every word of a text, in any case. An intersection finds the addresses that have
- * all pairs of neighbouring characters of a word; only these few are compared.
+ * Finds entries whose addresses contain every word of a text, in any case. An intersection finds the addresses with all pairs
+ * of neighbouring characters of a word. Only these few are compared.
  */
 export class NameSearch {
-  /** By one character, and by two. */
+  /** Sets by one character and by two. */
   readonly #grams = new Map<string, Bits>()
   /** Addresses in lower case, by number. */
   readonly #texts: string[] = []
@@ -176,7 +176,7 @@ const addressIn = (word: string): string =>
     .replace(/^\/(?:-\/r\/)?/, '')
     .replace(/^([^/]+)\/(?:module|provider)\/([^/]+)\/?$/, '$1/$2')
 
-/** Namespace, name and system; twice if configurations use another name than the object has. */
+/** Namespace, name and system; twice if configurations use another name than the object. */
 function addressesOf({ summary: { namespace, name, address } }: Listed): string[] {
   const all = [`${namespace}/${address}`]
   if (address !== name && !address.startsWith(`${name}/`)) all.push(`${namespace}/${name}`)
@@ -196,7 +196,11 @@ export function sortByRelevance(entries: readonly Listed[], text: string): Liste
   )
 }
 
-/** Rank of the best match. 0: equals the name, 1: begins the name, 2: begins a word of the address, 3: is within one. */
+/**
+ * Rank of the best match. 0: equals the name, 1: is a prefix of the name, 2: is a prefix of a word of the address, 3: is
+ * within
+ * a word.
+ */
 function rankOf(entry: Listed, words: readonly string[]): number {
   const addresses = addressesOf(entry)
   const name = entry.summary.name.toLowerCase()

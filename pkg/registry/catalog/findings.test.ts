@@ -15,7 +15,7 @@ const finding = (fields: Partial<SecurityFinding> = {}): SecurityFinding => ({
 const findingsIn = (table: FindingTable, list: FindingList): SecurityFinding[] =>
   Array.from(table.ids(list), (id) => table.at(id))
 
-/** As many findings as a scan of 0.9 MB can hold, all with the same id. */
+/** As many findings as fit into a scan of 0.9 MB, all with the same id. */
 const scan = (from: number) =>
   Array.from({ length: 9_000 }, (_, i) => finding({ pkgName: `p${from * 9_000 + i}` }))
 
@@ -31,7 +31,7 @@ describe('findings that share one vulnerability id', () => {
     expect(cpuTimeMs() - startMs).toBeLessThan(15_000)
   })
 
-  it('are stored once for both scans, and forgotten with the last list', () => {
+  it('are stored once for both scans, and dropped with the last list', () => {
     const table = new FindingTable()
     const first = table.hold(scan(0))
     const second = table.hold(scan(0).toReversed())
@@ -73,7 +73,7 @@ describe('findings that share one vulnerability id', () => {
   })
 })
 
-it('finds a finding by its content if its remembered place has another one', () => {
+it('are found by their content if their remembered position has another finding', () => {
   const [table, other] = [new FindingTable(), new FindingTable()]
   const [first, second, equal] = ['a', 'b', 'b'].map(
     (pkgName) => new CheckedFinding(finding({ pkgName })),
@@ -87,7 +87,7 @@ it('finds a finding by its content if its remembered place has another one', () 
   table.release(list)
   table.release(again)
   expect(table.size).toBe(0)
-  // Both places have others now.
+  // Both positions have other findings now.
   const swapped = table.hold([equal, first])
   expect(findingsIn(table, swapped)).toEqual([finding({ pkgName: 'b' }), finding({ pkgName: 'a' })])
   expect(findingsIn(other, other.hold([second, first]))).toEqual([

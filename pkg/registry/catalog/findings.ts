@@ -4,7 +4,7 @@ import { IdLists, type ListHandle } from './id-lists.ts'
 /** From worst to mildest; `unknown` is last. */
 export const severities = ['critical', 'high', 'medium', 'low', 'unknown'] as const
 
-/** Index in {@link severities}; other words count as unknown. */
+/** Index in {@link severities}. Other words count as unknown. */
 function rankOf(severity: string): number {
   const index = severities.findIndex((name) => name === severity.toLowerCase())
   return index === -1 ? severities.length - 1 : index
@@ -14,8 +14,8 @@ function rankOf(severity: string): number {
 export type FindingList = ListHandle
 
 /**
- * Stores every distinct finding once. Most data of a registry is findings, and most of them repeat: the same vulnerability of
- * the same package is in hundreds of Versions. Rows have lists of ids; a finding in no list is dropped.
+ * Stores every distinct finding once. Most data of a registry is findings, and most repeat: hundreds of Versions have the same
+ * vulnerability of the same package. Rows have lists of ids. A finding without a list is dropped.
  */
 export class FindingTable {
   readonly #lists = new IdLists()
@@ -30,17 +30,17 @@ export class FindingTable {
   readonly #ranks: number[] = []
   readonly #freeSubjects: number[] = []
   #subjectCount = 0
-  /** By subject: the last run of {@link distinct} that found it, and its place in the result. */
+  /** By subject: the last run of {@link distinct} that found it, and its position in the result. */
   readonly #walks: number[] = []
   readonly #places: number[] = []
   #walk = 0
 
-  /** Number of distinct findings, with which tests check that none is left over. */
+  /** Number of distinct findings, with which tests find leaks. */
   get size(): number {
     return this.#findings.length - this.#free.length
   }
 
-  /** Stores findings in their order. Release the list when its row goes. */
+  /** Stores findings in order. Release the list when its row is removed. */
   hold(findings: readonly SecurityFinding[]): FindingList {
     return this.#lists.add(findings.map((finding) => this.#hold(finding)))
   }
@@ -105,7 +105,7 @@ export class FindingTable {
     return counts
   }
 
-  /** Like {@link countByRank}, but list by list: keeps the worst rank of each subject. */
+  /** Like {@link countByRank}, but list by list. Keeps the worst rank of each subject. */
   keepWorst(worst: Map<number, number>, lists: readonly FindingList[]): void {
     for (const list of lists) {
       for (const id of this.#lists.get(list)) {
@@ -173,7 +173,7 @@ export class FindingTable {
   }
 }
 
-/** Begins with lengths, so that two subjects never give the same text. */
+/** Begins with lengths, so that different subjects never give the same text. */
 function subjectKeyOf({ vulnerabilityID, pkgName, installedVersion }: SecurityFinding): string {
   return `${vulnerabilityID.length} ${pkgName.length} ${vulnerabilityID}${pkgName}${installedVersion}`
 }
@@ -185,7 +185,7 @@ function wholeOf(finding: SecurityFinding): string {
   return `${lengths} ${subject}${fixedVersion}${severity}${title}`
 }
 
-/** The findings of some scans, in their order, each once. */
+/** The findings of some scans, in order, each once. */
 export function distinctFindings(
   table: FindingTable,
   lists: readonly FindingList[],

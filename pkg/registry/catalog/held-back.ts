@@ -14,10 +14,11 @@ export interface HeldBackVersion extends Entry {
 }
 
 /**
- * Says in one line what the policy says about a version, since when, and who may except it. Tenants write reasons, and clients
- * print them.
+ * Formats one line about a version that is held back: the policy, since when, and who may grant an exception. Tenants write
+ * the
+ * reasons, and clients print them.
  *
- * @param maxReasonBytes the rest of the line says what to do, and stays
+ * @param maxReasonBytes the rest of the line is the remedy and is never cut
  */
 export function heldBackText(held: HeldBackVersion, maxReasonBytes = 8192): string {
   const message = printable(held.message ?? '', maxReasonBytes)
@@ -45,7 +46,7 @@ function textOf(held: HeldBackVersion): string {
   if (why === 'Breaking') {
     return `refused by versionPolicy of its module${from}: ${message}; to take it, set spec.acceptBreaking: true on its Version, or ask its publisher for a new major version`
   }
-  // An exception has no effect on a list of what is allowed.
+  // Exceptions have no effect on allow lists.
   const list = isHere
     ? 'ask who runs this registry for a rule of allow in the file of --upstream-policy'
     : 'add a rule to spec.policy.allow of the Depot'
@@ -59,6 +60,6 @@ function textOf(held: HeldBackVersion): string {
   return `refused by the policy ${of}${from}: ${message}; to take it, ${remedy}`
 }
 
-/** Whether people should hear of it: what no rule allows may be hundreds of versions, for ever. */
+/** Whether to show it to people. An allow list may exclude hundreds of versions for ever. */
 export const isNews = ({ why }: Pick<HeldBackVersion, 'why'>) =>
   why === 'TooYoung' || why === 'Denied'

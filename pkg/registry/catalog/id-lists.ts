@@ -1,14 +1,14 @@
 /** Names a list in {@link IdLists}; 0 is the empty list. */
 export type ListHandle = number
 
-/** Large enough for the longest list, small enough that an almost empty one costs nothing. */
+/** Large enough for the longest list, small enough that a mostly empty block costs little. */
 const segmentLength = 2 ** 20
 /** The largest number in two bytes. */
 const narrowMax = 2 ** 16 - 1
 
 /**
- * Millions of short lists of numbers in a few large typed arrays: two bytes for each element, or four in a list with large
- * ones, and no object for a list.
+ * Millions of short lists of numbers in a few large typed arrays: two bytes for each element, or four in lists with large
+ * elements, and no object for a list.
  */
 export class IdLists {
   readonly #narrow = new Lists(Uint16Array)
@@ -34,7 +34,7 @@ export class IdLists {
   }
 }
 
-/** A list is its length, then its elements; the next list of that length fills the hole of a dropped one. */
+/** A list is its length, then its elements. The next list of that length reuses the space of a dropped one. */
 class Lists<A extends Uint16Array | Uint32Array> {
   readonly #segments: A[] = []
   readonly #holes = new Map<number, ListHandle[]>()

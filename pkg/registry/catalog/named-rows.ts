@@ -1,9 +1,9 @@
-/** A map by namespace and name, with two levels, so that no combined key is needed. */
+/** A map by namespace and name. It has two levels, so that it needs no combined keys. */
 export class NamedRows<R> {
   readonly #namespaces = new Map<string, Map<string, R>>()
   #size = 0
 
-  /** The same, read-only: rows by namespace, then by name. */
+  /** The same map, read-only: rows by namespace, then by name. */
   get byNamespace(): ReadonlyMap<string, ReadonlyMap<string, R>> {
     return this.#namespaces
   }

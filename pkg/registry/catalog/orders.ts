@@ -56,10 +56,10 @@ export const popularity: SortKey = {
 export class SortOrder {
   readonly #key: SortKey
   readonly #entries: readonly (Listed | undefined)[]
-  /** Numbers of entries; moving thousands of them takes microseconds. */
+  /** Numbers of entries. Moving thousands of them takes microseconds. */
   #numbers = new Uint32Array(16)
   #length = 0
-  /** Number of entries with the key; the others follow. */
+  /** Number of entries with the key. The other entries follow. */
   #present = 0
 
   /** @param entries by number; they must exist as long as they are in the order */
@@ -90,7 +90,7 @@ export class SortOrder {
     if (!this.#isMissing(entry.summary)) this.#present -= 1
   }
 
-  /** True if an entry keeps its place when its summary changes. */
+  /** Whether an entry keeps its position when its summary changes. */
   isSamePlace(a: Summary, b: Summary): boolean {
     return this.#compare(a, b) === 0
   }
@@ -115,7 +115,7 @@ export class SortOrder {
     return page
   }
 
-  /** The entries of a set, largest first; only those with the key. */
+  /** The entries of a set with the key, largest first. */
   *largest(set: Bits): Generator<Listed> {
     for (const [start, end] of this.#descending()) {
       if (start >= this.#present) return
@@ -126,7 +126,7 @@ export class SortOrder {
     }
   }
 
-  /** The ranges of ties, largest first, then that of missing keys. Each is read in the ascending order. */
+  /** The ranges of ties, largest first, then the entries without the key. Each range is read ascending. */
   *#descending(): Generator<readonly [start: number, end: number]> {
     for (let end = this.#present; end > 0; ) {
       const start = this.#startOfTie(end - 1)
@@ -214,7 +214,7 @@ export function mostDownloaded(
     .slice(0, limit)
 }
 
-/** By namespace, kind and name: never 0 for two entries. */
+/** Compares by namespace, kind and name. The result is never 0 for two entries. */
 export function compareAddress(a: Summary, b: Summary): number {
   return (
     compareText(a.namespace, b.namespace) ||

@@ -17,7 +17,7 @@ function row(version: string, architecture: string, rank: number): VersionRow {
   return made
 }
 
-/** The same numbers at every run. */
+/** A seeded generator: the same numbers in every run. */
 function chance(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -12,10 +12,10 @@ import type { ChunkSum } from './version-sums.ts'
 const noRows: readonly VersionRow[] = []
 
 /**
- * The Versions of one parent, newest first, then by platform. Versions that are not semver come last. If several have the same
- * version and platform, the one created first comes first, and the others are its duplicates.
+ * The Versions of one parent, newest first, then by platform. Versions that are not semver come last. Among Versions with the
+ * same version and platform, the one that was created first comes first, and the others are its duplicates.
  *
- * They are in chunks, so that the cost of a change depends on the size of a chunk only.
+ * The list has chunks, so that the cost of a change only depends on the size of a chunk.
  */
 export class VersionList {
   /** No chunk is empty. */
@@ -30,7 +30,7 @@ export class VersionList {
     return this.#whole
   }
 
-  /** The same in pieces, each with all rows of its versions. */
+  /** The same rows in chunks. A chunk has all rows of its versions. */
   get chunks(): readonly VersionChunk[] {
     return this.#chunks
   }
@@ -45,7 +45,7 @@ export class VersionList {
     const chunk = this.#chunks[index]
     this.#whole = undefined
     if (chunk === undefined) {
-      // Most lists have one chunk; `push` would make room for 17.
+      // Most lists have one chunk; `push` would allocate 17.
       this.#chunks = [new VersionChunk([row])]
       return
     }
@@ -66,7 +66,7 @@ export class VersionList {
     return true
   }
 
-  /** Removes the rows that belong to other lists now. @returns them by list, in sorted chunks */
+  /** Removes rows that belong to other lists now. @returns them by list, in sorted chunks */
   release(homeOf: (row: VersionRow) => VersionList): Map<VersionList, VersionChunk[]> {
     const homes = new Map<VersionList, VersionChunk[]>()
     const give = (home: VersionList, chunk: VersionChunk): void => {
@@ -138,21 +138,21 @@ function merged(a: readonly VersionRow[], b: readonly VersionRow[]): VersionRow[
   return [...rows, ...b.slice(next)]
 }
 
-/** Maximum number of rows, which are summed up in about half a millisecond. */
+/** Maximum number of rows. They are summed up in about half a millisecond. */
 const maxRows = 256
 /** A smaller chunk is merged with its neighbour. */
 const minRows = 64
 
 /**
- * Neighbours in a list of Versions. All rows of one version are in the same chunk. So the part of a chunk in the sums of its
- * list, and its duplicates, are known without reading other chunks.
+ * Neighbours in a list of Versions. All rows of one version are in the same chunk. So its duplicates, and its part in the sums
+ * of the list, are known without reading other chunks.
  */
 export class VersionChunk {
   readonly #rows: VersionRow[]
   /** The sum over the rows; undefined after a change of them. */
   sum: ChunkSum | undefined = undefined
 
-  /** @param rows in order, at least one */
+  /** @param rows at least one, in order */
   constructor(rows: VersionRow[]) {
     this.#rows = rows
   }
@@ -162,7 +162,7 @@ export class VersionChunk {
     return this.#rows
   }
 
-  /** The newest version that is in it. */
+  /** The newest version in the chunk. */
   get version(): string {
     return (this.#rows[0] as VersionRow).version
   }
@@ -196,7 +196,7 @@ export class VersionChunk {
     ]
   }
 
-  /** Finds the duplicates again. */
+  /** Recomputes the duplicates. */
   markAll(): this {
     for (let index = 0; index < this.#rows.length; index += 1) this.#mark(index)
     return this
@@ -240,7 +240,7 @@ export class VersionChunk {
     return this.#lowerBound((other) => versionOrder(other, row) < 0)
   }
 
-  /** Index of the first row behind those of a version. */
+  /** Index of the first row after those of a version. */
   #endOf(version: string): number {
     return this.#lowerBound((row) => newestFirst(row.version, version) <= 0)
   }
@@ -262,16 +262,16 @@ function chunksOf(rows: readonly VersionRow[]): VersionChunk[] {
   return chunks
 }
 
-/** A Module or Provider with its Versions. Its object may be gone while this is still in use. */
+/** A Module or Provider with its Versions. It may outlive its object. */
 export class Parent extends VersionList {
   readonly kind: ParentKind
   readonly namespace: string
   /** `metadata.name` */
   readonly name: string
   resource: ResourceRow | undefined
-  /** Name of the older parent with the same address; then the Versions of this one are not served. */
+  /** Name of the older parent with the same address. Then the Versions of this one are not served. */
   displacedBy: string | undefined
-  /** True if it answers to the name in its config, and not only to its `metadata.name`. */
+  /** Whether it has the address of its config, in addition to its `metadata.name`. */
   hasAddress = true
   #memo: Map<string, unknown> | undefined
   #refusals: Map<string, number> | undefined
@@ -300,7 +300,7 @@ export class Parent extends VersionList {
     this.#onRefuse?.()
   }
 
-  /** How many requests for a version were refused since the start. */
+  /** Number of refused requests for a version since the start. */
   refusalsOf(version: string): number {
     return this.#refusals?.get(version) ?? 0
   }

@@ -25,7 +25,7 @@ export class Parents {
   readonly #claims = new AddressClaims()
   /** Versions without a parent, by the name that they refer to. */
   readonly #waiting = new NamedRows<VersionList>()
-  /** Resources without their address, with the one that has it. */
+  /** Resources without their address, each with the resource that has it. */
   readonly #conflicts = new Map<Parent, Parent>()
   #waitingRevision = 0
   #refusals = 0
@@ -54,7 +54,7 @@ export class Parents {
     return this.#conflicts.size
   }
 
-  /** Those that exist, by namespace and `metadata.name`. */
+  /** The existing ones, by namespace and `metadata.name`. */
   get byNamespace(): ReadonlyMap<string, ReadonlyMap<string, Parent>> {
     return this.#byName.byNamespace
   }
@@ -70,7 +70,7 @@ export class Parents {
     return this.#claims.oldest(namespace, name, system)
   }
 
-  /** Changes whenever a Version without a parent comes or goes. */
+  /** Changes whenever a Version without a parent is added or removed. */
   get waitingRevision(): number {
     return this.#waitingRevision
   }
@@ -97,7 +97,7 @@ export class Parents {
     }
   }
 
-  /** Everything that claims an address, or has it by its name. @param system of a module; default: any */
+  /** Everything that claims an address, or has it by name. @param system of a module; default: any */
   claiming(namespace: string, name: string, system?: string): ReadonlySet<Parent> {
     const claims = new Set(this.#claims.fitting(namespace, name, system))
     const named = this.#byName.get(namespace, name)
@@ -120,7 +120,7 @@ export class Parents {
     this.#dropEmpty(row.namespace, row.parentName ?? '')
   }
 
-  /** Follows a change of a Module or Provider. */
+  /** Applies a change of a Module or Provider. */
   change(row: ResourceRow | undefined, old: ResourceRow | undefined): void {
     const { namespace, name, kind } = (row ?? old) as ResourceRow
     const parent = this.#byName.getOrSet(
@@ -201,7 +201,7 @@ export class Parents {
     }
   }
 
-  /** The list of a Version: that of its parent, or the list that waits for a parent of that name. */
+  /** The list of a Version: that of its parent, or the list of Versions that wait for this name. */
   #homeOf(row: VersionRow): VersionList {
     return this.#resolve(row) ?? this.#waitingAs(row)
   }
@@ -240,7 +240,7 @@ export class Parents {
     for (const claim of claims) {
       const winner = this.#claims.winnerOf(claim, named)
       const lost = winner !== claim
-      // The parent with that name gets the address alone; the others still answer to their own names.
+      // The parent with that name gets the address. The others keep only their own names.
       const displacedBy = lost && winner !== named ? winner.name : undefined
       if (claim.displacedBy !== displacedBy || claim.hasAddress === lost) {
         claim.displacedBy = displacedBy
@@ -270,7 +270,7 @@ function addressOf({ configName, system }: ResourceRow): string {
   return system === undefined ? configName : `${configName}/${system}`
 }
 
-/** True if its address or its Versions may have changed. */
+/** Whether its address or its Versions may have changed. */
 function isMoved(row: ResourceRow | undefined, old: ResourceRow): boolean {
   return (
     row === undefined ||

@@ -21,7 +21,7 @@ export interface ReadmeRef {
   readonly key: string
 }
 
-/** Fields that few Versions have. */
+/** Rare fields of Versions, stored outside of the rows. */
 export interface Rare {
   readonly checksumMalformed: boolean
   readonly isSourceCut: boolean
@@ -31,17 +31,17 @@ export interface Rare {
   readonly binaryScannedAt: string | undefined
   readonly binaryFindings: FindingList
   readonly readme: ReadmeRef | undefined
-  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal, with blanks between. */
+  /** SHA-256 of the archives of every platform in upstream, in hexadecimal, separated by blanks. */
   readonly releaseDigests: string | undefined
   /** Platforms that were published together with it, and may be missing: `linux_amd64 SHA-256`, one per line. */
   readonly openRelease: string | undefined
   readonly breaks: Breaks | undefined
   readonly published: PublishedFrom | undefined
-  /** Whether it is not stored because of that. */
+  /** Whether it is not stored because of these changes. */
   readonly isBreakRefused: boolean
   readonly ownLifecycle: LifecycleFacts['own']
   readonly quarantinedBy: readonly QuarantineEntry[]
-  /** In seconds since 1970; 0 if nobody wrote it down. */
+  /** In seconds since 1970; 0 if the time is unknown. */
   readonly lifecycleSince: number
 }
 
@@ -63,7 +63,7 @@ const nothingRare: Rare = {
   lifecycleSince: 0,
 }
 
-/** The scans of the archive that is served: those of one that was replaced say nothing about it. */
+/** Scans of the served archive. Scans of a replaced archive say nothing about it. */
 export function servedScans(
   { spec, status: { scan, dependencyScan, sourceScan, binaryScan } = {} }: Version,
   digest: string | undefined,
@@ -99,7 +99,7 @@ export function rareOf(
   const digests = spec.type === 'Provider' ? releaseDigestsOf(status?.artifact?.hashes) : undefined
   const open = openReleaseOf(version)
   const source = spec.type === 'Provider' ? status?.artifact?.source : undefined
-  // A repository that has not answered yet may have go.mod.
+  // A repository that has not answered yet may have a go.mod.
   const hasSource =
     source !== undefined && (source.sha256 !== undefined || source.revision === undefined)
   const breaks = breaksOf(version)
@@ -128,11 +128,11 @@ export function rareOf(
   }
 }
 
-/** A time of RFC 3339 in seconds since 1970; 0 without one. */
+/** Converts a time of RFC 3339 to seconds since 1970; 0 without one. */
 export const secondsOf = (time: string | undefined): number =>
   time === undefined ? 0 : Math.floor(Date.parse(time) / 1000) || 0
 
-/** Since its scans have a CRITICAL finding: since the last scan if no controller wrote down when it was found; otherwise 0. */
+/** Since when its scans have a CRITICAL finding, otherwise 0. If no controller recorded that, the time of the last scan. */
 export function criticalSinceOf(
   { status }: Version,
   { sourceScan, binaryScan }: ReturnType<typeof servedScans>,
@@ -148,7 +148,7 @@ export function criticalSinceOf(
   return since || Math.max(1, ...times.map(({ scannedAt: at }) => secondsOf(at)))
 }
 
-/** Leaves out people: everybody who sees the version reads it. */
+/** Leaves out persons, because everybody who sees the version could read their names. */
 function publishedFrom(published: Published | undefined): PublishedFrom | undefined {
   if (published === undefined) return undefined
   const { by: user = '', issuer: _, repository, ...rest } = published
@@ -166,7 +166,7 @@ function breaksOf({ spec, status }: Version): Breaks | undefined {
 /** Upstreams have some 15 platforms. */
 const maxReleaseDigests = 100
 
-/** Stores the text once that is equal for every platform of a release. */
+/** Stores a text once if it is equal for every platform of a release. */
 function releaseDigestsOf(hashes: readonly string[] = []): string | undefined {
   const digests = hashes
     .filter((hash) => /^zh:[0-9a-f]{64}$/.test(hash))

@@ -110,14 +110,14 @@ describe('the graph', () => {
     ['a label appears', module('vpc', label)],
     ['a Depot changes', parse('Depot', 'main', { spec: {} })],
     ['a namespace is published', namespace('platform', label)],
-  ])('is another when %s', (_, change) => {
+  ])('changes when %s', (_, change) => {
     const labelled = { labels: change.kind === 'Namespace' ? {} : label, namespace: '' }
     const registry = new Registry().put(parse('Namespace', 'platform', {}, labelled), module('vpc'))
     const before = registry.model.graphRevision
     expect(revisionAfter(registry, change)).not.toBe(before)
   })
 
-  it('is unchanged by downloads', () => {
+  it('does not change with downloads', () => {
     const registry = new Registry().put(module('vpc'))
     const { graphRevision, revision } = registry.model
     const counted = {

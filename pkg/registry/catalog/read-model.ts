@@ -32,7 +32,7 @@ import { sumOf, type View, Views } from './views.ts'
 const sliceVersions = 500
 /** Cost of applying the sum of a parent, in Versions. */
 const versionsPerParent = 10
-/** Pending work after a few changes. */
+/** Amount of pending work after a few changes. */
 const fewParents = 10
 const mostDownloadedLimit = 10
 
@@ -44,7 +44,7 @@ interface SortedRequest {
 }
 
 export interface PageRequest extends Omit<SortedRequest, 'sortBy'> {
-  /** By relevance to the text of the selection; `descending` does not apply. */
+  /** By relevance to the text of the selection. Then `descending` does not apply. */
   readonly sortBy: SortBy | 'relevance'
 }
 
@@ -60,8 +60,8 @@ export interface Stats {
 }
 
 /**
- * Called for each module that was updated and has or had a README: with the current and the previous place of that of its
- * latest version. Both may be the same.
+ * Called for each updated module that has or had a README, with the current and the previous location of the README of its
+ * latest version. Both may be equal.
  */
 export type ReadmeListener = (
   namespace: string,
@@ -70,7 +70,7 @@ export type ReadmeListener = (
 ) => void
 
 export interface ReadModelOptions extends SummarySources {
-  /** Label that makes a namespace, a resource or a Depot public where its value is `true`. */
+  /** Label that makes a namespace, a resource or a Depot public if its value is `true`. */
   readonly publicLabel: string
   readonly onReadme: ReadmeListener
   /** Called with a parent that has more duplicates than before. */
@@ -78,8 +78,8 @@ export interface ReadModelOptions extends SummarySources {
 }
 
 /**
- * Indexes for browsing, in addition to the rows. Every module and provider has a number. Each view and each filter has a set of
- * numbers, and each sort key has an order. A page is an intersection of sets and a short walk along an order. Changes are
+ * Indexes for browsing, in addition to the rows. Every module and provider has a number. Each view and each filter is a set of
+ * numbers, and each sort key is an order. A page is an intersection of sets and a short walk along an order. Changes are
  * queued and applied before the next question is answered, large bursts in slices.
  */
 export class ReadModel {
@@ -103,7 +103,7 @@ export class ReadModel {
     work: (parent, maxVersions) => this.#refresh(parent, maxVersions),
     sliceUnits: sliceVersions,
   })
-  /** Queued parents of which only the download counts changed. */
+  /** Queued parents whose download counts alone changed. */
   readonly #recounts = new Set<Parent>()
   readonly #states = { Module: noStates(), Provider: noStates() }
   #revision = 0
@@ -124,7 +124,7 @@ export class ReadModel {
     return this.#popular.numbers
   }
 
-  /** Versions with a parent, by state. A count does not wait for the pending work of many changes. */
+  /** Versions with a parent, by state. Counting does not wait for pending work. */
   get states(): Readonly<Record<Parent['kind'], Readonly<VersionStates>>> {
     if (this.#backlog.size <= fewParents) this.#backlog.work()
     return this.#states
@@ -136,18 +136,18 @@ export class ReadModel {
     return this.#revision
   }
 
-  /** Like {@link revision}, for answers without downloads and without versions other than the latest. */
+  /** Like {@link revision}, for answers without downloads and without older versions. */
   get graphRevision(): number {
     this.#backlog.advance()
     return this.#graphRevision
   }
 
-  /** True if all pending changes are applied. Tests and benchmarks count the slices until then. */
+  /** Whether all pending changes are applied. Tests and benchmarks count the slices until then. */
   get settled(): boolean {
     return this.#backlog.size === 0
   }
 
-  /** Resolves once all queued changes are applied; if changes never stop, possibly never. */
+  /** Resolves once all queued changes are applied. If changes never stop, it may never resolve. */
   get whenSettled(): Promise<void> {
     return this.#backlog.empty
   }
@@ -212,7 +212,7 @@ export class ReadModel {
     return entry !== undefined && view.seen.has(entry.number) ? entry : undefined
   }
 
-  /** The entries of a view, in no order. */
+  /** The entries of a view, in any order. */
   *shown(view: View): Generator<Listed> {
     this.#backlog.advance()
     for (const number of view.seen) yield this.#entries[number] as Listed
@@ -250,7 +250,7 @@ export class ReadModel {
     return this.#orders[sortBy].page(set, descending, offset, limit)
   }
 
-  /** The entries of a view that pass the filters, those with the latest news first. Read it in one go. */
+  /** The entries of a view that pass the filters, newest news first. Read it without a pause. */
   newest(view: View, selection: Selection): Generator<Listed> {
     return this.#orders.news.largest(this.chosen(view, selection))
   }
@@ -369,7 +369,7 @@ export class ReadModel {
     for (const order of moved) order.insert(entry)
   }
 
-  /** Follows the labels that make an entry public. */
+  /** Applies a change of the labels that make an entry public. */
   #publish(entry: Listed): void {
     const isPublic = this.#mayBePublic(entry.summary)
     if (isPublic === entry.isPublic) return
@@ -388,7 +388,7 @@ export class ReadModel {
   }
 }
 
-/** True if two states of an entry look the same in a graph. */
+/** Whether two states of an entry look the same in a graph. */
 function isSameNode(a: Summary, b: Summary): boolean {
   return (
     a.latestVersion === b.latestVersion &&

@@ -20,7 +20,7 @@ it.each([
     'https://ghe.test/acme/vpc',
   ],
   [{}, undefined],
-])('the repository of a module with %j is %s', (moduleConfig, expected) => {
+])('finds the repository of a module with %j: %s', (moduleConfig, expected) => {
   const metadata = { name: 'vpc' }
   const parsed = parseResource('Module', { kind: 'Module', metadata, spec: { moduleConfig } })
   expect(parsed.ok && repoUrlOf(parsed.resource)).toBe(expected)

@@ -12,7 +12,7 @@ import {
 import type { HeldBackVersion } from './held-back.ts'
 import type { RowContext } from './row-context.ts'
 
-/** The served fields of a Module or Provider. */
+/** Served fields of a Module or Provider. */
 export class ResourceRow {
   readonly kind: ParentKind
   readonly namespace: string
@@ -21,25 +21,25 @@ export class ResourceRow {
   readonly revision: number
   /** Hash of the object's uid. */
   readonly identity: number
-  /** Name in storage, and the name that Versions without an owner reference may use for their parent. */
+  /** Name in storage. Versions without an owner reference may use it to name their parent. */
   readonly configName: string
   readonly storage: StorageConfig | undefined
-  /** Target system of a module; undefined if it has every system, and for providers. */
+  /** Target system of a module; undefined for every system, and for providers. */
   readonly system: string | undefined
   /** Plugin protocols of a provider. */
   readonly protocols: readonly string[] | undefined
-  /** The format of a module's archives, if their names do not tell. */
+  /** The format of a module's archives, if their names do not tell it. */
   readonly fileFormat: 'zip' | 'tar' | undefined
   /** Directory of a module in its repository. */
   readonly sourcePath: string | undefined
   readonly labels: Readonly<Record<string, string>>
   /** URL of the source repository; undefined if it is unknown. */
   readonly repoUrl: string | undefined
-  /** Address of a provider in its upstream registry, `host/namespace/type`; undefined if it comes from none. */
+  /** Address of a provider in its upstream registry, `host/namespace/type`; undefined without an upstream. */
   readonly upstreamAddress: string | undefined
   /** Claims of the object itself, normalised. */
   readonly latestVersion: string | undefined
-  /** Its own status, whatever its Versions say; undefined if it has none. */
+  /** Its own status, independent of its Versions; undefined if it has none. */
   readonly synced: boolean | undefined
   /** Whether a person has to confirm that versions are removed. */
   readonly removalHeld: boolean
@@ -113,7 +113,7 @@ export function repoUrlOf(resource: Module | Provider): string | undefined {
   return host && `https://${host}/${encodeURIComponent(repoOwner)}/${encodeURIComponent(name)}`
 }
 
-/** The page of a repository. The URL for git may be of the form `ssh://git@host/path.git` or `git@host:path.git`. */
+/** The web page of a repository. Its git URL may have the form `ssh://git@host/path.git` or `git@host:path.git`. */
 function webPageOf(text: string): string | undefined {
   const [, host, path] = /^[\w.-]+@([\w.-]+):(?!\/\/)(.+)$/.exec(text) ?? []
   const url = URL.parse(host === undefined ? text : `ssh://${host}/${path ?? ''}`)
@@ -124,7 +124,7 @@ function webPageOf(text: string): string | undefined {
 }
 
 /**
- * A hash that distinguishes objects of one name, which is shorter than the uid of 36 characters.
+ * A hash that distinguishes objects of one name. It is shorter than the uid of 36 characters.
  *
  * @param uid of the object; empty if the source gives none
  */
@@ -138,7 +138,7 @@ export function identityOf(uid: string): number {
  * A resourceVersion as a number, so that two of one kind can be compared. API servers count every write of the cluster, so an
  * object that was deleted and created again has a higher number.
  *
- * @returns NaN if the source does not number its revisions; it is neither older nor equal
+ * @returns NaN if the source does not number its revisions; NaN is neither older nor equal
  */
 export function revisionOf(resourceVersion: string): number {
   return /^\d{1,15}$/.test(resourceVersion) ? Number(resourceVersion) : Number.NaN

@@ -5,7 +5,7 @@ import type { FindingTable } from './findings.ts'
 /** A scanner, and the database that it used. */
 type ScannedBy = Pick<ScanSummary, 'scanner' | 'database'>
 
-/** Fields that are equal for siblings of the same platform and state, which share one object. */
+/** Fields that siblings of the same platform and state share in one object. */
 export interface Common {
   readonly namespace: string
   readonly kind: ParentKind
@@ -23,25 +23,25 @@ export interface Common {
   readonly configName: string | undefined
   readonly sourceScannedBy: ScannedBy | undefined
   readonly binaryScannedBy: ScannedBy | undefined
-  /** Whether it was published, and neither a controller nor a scanner has looked at it yet. */
+  /** Whether it was published, and neither a controller nor a scanner has processed it yet. */
   readonly isNew: boolean
   readonly synced: boolean
   readonly syncStatus: string
 }
 
-/** Number of remembered objects; few are enough, because siblings follow each other in a list. */
+/** Number of remembered objects. Few are enough, because siblings are neighbours in a list. */
 const maxCommons = 4096
 
-/** Maximum length of a key; longer ones hardly repeat, and would fill the memory. */
+/** Maximum length of a key. Longer keys hardly repeat, and would fill the memory. */
 const maxKeyLength = 1_000
 
-/** A line for each platform, which every Version of a release repeats. The siblings follow each other in a list. */
+/** A line for each platform, which every Version of a release repeats. Siblings are neighbours in a list. */
 const maxReleases = 256
 const maxReleaseLength = 20_000
 
 /**
- * Returns one object for equal values, so that a thousand rows with `linux` share one string. When it is full, it forgets all;
- * then only sharing is lost.
+ * Returns one object for equal values, so that a thousand rows with `linux` share one string. When it is full, it forgets all
+ * values and only loses sharing.
  */
 export class Interner<T> {
   readonly #values: CappedMap<string, T>
@@ -100,7 +100,7 @@ export class RowContext {
     }))
   }
 
-  /** Equal ones are the same object. */
+  /** Equal values are the same object. */
   shared<T extends object | undefined>(value: T): T {
     return value && (this.#shared.get(JSON.stringify(value), () => value) as T)
   }

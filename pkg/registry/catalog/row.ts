@@ -22,7 +22,7 @@ export class OtherRow {
 /** The row of an object of any kind. */
 export type Row = VersionRow | ResourceRow | OtherRow
 
-/** True if a row was made from this state of this object. Revisions that are not numbers count as equal. */
+/** Whether a row was made from this state of this object. Revisions that are not numbers count as equal. */
 export function isRowOf(
   { revision, identity }: Row,
   { resourceVersion, uid }: { readonly resourceVersion: string; readonly uid: string },
@@ -30,7 +30,7 @@ export function isRowOf(
   return Object.is(revision, revisionOf(resourceVersion)) && identity === identityOf(uid)
 }
 
-/** True if a changed object still has the version and address under which it was published. */
+/** Whether a changed object still has the version and address under which it was published. */
 export function isSamePublication(row: Row, old: Row): boolean {
   if (row instanceof VersionRow && old instanceof VersionRow) {
     const isSameParent = row.parentName === old.parentName && row.ownerUid === old.ownerUid

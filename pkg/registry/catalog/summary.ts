@@ -81,7 +81,7 @@ export function summaryOf(
   }
 }
 
-/** The summary of an entry of which nothing but the download counts changed. */
+/** Updates the summary of an entry whose download counts alone changed. */
 export function recounted({ parent, summary }: Listed, table: DownloadTable): Summary {
   const counts = countsOf(parent, table)
   const totals = summary.totals.with(columns.indexOf('downloads'), counts.downloads)
@@ -110,8 +110,9 @@ function addressOf(
 }
 
 /**
- * The version in the resource's own status, if it exists and was not withdrawn in part or as a whole; otherwise the highest
- * one that a CLI would choose, that it can install, or that it could request. What can be installed is not withdrawn.
+ * Returns the version of the resource's own status if it exists and no part of it was withdrawn. Otherwise, the highest
+ * version
+ * that a CLI would choose, that it can install, or that it could request. Withdrawn versions cannot be installed.
  */
 function latestVersionOf(
   parent: Parent,
@@ -124,16 +125,16 @@ function latestVersionOf(
   return sum.newestRelease ?? sum.newest ?? parent.versions.find(isOffered)?.version
 }
 
-/** Whether people may be pointed to it, although it may not be stored yet. */
+/** Whether people may be directed to it. It may not be stored yet. */
 const isOffered = ({ version, lifecycle, isDuplicate }: VersionRow): boolean =>
   isSemver(version) && !isDuplicate && (lifecycle === undefined || lifecycle.state === 'Deprecated')
 
-/** An existing module or provider, with the number that sets use for it. */
+/** An existing module or provider, with its number in sets. */
 export class Listed {
   readonly number: number
   readonly parent: Parent
   summary: Summary
-  /** True if guests may see it: it and its namespace have the public label. */
+  /** Whether guests may see it: it and its namespace have the public label. */
   isPublic = false
   #revision = 0
   #memo: Map<string, string> | undefined
@@ -195,7 +196,7 @@ export function namedTotals(totals: Readonly<Totals>): Record<Column, number> {
   >
 }
 
-/** The numbers of one resource, for the statistics of callers who can see it. */
+/** The numbers of one resource, for the statistics of callers who may see it. */
 function totalsOf({
   kind,
   resource,

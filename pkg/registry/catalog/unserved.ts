@@ -19,13 +19,13 @@ type UnservedReason = ReasonOf<
 
 export interface Unserved {
   readonly reason: UnservedReason
-  /** End of a sentence, with the fact and the correction. */
+  /** End of a sentence, with the fact and the remedy. */
   readonly message: string
   /** `metadata.name` of the object that is served, in the same namespace. */
   readonly by?: string | undefined
 }
 
-/** The reason for a Version that has no parent. */
+/** The reason of a Version that has no parent. */
 export function parentMissing({
   kind,
   parentName = '',
@@ -47,7 +47,7 @@ interface Content {
   readonly digest: string | undefined
 }
 
-/** The reason for a Version that duplicates an older one. */
+/** The reason of a Version that duplicates an older one. */
 export function duplicateOf(row: Content, original: Content | undefined): Unserved {
   const isSame = original?.digest !== undefined && original.digest === row.digest
   const rest = isSame ? 'which has the same content: remove it' : 'which was first: remove one'
@@ -59,31 +59,31 @@ export function duplicateOf(row: Content, original: Content | undefined): Unserv
 }
 
 /**
- * The reason for a Version whose release is not published in full.
+ * The reason of a Version whose release is not published in full.
  *
  * @param lacking its other platforms
- * @param taken as of `takenText`
+ * @param taken a text of `takenText`
  */
 export function releaseIncomplete(lacking: readonly string[], taken: string): Unserved {
   const message = `its release lacks ${lacking.join(', ')}: publish it again with the same zips, or delete the Versions of this release${taken}`
   return { reason: 'ReleaseIncomplete', message }
 }
 
-/** The breaking changes of a module version whose number promises none. */
+/** Breaking changes of a module version whose number promises none. */
 export interface Breaks {
   /** The earlier version whose callers break. */
   readonly from: string
   readonly reasons: string[]
 }
 
-/** The reason for a Version that its module's policy refuses. */
+/** The reason of a Version that its module's policy refuses. */
 export function breakingChange({ from, reasons }: Breaks): Unserved {
   const why = reasons.length > 0 ? `: ${reasons.join(' ')}` : '.'
   const message = `it breaks callers of ${from}${why} To store it, set spec.acceptBreaking: true on its Version. Otherwise, its publisher has to release it as a new major version`
   return { reason: 'BreakingChange', message }
 }
 
-/** The reason for a Version that was withdrawn. */
+/** The reason of a Version that was withdrawn. */
 export function quarantined(lifecycle: Lifecycle): Unserved {
   const words = lifecycleWords(lifecycle)
   const message = printable(`it is quarantined${words && `: ${words}`}`, maxMessageBytes)

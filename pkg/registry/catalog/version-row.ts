@@ -71,7 +71,7 @@ export class VersionRow {
   readonly version: string
   readonly fileName: string | undefined
   readonly sizeBytes: number | undefined
-  /** When its archive was stored, otherwise when it was created, in seconds since 1970; 0 if nobody knows. */
+  /** When its archive was stored, otherwise when it was created, in seconds since 1970; 0 if both are unknown. */
   readonly publishedAt: number
   readonly sourceScannedAt: string | undefined
   readonly sourceFindings: FindingList
@@ -79,12 +79,12 @@ export class VersionRow {
   readonly criticalSince: number
   /** SHA-256 as 32 bytes, a character each; undefined if it is missing or malformed. */
   readonly digest: string | undefined
-  /** The same of its documentation. */
+  /** The same for its documentation. */
   readonly docsDigest: string | undefined
   readonly common: Common
   readonly #rare: Rare
   parent: ParentOfVersion | undefined = undefined
-  /** True if an older Version is the same version of the same parent, for the same platform. */
+  /** Whether an older Version is the same version of the same parent, for the same platform. */
   isDuplicate = false
   /** @see Ranked */
   rank = 0
@@ -102,7 +102,7 @@ export class VersionRow {
     this.digest = checksum ? digestOf(checksum) : undefined
     this.docsDigest = digestOf(docsChecksumOf(version) ?? '')
     this.sizeBytes = archiveSizeOf(version)
-    // Seconds fit into the row, and milliseconds would not.
+    // Seconds fit into the row. Milliseconds would not.
     this.publishedAt = secondsOf(status?.artifact?.storedAt ?? metadata.creationTimestamp)
     const scans = servedScans(version, this.digest)
     const { sourceScan, binaryScan, isSourceCut = false, isBinaryCut = false } = scans
@@ -172,12 +172,12 @@ export class VersionRow {
     return this.#rare.isSourceCut
   }
 
-  /** The same of its binary. */
+  /** The same for its binary. */
   get isBinaryCut(): boolean {
     return this.#rare.isBinaryCut
   }
 
-  /** Whether a provider has a source, or may have one that could not be read yet, and no scan of it is known. */
+  /** Whether a provider has a source, or may have one that could not be read yet, and has no known scan of it. */
   get lacksSourceScan(): boolean {
     return this.#rare.hasSource && this.sourceScannedAt === undefined
   }
@@ -191,17 +191,17 @@ export class VersionRow {
     return this.#rare.readme
   }
 
-  /** SHA-256 of the archives of every platform that upstream has, in hexadecimal; providers from an upstream only. */
+  /** SHA-256 of the archives of every platform in upstream, in hexadecimal; only for providers from an upstream. */
   get releaseDigests(): readonly string[] {
     return this.#rare.releaseDigests?.split(' ') ?? []
   }
 
-  /** The changes that break callers although its number promises none; modules only. */
+  /** Changes that break callers although its number promises none; modules only. */
   get breaks(): Breaks | undefined {
     return this.#rare.breaks
   }
 
-  /** From where it was published over HTTP. */
+  /** Its origin, if it was published over HTTP. */
   get published(): PublishedFrom | undefined {
     return this.#rare.published
   }
@@ -215,21 +215,22 @@ export class VersionRow {
     return isActive ? undefined : effectiveLifecycle({ own, rules, quarantinedBy })
   }
 
-  /** A published version is on hold from its first moment, although the controller records that a moment later. */
+  /** A published version is on hold at once, although the controller records that a moment later. */
   get #quarantinedBy(): readonly QuarantineEntry[] {
     const { quarantinedBy } = this.#rare
     const isHeld = this.common.isNew && this.parent?.resource?.holdsUnscanned === true
     return isHeld && quarantinedBy.length === 0 ? unscanned : quarantinedBy
   }
 
-  /** When it came into its lifecycle, or was published, in seconds since 1970. */
+  /** When its lifecycle changed, or when it was published, in seconds since 1970. */
   get lifecycleSince(): number {
     return this.#rare.lifecycleSince || this.publishedAt
   }
 
   /**
-   * Whether lists of versions have it. CLIs ask for the list even if a lock file names the version, so a yanked one stays
-   * while a newer version of its minor version is chosen instead.
+   * Whether lists of versions include it. CLIs request the list even if a lock file names the version, so lists include a
+   * yanked
+   * version unless a newer version of its minor version is chosen instead.
    */
   get isListed(): boolean {
     if (!this.downloadable) return false
@@ -242,13 +243,13 @@ export class VersionRow {
     return digest === undefined ? undefined : Buffer.from(digest, 'latin1').toString('hex')
   }
 
-  /** The place of the archive; undefined while it is unknown. */
+  /** The location of the archive; undefined while it is unknown. */
   get location(): ArchiveLocation | undefined {
     const { common } = this
     return locationFrom(this.fileName, common, this.parent?.resource, common.parentName)
   }
 
-  /** The place and the SHA-256 in hexadecimal of its documentation; undefined if it has none. */
+  /** The location and the SHA-256 in hexadecimal of its documentation; undefined without documentation. */
   get docs(): { readonly location: ArchiveLocation; readonly sha256: string } | undefined {
     const { fileName, sha256, location, docsDigest } = this
     if (docsDigest === undefined || location === undefined) return undefined
@@ -259,9 +260,9 @@ export class VersionRow {
     }
   }
 
-  /** True if a CLI can install it: checksum, file name and backend are known, and the version is semver. */
+  /** Whether a CLI can install it: checksum, file name and backend are known, and the version is semver. */
   get downloadable(): boolean {
-    // A duplicate needs a search for its reason.
+    // The reason of a duplicate needs a search.
     return !this.isDuplicate && this.unserved === undefined
   }
 
@@ -344,7 +345,7 @@ export class VersionRow {
   }
 }
 
-/** A provider's file name is a word of SHA256SUMS and of a CLI's cache. */
+/** A provider's file name is part of SHA256SUMS and of a CLI's cache. */
 function isPlainName(fileName: string, kind: ParentKind): boolean {
   for (const character of fileName) {
     if (character < ' ' || character === '\u007f') return false
@@ -363,7 +364,7 @@ export function versionOrder(a: VersionRow, b: VersionRow): number {
   )
 }
 
-/** True if both are the same version for the same platform. */
+/** Whether both are the same version for the same platform. */
 export function isSameArchive(a: VersionRow, b: VersionRow): boolean {
   return a.version === b.version && a.os === b.os && a.arch === b.arch
 }

@@ -20,7 +20,7 @@ function parse(kind: Kind, name: string, rest: object, resourceVersion: number):
   return parsed.resource
 }
 
-/** The same numbers at every run. */
+/** A seeded generator: the same numbers in every run. */
 function chance(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -37,7 +37,7 @@ const provider = (revision: number, hasStorage = true) =>
     revision,
   )
 
-/** One of up to 1,200 archives, some with the same version and platform. */
+/** Creates one of up to 1,200 archives, some with the same version and platform. */
 function version(place: number, revision: number, random: (below: number) => number): Resource {
   const findings = Array.from({ length: random(4) }, () => ({
     vulnerabilityID: `CVE-${random(9)}`,
@@ -70,7 +70,7 @@ function version(place: number, revision: number, random: (below: number) => num
 const specOf = (resource: Resource | undefined): string =>
   JSON.stringify(resource !== undefined && 'spec' in resource && resource.spec)
 
-/** The summary of the one provider, once all changes are applied. */
+/** The summary of the only provider, once all changes are applied. */
 function summaryOf({ model }: Catalog) {
   const request = { sortBy: 'name', descending: false, offset: 0, limit: 1 } as const
   let page = model.page(model.views.all, {}, request)
@@ -90,7 +90,7 @@ describe('the sums of a parent with many Versions', () => {
     let revision = 0
     const put = (resource: Resource) => {
       const key = `${resource.kind} ${resource.metadata.name}`
-      // A row that becomes another archive comes after those that already are that archive.
+      // A row that becomes another archive comes after the rows that already are that archive.
       if (specOf(now.get(key)) !== specOf(resource)) now.delete(key)
       now.set(key, resource)
       catalog.apply({ type: 'upsert', resource })
@@ -110,7 +110,7 @@ describe('the sums of a parent with many Versions', () => {
       const download = { version: `1.${random(200)}.0`, os: 'linux', arch: `arch${random(5)}` }
       downloaded.push({ ...parent, ...download, count: 1 + random(9), lastAt: round })
       catalog.setDownloads(downloaded.slice(-1))
-      // Only one slice, so that a round finds unfinished work of the previous one.
+      // Only one slice, so that a round finds unfinished work of the previous round.
       const read = random(2) === 0 ? () => catalog.model.revision : () => summaryOf(catalog)
       read()
     }
@@ -120,7 +120,7 @@ describe('the sums of a parent with many Versions', () => {
     expect(summaryOf(catalog)).toEqual(summaryOf(fresh))
   })
 
-  /** Costs of each part of the work, in Versions that were read. */
+  /** Cost of each part of the work, in Versions that were read. */
   function workOn(catalog: Catalog, kind: ParentKind, maxRows: number): number[] {
     const found = catalog[kind === 'Module' ? 'modules' : 'providers'].get('team')?.get('wide')
     if (found === undefined) throw new Error('there is no such parent')
@@ -142,7 +142,7 @@ describe('the sums of a parent with many Versions', () => {
     },
     { versions: 'one version', numberOf: () => '1.0.0', most: 520, again: 40 },
   ])(
-    'of $versions are the work of small parts, even after a change',
+    'for $versions Versions consist of small parts of work, even after a change',
     ({ numberOf, most, again }) => {
       const catalog = new Catalog()
       const count = 20_000

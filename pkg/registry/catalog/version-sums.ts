@@ -5,7 +5,7 @@ import { type FindingList, type FindingTable, severities } from './findings.ts'
 import type { ResourceRow } from './resource-row.ts'
 import type { VersionRow } from './version-row.ts'
 
-/** Number of Versions in each state; `duplicate` and the states of their lifecycle count some of them once more. */
+/** Number of Versions in each state. `duplicate` and the lifecycle states count some of them again. */
 export type VersionStates = Record<VersionRow['state'] | 'duplicate' | Lifecycle['state'], number>
 
 export const noStates = (): VersionStates => ({
@@ -56,7 +56,7 @@ export interface VersionSum {
   readonly platforms: Set<string>
   /** Storage of the first row that has one. */
   storage: StorageConfig | undefined
-  /** The newest release, and the newest version, of those that a CLI can install. */
+  /** The newest release, and the newest version, that a CLI can install. */
   newestRelease: string | undefined
   newest: string | undefined
 }
@@ -157,7 +157,7 @@ export class Summing {
     sum.states[state] += 1
     if (row.isDuplicate) sum.states.duplicate += 1
     if (lifecycle !== undefined) sum.states[lifecycle.state] += 1
-    // A yanked version is listed below a newer one only.
+    // A yanked version is listed only if it is below a newer one.
     if (state !== 'unservable' && lifecycle?.state !== 'Yanked') this.#isServable = true
     sum.health[row.health] += 1
     sum.storageBytes += sizeBytes
@@ -186,7 +186,7 @@ function later(a: number | undefined, b: number | undefined): number | undefined
 /** Number of chunks whose sums can be added at the cost of reading one Version. */
 const chunksPerVersion = 4
 
-/** The fields of the parent on which sums depend: a sum is valid as long as they do not change. */
+/** The fields of the parent on which sums depend. A sum is valid until they change. */
 interface Basis {
   readonly hasStorage: boolean
   readonly isDisplaced: boolean
@@ -225,9 +225,9 @@ export class VersionSums {
   }
 
   /**
-   * @param maxRows maximum number of Versions that are read because they have no sum yet
-   * @returns no sum where these were not enough; what was done is kept for the next time. What it cost is in Versions that
-   *   were not summed up before.
+   * @param maxRows maximum number of Versions without a sum to read
+   * @returns no sum if that was not enough; the work so far is kept for the next time. The cost is in Versions that had no sum
+   *   before.
    */
   of(
     parent: Summed,

@@ -3,7 +3,7 @@ import { byAge, isOlder } from './compare.ts'
 import { digestOf } from './digest.ts'
 import { VersionRow } from './version-row.ts'
 
-/** Versions by the digest of their archive. Most digests have one Version, so only the others need a set. */
+/** Versions by the digest of their archive. Most digests have one Version, so only others need a set. */
 export class VersionsByDigest {
   readonly #rows = new Map<string, VersionRow | Set<VersionRow>>()
 

@@ -7,7 +7,7 @@ import { accumulate } from './version-sums.ts'
 /** Entries that are visible in addition to the public ones. */
 type Allows = (kind: ParentKind, name: string) => boolean
 
-/** Entries by number; those of deleted entries are empty. */
+/** Entries by number. Numbers of deleted entries are empty. */
 export type Numbered = readonly (Listed | undefined)[]
 
 /**
@@ -15,9 +15,9 @@ export type Numbered = readonly (Listed | undefined)[]
  * entries and those that the binding allows).
  */
 export class View {
-  /** Key of the view, which no other view has. */
+  /** Unique key of the view. */
   readonly key: string
-  /** True if Depots without the public label are visible. */
+  /** Whether Depots without the public label are visible. */
   readonly showsEveryDepot: boolean
   readonly #allows: Allows
   readonly #allowed = new Bits()
@@ -30,7 +30,7 @@ export class View {
     this.#allows = isAllowed
   }
 
-  /** The visible entries; others must not change the set. */
+  /** The visible entries. Callers must not change the set. */
   get seen(): Bits {
     return this.#seen
   }
@@ -43,7 +43,7 @@ export class View {
     return this.#totals.sum
   }
 
-  /** Tells whether the view shows a name, even if no entry has it. */
+  /** Whether the view shows a name, even if no entry has it. */
   allows(kind: ParentKind, name: string): boolean {
     return this.#allows(kind, name)
   }
@@ -61,13 +61,13 @@ export class View {
     this.#seen.delete(number)
   }
 
-  /** Follows a change of `isPublic` of one entry. */
+  /** Applies a change of `isPublic` of one entry. */
   review({ number, isPublic }: Listed): void {
     if (isPublic || this.#allowed.has(number)) this.#seen.add(number)
     else this.#seen.delete(number)
   }
 
-  /** Follows a change of `isPublic` of many. */
+  /** Applies a change of `isPublic` of many entries. */
   reviewAll(isPublic: Bits): void {
     this.#seen = this.#allowed.copy().merge(isPublic)
   }
@@ -84,7 +84,7 @@ export function sumOf(set: Bits, entries: Numbered): Totals {
 
 /** All views. The view of a binding costs nothing until it is first used. */
 export class Views {
-  /** Number of the next view, so that no two have the same key. */
+  /** Number of the next view, which makes keys unique. */
   #opened = 0
   readonly all = new View('all', () => true)
   readonly public = new View('public', () => false)
@@ -101,7 +101,7 @@ export class Views {
     return view
   }
 
-  /** Follows a change of `isPublic` of some entries. */
+  /** Applies a change of `isPublic` of some entries. */
   republish(changed: Bits, entries: Numbered): void {
     const isPublic = this.public.seen.copy()
     for (const number of changed) {
@@ -116,7 +116,7 @@ export class Views {
     this.#bindings.delete(bindingName)
   }
 
-  /** Every view that a caller may hold. */
+  /** All views that a caller may hold. */
   *each(): Generator<View> {
     yield this.all
     yield this.public

@@ -33,7 +33,7 @@ it('does not delay webhooks of one Depot because of those of another', async () 
   await expect.poll(() => held.length).toBe(4)
   expect(await send('quiet')).toBe(200)
   expect(held).toHaveLength(4)
-  // Each that is answered makes way for one that waits.
+  // Each answered webhook frees a slot for a waiting one.
   const answering = setInterval(() => {
     for (const outgoing of held.splice(0)) outgoing.end('{}')
   }, 5)
@@ -72,7 +72,7 @@ describe('a webhook', () => {
     return { bodies, send }
   }
 
-  it('is not delayed by senders without a secret that send slowly', async () => {
+  it('is not delayed by slow senders without a secret', async () => {
     const { bodies, send } = await opened()
     const ends: (() => void)[] = []
     const slow = Array.from({ length: 12 }, () =>
@@ -96,7 +96,7 @@ describe('a webhook', () => {
     expect(new Set(bodies)).toEqual(new Set(['{"a":1}', '{}']))
   })
 
-  it('has one MiB, and all together have a limit', async () => {
+  it('may have one MiB, and all together have a limit', async () => {
     const { send } = await opened()
     const mebibyte = Buffer.alloc(2 ** 20)
     const open = new AbortController()
@@ -115,7 +115,7 @@ describe('a webhook', () => {
     expect(await send(Buffer.alloc(2 ** 20 + 1))).toBe(413)
     const held = Array.from({ length: 32 }, () => send(endless()))
     await setImmediate()
-    // The one that has been arriving for the longest time gives way.
+    // The webhook that has been arriving for the longest time is dropped.
     expect(await send('{}')).toBe(200)
     expect(await held[0]).toBe(503)
     expect(await send(mebibyte)).toBe(200)

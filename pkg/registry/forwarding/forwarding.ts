@@ -1,4 +1,4 @@
-/** Requests that the controller answers: passes them on under the registry's own host name, and streams bodies. */
+/** Forwards requests that the controller answers under the registry's own host name, and streams their bodies. */
 
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ interface ForwardingOptions {
   readonly trustProxy: boolean
   readonly baseUrl?: string | undefined
   readonly catalog: Pick<Catalog, 'parentAt'>
-  /** Whether callers are identified. Nobody publishes otherwise. */
+  /** Whether callers are identified. Otherwise nobody can publish. */
   readonly hasCallers: boolean
   /** How long a published version may take until this server serves it. Default: 10 s. */
   readonly servedMs?: number
@@ -33,9 +33,9 @@ const lookAgainMs = 20
 const hookRoute = '/depot/hooks/:provider/:namespace/:name'
 const maxHookBytes = 2 ** 20
 const hookMs = 30_000
-/** Publications of one caller at a time: a quarter of all. */
+/** Maximum number of concurrent publications of one caller: a quarter of all. */
 const perCaller = 16
-/** Webhooks of one path at a time, so that whoever sends to one Depot does not hold up the others. */
+/** Maximum number of concurrent webhooks of one path, so that senders to one Depot do not delay others. */
 const perHook = 4
 
 /** The controller authenticates callers and limits bodies. */
@@ -45,11 +45,11 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   const proxy = new ReverseProxy({
     ...shared,
     maxRequestBytes: Number.POSITIVE_INFINITY,
-    // The controller reads a body before it answers, and stores it.
+    // The controller reads and stores a body before it answers.
     timeoutMs: workMs,
     perClient: perCaller,
   })
-  // Strangers send webhooks, so they get neither the connections nor the time of those who publish.
+  // Anyone can send webhooks, so publishers have connections and timeouts of their own.
   const hooks = new ReverseProxy({
     ...shared,
     maxRequestBytes: maxHookBytes,
@@ -85,7 +85,10 @@ export function createForwarding(options: ForwardingOptions): ControllerRoutes {
   }
 }
 
-/** Adds the routes with which publishers store versions. Those that finish a version are answered once this server has read it. */
+/**
+ * Adds the routes that publishers use to store versions. A request that completes a version is answered once this server has
+ * read it.
+ */
 function mountPublishing(
   routes: Hono<ServingEnv>,
   forward: (c: Context<ServingEnv>) => Promise<Response>,
@@ -116,7 +119,7 @@ function mountPublishing(
   })
 }
 
-/** Passes an answer on as soon as this server has read the version, or after `servedMs`. */
+/** Forwards an answer as soon as this server has read the version, or after `servedMs`. */
 async function served(
   c: Context<ServingEnv>,
   answer: Response,
@@ -135,7 +138,7 @@ async function served(
     if (archives.every((found) => found.some(isServed))) {
       return json(answer.status, body)
     }
-    // Stored, and not served for a reason that the publisher has to know, such as a policy.
+    // The version is stored, and not served for a reason that the publisher has to know, such as a policy.
     const held = archives.find((found) => found.length > 0 && !found.some(mayBeServed))?.[0]
     if (held !== undefined) return json(202, { ...body, unserved: held.unserved })
     if (performance.now() >= untilMs) return json(202, body)
@@ -150,7 +153,7 @@ interface AnsweredVersion {
 
 const isServed = ({ downloadable }: VersionRow): boolean => downloadable
 
-/** Watches bring one platform of a release after the other. */
+/** Watches deliver the platforms of a release one by one. */
 const mayBeServed = ({ downloadable, unserved }: VersionRow): boolean =>
   downloadable || unserved?.reason === 'ReleaseIncomplete'
 

@@ -12,13 +12,13 @@ interface Held {
   chunks: Uint8Array[]
   bytes: number
   isDropped: boolean
-  /** Ends reading. */
+  /** Stops reading. */
   readonly cancel: () => void
 }
 
 /**
- * Reads webhooks before they take a place, so that a stranger who sends slowly keeps none. If memory is full, the one that has
- * been arriving for the longest time gives way: hosts send theirs within a moment.
+ * Reads webhooks before they get a slot, so that slow senders occupy none. If memory is full, it drops the webhook that has
+ * been arriving for the longest time, because code hosts send theirs within a moment.
  */
 export class HookBodies {
   readonly #limits: HookLimits

@@ -26,7 +26,7 @@ export interface McpOptions
 
 const route = '/depot/mcp'
 
-/** The package of the protocol takes some megabytes, and most registries have no agents. */
+/** Imported on demand: the package of the protocol takes some megabytes, and most registries have no agents. */
 let loaded: Promise<{ answer: typeof Answer }> | undefined
 
 export function mcpRoutes(options: McpOptions): Hono<ServingEnv> {
@@ -73,7 +73,7 @@ const notPost = (method: string): RegistryError =>
     { headers: { Allow: 'POST' } },
   )
 
-/** Refuses pages of other sites, which can reach this server by a host name of their own (DNS rebinding). */
+/** Refuses pages of other sites, which can reach this server under their own host name (DNS rebinding). */
 function checkOrigin(origin: string | undefined, baseUrl: string | undefined): void {
   if (origin === undefined) return
   if (baseUrl !== undefined && origin === new URL(baseUrl).origin) return
@@ -98,7 +98,7 @@ async function viewOf(c: Context<ServingEnv>, baseUrl: string, options: McpOptio
   }
 }
 
-/** Counts calls of tools: the status of their answers is 200 even if they fail. */
+/** Counts calls of tools, because their answers have status 200 even if they fail. */
 function toolMeter(metrics: Metrics): (tool: string, result: string) => void {
   const calls = counter(metrics, {
     name: 'mcp_tool_calls_total',
@@ -108,17 +108,17 @@ function toolMeter(metrics: Metrics): (tool: string, result: string) => void {
   return (tool, result) => calls.inc({ tool, result })
 }
 
-/** Questions to tools are short. */
+/** Requests to tools are short. */
 const maxBytes = 64 * 1024
 
 /**
- * The message of a request.
+ * Reads the message of a request.
  *
  * @throws RegistryError TooLarge, or BadRequest if it ends early or is not one message
  */
 async function messageIn(request: Request): Promise<unknown> {
   const message = jsonOf(await requestText(request, maxBytes, 'message'))
-  // Many calls in one request would escape its limits; the protocol itself has dropped them.
+  // Many calls in one request would evade its limits. The protocol has dropped batches, too.
   if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message
   throw new RegistryError(
     'BadRequest',
@@ -126,10 +126,10 @@ async function messageIn(request: Request): Promise<unknown> {
   )
 }
 
-/** Tells clients which issuer gives tokens. */
+/** Tells clients which issuer issues tokens. */
 const metadataPath = '/.well-known/oauth-protected-resource'
 
-/** The path that answers name, and those that clients try by themselves (RFC 9728, section 3.1). */
+/** The path that answers name, and those that clients try without an answer (RFC 9728, section 3.1). */
 function metadataPaths(baseUrl = 'http://localhost'): ReadonlySet<string> {
   const { pathname } = new URL(baseUrl + route)
   return new Set([metadataPath, metadataPath + route, metadataPath + pathname])

@@ -1,11 +1,11 @@
-/** Sequences that change the colours of a terminal, or what it shows. */
+/** Sequences that change the colours or content of a terminal. */
 const escape = String.fromCharCode(0x1b)
 const terminalCodes = new RegExp(`${escape}\\[[0-?]*[ -/]*[@-~]`, 'g')
 const lineEnds = /\r\n?|[\u0085\u2028\u2029]/g
 /** Controls, marks that hide or reverse text, and everything else that people do not see and models read. */
 const unseen = /(?![\n\t])[\p{C}\p{Default_Ignorable_Code_Point}]/gu
 
-/** The visible text of a stranger. */
+/** Returns the visible text of an untrusted text. */
 export const visible = (text: string): string =>
   text
     .toWellFormed()
@@ -13,7 +13,7 @@ export const visible = (text: string): string =>
     .replaceAll(lineEnds, '\n')
     .replaceAll(unseen, '')
 
-/** The same for all texts and names in a value of JSON. */
+/** Cleans all texts and names in a JSON value. */
 export function visibleValue(value: unknown): unknown {
   if (typeof value === 'string') return visible(value)
   if (Array.isArray(value)) return value.map(visibleValue)

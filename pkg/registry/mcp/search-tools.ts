@@ -11,7 +11,7 @@ const input = z.strictObject({
   namespace: word('Only this namespace.').optional(),
 })
 
-/** Results that are read at once; the page has those that fit. */
+/** Number of results that are read at once. The page has those that fit. */
 const limit = 50
 
 const searchTool = (kind: 'module' | 'provider') =>

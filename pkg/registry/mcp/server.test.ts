@@ -5,7 +5,7 @@ import { createQuestions } from '../browse/browse.ts'
 import { Catalog } from '../catalog/catalog.ts'
 import { answer } from './server.ts'
 
-it('logs what fails outside of a tool', async () => {
+it('logs failures outside of tools', async () => {
   const lines: string[] = []
   const destination = new Writable({
     write(line, _, done) {

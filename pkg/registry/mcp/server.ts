@@ -43,7 +43,7 @@ export interface Answering {
   readonly version: string
 }
 
-/** Answers a message. Every request has a server of its own: there are no sessions, and nothing is sent unasked. */
+/** Answers a message. Every request has its own server, because there are no sessions and no unsolicited messages. */
 export async function answer(
   request: Request,
   message: unknown,

@@ -14,7 +14,7 @@ export interface ToolAsked {
   readonly view: View
   /** Host of this registry in addresses. */
   readonly host: string
-  /** Takes the subject for the access log. */
+  /** Receives the subject for the access log. */
   readonly noted: (subject: RequestFacts) => void
 }
 
@@ -29,7 +29,7 @@ export interface McpTool<I extends z.ZodObject = z.ZodObject> {
   answer(input: Input<I>, asked: ToolAsked): Promise<ToolAnswer>
 }
 
-/** Checks a tool, and drops the types of its input so that a list can have all of them. */
+/** Checks a tool, and erases the types of its input so that all tools fit into one list. */
 export const tool = <I extends z.ZodObject>(definition: McpTool<I>): McpTool => definition
 
 export const word = (description: string) =>
@@ -47,7 +47,7 @@ export const version = word('Version. Default: the latest.').optional()
 /** A module or provider that the caller may see. */
 export interface Subject {
   readonly path: Readonly<Record<'namespace' | 'kind' | 'name', string>>
-  /** The version that was asked for, as it is spelled. */
+  /** The requested version, in its own spelling. */
   readonly version: string | undefined
   readonly latestVersion: string | undefined
   /** The folder that follows `//` in an address. */
@@ -56,7 +56,7 @@ export interface Subject {
 
 const names = { Module: 'module', Provider: 'provider' } as const
 
-/** @throws RegistryError NotFound with the same message whether it does not exist or is not for the caller to see */
+/** @throws RegistryError NotFound with the same message whether it does not exist or the caller may not see it */
 export function subjectOf(
   { catalog, view, noted }: ToolAsked,
   kinds: readonly ParentKind[],
@@ -101,6 +101,6 @@ export const factsOf = (detail: ResourceDetail, host: string) => ({
   totalDownloads: detail.totalDownloads,
 })
 
-/** The block that uses a version, unless nobody may use it. */
+/** The block that uses a version, unless nobody may use that version. */
 export const usageOf = ({ lifecycle }: ResourceDetail, block: string): Part[] =>
   lifecycle?.state === 'Quarantined' ? [] : textOf('usage', block)

@@ -2,7 +2,7 @@ import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { type DocsStorage, docsOfVersion } from '../documentation/documentation.ts'
 import type { Search, Wanted } from './text-index.ts'
 
-/** Documentation that is read at the same time. */
+/** Number of documents that are read at the same time. */
 const parallel = 2
 const retryMs = 5 * 60_000
 /** How often to look for changes that no question has applied. */
@@ -16,11 +16,14 @@ export interface SearchFeedOptions {
   readonly log: Logger
 }
 
-/** Reads the documentation of latest versions in the background, and adds it to the search: each digest once, failures later again. */
+/**
+ * Reads the documentation of latest versions in the background, and adds it to the search. It reads each digest once, and
+ * retries failures later.
+ */
 export class SearchFeed {
   readonly #options: SearchFeedOptions
   readonly #timers = new Set<NodeJS.Timeout>()
-  /** Documentation that could not be read. The first one is logged as a warning. */
+  /** Documentation that could not be read. Only the first failure is logged as a warning. */
   readonly #failed: Wanted[] = []
   #running = 0
   #isClosed = false

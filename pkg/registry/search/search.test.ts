@@ -6,7 +6,7 @@ import { type Kind, parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import { Catalog, type View } from '../catalog/catalog.ts'
 import { Search, type SearchFilter } from './search.ts'
 
-/** A catalog, its search, and the documentation that storage has. */
+/** A catalog, its search, and the documentation in storage. */
 class Searched {
   readonly catalog: Catalog
   readonly #docs: Map<string, ModuleDocs>
@@ -104,7 +104,7 @@ const network = docsOf(
   ['endpoints'],
 )
 
-it('leaves out typing errors of words that something has, if it is asked to', () => {
+it('leaves out typing errors of words that have exact matches, if the query asks for it', () => {
   const searched = new Searched()
   for (const name of ['m19998', 'm19988', 'm19998-old']) searched.module(name)
   searched.feed()
@@ -145,7 +145,7 @@ it.each([
   expect(matches[0]).toContainEqual({ field, text: found })
 })
 
-it('finds the whole of a long name, and ranks it first', () => {
+it('finds a long name in full, and ranks it first', () => {
   const name = `collector-${'with-tail-sampling-'.repeat(4)}end`
   const searched = new Searched()
   for (const each of [`${name}-2`, name]) {
@@ -201,7 +201,7 @@ it('orders entries of one rank by downloads, then by name, then by namespace', (
   expect(found).toEqual(['c/table-c', 'a/table-a', 'b/table-a', 'a/table-b'])
 })
 
-it('knows 64 terms of a field and 400 of a version', () => {
+it('keeps 64 terms of a field and 400 of a version', () => {
   const searched = new Searched()
   const words = (prefix: string) => Array.from({ length: 70 }, (_, index) => `${prefix}${index}`)
   searched.module(
@@ -231,7 +231,7 @@ it.each(['a b c d e f g h i', 'ä'.repeat(129)])('refuses the query %s', (text) 
   expect(() => new Searched().find(text)).toThrow(/q must have at most (8 words|256 bytes)/)
 })
 
-it('keeps the beginning of huge lines, and reads them in short time', () => {
+it('keeps the beginning of huge lines, and reads them fast', () => {
   const searched = new Searched()
   const huge = 'y'.repeat(200_000)
   const began = process.threadCpuUsage()
@@ -262,7 +262,7 @@ it('says that results may be missing if words match too much', () => {
   expect({ isTruncated, some: names.length > 1_000 }).toEqual({ isTruncated: true, some: true })
 })
 
-it('forgets documentation of another version, and takes none that came too late', () => {
+it('drops documentation of another version, and ignores documentation that arrives too late', () => {
   const searched = new Searched()
   searched.module('network', network)
   searched.search.advance()
@@ -275,7 +275,7 @@ it('forgets documentation of another version, and takes none that came too late'
   expect(searched.find('other').names).toEqual(['network'])
 })
 
-it('never shows an entry that is gone through a new one with its number', () => {
+it('never shows a removed entry through a new entry with its number', () => {
   const searched = new Searched()
   searched.put('Namespace', 'team', {}, { namespace: '', labels: publicLabel })
   const names = Array.from({ length: 300 }, (_, index) => `m${index}`)
@@ -327,7 +327,7 @@ const query = fc
   })
   .map((parts) => parts.join(' '))
 
-/** Whether one letter more, one less, another, or a swap of two makes one text of the other. */
+/** Whether one edit turns one text into the other: an added, removed or changed letter, or a swap of two. */
 function isTypo(term: string, text: string): boolean {
   if (text.length < 5 || Math.abs(term.length - text.length) > 1) return false
   let at = 0
@@ -342,7 +342,7 @@ function isTypo(term: string, text: string): boolean {
   ].includes(true)
 }
 
-/** The names that a scan finds, best first. */
+/** The names that a full scan finds, best first. */
 function scanned(
   rows: ReadonlyMap<string, ModuleDocs | undefined>,
   downloadsOf: (name: string) => number,
@@ -380,7 +380,7 @@ function scanned(
     .map(({ name }) => name)
 }
 
-it('finds after any changes what a scan over the visible rows and a new index find', () => {
+it('finds after any changes the same as a scan over the visible rows and as a new index', () => {
   let found = 0
   fc.assert(
     fc.property(

@@ -1,22 +1,22 @@
 import { lowerBound } from '../catalog/catalog.ts'
 import { termOf, termsOf, withOneError } from './terms.ts'
 
-/** Terms that a word of a query stands for. */
+/** Terms that match a word of a query. */
 export interface Expanded {
   readonly word: string
   /** Terms that differ from the word by one typing error. */
   readonly typos: readonly string[]
 }
 
-/** A term, and the sorted ids of the texts that have it. */
+/** A term, and the sorted ids of the texts that contain it. */
 interface Posting {
   readonly term: string
   readonly ids: number[]
 }
 
 /**
- * An inverted index: for each term, the sorted ids of the texts that have it. Terms are sorted below their first character,
- * so that those with a prefix are neighbours.
+ * An inverted index: for each term, the sorted ids of the texts that contain it. Terms are sorted below their first character,
+ * so that terms with a common prefix are neighbours.
  */
 export class TermIndex {
   readonly #ids = new Map<string, number[]>()
@@ -87,7 +87,7 @@ export class TermIndex {
   }
 }
 
-/** The place after all terms with a prefix. */
+/** The position after all terms with a prefix. */
 const endOf = (sorted: readonly Posting[], prefix: string): number =>
   lowerBound(sorted, ({ term }) => term < prefix || term.startsWith(prefix))
 

@@ -2,7 +2,7 @@
 const token = /[\p{L}\p{N}][\p{L}\p{N}_-]*/gu
 const maxTermLength = 64
 
-/** Words of fewer letters have too many neighbours, longer ones are not typed. */
+/** Shorter words have too many neighbours. Nobody types longer ones. */
 const shortestTypo = 5
 const longestTypo = 24
 
@@ -11,7 +11,7 @@ export function wordsIn(text: string): string[] {
   return text.toLowerCase().match(token) ?? []
 }
 
-/** The part of a word that the index has. */
+/** The part of a word that the index contains. */
 export const termOf = (word: string): string => word.slice(0, maxTermLength)
 
 /** The words of a text and their parts: `aws_s3_bucket`, `aws`, `s3` and `bucket`. */
@@ -23,7 +23,7 @@ function termsOfWord(word: string): string[] {
   return [word, ...word.split(/[_-]+/)].filter((term) => term !== '').map(termOf)
 }
 
-/** As many lines as have no more than a number of different terms. The last one may be cut between two words. */
+/** Returns as many lines as have at most a given number of different terms. The last line may be cut between two words. */
 export function limitTerms(
   lines: readonly string[],
   limit: number,
@@ -38,7 +38,7 @@ export function limitTerms(
   return { text: kept.join('\n'), count: terms.size }
 }
 
-/** Adds the terms of a line as long as they fit. @returns where the rest of the line begins */
+/** Adds the terms of a line as long as they fit. @returns the start of the rest of the line */
 function endWithin(line: string, terms: Set<string>, limit: number): number {
   let end = 0
   for (const match of line.matchAll(token)) {
@@ -50,14 +50,14 @@ function endWithin(line: string, terms: Set<string>, limit: number): number {
   return line.length
 }
 
-/** Terms as a search for typing errors needs them. */
+/** Terms in the form that a search for typing errors needs. */
 interface KnownTerms {
   readonly has: (term: string) => boolean
   /** The letters that follow a prefix in some term. */
   readonly lettersAfter: (prefix: string) => Iterable<string>
 }
 
-/** Every term with one letter more than a word, one less, another one, or two neighbours swapped. */
+/** Every term that one typing error turns into the word: a letter more, less or changed, or two neighbours swapped. */
 export function withOneError(word: string, { has, lettersAfter }: KnownTerms): string[] {
   if (word.length < shortestTypo || word.length > longestTypo) return []
   const found = new Set<string>()

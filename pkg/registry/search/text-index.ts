@@ -13,21 +13,21 @@ import { type Expanded, TermIndex } from './term-index.ts'
 import { termOf, termsOf, wordsIn } from './terms.ts'
 import { type Field, namesOf, rankOfField, type Texts, textsOf } from './texts.ts'
 
-/** Ids of texts are the number of the entry and, in the lowest bits, the number of the field. */
+/** The id of a text is the number of the entry and, in the lowest bits, the number of the field. */
 const fieldBits = 4
 const fieldMask = (1 << fieldBits) - 1
 const ranksOfFields = searchFields.map((field) => rankOfField[field])
 const nameField = searchFields.indexOf('name')
-/** Entries that one question brings up to date; a hundred take some milliseconds. */
+/** Number of entries that one question brings up to date. A hundred take some milliseconds. */
 const sliceEntries = 100
-/** Matches of visible texts that one question looks at. */
+/** Number of matching visible texts that one question reads. */
 const maxMatches = 100_000
 const maxWords = 8
 const maxBytes = 256
 const shownMatches = 5
 /** Matches with a typing error come after all others. */
 const typoRank = 7
-/** Larger than the sum of the ranks of all words, and the largest number of a clamped byte: adding to it changes nothing. */
+/** Larger than the sum of the ranks of all words, and the largest number of a clamped byte: adding to it has no effect. */
 const noRank = 255
 
 export interface Match {
@@ -41,14 +41,14 @@ export interface Hits {
   readonly numbers: Uint32Array
   /** Best first. */
   readonly slice: (start: number, end: number) => readonly Listed[]
-  /** Whether there may be more, because the question matches too much. */
+  /** Whether there may be more results, because the question matches too much. */
   readonly isTruncated: boolean
-  /** The texts of an entry that have a word of the question. */
+  /** The texts of an entry that contain a word of the question. */
   readonly matchesOf: (entry: Listed) => readonly Match[]
 }
 
 export interface SearchFilter extends Omit<Selection, 'text'> {
-  /** Whether typing errors count only in words that nothing has. */
+  /** Whether typing errors count only for words without an exact match. */
   readonly exactFirst?: boolean
 }
 
@@ -68,8 +68,8 @@ export interface Wanted {
 }
 
 /**
- * An index of the catalog, brought up to date in slices by questions and by the feed. It compares the revisions of entries,
- * so a change of the catalog costs nothing here until then.
+ * An index of the catalog. Questions and the feed bring it up to date in slices. It compares the revisions of entries, so a
+ * change of the catalog costs nothing here until then.
  */
 export class Search {
   readonly #model: Catalog['model']
@@ -117,14 +117,14 @@ export class Search {
     return false
   }
 
-  /** Takes documentation that should be read, and given to {@link describe}. */
+  /** Returns documentation to read and to pass to {@link describe}. */
   take(): Wanted | undefined {
     const [first] = this.#wanted.values()
     if (first !== undefined) this.#wanted.delete(first.entry)
     return first
   }
 
-  /** Asks for documentation again, if it is still the current one. */
+  /** Requests documentation again, if it is still the current one. */
   want(wanted: Wanted): void {
     if (this.#isCurrent(wanted)) this.#wanted.set(wanted.entry, wanted)
   }
@@ -135,7 +135,7 @@ export class Search {
     if (this.#isCurrent(wanted)) this.#write(entry.number, { ...namesOf(entry), ...textsOf(docs) })
   }
 
-  /** The description in the documentation of the latest version, as far as the index has read it. */
+  /** The description in the documentation of the latest version, if the index has read it. */
   descriptionOf(entry: Listed): string {
     const indexed = this.#indexed[entry.number]
     return (indexed?.entry === entry && indexed.texts.description) || ''
@@ -221,7 +221,7 @@ export class Search {
     })
   }
 
-  /** Follows an entry. @returns false if it has not changed */
+  /** Updates an entry. @returns false if it has not changed */
   #refresh(number: number, entry: Listed | undefined): boolean {
     const known = this.#indexed[number]
     if (known?.entry === entry && known?.revision === entry?.revision) return false
@@ -257,7 +257,7 @@ export class Search {
     indexed.texts = texts
   }
 
-  /** A number may have gone to another entry since the last slice. */
+  /** Another entry may have got the number since the last slice. */
   #isOf(number: number): boolean {
     return this.#indexed[number]?.entry === this.#model.entries[number]
   }
@@ -268,10 +268,13 @@ export class Search {
   }
 }
 
-/** By rank: how many numbers have it, then the place of the next one. Memory outside of the heap is dear, so it is kept. */
+/**
+ * By rank: how many numbers have it, then the position of the next one. It is kept, because memory outside of the heap is
+ * expensive to allocate.
+ */
 const next = new Uint32Array(noRank + 1)
 
-/** The numbers that have a rank, lowest rank first, and in the given order if ranks are equal. */
+/** The numbers that have a rank, lowest rank first, and in the given order for equal ranks. */
 function byRank(numbers: Uint32Array, ranks: Uint8ClampedArray): Uint32Array {
   next.fill(0)
   for (const number of numbers) {

@@ -3,7 +3,7 @@ import type { ModuleDocs } from '../../api/docs/docs.ts'
 import type { Listed } from '../catalog/catalog.ts'
 import { limitTerms } from './terms.ts'
 
-/** The rank of a match in a field: lower ones come first. */
+/** The rank of a match in a field. Lower ranks come first. */
 export const rankOfField: Readonly<Record<Field, number>> = {
   name: 2,
   namespace: 2,
@@ -24,7 +24,7 @@ export type Texts = Partial<Record<Field, string>>
 
 const termsOfField = 64
 const termsOfVersion = 400
-/** A description, and longer than any name or heading. */
+/** Limit of a description. Names and headings are shorter. */
 const longestLine = 400
 
 export function namesOf({ summary }: Listed): Texts {
@@ -34,7 +34,7 @@ export function namesOf({ summary }: Listed): Texts {
   return { name: names, namespace, system: resource.system ?? '' }
 }
 
-/** The texts of documentation, as far as the limits allow. */
+/** Collects the texts of documentation, as far as the limits allow. */
 export function textsOf({ root, submodules }: ModuleDocs): Texts {
   const folders = [root, ...submodules]
   const lines: Texts = {}
@@ -57,7 +57,7 @@ export function textsOf({ root, submodules }: ModuleDocs): Texts {
   return lines
 }
 
-/** The headings of a README, without those in blocks of code. */
+/** Finds the headings of a README, except in blocks of code. */
 function headingsOf(readme: string): string[] {
   const headings: string[] = []
   let isCode = false
