@@ -1,6 +1,6 @@
 import { printable, type Reason, ReasonError } from '../../base/errors/errors.ts'
 
-/** A refused archive. The message says what to change and has at most 256 printable bytes. */
+/** An archive that is refused. The message says what to change and has at most 256 printable bytes. */
 export class ArchiveError extends ReasonError {
   override readonly name = 'ArchiveError'
 
@@ -9,16 +9,16 @@ export class ArchiveError extends ReasonError {
   }
 }
 
-/** A name from an archive for a message: in quotes, at most 100 bytes. */
+/** Quotes a name from an archive for a message: at most 100 bytes. */
 export const quoted = (name: string): string => JSON.stringify(printable(name, 100))
 
-/** The bytes contradict the zip's own headers. */
+/** The bytes contradict the headers of the zip itself. */
 export const damagedZip = (what: string, cause?: unknown): ArchiveError =>
   new ArchiveError('NotAnArchive', `the zip is damaged: ${what}. Build or fetch it again`, {
     cause,
   })
 
-/** Readers could take the bytes for different archives. */
+/** Different readers could take the bytes for different archives. */
 export const ambiguousZip = (what: string): ArchiveError =>
   new ArchiveError(
     'UnsafeArchive',

@@ -1,6 +1,6 @@
 /**
- * Reads untrusted archives. Modules are rewritten so that the same files always give the same bytes; providers are read and
- * not changed. Only `unpack` writes files under names from an archive, for scanners.
+ * Reads untrusted archives. Modules are rewritten so that the same files always give the same bytes. Providers are read and
+ * never changed. Only `unpack` writes files under names from an archive, for scanners.
  */
 export { ArchiveError } from './archive-error.ts'
 export { inspectModule } from './inspect-module.ts'

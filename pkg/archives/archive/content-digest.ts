@@ -6,17 +6,17 @@ interface DigestedFile {
   readonly sha256: string
 }
 
-/** Sorts by the bytes of UTF-8, which is not how JavaScript compares strings. */
+/** Sorts by the bytes of UTF-8. JavaScript compares strings in another order. */
 export function sortedByPath<File extends { readonly path: string }>(
   files: readonly File[],
 ): File[] {
-  // One character for each byte, so that strings compare as their bytes do.
+  // One character for each byte, so that strings sort like their bytes.
   const keyed = files.map((file) => ({ file, key: Buffer.from(file.path).toString('latin1') }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))
   return keyed.map(({ file }) => file)
 }
 
-/** The digest of files, modes and paths, however they are packed. */
+/** Digest of files, modes and paths, independent of the packing. */
 export function treeDigest(files: readonly (DigestedFile & { executable: boolean })[]): string {
   const lines = sortedByPath(files).map(
     ({ sha256, executable, path }) => `${sha256}  ${executable ? 'x' : '-'}  ${path}\n`,

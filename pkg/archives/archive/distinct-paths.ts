@@ -4,8 +4,8 @@ import type { ArchiveEntry } from './entry.ts'
 type Named = Pick<ArchiveEntry, 'path' | 'kind'>
 
 /**
- * Refuses an archive in which two names are the same file on some system: duplicates, names that differ only in case or
- * Unicode form, and a file with others below it. Such an archive unpacks to different files on different systems.
+ * Refuses an archive if two names are the same file on some system: duplicates, names that differ only in case or Unicode
+ * form, and a file with other files below it. Such an archive unpacks to different files on different systems.
  *
  * Clashing names are neighbours when sorted without these differences, so each is compared once.
  *
@@ -46,7 +46,7 @@ function compare(first: Named & { folded: string }, second: Named & { folded: st
   }
 }
 
-/** Most names are plain ASCII with the same prefix: a long list of deep paths must not cost much. */
+/** Most names are plain ASCII with the same prefix. A long list of deep paths must stay cheap. */
 function differAsTheyAre(
   first: Named & { folded: string },
   second: Named & { folded: string },

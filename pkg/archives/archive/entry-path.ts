@@ -6,7 +6,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const unprintable = /[\p{Cc}\u2028\u2029\ufffd]/u
 
 /**
- * The path of an entry, if every reader on every system takes it for the same place inside the directory.
+ * Returns the path of an entry if every reader on every system resolves it to the same place inside the directory.
  *
  * @param name as in the archive; a leading `./` and a trailing `/` are removed
  * @throws ArchiveError UnsafeArchive
@@ -32,7 +32,7 @@ function mistakeIn(path: string, maxBytes: number): string | undefined {
   const segments = path.split('/')
   if (segments.includes('..')) return 'leads out of the archive'
   if (segments.includes('.') || segments.includes('')) return 'has an empty part'
-  // A wrapping directory may be removed later, so each part may come first.
+  // A wrapping directory may be removed later, so each part may become the first.
   if (segments.some((segment) => /^[a-z]:/i.test(segment))) return 'has the letter of a drive'
   return undefined
 }

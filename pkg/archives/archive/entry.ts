@@ -6,9 +6,9 @@ export interface ArchiveEntry {
   readonly path: string
   readonly kind: 'file' | 'directory' | 'symlink'
   readonly executable: boolean
-  /** The target of a symbolic link in a tar. In a zip the target is the content. */
+  /** The target of a symbolic link in a tar. In a zip, the target is the content. */
   readonly target?: string | undefined
-  /** The bytes, readable once. Unread bytes are skipped when the next entry is asked for. */
+  /** The bytes, readable once. The next entry skips unread bytes. */
   readonly content: AsyncIterable<Uint8Array>
 }
 

@@ -3,7 +3,7 @@ import { damagedZip } from './archive-error.ts'
 
 const windowBytes = 256 * 1024
 
-/** Reads a file from beginning to end, in small pieces that lie next to each other. */
+/** Reads a file from beginning to end, in small adjacent pieces. */
 export class FileWindow {
   readonly #file: FileHandle
   #start = 0
@@ -15,7 +15,7 @@ export class FileWindow {
 
   /**
    * @returns a view that does not change later
-   * @throws ArchiveError where the file is too short
+   * @throws ArchiveError if the file is too short
    */
   async read(start: number, length: number): Promise<Buffer> {
     const at = start - this.#start

@@ -35,13 +35,13 @@ const files: readonly Packed[] = [
   { path: 'empty.txt' },
 ]
 
-it('packs a folder into the bytes that an archive of it gives', async () => {
+it('packs a folder into the same bytes as an archive of it', async () => {
   const { file: _, ...packed } = await pack(folderOf(files))
   const { file: __, ...archived } = await normalise(await tarGzOf(files), { format: 'tar.gz' })
   expect(packed).toEqual(archived)
 })
 
-it('leaves out history, installed providers and states, without entering their folders', async () => {
+it('leaves out history, installed providers and states, without reading their folders', async () => {
   const others = Array.from({ length: 20 }, (_, at) => ({ path: `.terraform/providers/${at}` }))
   const states = [{ path: 'terraform.tfstate' }, { path: '.git/HEAD' }]
   const { leftOut, sha256 } = await pack(folderOf([...files, ...others, ...states]), {

@@ -8,8 +8,8 @@ import { checkEntries, checkUnpacked } from './limits.ts'
 import { isLeftOut } from './module-tree.ts'
 
 /**
- * The entries of a folder, as an archive of it would have them. Folders that are never part of a module are not entered:
- * a `.terraform` may hold gigabytes.
+ * Lists the entries of a folder, as an archive of it would have them. Folders that never belong to a module are skipped: a
+ * `.terraform` may contain gigabytes.
  *
  * @throws ArchiveError from the iteration
  */
@@ -52,7 +52,7 @@ async function entryOf(
   throw new ArchiveError('UnsafeArchive', `${quoted(path)} is not a regular file: leave it out`)
 }
 
-/** The file is opened when it is read, not when it is listed. A link that took its place meanwhile is not followed. */
+/** The file is opened when it is read, not when it is listed. A link that replaced it meanwhile is not followed. */
 async function* contentOf(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   for await (const chunk of file.createReadStream({ signal })) yield chunk as Buffer

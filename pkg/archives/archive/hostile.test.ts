@@ -368,7 +368,7 @@ describe(`${hostile.length} hostile archives`, () => {
     const { message } = refused as ArchiveError
     expect(message.length).toBeLessThanOrEqual(256)
     expect(message).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]+$/u)
-    // Not a byte anywhere, neither beside the archive nor where a name wanted it.
+    // Nothing is written, neither next to the archive nor at the path of a name.
     expect(listing(folder)).toEqual(before)
     expect(existsSync(join(dirname(folder), 'evil.tf'))).toBe(false)
   })
@@ -398,7 +398,7 @@ describe('archives that only look suspicious', () => {
     expect(await normalise(bytes)).toMatchObject({ leftOut: 0 })
   })
 
-  it('may have names with the same beginning', async () => {
+  it('may have names with the same prefix', async () => {
     const entries = ['a/b.tf', 'a-b', 'a.b', 'A!', 'straße', 'main.tf'].map((name) => ({ name }))
     expect(await normalise(rawZip(entries))).toMatchObject({ leftOut: 0 })
     expect(await normalise(rawTar([{ name: './', type: '5' }, ...entries]))).toMatchObject({
@@ -411,7 +411,7 @@ describe('archives that only look suspicious', () => {
     expect(await normalise(rawZip([main, ...entries]))).toMatchObject({ leftOut: 0 })
   })
 
-  it('may have links through nine others, but not more', async () => {
+  it('may have links through nine others, but not through more', async () => {
     const chained = (count: number) => zipOf([{ path: 'main.tf' }, ...chain.slice(0, count)])
     expect(await normalise(await chained(10))).toMatchObject({ leftOut: 0 })
     await expect(normalise(await chained(11))).rejects.toMatchObject({ reason: 'UnsafeArchive' })
@@ -431,7 +431,7 @@ describe('archives that only look suspicious', () => {
     const path = file(Buffer.alloc(0))
     truncateSync(path, mebibytes * 2 ** 20 + 1)
     await expect(read(path)).rejects.toMatchObject({ reason: 'ArchiveTooLarge' })
-    // Of the right size, and nothing but zeros.
+    // The right size, but only zeros.
     truncateSync(path, mebibytes * 2 ** 20)
     await expect(read(path)).rejects.toMatchObject({ reason: 'NotAnArchive' })
     truncateSync(path, 0)
@@ -440,7 +440,7 @@ describe('archives that only look suspicious', () => {
   it.each([
     { what: 'a module that unpacks to 500 MiB', more: 0, reason: 'NotAnArchive' },
     { what: 'a module that unpacks to more', more: 1, reason: 'ArchiveTooLarge' },
-  ])('$what is $reason because its header promises too much', async ({ more, reason }) => {
+  ])('$what is $reason, because its header promises too much', async ({ more, reason }) => {
     const data = randomBytes(3_000_000)
     const both = { sizeBytes: 500 * 2 ** 20 + more }
     const path = file(rawZip([{ name: 'main.tf', content: data, both }]))
@@ -453,7 +453,7 @@ describe('archives that only look suspicious', () => {
     expect(await normalise(Buffer.concat(members))).toMatchObject({ leftOut: 0 })
   })
 
-  it('is refused where it is larger than allowed', async () => {
+  it('is refused if it is larger than allowed', async () => {
     const path = file(rawZip([{ ...main, content: randomBytes(3000) }]))
     const limits = {
       kind: 'module' as const,

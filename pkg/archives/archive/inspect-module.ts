@@ -6,11 +6,12 @@ import { formatOfFile } from './reading.ts'
 import { Scratch } from './scratch.ts'
 
 /**
- * Checks that CLIs can use the archive of a module as it is. They unpack it by its format, and look for the module at its root.
+ * Checks that CLIs can use the archive of a module unchanged. They unpack it by its format, and look for the module at its
+ * root.
  *
  * @param options.format the format that CLIs are told
  * @param options.scratch path for scratch space, which is freed before the function returns
- * @returns whether the archive has a module at its root; otherwise it has some in `modules/`, which CLIs can use alone
+ * @returns whether the archive has a module at its root; otherwise it has some in `modules/`, which CLIs can use directly
  * @throws ArchiveError
  */
 export async function inspectModule(options: {

@@ -16,7 +16,7 @@ const files = [
   { path: 'docs/～.md', content: 'text' },
 ]
 
-/** The hash of golang.org/x/mod/sumdb/dirhash, written again in another language. */
+/** The hash of golang.org/x/mod/sumdb/dirhash, implemented again in another language. */
 const hash1 = `
 import base64, hashlib, sys, zipfile
 z = zipfile.ZipFile(sys.argv[1])
@@ -24,7 +24,7 @@ names = sorted((i.filename.encode() for i in z.infolist() if not i.is_dir()))
 lines = b''.join(hashlib.sha256(z.read(n.decode())).hexdigest().encode() + b'  ' + n + b'\\n' for n in names)
 print('h1:' + base64.b64encode(hashlib.sha256(lines).digest()).decode())`
 
-it('computes both digests that lock files hold', async () => {
+it('computes both digests of lock files', async () => {
   const bytes = await zipOf([...files, { path: 'empty/' }])
   const path = file(bytes)
   const { stdout } = spawnSync('python3', ['-c', hash1, path], { encoding: 'utf8' })
@@ -77,13 +77,13 @@ it('reads a large executable in pieces', async () => {
   expect(mostBytes).toBeLessThan(20_000_000)
 })
 
-/** A function of its own, so that nothing of it is held any more. */
+/** A separate function, so that nothing keeps a reference. */
 async function largeProvider(): Promise<string> {
   const content = randomBytes(40_000_000)
   return file(await zipOf([{ path: 'terraform-provider-null', content }]))
 }
 
-/** Bytes of array buffers, without uncollected garbage, which can stay long on a busy machine. */
+/** Bytes of array buffers without uncollected garbage, which can stay long on a busy machine. */
 function heldBytes(): number {
   collectGarbage()
   return process.memoryUsage().arrayBuffers

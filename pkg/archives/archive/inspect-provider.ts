@@ -8,16 +8,16 @@ import { formatOfFile } from './reading.ts'
 import { readZip } from './zip-reading.ts'
 
 export interface ProviderArchive {
-  /** Digest of the zip, in lower-case hexadecimal. Lock files hold it, and hold it after `zh:`. */
+  /** Digest of the zip, in lower-case hexadecimal. Lock files have it with and without `zh:`. */
   readonly sha256: string
   readonly sizeBytes: number
-  /** The other digest in lock files, `h1:` and base64: of the files in the zip. */
+  /** The other digest in lock files, `h1:` and base64, of the files in the zip. */
   readonly h1: string
   /** The SHA-256 of the zip, because the bytes of providers are never changed. */
   readonly contentDigest: string
 }
 
-/** @returns takes the bytes of a file in order; undefined if they are not wanted */
+/** @returns a consumer of the bytes of a file, in order; undefined to skip them */
 export type FileVisitor = (path: string) => ((chunk: Uint8Array) => void) | undefined
 
 /**
@@ -26,7 +26,7 @@ export type FileVisitor = (path: string) => ((chunk: Uint8Array) => void) | unde
  * @param options.file path of the zip
  * @param options.type type of the provider: the zip must contain `terraform-provider-{type}*`
  * @param options.limits default: `providerLimits`
- * @param options.visit is told of each file while its bytes are read
+ * @param options.visit called with each file while its bytes are read
  * @throws ArchiveError
  */
 export async function inspectProvider(options: {
@@ -81,7 +81,7 @@ async function filesOf(reading: ArchiveReading, type: string, visit?: FileVisito
 async function digestOf(file: string, signal: AbortSignal | undefined): Promise<string> {
   const hash = createHash('sha256')
   await using source = await open(file)
-  // One buffer for the whole file: a stream allocates one for every read, and they pile up until they are collected.
+  // One buffer for the whole file. A stream allocates one for every read, and they pile up until they are collected.
   const buffer = Buffer.allocUnsafe(256 * 1024)
   for (;;) {
     signal?.throwIfAborted()

@@ -2,17 +2,17 @@ import { ArchiveError } from './archive-error.ts'
 
 const mebibyte = 1024 * 1024
 
-/** Bounds of an archive. Everything is counted while it is read; sizes in headers can only be a reason to refuse. */
+/** Limits of an archive. Everything is counted while it is read. Sizes in headers can only be a reason to refuse. */
 export interface ArchiveLimits {
-  /** Its options begin with it, such as `--module-size-limit`. */
+  /** Prefix of its options, such as `--module-size-limit`. */
   readonly kind: 'module' | 'provider'
   /** Size of the archive itself. */
   readonly packedBytes: number
-  /** Size of everything in it, with a copy for every link. */
+  /** Size of all entries, with a copy for every link. */
   readonly unpackedBytes: number
-  /** Entries of any kind. */
+  /** Number of entries of any kind. */
   readonly entries: number
-  /** Unpacked bytes for each packed one. */
+  /** Maximum ratio of unpacked to packed bytes. */
   readonly ratio: number
   /** The ratio is not checked up to this unpacked size. */
   readonly ratioAboveBytes: number
@@ -41,7 +41,7 @@ export const providerLimits: ArchiveLimits = {
   unpackedBytes: 4096 * mebibyte,
 }
 
-/** Bounds of archives of each kind. */
+/** Limits of archives of each kind. */
 export interface LimitsByKind {
   readonly module: ArchiveLimits
   readonly provider: ArchiveLimits

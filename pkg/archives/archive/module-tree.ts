@@ -18,7 +18,7 @@ const maxLinks = 10
 /**
  * Replaces every link by a copy of its target.
  *
- * @throws ArchiveError UnsafeArchive if a link leads out of the archive, to a directory, in a circle or nowhere
+ * @throws ArchiveError UnsafeArchive if a link leads out of the archive, to a directory, in a circle or to nothing
  */
 export function resolveLinks(files: readonly TreeFile[], links: readonly TreeLink[]): TreeFile[] {
   const fileAt = new Map(files.map((file) => [file.path, file]))
@@ -64,7 +64,7 @@ export function isLeftOut(path: string): boolean {
 }
 
 /**
- * The files of the module: without a directory that wraps all of them, and only those below a path.
+ * Selects the files of the module: without a directory that wraps all of them, and only below a path.
  *
  * @throws ArchiveError NoModuleAtRoot
  */
@@ -91,7 +91,7 @@ function withoutWrapper(files: readonly TreeFile[]): TreeFile[] {
   return wrapper === undefined ? [...files] : below(files, wrapper)
 }
 
-/** The directory that all files are in; undefined if there is none. */
+/** The directory that contains all files; undefined if there is none. */
 export function wrapperOf(files: readonly Pick<TreeFile, 'path'>[]): string | undefined {
   const [first] = files
   const wrapper = first?.path.includes('/') ? first.path.split('/')[0] : undefined
@@ -107,7 +107,7 @@ const below = (files: readonly TreeFile[], directory: string): TreeFile[] =>
 export const isConfiguration = (name: string): boolean =>
   /^[^/]+\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
-/** @param named the path that the module was expected at; empty without one */
+/** @param named the path where the module was expected; empty without one */
 function adviceFor(files: readonly TreeFile[], named: string): string {
   const directories = files
     .filter(({ path }) => isConfiguration(posix.basename(path)))

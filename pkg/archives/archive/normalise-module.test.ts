@@ -29,7 +29,7 @@ function unpacked(path: string, format: 'zip' | 'tar.gz') {
 }
 
 describe('one content gives the same bytes', () => {
-  it.each(['zip', 'tar.gz'] as const)('as %s, however it was packed', async (format) => {
+  it.each(['zip', 'tar.gz'] as const)('as %s, independent of the packing', async (format) => {
     const packed = await Promise.all([
       zipOf(files),
       zipOf(files.toReversed(), 'a comment'),
@@ -93,7 +93,7 @@ describe('one content gives the same bytes', () => {
 })
 
 describe('the module', () => {
-  it('is everything below the path', async () => {
+  it('has everything below the path', async () => {
     const packed = await tarGzOf(wrapped)
     const { file: module } = await normalise(packed, { path: './modules/größe/' })
     expect(unpacked(module, 'zip')).toMatch(/^main\.tf .*b'locals {}\\n'\n$/)
@@ -107,7 +107,7 @@ describe('the module', () => {
     }
   })
 
-  it('is the whole archive if a file is next to the directory', async () => {
+  it('is the whole archive if there is a file next to the directory', async () => {
     const packed = await zipOf([{ path: 'vpc/main.tf' }, { path: 'main.tf' }])
     expect(unpacked((await normalise(packed)).file, 'zip').split('\n')).toHaveLength(3)
   })
@@ -157,7 +157,7 @@ describe('the module', () => {
   it.each([
     ['zip', zipOf],
     ['tar', tarOf],
-  ] as const)('has copies in the place of links of a %s', async (_, pack) => {
+  ] as const)('has copies instead of links of a %s', async (_, pack) => {
     const packed = await pack([
       { path: 'shared/versions.tf', content: 'terraform {}', mode: 0o755 },
       { path: 'vpc/main.tf', content: 'a' },
@@ -184,7 +184,7 @@ describe.each(['zip', 'tar.gz'] as const)('%s', (format) => {
   })
 
   it.each([0, 1, 5, 20, 50, 100])(
-    'leaves nothing behind when it is called off after %i ms',
+    'leaves nothing behind when it is aborted after %i ms',
     async (ms) => {
       const controller = new AbortController()
       const packed = await zipOf([

@@ -8,11 +8,11 @@ import { packTarGz, packZip } from './packing.ts'
 /** The format of a normalised module. */
 export type ArchiveFormat = 'zip' | 'tar.gz'
 
-/** Part of the key of an artifact. Changes whenever the same input may give other bytes. */
+/** Part of the key of an artifact. Change it whenever the same input may give other bytes. */
 export const normaliserVersion = '1'
 
 export interface NormaliseOptions {
-  /** Path of the fetched archive, whose format, zip, tar or tar.gz, is found from its bytes; or of a folder. */
+  /** Path of the fetched archive (its bytes tell zip, tar and tar.gz apart), or of a folder. */
   readonly file: string
   /** Path of the new archive, which must not exist. Scratch space next to it is freed before the function returns. */
   readonly into: string
@@ -42,7 +42,7 @@ export interface ModuleArchive {
 
 /**
  * Reads the archive of a module and writes it again: sorted and without times and owners, so that the same files give the
- * same bytes anywhere.
+ * same bytes everywhere.
  *
  * @throws ArchiveError
  */
@@ -52,7 +52,7 @@ export async function normaliseModule(options: NormaliseOptions): Promise<Module
   const reading = { file, limits, signal, path, scratch: `${into}.scratch` }
   return withModuleFiles(reading, async ({ files, leftOut, read }) => {
     const digests = new Map<string, string>()
-    /** Hashes files while they are packed: files that are refused, or are not of the module, are never hashed. */
+    /** Hashes files while they are packed. Refused files, and files outside of the module, are never hashed. */
     async function* hashed(each: TreeFile): AsyncGenerator<Buffer> {
       const hash = createHash('sha256')
       for await (const chunk of read(each)) {

@@ -15,7 +15,7 @@ export interface Packed {
   readonly target?: string
 }
 
-/** A folder for the archives of a test. */
+/** Creates a folder for the archives of a test. */
 export function archiveFolder() {
   const folder = mkdtempSync(join(tmpdir(), 'depot-archive-'))
   let count = 0
@@ -39,7 +39,7 @@ export function archiveFolder() {
   }
 }
 
-/** The same entries give the same bytes at any time: a digest must not depend on the clock. */
+/** The same entries always give the same bytes, because digests must not depend on the clock. */
 const mtime = new Date(1980, 0, 1)
 
 /** A zip as common tools write it. */

@@ -9,7 +9,7 @@ import { packZip } from './packing.ts'
 const folder = mkdtempSync(join(tmpdir(), 'depot-packing-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Bytes that are the same in each run: noise, text and zeros beside each other. */
+/** Reproducible bytes with noise, text and zeros next to each other. */
 function contentOf(seed: string, sizeBytes: number): Buffer {
   const noise = createHash('shake256', { outputLength: Math.max(1, sizeBytes) })
     .update(seed)
@@ -26,7 +26,7 @@ const file = (path: string, sizeBytes: number, executable = false): TreeFile => 
   sizeBytes,
 })
 
-/** The offset of a file stands for its true size. */
+/** The offset of a file tells its true size. */
 async function* read({ path, start }: TreeFile): AsyncGenerator<Buffer> {
   const content = contentOf(path, start)
   for (let at = 0; at < content.length; at += 100_000) yield content.subarray(at, at + 100_000)
@@ -41,7 +41,7 @@ async function packed(files: readonly TreeFile[]): Promise<string> {
 
 const sizes = [0, 1, 100, 8_191, 65_535, 65_536, 262_143, 262_144, 262_145, 300_000, 2_000_000]
 
-/** A published archive keeps its digest, so other bytes would be a changed version. */
+/** A published archive keeps its digest. Different bytes would be a changed version. */
 describe('a zip', () => {
   it.each([
     ['no files', [], '8739c76e681f900923b900c9df0ef75cf421d39cabb54650c4b9ad19b6a76d85'],
@@ -60,17 +60,17 @@ describe('a zip', () => {
       Array.from({ length: 200 }, (_, i) => file(`${'d/'.repeat(400)}${i}.tf`, i)),
       'edb932c38794091c400c220bbdbc7c5b5f5773b4b44412f9855805ec3d5173dd',
     ],
-  ])('of %s has the same bytes as ever', async (_, files, sha256) => {
+  ])('of %s has the same bytes as in earlier releases', async (_, files, sha256) => {
     expect(await packed(files)).toBe(sha256)
   })
 
-  it('is not left behind if a file has another size than announced', async () => {
+  it('is removed if a file does not have the announced size', async () => {
     const before = readdirSync(folder)
     await expect(packed([{ ...file('main.tf', 100), sizeBytes: 99 }])).rejects.toThrow('bytes')
     expect(readdirSync(folder)).toEqual(before)
   })
 
-  it('is not left behind if a file cannot be read, or nobody waits for it any more', async () => {
+  it('is removed if a file cannot be read, or the caller stops waiting', async () => {
     const files = [file('a.tf', 1), file('main.tf', 100)]
     const into = join(folder, 'unread')
     async function* broken(): AsyncGenerator<Buffer> {

@@ -20,7 +20,7 @@ interface Packing {
   readonly signal: AbortSignal | undefined
 }
 
-/** The earliest time of the format; `forceDosTimestamp` leaves out any other. */
+/** The earliest time of the format. `forceDosTimestamp` omits any other time. */
 const earliest = new Date(1980, 0, 1)
 
 /** Packs only names, modes and bytes, so the same files always give the same archive. */
@@ -47,7 +47,7 @@ export async function packZip({ files, read, into, signal }: Packing): Promise<P
   }
 }
 
-/** Like `packZip`. */
+/** Packs a tar.gz, like `packZip`. */
 export async function packTarGz({ files, read, into, signal }: Packing): Promise<Packed> {
   const tar = pack()
   const filling = fill().catch((error: unknown) =>

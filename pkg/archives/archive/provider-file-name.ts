@@ -8,7 +8,7 @@ export interface ProviderFileName {
   readonly arch: string
 }
 
-/** Depot itself adds the begin of the digest to the names of archives that it stores. */
+/** Depot adds the first digits of the digest to the names of archives that it stores. */
 const pattern =
   /^terraform-provider-(?<type>[a-z0-9-]+)_(?<version>[^_]+)_(?<os>[a-z0-9]+)_(?<arch>[a-z0-9]+)(?:-[0-9a-f]{12})?\.zip$/
 

@@ -37,7 +37,7 @@ export async function readTree(
   checkDistinct(seen)
   const resolved = resolveLinks(files, links)
   const sizeBytes = resolved.reduce((sum, file) => sum + file.sizeBytes, 0)
-  // Copies for links count in full. Nothing was packed for them, so there is no ratio.
+  // Copies for links count in full. They have no packed size, so there is no ratio.
   checkUnpacked(sizeBytes, sizeBytes, limits)
   return { files: resolved, leftOut }
 }

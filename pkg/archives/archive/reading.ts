@@ -7,7 +7,7 @@ import { readTar } from './tar-reading.ts'
 import { readZip } from './zip-reading.ts'
 
 /**
- * The entries of an archive of any format, or of a folder.
+ * Lists the entries of an archive of any format, or of a folder.
  *
  * @throws ArchiveError, even from the iteration
  */
@@ -20,7 +20,7 @@ export async function readArchive(reading: ArchiveReading): Promise<AsyncGenerat
 const blockBytes = 512
 
 /**
- * The format of a file by its bytes, whatever its name.
+ * Detects the format of a file by its bytes, whatever its name.
  *
  * @param limits default: none
  * @throws ArchiveError NotAnArchive that names what the file looks like
@@ -40,7 +40,7 @@ export async function formatOfFile(
   throw new ArchiveError('NotAnArchive', `${looksLike(first)}: zip, tar and tar.gz can be read`)
 }
 
-/** A header holds the sum of its own bytes, with blanks in place of the sum. */
+/** A header contains the sum of its own bytes, with blanks in place of the sum. */
 function isTarHeader(block: Uint8Array): boolean {
   const text = Buffer.from(block.subarray(148, 156)).toString('latin1')
   const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0)

@@ -16,13 +16,13 @@ it.each([
   { names: ['readme.txt', 'Readme.MD', 'README'], expected: 'Readme.MD' },
   { names: ['README.rst', 'main.tf'], expected: 'README.rst' },
   { names: ['main.tf'], expected: undefined },
-])('the README is $expected among $names', async ({ names, expected }) => {
+])('finds the README $expected among $names', async ({ names, expected }) => {
   const files = names.map((name) => fileOf(name))
   const readme = await readmeOf(files, read, maxBytes)
   expect(readme).toEqual(expected && { path: expected, text: expected })
 })
 
-it('a README is cut after 512 KiB, between two characters', async () => {
+it('cuts a README after 512 KiB, between two characters', async () => {
   const files = [fileOf('README.md', `a${'ü'.repeat(300_000)}`), fileOf('main.tf')]
   const { text = '' } = (await readmeOf(files, read, maxBytes)) ?? {}
   expect(text.startsWith(`a${'ü'.repeat(262_143)}\n\n*The rest`)).toBe(true)

@@ -6,7 +6,7 @@ const cutNote = (maxBytes: number): string =>
 /**
  * Finds the README of a folder. Markdown is preferred.
  *
- * @param files of the folder itself
+ * @param files directly in the folder
  */
 export async function readmeOf<File extends { readonly path: string; readonly sizeBytes: number }>(
   files: readonly File[],
@@ -21,7 +21,7 @@ export async function readmeOf<File extends { readonly path: string; readonly si
   for await (const chunk of read({ ...file, sizeBytes: Math.min(file.sizeBytes, maxBytes) })) {
     chunks.push(chunk)
   }
-  // Drops a character that was cut in half at the end.
+  // Drops a character that was cut at the end.
   const text = new TextDecoder().decode(Buffer.concat(chunks), { stream: cut })
   return { path: file.path, text: cut ? text + cutNote(maxBytes) : text }
 }

@@ -9,8 +9,8 @@ export interface Extent {
 }
 
 /**
- * Keeps the content of an archive while it is inspected, in a single unlinked file. So names from an archive never reach
- * the file system, and nothing is left after a kill. Small files are written together: a module may have thousands.
+ * Keeps the content of an archive in a single unlinked file while it is inspected. So names from an archive never reach the
+ * file system, and nothing is left after a kill. Small files are written together, because a module may have thousands.
  */
 export class Scratch {
   readonly #file: FileHandle

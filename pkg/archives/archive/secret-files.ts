@@ -7,7 +7,7 @@ const looksSecret = (name: string): boolean =>
 /**
  * Finds files that people publish by mistake: keys, states and settings of an environment.
  *
- * @returns their paths; of a folder that is one as a whole, its own with a `/` at the end
+ * @returns their paths; for a folder of such files, its path with a `/` at the end
  * @throws ArchiveError
  */
 export async function secretFilesIn(reading: ArchiveReading): Promise<string[]> {

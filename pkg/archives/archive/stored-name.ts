@@ -2,12 +2,12 @@
 const maxNameBytes = 255
 
 /**
- * The name of a stored file. The stem is cut if the name would be too long: a version may have 256 characters.
+ * Makes the name of a stored file. The stem is cut if the name would be too long: a version may have 256 characters.
  *
- * @param tail is never cut: it holds the digest that makes names differ
+ * @param tail is never cut, because it contains the digest that makes names differ
  */
 export function storedName(stem: string, tail: string): string {
   const bytes = Buffer.from(stem).subarray(0, maxNameBytes - Buffer.byteLength(tail))
-  // Drops a character that was cut in half at the end.
+  // Drops a character that was cut at the end.
   return new TextDecoder().decode(bytes, { stream: true }) + tail
 }

@@ -15,7 +15,7 @@ const blockBytes = 512
 /** Limit of the bytes between two entries: long names, attributes, the zeros at the end. */
 const maxBetweenBytes = 8 * 1024 * 1024
 
-/** Counts the bytes of a tar outside its entries: a reader keeps such headers in memory. */
+/** Counts the bytes of a tar outside its entries, because a reader keeps such headers in memory. */
 class Position {
   fedBytes = 0
   /** End of the last entry's content, padded to a block. */
@@ -48,7 +48,7 @@ export async function* readTar(
   format: 'tar' | 'gzip',
 ): AsyncGenerator<ArchiveEntry> {
   const { size: fileBytes } = await stat(file)
-  // Most modules are small, and buffers that are much larger cost more than the work.
+  // Most modules are small. Much larger buffers cost more than the work.
   const bufferBytes = (wanted: number) => Math.min(chunkBytes, Math.max(16 * 1024, wanted))
   const packed = createReadStream(file, { highWaterMark: bufferBytes(fileBytes), signal })
   const chunkSize = bufferBytes(4 * fileBytes)
@@ -66,7 +66,7 @@ export async function* readTar(
         if (!tar.write(chunk)) await drained(tar)
         if (tar.destroyed) return
       }
-      // Concatenated gzip streams are one stream. Any other bytes after them would not be checked.
+      // Concatenated gzip streams are one stream. Other bytes after them would not be checked.
       if (packedBytes() !== fileBytes) throw damaged('there are bytes behind its end')
       tar.end(null)
     } catch (thrown) {

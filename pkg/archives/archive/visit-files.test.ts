@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dir, { recursive: true }))
 
-/** Paths and texts that a visitor gets who wants Markdown. */
+/** Paths and texts that a visitor of Markdown files gets. */
 async function visited(bytes: Uint8Array, directory?: string) {
   const file = join(dir, 'archive')
   await writeFile(file, bytes)

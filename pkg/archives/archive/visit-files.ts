@@ -6,7 +6,7 @@ import { readArchive } from './reading.ts'
 /**
  * Reads the files of an archive that a visitor wants. Links are skipped.
  *
- * @param visit is told of each path, without a directory that wraps all files
+ * @param visit called with each path, without a directory that wraps all files
  * @param directory of the archive to read, below that; default: its root
  * @throws ArchiveError, or what the visitor throws
  */

@@ -11,8 +11,8 @@ const maxRecordBytes = 4096
 const elsewhere = 0xffffffff
 
 /**
- * The directory must fill the space between the last entry and the records at the end of the file. These must agree with
- * it, because some readers count from the end.
+ * Checks that the directory fills the space between the last entry and the records at the end of the file. These must agree
+ * with it, because some readers count from the end.
  *
  * @throws ArchiveError
  */
@@ -40,7 +40,7 @@ export async function checkDirectoryEnd(
   await checkLargeRecord(await file.read(end, between), start, end, zip.entryCount)
 }
 
-/** Checks the zip64 record and its locator, which count more than 16 and 32 bits. */
+/** Checks the zip64 record and its locator, whose numbers exceed 16 and 32 bits. */
 async function checkLargeRecord(bytes: Buffer, start: number, end: number, count: number) {
   const locator = bytes.length - locatorBytes
   const whole =
@@ -82,7 +82,7 @@ export async function readLocalHeader(
     header.subarray(headerBytes).equals(record.fileNameRaw)
   if (!sameName) throw differs('names')
   const described = (record.generalPurposeBitFlag & 8) !== 0
-  // Only flags that change how data is read; the flag of UTF-8 names does not.
+  // Compares only flags that change how data is read. The flag for UTF-8 names does not.
   const flags = (header.readUInt16LE(6) ^ record.generalPurposeBitFlag) & ~0x0806
   if (flags !== 0 || header.readUInt16LE(8) !== record.compressionMethod) throw differs('methods')
 

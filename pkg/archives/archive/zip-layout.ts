@@ -15,7 +15,7 @@ import { FileWindow } from './file-window.ts'
 import { type ArchiveLimits, checkEntries, checkUnpacked } from './limits.ts'
 import { checkDirectoryEnd, readLocalHeader } from './zip-checks.ts'
 
-/** The directory's record of an entry, and the offset of its data. */
+/** The directory record of an entry, and the offset of its data. */
 export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executable'> {
   readonly compressed: boolean
   readonly dataStart: number
@@ -26,7 +26,7 @@ export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executab
 
 /**
  * Reads the directory of a zip and every local header, and checks that they agree. Each byte of the file belongs to exactly
- * one thing, so no reader can find other files in it.
+ * one record or entry, so no reader can find other files in it.
  *
  * @throws ArchiveError
  */
@@ -85,7 +85,7 @@ async function openZip(file: FileHandle, window: FileWindow): Promise<ZipFile> {
   })
 }
 
-/** Reads the directory for yauzl in large pieces. On its own, yauzl reads twice for every entry. */
+/** Reads the directory for yauzl in large pieces. Otherwise, yauzl reads twice for every entry. */
 class DirectoryReader extends RandomAccessReader {
   readonly #window: FileWindow
   readonly #turns = new Turns()

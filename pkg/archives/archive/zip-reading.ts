@@ -7,7 +7,7 @@ import { FileWindow } from './file-window.ts'
 import { readZipLayout, type ZipEntry } from './zip-layout.ts'
 
 const chunkBytes = 256 * 1024
-/** Entries up to this size, packed and unpacked, are inflated in one call: a stream costs more than the work. */
+/** Entries up to this size, packed and unpacked, are inflated in one call, because a stream costs more than the work. */
 const smallBytes = 512 * 1024
 /** Bytes between the end of an entry's data and the next entry are refused. */
 const rejectGarbageAfterEnd = true
@@ -34,7 +34,7 @@ export async function* readZip({
   }
 }
 
-/** The bytes of an entry. Throws before the last of them if size or CRC are wrong. */
+/** Reads the bytes of an entry. Throws before the last of them if size or CRC are wrong. */
 async function* contentOf(
   file: FileHandle,
   window: FileWindow,

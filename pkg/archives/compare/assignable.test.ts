@@ -11,7 +11,7 @@ const verdictOf = (from: string | undefined, to: string | undefined) => {
   return assignable(before, after)
 }
 
-/** Every row of the table in docs/compare.md: the type before, the type after, and the verdict. */
+/** Every row of the table in docs/compare.md: type before, type after, verdict. */
 const page = readFileSync(join(import.meta.dirname, '../../../docs/compare.md'), 'utf8')
 const typeIn = (cell = ''): string | undefined =>
   cell === 'no type' ? undefined : cell.replaceAll('`', '')
@@ -36,7 +36,7 @@ it('names the part that breaks', () => {
 })
 
 describe('a type expression', () => {
-  it('can have comments, lines, quotes, colons and defaults with brackets', () => {
+  it('may have comments, lines, quotes, colons and defaults with brackets', () => {
     const type = parseType(`object({
       # first
       a    = string // second
@@ -56,11 +56,11 @@ describe('a type expression', () => {
     'string string',
     'tuple([string',
     '${x}',
-  ])('is refused if it is not one: %s', (text) => {
+  ])('is refused if it is invalid: %s', (text) => {
     expect(parseType(text)).toBeUndefined()
   })
 
-  it('is refused if it is nested without end', () => {
+  it('is refused if it is nested too deeply', () => {
     expect(parseType(`${'list('.repeat(5000)}string${')'.repeat(5000)}`)).toBeUndefined()
   })
 })

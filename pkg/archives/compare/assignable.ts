@@ -3,7 +3,7 @@ import type { Attribute, TypeExpression } from './type-expression.ts'
 /** Whether values that were accepted are still accepted. The result of a whole is the worst result of its parts. */
 export interface Assignability {
   readonly verdict: 'compatible' | 'unknown' | 'breaking'
-  /** Why not, as the end of a sentence. */
+  /** The reason, as the end of a sentence. */
   readonly why?: string
 }
 
@@ -46,7 +46,7 @@ export function assignable(from: TypeExpression, to: TypeExpression, path = ''):
 const changed = (where: string, from: TypeExpression, to: TypeExpression): string =>
   `${where} was ${from.is}, and is ${to.is} now`
 
-/** Lists and sets are converted into each other, and tuples into both. */
+/** Lists and sets convert into each other, and tuples into both. */
 function collectionFrom(
   from: TypeExpression,
   to: Extract<TypeExpression, { readonly element: TypeExpression }>,

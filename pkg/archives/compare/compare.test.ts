@@ -343,7 +343,7 @@ describe('the comparison of two versions', () => {
     }
   })
 
-  it('lacks the text of a version only if that version does not have the thing', () => {
+  it('omits the text of a version only if that version does not have the item', () => {
     const before = {
       inputs: [
         input('default'),
@@ -375,7 +375,7 @@ describe('the comparison of two versions', () => {
     expect(changes).toMatchObject([{ before: 'aws', after: 'hashicorp/aws ~> 5.0' }])
   })
 
-  it('knows the moved block of an instance, whatever its key is', () => {
+  it('recognises the moved block of an instance with any key', () => {
     const from = String.raw`module.m["a[0].\"]"].aws_vpc.this[0]`
     const { changes } = compare(
       { modules: [{ name: 'm', source: './m' }] },
@@ -461,7 +461,7 @@ it('a version compared with itself has no change', () => {
   )
 })
 
-it('names the one thing that differs', () => {
+it('names the only item that differs', () => {
   fc.assert(
     fc.property(
       anyModule,
@@ -492,7 +492,7 @@ const inputMutations: readonly ((each: InputDocs) => Partial<InputDocs>)[] = [
   () => ({ deprecated: 'use another one' }),
 ]
 
-it('names the one input of which one aspect differs, and nothing else', () => {
+it('reports only the aspect of an input that differs', () => {
   fc.assert(
     fc.property(
       anyModule,

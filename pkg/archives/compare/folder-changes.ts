@@ -5,7 +5,7 @@ import { type FolderChange, pairs, type VersionPair } from './pairs.ts'
 import { stateChanges } from './state-changes.ts'
 import { providerText } from './texts.ts'
 
-/** Work of comparing constraints that is left for a module. Without a limit, a hostile one could need minutes. */
+/** Limit of the work for comparing the constraints of a module. Otherwise, a hostile module could need minutes. */
 export interface Work {
   left: number
 }
@@ -14,7 +14,7 @@ export interface Work {
 export const workOfModule = (): Work => ({ left: 2_000_000 })
 
 /**
- * Changes in a folder that both versions have, in the order of the module. If one of them cannot be parsed, nothing is known
+ * Lists changes in a folder of both versions, in the order of the module. If one of them cannot be parsed, nothing is known
  * about the others.
  */
 export function folderChanges(
@@ -143,7 +143,7 @@ function providerChanges(
   return [{ ...change, ...texts, ...narrowed(old.version, after.version, 'of the provider', work) }]
 }
 
-/** A source without a namespace is of hashicorp. */
+/** A source without a namespace is in the namespace hashicorp. */
 const sourceOf = ({ name, source = name }: Provider): string =>
   source.includes('/')
     ? source.replace(/^registry\.(?:terraform\.io|opentofu\.org)\//, '')

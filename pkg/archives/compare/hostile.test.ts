@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { emptyRoot, type FolderDocs, type InputDocs } from '../../api/docs/docs.ts'
 import { compareModules } from './compare.ts'
 
-/* A file of a module has at most a megabyte, and a server compares modules of everyone. */
+/* A file of a module has at most a megabyte, and a server compares modules of all publishers. */
 
 const megabyte = 2 ** 20
 const filledWith = (part: string): string => part.repeat(megabyte / part.length)
@@ -58,7 +58,7 @@ it.each<[string, Partial<FolderDocs>, Partial<FolderDocs>]>([
       ]),
     },
   ],
-])('compares %s in short time', (_what, before, after) => {
+])('compares %s fast', (_what, before, after) => {
   const moduleOf = (root: Partial<FolderDocs>) => ({
     schema: 1 as const,
     root: { ...emptyRoot, ...root },
@@ -72,7 +72,7 @@ it.each<[string, Partial<FolderDocs>, Partial<FolderDocs>]>([
   expect((user + system) / 1000).toBeLessThan(400)
 })
 
-it('says that it cannot decide about constraints that it has no time to compare', () => {
+it('says that it cannot decide about constraints that exceed its limit', () => {
   const moduleOf = (first: number) => ({
     schema: 1 as const,
     root: { ...emptyRoot, ...required(first) },

@@ -3,7 +3,7 @@ import { assignable } from './assignable.ts'
 import type { FolderChange, VersionPair } from './pairs.ts'
 import { parseType } from './type-expression.ts'
 
-/** Changes of an input: each aspect is a change of its own. */
+/** Lists changes of an input. Each aspect is a change of its own. */
 export function inputChanges({ name, before, after }: VersionPair<InputDocs>): FolderChange[] {
   const change = { kind: 'input', name } as const
   if (after === undefined) {
@@ -63,11 +63,11 @@ function defaultChange(before: InputDocs, after: InputDocs): Aspect {
 const defaultText = ({ required, default: value }: InputDocs): string =>
   required ? 'no default' : value === undefined ? 'a default' : `default = ${sorted(value)}`
 
-/** Cheaper than sorting, which large defaults need only if this is false. */
+/** Cheaper than sorting, which large defaults need only if this returns false. */
 const isSame = (before: unknown, after: unknown): boolean =>
   JSON.stringify(before) === JSON.stringify(after)
 
-/** The order of attributes has no meaning. */
+/** The order of attributes does not matter. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -75,7 +75,7 @@ const sorted = (value: unknown): string =>
       : inner,
   )
 
-/** A flag that callers depend on while it is set. */
+/** A flag that callers rely on while it is set. */
 function flagChange(
   before: InputDocs,
   after: InputDocs,

@@ -1,16 +1,16 @@
 import type { InterfaceChange } from '../../api/docs/docs.ts'
 
-/** A change in a folder that the caller knows. */
+/** A change in a folder whose name the caller knows. */
 export type FolderChange = Omit<InterfaceChange, 'path'>
 
-/** A thing of both versions, or of one. */
+/** An item of both versions, or of one. */
 export interface VersionPair<T> {
   readonly name: string
   readonly before?: T | undefined
   readonly after?: T | undefined
 }
 
-/** Pairs by name: what the later version has in its order, then what was removed. */
+/** Pairs items by name: those of the later version in its order, then the removed ones. */
 export function pairs<T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],

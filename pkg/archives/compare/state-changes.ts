@@ -13,7 +13,7 @@ export function stateChanges(before: FolderDocs, after: FolderDocs): FolderChang
   ]
 }
 
-/** A key of an instance. What has no end reaches to the end, so that no `[` in it is tried again. */
+/** The key of an instance. A key without an end extends to the end of the text, so that no `[` in it is tried again. */
 const instanceKey = /\[(?:"(?:[^"\\]|\\[^])*(?:"|\\?$)|[^[\]"\\])*(?:\]|$)/g
 
 /** The address of a whole resource or module call, without the keys of instances. */
@@ -41,7 +41,7 @@ function resourceChange(
   return [removedFromState(name, name, covered)]
 }
 
-/** Without a `moved` or `removed` block, what leaves the configuration is destroyed. */
+/** Without a `moved` or `removed` block, Terraform destroys what is removed from the configuration. */
 function removedFromState(
   name: string,
   before: string,

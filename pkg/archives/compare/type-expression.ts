@@ -11,7 +11,7 @@ export interface Attribute {
 }
 
 const maxDepth = 64
-/** Comments and quotes without an end go to the end, so that a token is looked for once. */
+/** Comments and quotes without an end extend to the end of the text, so that no part is searched twice. */
 const token =
   /\s+|#[^\n]*|\/\/[^\n]*|\/\*[^]*?(?:\*\/|$)|("(?:[^"\\]|\\[^])*(?:"|\\?$)|[\w-]+|[^\s])/gy
 
@@ -53,7 +53,7 @@ class TypeParser {
       case 'list':
       case 'set':
       case 'map': {
-        // Terraform 0.11 wrote `list` for a list of anything.
+        // Terraform 0.11 wrote `list` for a list of any type.
         if (this.#peek() !== '(' && name !== 'set') return { is: name, element: { is: 'any' } }
         const element = this.#inParentheses(() => this.type(depth + 1))
         return element && { is: name, element }
@@ -107,7 +107,7 @@ class TypeParser {
     })
   }
 
-  /** The default of an optional attribute can be any expression. Ends before the parenthesis that ends it. */
+  /** The default of an optional attribute can be any expression. Skips it up to the parenthesis that ends it. */
   #skipDefault(): void {
     for (let depth = 0; !this.isAtEnd; ) {
       const next = this.#peek() ?? ''

@@ -39,7 +39,7 @@ export function blocksOf(parsed: ParsedFile, type: BlockType, order: HeaderOrder
 export const nested = (value: unknown): Body[] =>
   [...labelled(value, 0, [])].map(({ body }) => body)
 
-/** Every level can be an object or an array of objects. */
+/** Each level can be an object or an array of objects. */
 function* labelled(
   value: unknown,
   depth: number,
@@ -56,12 +56,12 @@ function* labelled(
   }
 }
 
-/** The position of each block's header among the headers of a file. The parser sorts blocks by name. */
+/** The position of each block's header among the headers of a file, because the parser sorts blocks by name. */
 export type HeaderOrder = ReadonlyMap<string, number>
 
 const header = /^[ \t]*([a-z]+)[ \t]+("[^"\n]*"|[\w-]+)(?:[ \t]+("[^"\n]*"|[\w-]+))?[ \t]*\{/gm
 
-/** @param text of a file in the native syntax; objects of JSON have their order already */
+/** @param text of a file in the native syntax; JSON objects are in order already */
 export function headerOrder(text: string): HeaderOrder {
   const order = new Map<string, number>()
   for (const [, type = '', ...labels] of text.matchAll(header)) {

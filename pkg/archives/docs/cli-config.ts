@@ -14,7 +14,7 @@ const parserCpuMs = 5000
  * Reads the blocks `host` and `credentials` of a configuration file of the CLIs.
  *
  * @param name its name: files that end in .json have the JSON syntax
- * @throws Error that quotes nothing of the file, which can hold tokens
+ * @throws Error that quotes nothing of the file, which can contain tokens
  */
 export async function parseCliConfig(name: string, text: string): Promise<Hosts> {
   const parsed = /\b(host|credentials)\b/.test(text) ? await parse(name, text) : {}

@@ -2,12 +2,13 @@
 export interface ConfigurationFile {
   readonly name: string
   readonly isJson: boolean
-  /** Its blocks change those of other files instead of adding to them. */
+  /** Whether its blocks change those of other files instead of adding to them. */
   readonly isOverride: boolean
 }
 
 /**
- * The files that the CLIs read in a folder, in their order. OpenTofu reads `main.tofu` instead of a `main.tf` next to it.
+ * Selects the files that the CLIs read in a folder, in their order. OpenTofu reads `main.tofu` instead of a `main.tf` next to
+ * it.
  *
  * @param names of all files in the folder
  */

@@ -15,12 +15,12 @@ it.each([
   ['[![CI](x)](y)\n\n![logo](z)\n\nSee [the guide](g) or [this][t].', 'See the guide or this.'],
   ['vpc\n===\nA network.', 'A network.'],
   ['# only a heading', undefined],
-])('reads of %j the text %j', (markdown, text) => {
+])('describes %j as %j', (markdown, text) => {
   expect(firstParagraph(markdown)).toBe(text)
 })
 
 it.each(['![', '[', '[x](', '[x][', '**b ', '*b', '_b ', '`b', '<!--', '\n \n', ' \t'])(
-  'reads a README of many %j in short time',
+  'reads a README of many %j fast',
   (part) => {
     const hostile = `a ${part.repeat(256 * 1024)}`.slice(0, 256 * 1024)
     const startMs = cpuTimeMs()

@@ -1,7 +1,7 @@
-/** Headings, badges, images, HTML, rules and code, which say nothing about the module in a sentence. */
+/** Headings, badges, images, HTML, rules and code, which do not describe the module in a sentence. */
 const notProse = /^(?:#|<|!?\[!?\[|!\[|```|~~~|---|===|\*\*\*|\||>)/
 
-/** More than a paragraph of 300 characters has with all of its links. */
+/** More than a paragraph of 300 characters with all of its links. */
 const longestRead = 4096
 
 /** The first paragraph of a README as one line of text, of at most 300 characters. */

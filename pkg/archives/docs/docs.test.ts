@@ -20,7 +20,7 @@ const docsOf = (files: Readonly<Record<string, string>>) =>
 const rootOf = async (text: string) => (await docsOf({ 'main.tf': text })).root
 
 describe('the documentation of a module', () => {
-  it('has inputs in the order of the text, with everything that they say', async () => {
+  it('has inputs in the order of the text, with all of their attributes', async () => {
     const { inputs } = await rootOf(`
       variable "zones" {
         type        = map(object({ az = string, size = optional(number, 3) }))
@@ -223,7 +223,7 @@ describe('the documentation of a module', () => {
     ])
   })
 
-  it('says in which file and line a mistake is, and keeps what other files say', async () => {
+  it('names file and line of a mistake, and keeps the content of other files', async () => {
     const { root } = await docsOf({
       'main.tf': 'variable "a" {}\n\nvariable "b" {\n  type =\n}\n',
       'other.tf': 'variable "c" {}\n',
@@ -239,7 +239,7 @@ describe('the documentation of a module', () => {
     })
   })
 
-  it('says the first of several mistakes in one file', async () => {
+  it('reports the first of several mistakes in one file', async () => {
     const { root } = await docsOf({
       'main.tf': 'variable "a" { type =\n}\nvariable "b" { type =\n}\n',
     })
@@ -274,7 +274,7 @@ describe('the documentation of a module', () => {
     },
   )
 
-  it('keeps no process alive afterwards', { timeout: 20_000 }, async () => {
+  it('does not keep the process alive', { timeout: 20_000 }, async () => {
     const reader = JSON.stringify(join(import.meta.dirname, 'read-docs.ts'))
     const program = `import(${reader}).then(async ({ readModuleDocs }) => {
       const file = { path: 'main.tf', sizeBytes: 16, text: 'variable "a" {}\\n' }
@@ -285,7 +285,7 @@ describe('the documentation of a module', () => {
     expect(stdout).toBe('1\n')
   })
 
-  it('reads names that objects inherit like any others', async () => {
+  it('treats names that objects inherit like any others', async () => {
     const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
     const { inputs, resources } = await rootOf(
       names.map((name) => `variable "${name}" {}\nresource "${name}" "${name}" {}\n`).join(''),

@@ -30,7 +30,7 @@ type Lists = Pick<
 /**
  * Joins the files of a folder as Terraform does: attributes of override files replace those of the block that they name.
  *
- * @param report is called with each mistake that makes the lists differ from what the CLIs would say
+ * @param report is called with each mistake that makes the lists differ from those of the CLIs
  */
 export function listsOf(
   sources: readonly ParsedSource[],
@@ -83,13 +83,13 @@ export function listsOf(
 
 const bodyOf = ({ body }: Block): Body => body
 
-/** Why JSON cannot hold a value that the parser returned. */
+/** The reason if JSON cannot represent a value of the parser. */
 function valueProblem(value: unknown): string | undefined {
   if (isDeep(value)) return 'is nested too deeply'
   return hasInfinity(value) ? 'has a number that is too large' : undefined
 }
 
-/** Leaves values that are nested too deeply, which are reported elsewhere, as they are. */
+/** Copies values, except deeply nested ones, which are reported elsewhere. */
 const unescapedBlock = ({ labels, body }: Block): Block => ({
   labels,
   body: Object.fromEntries(
@@ -150,7 +150,7 @@ function inputOf({ name, body }: Named, report: (problem: string) => void): Inpu
   }
 }
 
-/** Requirements of `terraform` blocks, later ones replacing earlier ones, and the older form in `provider` blocks. */
+/** Merges requirements of `terraform` blocks, later ones replacing earlier ones, and the older form in `provider` blocks. */
 function providersOf(settings: readonly Body[], configurations: readonly Block[]) {
   const providers = new Map<string, ProviderRequirement>()
   for (const { required_providers: required } of settings) {

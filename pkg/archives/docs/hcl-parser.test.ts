@@ -6,7 +6,7 @@ import { withHclParser } from './hcl-parser.ts'
 const small = 'variable "cidr" {}\n'
 const large = Array.from({ length: 20_000 }, (_, at) => `variable "v${at}" {}\n`).join('')
 
-it('stops a module that takes more than its processor time, and parses the next one', async () => {
+it('stops a module that exceeds its processor time, and parses the next one', async () => {
   const tooLarge = withHclParser(20, async (parse) => {
     await expect(parse('large.tf', large)).rejects.toThrow('takes too long to parse')
     return parse('small.tf', small)
@@ -16,7 +16,7 @@ it('stops a module that takes more than its processor time, and parses the next 
   expect(parsed).toEqual({ variable: { cidr: [{}] } })
 })
 
-it('counts no time in which it waits for files', async () => {
+it('does not count the time of waiting for files', async () => {
   await withHclParser(5_000, (parse) => parse('small.tf', small))
   const parsed = await withHclParser(300, async (parse) => {
     await sleep(400)
@@ -44,7 +44,7 @@ it('ends its thread after 30 s without work, and starts another one', async () =
   expect(await parseSmall()).toEqual({ variable: { cidr: [{}] } })
 })
 
-it('reads the line of a problem whose message is long', async () => {
+it('reads the line of a problem with a long message', async () => {
   const odd = '[:0,0: '.repeat(1000)
   const failed = withHclParser(5_000, (parse) => parse('main.tf', `a = 1\nb = "${odd}\n`))
   await expect(failed).rejects.toMatchObject({ line: 2 })

@@ -24,7 +24,7 @@ export class HclError extends Error {
 /** Parses a file. @throws HclError */
 export type ParseHcl = (name: string, text: string) => Promise<ParsedFile>
 
-/** The parser is Go compiled to WebAssembly. Hostile files end or block its runtime, so it has a thread of its own. */
+/** The parser is Go compiled to WebAssembly. Hostile files end or block its runtime, so it runs in a thread of its own. */
 const program = `
   const { parentPort, workerData } = require('node:worker_threads')
   const { parse } = require(workerData)
@@ -44,16 +44,16 @@ let worker: Worker | undefined
 let idle: NodeJS.Timeout | undefined
 const oneAtATime = createLimiter({ parallel: 1, waiting: 10_000, busy: 'too many modules wait' })
 
-/** How often the thread is asked for its processor time. */
+/** How often the processor time of the thread is measured. */
 const lookMs = 100
-/** A thread is also stopped after so many times its limit of wall time: it may hang. */
+/** The thread is also stopped after this multiple of its limit in wall time, because it may hang. */
 const partsOfProcessor = 12
 
 /**
  * Gives the parser to one module at a time.
  *
- * @param cpuMs processor time for all files of the module; what is parsed after that fails. On a busy machine that takes longer,
- *   and the result is the same.
+ * @param cpuMs processor time for all files of the module; files after that fail. On a busy machine that takes longer, and
+ *   the result is the same.
  */
 export const withHclParser = <T>(
   cpuMs: number,
@@ -72,7 +72,7 @@ export const withHclParser = <T>(
 function thread(): Worker {
   if (worker === undefined) {
     const workerData = fileURLToPath(import.meta.resolve('@cdktn/hcl2json'))
-    // The runtime prints thousands of lines when it fails. They are not read: a reader would keep the process alive.
+    // The runtime prints thousands of lines when it fails. They are not read, because a reader would keep the process alive.
     worker = new Worker(program, { eval: true, workerData, stdout: true, stderr: true, env: {} })
     worker.unref()
   }
@@ -90,7 +90,7 @@ async function parseIn(
   budget: { leftMs: number },
 ): Promise<ParsedFile> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-  // Keeps the process alive until the answer is here.
+  // Keeps the process alive until the answer arrives.
   parser.ref()
   const fail = (why: string) => () => {
     end()
@@ -121,7 +121,7 @@ async function parseIn(
   }
 }
 
-/** Measures the processor time of a thread from now on, in milliseconds, and at least its part of the time that passes. */
+/** Measures the processor time of a thread from now on, in milliseconds, and at least its share of the time that passes. */
 async function stopwatch(parser: Worker): Promise<() => Promise<number>> {
   const startMs = performance.now()
   const before = await cpuMsOf(parser)
@@ -138,7 +138,7 @@ const cpuMsOf = (parser: Worker): Promise<number> =>
     () => 0,
   )
 
-/** Texts of the module are in a message, and a longer one takes long to search. */
+/** Messages contain texts of the module. Searching a longer message takes too long. */
 const longestRead = 1000
 
 /** Reads the first problem of `parse config: [main.tf:2,9-3,1: Summary; Detail. main.tf:7,1-2: Summary; Detail.]`. */

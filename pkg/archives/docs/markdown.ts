@@ -85,7 +85,7 @@ const anchored = (kind: string, name: string): string =>
 
 const attribute = (text: string): string => text.replaceAll(/[^\w-]/g, '')
 
-/** Text of the module in a cell: nothing in it is markup or ends the cell. */
+/** Escapes a text of the module for a cell, so that it contains no markup and cannot end the cell. */
 const cell = (text: string): string =>
   withoutControls(text)
     .replaceAll('&', '&amp;')
@@ -93,7 +93,7 @@ const cell = (text: string): string =>
     .replaceAll(/[\\|_*`[\]]/g, String.raw`\$&`)
     .replaceAll(/\r?\n/g, '<br/>')
 
-/** The same, but words in backticks stay code. */
+/** Escapes a text, but keeps words in backticks as code. */
 const prose = (text: string): string =>
   text
     .trim()
@@ -101,7 +101,7 @@ const prose = (text: string): string =>
     .map((part, at) => (at % 2 === 0 || /[<&]/.test(part) ? cell(part) : code(part.slice(1, -1))))
     .join('')
 
-/** Code that keeps its lines. A code span cannot hide the `<` of a marker from those who look for one. */
+/** Formats code and keeps its lines. A code span cannot hide the `<` of a marker from programs that search for markers. */
 function code(text: string): string {
   const clean = withoutControls(text)
   if (!/[\n`<]/.test(clean)) return `\`${clean.replaceAll('|', String.raw`\|`)}\``

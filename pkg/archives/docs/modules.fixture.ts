@@ -1,4 +1,4 @@
-/** Modules as teams write them, from a seed: the same files for the same seed. */
+/** Generates modules like those of teams, from a seed: the same files for the same seed. */
 
 export interface GeneratedModule {
   /** Files that Depot reads. */
@@ -198,7 +198,7 @@ function native(value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** Small, and the same everywhere: mulberry32. */
+/** mulberry32: small, and the same on every machine. */
 function seeded(seed: number): () => number {
   let state = seed
   return () => {

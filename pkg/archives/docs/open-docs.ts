@@ -21,12 +21,12 @@ export async function openModuleDocs(path: string, within?: string): Promise<Mod
   return withModuleFiles(reading, ({ files, read }) => readModuleDocs(files, read))
 }
 
-/** Only the folders that documentation is read from are listed, so that `.terraform` costs nothing. */
+/** Lists only folders with documentation, so that `.terraform` costs nothing. */
 async function docsOfFolder(folder: string): Promise<ModuleDocs> {
   const parents = await Promise.all(['modules', 'examples'].map((name) => childrenOf(folder, name)))
   const paths = ['', ...parents.flat()]
   const files = await Promise.all(paths.map((path) => filesOf(folder, path)))
-  // Without this, a wrong folder would look like a module that takes and gives nothing.
+  // Otherwise, a wrong folder would look like a module without inputs and outputs.
   if (!files.some((group) => configurationFiles(group.map(({ name }) => name)).length > 0)) {
     throw new Error('it has no configuration: name the folder of a module')
   }

@@ -26,7 +26,7 @@ const folders = (parent: string) =>
     ]).flat(),
   )
 const root = { 'README.md': readme, 'main.tf.json': cidr }
-/** Inputs with a long text in each of three files, because a file has a limit, too. */
+/** Inputs with a long text in each of three files, because files have a limit, too. */
 const large = (inputOf: (text: string) => object) =>
   Object.fromEntries(
     [1, 2, 3].map((at) => [
@@ -52,7 +52,7 @@ it('leaves out READMEs of examples or submodules, whichever there are', async ()
   expect(submodules.map((one) => one.readme)).toEqual(Array.from({ length: 9 }))
 })
 
-it('leaves out defaults, which callers of the inputs may still leave out', async () => {
+it('leaves out defaults, and still tells which inputs callers may omit', async () => {
   const docs = await storedDocs({ ...root, ...large((text) => ({ default: text })) })
   expect(docs.leftOut).toEqual(['defaults'])
   expect(docs.root.readme === readme).toBe(true)
@@ -63,7 +63,7 @@ it('leaves out defaults, which callers of the inputs may still leave out', async
   }
 })
 
-it('leaves out descriptions after everything else', async () => {
+it('leaves out descriptions last', async () => {
   const docs = await storedDocs({ ...root, ...large((text) => ({ description: text })) })
   expect(docs.leftOut?.at(-1)).toBe('descriptions')
   expect(docs.root).not.toHaveProperty('readme')
@@ -76,13 +76,13 @@ it('leaves out descriptions after everything else', async () => {
   ])
 })
 
-it('has only an error if names and types alone are too much', async () => {
+it('has only an error if names and types alone exceed the limit', async () => {
   const docs = await storedDocs({ ...root, ...large((text) => ({ type: text })) })
   expect(docs.root.inputs).toEqual([])
   expect(docs.root.error?.message).toContain('shorten types and messages')
 })
 
-it('still shows what breaks callers, and claims nothing of what was left out', async () => {
+it('still shows what breaks callers, and claims nothing about omitted parts', async () => {
   const before = await storedDocs({
     ...root,
     'more.tf.json': json({ gone: {}, now: { default: 1 } }),

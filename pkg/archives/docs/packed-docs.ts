@@ -15,12 +15,12 @@ import { type DocsFile, readModuleDocs } from './read-docs.ts'
 const gzip = promisify(zlib.gzip)
 const gunzip = promisify(zlib.gunzip)
 
-/** Limit of the documentation of one module, packed and as JSON, for reading. */
+/** Limit for reading the documentation of one module, packed and as JSON. */
 export const maxDocsBytes = 8 * 1024 * 1024
-/** The same for writing: a server reads it within some tens of milliseconds. */
+/** Limit for writing, so that a server reads it within some tens of milliseconds. */
 const maxWrittenBytes = 2 * 1024 * 1024
 
-/** Documentation in the form in which it is stored: compressed JSON. */
+/** Documentation as it is stored: compressed JSON. */
 export interface PackedDocs {
   readonly bytes: Buffer
   /** In lower-case hexadecimal. */
@@ -30,7 +30,7 @@ export interface PackedDocs {
   readonly root?: FolderDocs
 }
 
-/** Reads the documentation of a module for storage. Files as for `readModuleDocs`. */
+/** Reads the documentation of a module for storage. Files are those of `readModuleDocs`. */
 export async function packedDocs<File extends DocsFile>(
   files: readonly File[],
   read: (file: File) => AsyncIterable<Uint8Array>,
@@ -38,7 +38,7 @@ export async function packedDocs<File extends DocsFile>(
   return packed(await readModuleDocs(files, read))
 }
 
-/** The same for a stored archive. One that cannot be read as a module has documentation that says so. */
+/** Reads the documentation of a stored archive. If the archive is not a module, the documentation says so. */
 export async function packedDocsOf(
   archive: Parameters<typeof withModuleFiles>[0],
 ): Promise<PackedDocs> {
@@ -55,7 +55,7 @@ export async function unpackDocs(bytes: Uint8Array): Promise<ModuleDocs> {
   return docsOfText(await unpackDocsText(bytes))
 }
 
-/** The JSON of documentation, or what else was packed. @throws Error if it cannot be unpacked, or is too large */
+/** Unpacks the JSON of documentation. @throws Error if it cannot be unpacked, or is too large */
 export async function unpackDocsText(bytes: Uint8Array): Promise<string> {
   const text = await gunzip(bytes, { maxOutputLength: maxDocsBytes })
   return text.toString()
@@ -69,7 +69,7 @@ async function packed(docs: ModuleDocs): Promise<PackedDocs> {
   return { bytes, sha256: hash('sha256', bytes), sizeBytes: bytes.length, root: docs.root }
 }
 
-/** Leaves out what readers miss least, until the rest fits: names and types, which comparisons need, are always kept. */
+/** Leaves out what readers need least, until the rest fits. Names and types, which comparisons need, always stay. */
 function fittingText(whole: ModuleDocs): string {
   let docs = whole
   let text = JSON.stringify(docs)
@@ -97,7 +97,7 @@ const everywhere = (docs: ModuleDocs, change: (folder: FolderDocs) => FolderDocs
   examples: docs.examples.map(change),
 })
 
-/** Leaves out each part. */
+/** Leaves out each of these parts. */
 const without: Readonly<Record<OmissiblePart, (docs: ModuleDocs) => ModuleDocs>> = {
   exampleReadmes: (docs) => ({ ...docs, examples: docs.examples.map(withoutReadme) }),
   submoduleReadmes: (docs) => ({ ...docs, submodules: docs.submodules.map(withoutReadme) }),
@@ -116,5 +116,5 @@ const without: Readonly<Record<OmissiblePart, (docs: ModuleDocs) => ModuleDocs>>
     })),
 }
 
-/** A root that says only why nothing is known about it. */
+/** A root that only has an error. */
 const problem = (message: string): FolderDocs => ({ ...emptyRoot, error: { message } })

@@ -18,10 +18,10 @@ export class PageCollector {
   #sizeBytes = 0
 
   /**
-   * Takes a file if it is a page.
+   * Accepts a file if it is a page.
    *
    * @param path below the root of the release
-   * @returns takes the bytes; undefined if they are not wanted
+   * @returns a consumer of the bytes; undefined to skip them
    */
   readonly take = (path: string): ((chunk: Uint8Array) => void) | undefined => {
     const place = pagePlaceOf(path)
@@ -54,7 +54,7 @@ export class PageCollector {
     const read = whole.map((page) => {
       const isCut = page.sizeBytes > maxPageBytes
       const bytes = Buffer.concat(page.chunks).subarray(0, maxPageBytes)
-      // A character that was cut in half at the end is dropped.
+      // Drops a character that was cut at the end.
       const text = new TextDecoder().decode(bytes, { stream: isCut })
       return readPage(page, isCut ? text + cutNote : text)
     })

@@ -9,7 +9,7 @@ const gunzip = promisify(zlib.gunzip)
 
 /*
  * The file is one JSON array, compressed in pieces that can be read alone: the size of the compressed list, the list of
- * pages, and each page. So a page costs as much as the list and itself, however many there are.
+ * pages, and each page. So reading a page only costs the list and the page, however many there are.
  */
 
 const digits = 10

@@ -1,6 +1,6 @@
 /**
- * Makes a result fit for a terminal: escapes controls, and marks that hide or reverse text, as JSON would. JSON itself leaves
- * some of them alone.
+ * Makes a result safe for a terminal: escapes controls, and marks that hide or reverse text, as JSON would. JSON itself does
+ * not escape all of them.
  */
 export const plainText = (text: string): string =>
   text.replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>

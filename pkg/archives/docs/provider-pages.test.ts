@@ -32,7 +32,7 @@ description: |-
 `
 
 describe('the pages of a provider', () => {
-  it('are listed with what their front matter says, and read one by one', async () => {
+  it('are listed with the fields of their front matter, and read one by one', async () => {
     const found = await read({
       'docs/resources/host.md': host,
       'docs/data-sources/host.md': '# no front matter',
@@ -77,7 +77,7 @@ describe('the pages of a provider', () => {
     })
   })
 
-  it('have a former layout, which is read if there is no other', async () => {
+  it('have an older layout, which is read if there is no other', async () => {
     const old = {
       'website/docs/r/host.html.markdown': host,
       'website/docs/d/host.html.md': 'data',
@@ -113,7 +113,7 @@ describe('hostile pages', () => {
     ['a mistake', '---\npage_title: "open\n---\ntext'],
     ['deep nesting', `---\npage_title: ${'['.repeat(5_000)}\n---\ntext`],
     ['a number', '---\npage_title: 1\n__proto__: {page_title: bad}\n---\ntext'],
-  ])('are named by their file if the front matter has %s', async (_, text) => {
+  ])('have the name of their file if the front matter has %s', async (_, text) => {
     const found = await read({ 'docs/guides/start.md': text })
     expect(found?.pages).toMatchObject([{ title: 'start' }])
     expect(found?.texts).toEqual(['text'])
@@ -133,7 +133,7 @@ describe('hostile pages', () => {
     'docs/guides/%2e%2e.md',
     'docs/guides/<img>.md',
     `docs/guides/${'a'.repeat(129)}.md`,
-  ])('have no place below %j', async (path) => {
+  ])('do not exist below %j', async (path) => {
     const found = await read({ [path]: 'text' })
     expect(found?.pages ?? []).toEqual([])
   })
@@ -148,7 +148,7 @@ describe('hostile pages', () => {
     expect(huge.length).toBeLessThan(132_000)
   })
 
-  it('are left out above 3,000, and above 20 MiB', async () => {
+  it('are left out after 3,000, and above 20 MiB', async () => {
     const many = function* () {
       for (let at = 0; at < 10_000; at += 1) yield [`docs/guides/g${at}.md`, 'x'] as const
     }

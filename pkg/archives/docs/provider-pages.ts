@@ -44,7 +44,7 @@ const frontMatter = /^\uFEFF?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)/s
 const maxFrontMatter = 16 * 1024
 
 /**
- * Splits a page into what its front matter says and its Markdown.
+ * Splits a page into the fields of its front matter and its Markdown.
  *
  * @see https://developer.hashicorp.com/terraform/registry/providers/docs
  */
@@ -69,7 +69,7 @@ const field = /^(page_title|subcategory|description):((?:.*)(?:\r?\n(?:[ \t].*)?
 /** The parser needs half a second for 5,000 nested lists, so collections, anchors and tags are not parsed. */
 const isText = /^\s*[^\s[{&*!?-]/
 
-/** The texts of a front matter. A mistake in one costs only that. */
+/** The texts of a front matter. A mistake in one affects only that one. */
 function fieldsOf(head: string): Partial<Record<string, string>> {
   const texts: Record<string, string> = {}
   for (const [, name = '', text = ''] of head.matchAll(field)) {
@@ -79,13 +79,16 @@ function fieldsOf(head: string): Partial<Record<string, string>> {
       const [only] = Array.isArray(value) ? value : []
       if (typeof only === 'string' && only.trim() !== '') texts[name] = only.trim()
     } catch {
-      // The page is named by its file then.
+      // Then the page has the name of its file.
     }
   }
   return texts
 }
 
-/** A resource is known by its name: generators write `cmdb_host Resource - terraform-provider-cmdb`, people `CMDB: cmdb_host`. */
+/**
+ * People know a resource by its name. Generators write `cmdb_host Resource - terraform-provider-cmdb`, people `CMDB:
+ * cmdb_host`.
+ */
 function titleOf({ category, slug }: Pick<ProviderPage, 'category' | 'slug'>, title = ''): string {
   if (category === 'overview') return 'Overview'
   const words = title.match(/[\w.-]+/g) ?? []

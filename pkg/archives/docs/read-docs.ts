@@ -19,7 +19,7 @@ const maxFolders = 50
 const readmeBytes = 256 * 1024
 
 /**
- * Reads the documentation of a module. It never fails because of the files: a folder with a mistake says so in `error`.
+ * Reads the documentation of a module. It never fails because of the files: a folder with a mistake has an `error`.
  *
  * @param files all files of the module
  * @param read returns the bytes of a file, or only the first ones if `sizeBytes` is smaller than the file

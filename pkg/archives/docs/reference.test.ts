@@ -10,9 +10,9 @@ import { generateModule } from './modules.fixture.ts'
 import { readModuleDocs } from './read-docs.ts'
 
 /*
- * Compares the documentation of modules with the one that HashiCorp's terraform-config-inspect reads from them. Deliberate
- * differences: Depot computes no expression such as 60 * 60, keeps the form of Unicode, reads .tofu files, joins override
- * files, and lists only providers that a module declares.
+ * Compares the documentation of modules with that of HashiCorp's terraform-config-inspect. Deliberate differences: Depot
+ * computes no expression such as 60 * 60, keeps the form of Unicode, reads .tofu files, joins override files, and lists only
+ * providers that a module declares.
  */
 
 const reference = findForTests('config-reference', () => toolPath('config-reference'))
@@ -82,7 +82,7 @@ const rootOf = async (files: Files): Promise<FolderDocs> => {
   return root
 }
 
-/** The fields that both know, as the reference has them. */
+/** The fields that both have, in the form of the reference. */
 function theirs(answer: Answer) {
   const inOrder = <T extends z.infer<typeof Placed>>(map: Readonly<Record<string, T>>): T[] =>
     Object.values(map).toSorted(
@@ -113,7 +113,7 @@ function theirs(answer: Answer) {
       source,
       version,
     })),
-    // Those without a word are implied by resources and `provider` blocks.
+    // Providers without an entry are implied by resources and `provider` blocks.
     providers: Object.entries(answer.required_providers)
       .filter(([, { source, version_constraints: v }]) => source !== undefined || v.length > 0)
       .map(([name, { source, version_constraints: versions, aliases }]) => ({
@@ -126,7 +126,7 @@ function theirs(answer: Answer) {
   }
 }
 
-/** The fields that both know, as Depot has them. */
+/** The fields that both have, in the form of Depot. */
 const ours = (root: FolderDocs) => ({
   diagnostics: root.error ? [root.error] : [],
   requiredVersion: root.requiredVersion ?? '',
@@ -154,7 +154,7 @@ const byName = (a: { readonly name: string }, b: { readonly name: string }) =>
   a.name < b.name ? -1 : 1
 
 it.skipIf(reference === undefined)(
-  'says of 200 generated modules what terraform-config-inspect says',
+  'agrees with terraform-config-inspect about 200 generated modules',
   async () => {
     const modules = Array.from({ length: 200 }, (_, seed) =>
       generateModule(seed, seed % 50 === 0 ? 300 : 8),

@@ -15,7 +15,7 @@ export interface Use {
   readonly kind: 'module' | 'provider'
   /** `module.net.subnets`, or the local name of a provider. */
   readonly name: string
-  /** As it is written. The lock file has the host of a provider, too. */
+  /** As it is written. In the lock file, a provider also has its host. */
   readonly source: string
   readonly constraint: string | undefined
   /** The version that `init` installed or locked. */
@@ -38,8 +38,8 @@ const maxStateBytes = 16 * 2 ** 20
 const lockFile = '.terraform.lock.hcl'
 
 /**
- * Reads what a working directory uses: module calls, even of local modules, and providers of the lock file or, where there is
- * none, of `required_providers`. Nothing is evaluated.
+ * Reads what a working directory uses: module calls, even of local modules, and providers of the lock file or, without one,
+ * of `required_providers`. Nothing is evaluated.
  */
 export const readUses = (dir: string): Promise<Uses> =>
   withHclParser(parserCpuMs, (parse) => new UsesReader(parse).read(dir))
@@ -47,7 +47,7 @@ export const readUses = (dir: string): Promise<Uses> =>
 /** A folder of a configuration. */
 interface Folder {
   readonly path: string
-  /** Names of the calls that lead to it, with dots between; empty for the root. */
+  /** Names of the calls that lead to it, separated by dots; empty for the root. */
   readonly key: string
 }
 
@@ -55,7 +55,7 @@ class UsesReader {
   readonly #parse: ParseHcl
   readonly #problems: DocsProblem[] = []
   readonly #uses: Use[] = []
-  /** The providers among the uses. */
+  /** The uses that are providers. */
   readonly #providers = new Set<string>()
   #installed: ReadonlyMap<string, string> = new Map()
   #filesLeft = maxFiles
@@ -75,7 +75,7 @@ class UsesReader {
     const seen = new Set<string>()
     for (const folder of folders) {
       const { path } = folder
-      // Links can lead to a folder again and again.
+      // Links can lead to the same folder repeatedly.
       const real = await realpath(path).catch(() => resolve(path))
       if (seen.has(real)) continue
       if (seen.size === maxFolders) {
@@ -94,7 +94,7 @@ class UsesReader {
   async #readFolder(folder: Folder): Promise<Folder[]> {
     const { path } = folder
     const files = await filesIn(path).catch((error: unknown) => {
-      // Only the root has to be there: a call of a missing folder is a mistake of the configuration.
+      // Only the root must exist. A call of a missing folder is a mistake of the configuration.
       if (folder.key === '') throw error
       this.#problems.push({ message: messageOf(error) })
       return []
@@ -162,7 +162,7 @@ async function filesIn(folder: string) {
   return files.flat()
 }
 
-/** The file and line where a block or argument begins. */
+/** File and line of a block or argument. */
 function placeOf(sources: readonly ParsedSource[], type: string, name: string, folder: string) {
   const quoted = RegExp.escape(name)
   const header =
@@ -183,7 +183,7 @@ const Manifest = z.object({
   Modules: z.array(z.object({ Key: z.string(), Version: z.string().optional() })),
 })
 
-/** Versions of modules by their key, as `init` notes them. */
+/** Versions of modules by their key, as `init` records them. */
 async function installedModules(dir: string, problems: DocsProblem[]) {
   const file = join(dir, '.terraform/modules/modules.json')
   const text = await stateText(file, problems)
@@ -229,7 +229,7 @@ async function lockedProviders(
   }
 }
 
-/** Text that init wrote; undefined if it is missing or cannot be read. */
+/** Reads a text that init wrote; undefined if it is missing or cannot be read. */
 async function stateText(file: string, problems: DocsProblem[]): Promise<string | undefined> {
   try {
     const found = await stat(file)

@@ -1,13 +1,13 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** An expression, which the parser writes as `${var.x}`, as it is in the file. */
+/** Unwraps an expression, which the parser writes as `${var.x}`, to its text in the file. */
 export const expressionText = (value: unknown): string | undefined =>
   typeof value === 'string' ? value.replace(/^\$\{(.*)\}$/s, '$1') : undefined
 
 export const textOrNothing = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined
 
-/** A value of the native syntax. There `$${` and `%%{` stand for `${` and `%{`, which the parser leaves as they are. */
+/** Unescapes a value of the native syntax, in which `$${` and `%%{` mean `${` and `%{`. The parser does not do that. */
 export function unescaped(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll(/([$%])\1\{/g, '$1{')
   if (Array.isArray(value)) return value.map(unescaped)
@@ -15,7 +15,7 @@ export function unescaped(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, unescaped(each)]))
 }
 
-/** JSON files may have booleans in quotes. */
+/** JSON files may quote booleans. */
 export const isTrue = (value: unknown): boolean => value === true || value === 'true'
 
 export const isFalse = (value: unknown): boolean => value === false || value === 'false'

@@ -1,7 +1,7 @@
 import { generateKey } from 'openpgp'
 
 /**
- * A new key that can only sign: RSA with 3072 bits, which every client understands. It does not expire and has no
+ * Generates a key that can only sign: RSA with 3072 bits, which every client supports. It does not expire and has no
  * passphrase.
  *
  * @returns the private key, armored; it takes about half a second

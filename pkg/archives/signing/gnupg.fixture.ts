@@ -2,13 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The real gpg with a keyring of its own, for tests. */
+/** The real gpg with its own keyring, for tests. */
 export class GnuPG {
-  /** Whether to test with it: everywhere in CI, elsewhere where it is installed. */
+  /** Whether to test with gpg: always in CI, otherwise if it is installed. */
   static readonly wanted =
     process.env['CI'] !== undefined || spawnSync('gpg', ['--version']).status === 0
 
-  /** Short, because the sockets of its agent have to fit into it. */
+  /** Short, because the path of its agent's socket has a limit. */
   readonly #home = mkdtempSync('/tmp/gpg-')
 
   constructor() {
@@ -24,7 +24,7 @@ export class GnuPG {
     })
   }
 
-  /** @returns what gpg tells of a good signature; it throws for any other */
+  /** @returns the output of gpg for a good signature; it throws for any other */
   verify(text: string, signature: Uint8Array): string {
     const [textPath, signaturePath] = [join(this.#home, 'text'), join(this.#home, 'text.sig')]
     writeFileSync(textPath, text)

@@ -20,8 +20,8 @@ export async function checkSigningKey(privateKeyPath: string, passphrase?: strin
 }
 
 /**
- * Loads the key that signs the checksums of providers, and reloads it when its file changes. A new key that cannot be used is
- * logged, and the old one stays.
+ * Loads the key that signs the checksums of providers, and reloads it when its file changes. If a new key cannot be used, it
+ * logs that and keeps the old one.
  *
  * @param options.passphrase of the key, if it has one
  * @param options.pollIntervalMs how often to look at the file, default 2000
@@ -71,7 +71,7 @@ function unusable(path: string, cause: unknown): RegistryError {
   return new RegistryError('NotConfigured', message, { cause })
 }
 
-/** Far more than any key needs. */
+/** Much larger than any key. */
 const maxBytes = 1024 * 1024
 
 /** @throws RegistryError NotConfigured that says why the file cannot be read */

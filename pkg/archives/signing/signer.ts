@@ -4,23 +4,23 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { PublicKey, SigningKey } from './signing-key.ts'
 
-/** About 1 kB each, plus the texts. */
+/** Each has about 1 kB in addition to the texts. */
 const maxSignatures = 4096
 /** A signature takes 2 to 5 ms, so no caller waits longer than a few seconds. */
 const maxWaiting = 1000
 
 /** Signs the checksums that CLIs verify providers with. */
 export interface Signer {
-  /** Counts replacements of the key: results of an older key must be forgotten. */
+  /** Counts replacements of the key. Results of an older key must be dropped. */
   readonly revision: number
   publicKeys(): readonly PublicKey[]
   /**
-   * A binary detached signature of the text. For the same text it is the same one, without a wait.
+   * Makes a binary detached signature of the text. For a text that was signed before, it returns the same one at once.
    *
-   * @throws RegistryError Unavailable where too many wait, or the key has expired since it was read
+   * @throws RegistryError Unavailable if too many wait, or the key has expired since it was read
    */
   sign(text: string): Uint8Array | Promise<Uint8Array>
-  /** Counts a signature that was sent again from a kept answer. */
+  /** Counts a signature that was sent from a kept answer. */
   countReuse(): void
   /** Stops watching the file of the key. */
   close(): void
@@ -36,7 +36,7 @@ export class KeySigner implements Signer {
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
   readonly #options: { log: Logger; clock: Clock; close: () => void }
-  /** Plain numbers, because they are counted with every request. */
+  /** Plain numbers, because every request counts. */
   readonly #requests = { signed: 0, cached: 0, failed: 0 }
 
   constructor(

@@ -10,7 +10,7 @@ import {
 } from 'openpgp'
 import { messageOf, RegistryError } from '../../base/errors/errors.ts'
 
-/** Terraform refuses signatures from the future, and clocks of clients may be late: signatures are backdated by this. */
+/** Terraform refuses signatures from the future, and clocks of clients may be slow. So signatures are backdated by this. */
 const lateClientsMs = 10 * 60_000
 
 const exportHint = 'export it with: gpg --armor --export-secret-keys KEYID'
@@ -23,7 +23,7 @@ export interface PublicKey {
   readonly ascii_armor: string
 }
 
-/** An unlocked private key that can sign: it was tried. */
+/** A private key that was unlocked and can sign. */
 export interface SigningKey {
   readonly publicKey: PublicKey
   /** When clients begin to refuse its signatures, in milliseconds since 1970; absent if never. */
@@ -124,7 +124,7 @@ async function signWith(key: PrivateKey, text: string, nowMs: number): Promise<U
   })
 }
 
-/** Tries a key: one that was exported without its private part looks usable, but cannot sign. */
+/** Tries a key, because a key that was exported without its private part looks usable and cannot sign. */
 async function tryOut(
   signText: SigningKey['sign'],
   { ascii_armor }: PublicKey,

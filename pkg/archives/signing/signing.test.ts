@@ -65,13 +65,13 @@ async function signerOf(key: PrivateKey | string, options = {}): Promise<Signer>
   return load(options)
 }
 
-/** At once, as those who replace a key do: a file that is written in place is seen while it is empty. */
+/** Renames a complete file, as operators do. A file that is written in place is empty for a moment. */
 async function replaceFile(content: string): Promise<void> {
   await writeFile(`${path}.new`, content)
   await rename(`${path}.new`, path)
 }
 
-/** A key of elliptic curves, which takes no time to make. */
+/** A key of elliptic curves, which is fast to generate. */
 async function curveKey(options: Partial<Parameters<typeof generateKey>[0]> = {}) {
   const made = await generateKey({
     type: 'ecc',
@@ -84,7 +84,7 @@ async function curveKey(options: Partial<Parameters<typeof generateKey>[0]> = {}
   return { ...made, privateKey: made.privateKey }
 }
 
-/** Verifies as a client does, from nothing but what the registry published. */
+/** Verifies like a client, with nothing but what the registry published. */
 async function verified(signature: Uint8Array, [publicKey]: readonly PublicKey[]) {
   const { signatures } = await verify({
     message: await createMessage({ binary: Buffer.from(text) }),
@@ -117,7 +117,7 @@ describe('a signature', () => {
     )
   })
 
-  it('is backdated, so that clients whose clock is late accept it', async () => {
+  it('is backdated, so that clients with a slow clock accept it', async () => {
     const signer = await signerOf((await curveKey()).privateKey)
     const { packets } = await readSignature({ binarySignature: await signer.sign(text) })
     const created = packets[0]?.created?.getTime() ?? Number.NaN
@@ -140,7 +140,7 @@ describe('a signature', () => {
     expect(counted).toContain('{result="cached"} 19')
   })
 
-  it('is refused when too many wait', async () => {
+  it('is refused if too many callers wait', async () => {
     const signer = await signerOf(rsa)
     const asked = Array.from({ length: 1010 }, async (_, index) => signer.sign(`text ${index}`))
     const results = await Promise.allSettled(asked)
@@ -293,7 +293,7 @@ describe('a key', () => {
 describe('a replaced key', () => {
   const until = (check: () => void) => vi.waitFor(check, { interval: 10 })
 
-  it('signs from then on, even through the links of a mounted Secret', async () => {
+  it('signs from then on, even if it is mounted from a Secret through links', async () => {
     const other = (await curveKey()).privateKey
     for (const [name, key] of Object.entries({ '..1': rsa, '..2': other })) {
       mkdirSync(join(dir, name))
@@ -318,7 +318,7 @@ describe('a replaced key', () => {
     { what: 'a broken one', change: () => replaceFile('broken') },
     { what: 'nothing', change: () => unlink(path) },
   ])(
-    'stays if the new one is $what, with one log line, until there is a good one',
+    'is kept if the new one is $what, with one log line, until there is a good one',
     async ({ change }) => {
       const signer = await signerOf(rsa)
       const [publicKey] = signer.publicKeys()
@@ -335,7 +335,7 @@ describe('a replaced key', () => {
     },
   )
 
-  it('stays if the new one is the same', async () => {
+  it('is kept if the new one is the same', async () => {
     const signer = await signerOf(rsa)
     await replaceFile(rsa.armor())
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -393,7 +393,7 @@ describe.runIf(GnuPG.wanted)('with gpg', () => {
     expect(gpg.verify(text, await signer.sign(text))).toContain('[GNUPG:] GOODSIG')
   })
 
-  it('a subkey signs while the primary key is kept elsewhere', async () => {
+  it('a subkey signs if the primary key is kept elsewhere', async () => {
     const secret = ['--pinentry-mode', 'loopback', '--passphrase', passphrase]
     gpg.run([...secret, '--quick-gen-key', owner.email, 'ed25519', 'cert', 'never'])
     const fingerprint = /^fpr:+(\w+):/m.exec(gpg.run(['--with-colons', '--list-keys']))?.[1] ?? ''

@@ -1,6 +1,6 @@
 /**
- * Signs lists of checksums with GPG: generates, checks and loads a signing key, and reloads it when its file changes. The lists
- * are composed in pkg/registry/protocol; signatures of upstreams are verified in pkg/fill/sources.
+ * Signs lists of checksums with GPG: generates, checks and loads a signing key, and reloads it when its file changes.
+ * pkg/registry/protocol composes the lists. pkg/fill/sources verifies signatures of upstreams.
  */
 
 export { generateSigningKey } from './generate.ts'

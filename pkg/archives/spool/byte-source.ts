@@ -2,22 +2,22 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 
 /**
- * Bytes that are read on demand, so that a slow reader costs no memory. Not a stream of Node, because streams cannot reuse
- * a buffer: at hundreds of MB a second most memory of the process would be garbage.
+ * Bytes that are read on demand, so that a slow reader costs no memory. It is not a stream of Node, because streams cannot
+ * reuse a buffer: at hundreds of MB a second, most memory of the process would be garbage.
  */
 export interface ByteSource {
   /**
-   * The next bytes, or undefined at the end; one call at a time. A chunk stays valid until the second next call or
-   * `close()`: one chunk can be written while the next is read.
+   * Reads the next bytes; undefined at the end. Call it once at a time. A chunk is valid until the second next call or
+   * `close()`, so that one chunk can be written while the next is read.
    *
-   * @throws RegistryError when the backend fails or the object changes; the reader has to notice an early end
+   * @throws RegistryError if the backend fails or the object changes; readers must treat it as an early end
    */
   read(): Promise<Uint8Array | undefined>
-  /** Releases buffers and connections. Must be called in the end, after an error too. May be called twice. */
+  /** Releases buffers and connections. Call it at the end, even after an error. It may be called twice. */
   close(): void
 }
 
-/** The chunks of a source, which is closed in the end. */
+/** Iterates over the chunks of a source, and closes it at the end. */
 export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   try {
     for (let chunk = await source.read(); chunk !== undefined; chunk = await source.read()) {
@@ -28,7 +28,7 @@ export async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** The digest of all bytes of a source, which is closed then, in lower-case hexadecimal. */
+/** Reads a source to its end and closes it. Returns the digest in lower-case hexadecimal. */
 export async function sha256Of(source: ByteSource, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of chunksOf(source)) {
@@ -48,15 +48,15 @@ const keptLarge = 8
 const keptSmall = 16
 
 /**
- * The buffers that files are read into, used again and again. Large ones are what one or few downloads are fastest with;
- * when many run at once, those that come last get small ones, so that they do not add up.
+ * The buffers that files are read into. They are reused. A few downloads are fastest with large buffers. If many run at once,
+ * further downloads get small ones, so that the total stays small.
  */
 class ChunkBuffers {
   readonly #large: Buffer[] = []
   readonly #small: Buffer[] = []
   #largeInUse = 0
 
-  /** @param wantedBytes what is left to be read; the buffer may be smaller, and is not much larger */
+  /** @param wantedBytes number of bytes to read; the buffer may be smaller, and is not much larger */
   take(wantedBytes: number): Buffer {
     if (wantedBytes <= smallBytes || this.#largeInUse >= keptLarge) {
       return this.#small.pop() ?? Buffer.allocUnsafeSlow(smallBytes)
@@ -65,7 +65,7 @@ class ChunkBuffers {
     return this.#large.pop() ?? Buffer.allocUnsafeSlow(largeBytes)
   }
 
-  /** Nothing may write into the buffer or read from it any more. */
+  /** Call it when nothing writes into the buffer or reads from it any more. */
   giveBack(buffer: Buffer): void {
     if (buffer.length === largeBytes) {
       this.#largeInUse -= 1
@@ -76,7 +76,7 @@ class ChunkBuffers {
   }
 }
 
-/** One pool for the whole process, because memory is the process's. */
+/** One pool for the whole process. */
 export const chunkBuffers = new ChunkBuffers()
 
 /** Closes a file after pending reads. Does not wait for them, because they may hang. */

@@ -5,7 +5,7 @@ import { checkedBody } from './checked-body.ts'
 
 const sha256 = createHash('sha256').update('one two three').digest('hex')
 
-/** A source of chunks, or of errors in their place. */
+/** A source of chunks and errors. */
 function sourceOf(chunks: readonly (string | Error)[], onClose: () => void = () => {}): ByteSource {
   const left = [...chunks]
   return {
@@ -18,7 +18,7 @@ function sourceOf(chunks: readonly (string | Error)[], onClose: () => void = () 
   }
 }
 
-/** Reads a checked body as far as it goes. */
+/** Reads a checked body until it ends or fails. */
 async function read(
   chunks: readonly (string | Error)[],
   options: { sha256?: string } = { sha256 },
@@ -45,7 +45,7 @@ async function read(
 }
 
 describe('a checked body', () => {
-  it('is passed on when length and digest are right', async () => {
+  it('is passed on if length and digest are right', async () => {
     const { text, events, message } = await read(['one ', 'two ', 'three'])
     expect({ text, events, message }).toEqual({ text: 'one two three', events: [4, 4, 'end', 5] })
   })
@@ -87,7 +87,7 @@ describe('a checked body', () => {
   it.each([
     { what: 'an early end', chunks: ['one ', 'two '], reason: 'Truncated' },
     { what: 'too many bytes', chunks: ['one two three', '!'], reason: 'StorageFailed' },
-  ])('never ends with $what where the bytes are not hashed', async ({ chunks, reason }) => {
+  ])('never ends with $what if the bytes are not hashed', async ({ chunks, reason }) => {
     const { events, message } = await read(chunks, {})
     expect(message).toBeDefined()
     expect(events.at(-1)).toBe(reason)

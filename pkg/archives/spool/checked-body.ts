@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ReasonOf, RegistryError } from '../../base/errors/errors.ts'
 import type { ByteSource } from './byte-source.ts'
 
-/** Why sending an archive was aborted; the `reason` of `archive_aborts_total`. */
+/** The reason why sending an archive was aborted; the label `reason` of `archive_aborts_total`. */
 export type AbortReason = ReasonOf<
   'ChecksumMismatch' | 'Truncated' | 'ClientGone' | 'StorageFailed'
 >
@@ -18,9 +18,9 @@ export interface Expected {
 }
 
 /**
- * Passes a body on as it comes, but holds the last chunk back until length and digest are checked. If they are wrong, reading
- * fails, and the caller, who promised `sizeBytes` bytes, must abort the connection. So no client gets a whole archive with
- * another digest. An empty body has no last chunk: check its digest before.
+ * Passes a body on as it arrives, but holds back the last chunk until length and digest are checked. If they are wrong,
+ * reading fails, and the caller, who promised `sizeBytes` bytes, must abort the connection. So no client gets a whole
+ * archive with another digest. An empty body has no last chunk, so check its digest before.
  */
 export function checkedBody(
   body: ByteSource,
@@ -64,7 +64,7 @@ export function checkedBody(
         }
         return chunk
       } catch (error) {
-        // The previous chunk may still be in use: the reader closes the body.
+        // The previous chunk may still be in use. The reader closes the body.
         if (!over) onAbort?.(reason, error)
         over = true
         throw error
@@ -78,7 +78,7 @@ export function checkedBody(
   }
 }
 
-/** The error of an archive with another digest. */
+/** The error for an archive with another digest. */
 export function mismatch(): RegistryError {
   return badGateway('the archive in storage does not match its checksum; tell its owner')
 }

@@ -8,12 +8,12 @@ import { type ByteSource, chunkBuffers, noAnswer, release } from './byte-source.
 const progressDeadlineMs = 120_000
 
 /**
- * A source that is copied into a growing file. Any number of readers follow it, each at its own pace. The source holds its
- * last chunk back until the digest is verified, so no follower ever gets the last byte of a wrong archive.
+ * A source that is copied into a growing file. Any number of readers follow it at their own pace. The source holds back its
+ * last chunk until the digest is verified, so no follower ever gets the last byte of a wrong archive.
  */
 export class GrowingFile {
   readonly sizeBytes: number
-  /** Resolves to the attributes of the file when it is complete, verified and in its place. */
+  /** Resolves to the attributes of the file when it is complete, verified and moved to its final path. */
   readonly done: Promise<BigIntStats>
   readonly #file: FileHandle
   #writtenBytes = 0
@@ -25,8 +25,8 @@ export class GrowingFile {
   #progress = Promise.withResolvers<void>()
 
   /**
-   * @param source checked; closed in the end. The file is closed when nobody reads it any more.
-   * @param keep puts the complete file where it belongs
+   * @param source checked; closed at the end. The file is closed after its last reader.
+   * @param keep moves the complete file to its final path
    */
   constructor(source: ByteSource, file: FileHandle, sizeBytes: number, keep: () => Promise<void>) {
     this.sizeBytes = sizeBytes
@@ -89,7 +89,7 @@ export class GrowingFile {
   }
 
   /**
-   * The archive from its first byte; undefined if the fetch has ended and the file is closed.
+   * Reads the archive from its first byte; undefined if the fetch has ended and the file is closed.
    *
    * @param instead opens the archive elsewhere, from the given byte, if the disk fails
    */

@@ -71,7 +71,7 @@ it('calls its listeners after a reservation began to wait', async () => {
   expect([waiting, spool.waiting]).toEqual([[1], 0])
 })
 
-it('forgets a waiting reservation whose signal is aborted, and continues the next one', async () => {
+it('drops a waiting reservation when its signal is aborted, and continues the next one', async () => {
   const spool = await openSpool({ dir, sizeBytes: 100 })
   await spool.reserve(60, { signal })
   const leaving = new AbortController()

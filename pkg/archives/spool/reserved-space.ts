@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ReasonError } from '../../base/errors/errors.ts'
 
 export interface SpoolOptions {
-  /** Created if missing. Files of processes that have ended are removed. */
+  /** Created if missing. Files of ended processes are removed. */
   readonly dir: string
   /** Limit of all files together. */
   readonly sizeBytes: number
@@ -18,14 +18,14 @@ export interface Spool {
   /** Number of waiting reservations. */
   readonly waiting: number
   /**
-   * Calls back whenever a reservation has to wait, so that dispensable files can be removed.
+   * Calls the listener whenever a reservation has to wait, so that files that can be fetched again can be removed.
    *
    * @returns a function that removes the listener
    */
   onFull(listener: () => void): () => void
   /**
-   * Waits for space, first come first served. A file that is small compared with an archive reserves 0 bytes and never
-   * waits: while it holds an archive, it could otherwise wait for itself.
+   * Waits for space, in order of arrival. A file that is small compared with an archive reserves 0 bytes and never waits.
+   * Otherwise, a process that keeps an archive could wait for itself.
    *
    * @param onWaiting called once if there is no space now
    * @throws ReasonError ArchiveTooLarge if it can never fit; the reason of the signal if that ends the wait
@@ -57,7 +57,7 @@ export async function openSpool({ dir, sizeBytes }: SpoolOptions): Promise<Spool
 
 const prefix = 'fetch-'
 
-/** A process in a container always has the id 1, so a folder with our own id belongs to a previous process. */
+/** The first process in a container has the id 1, so a folder with our own id belongs to a previous process. */
 async function removeLeftOvers(dir: string): Promise<void> {
   for (const name of await readdir(dir)) {
     const [, pid] = /^fetch-(\d+)-/.exec(name) ?? []
@@ -177,7 +177,7 @@ class ReservedSpool implements Spool {
     }
   }
 
-  /** Continues those that have waited longest, as far as there is space. */
+  /** Continues the reservations that have waited longest, as far as there is space. */
   #giveBack(bytes: number): void {
     this.#reservedBytes -= bytes
     for (;;) {

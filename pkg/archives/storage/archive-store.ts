@@ -7,9 +7,9 @@ import { createPlaces, type StorageSettings } from './places.ts'
 export interface ArchivePlace {
   readonly backend: Backend
   readonly driver: WritableDriver
-  /** The prefix of all its object names. Ends with `/`, or is empty if it has a container of its own. */
+  /** The prefix of all its object names. It ends with `/`, or is empty if the module or provider has its own container. */
   readonly prefix: string
-  /** The object of an archive, as `driver` names it. */
+  /** Name of an archive's object for `driver`. */
   readonly object: (fileName: string) => string
   /** Whether archives of a namespace may be stored and removed here. Reading needs no grant. */
   isGrantedTo(namespace: string): boolean
@@ -20,11 +20,11 @@ export interface ArchivePlace {
 /** The places that namespaces may write to. */
 export type StoreGrants = Pick<GrantOptions, 'text' | 'annotationOf' | 'onInvalid'>
 
-/** The places that a server reads from, for writing: the same StorageConfig leads both to the same object. */
+/** The same places as a server reads, for writing: a StorageConfig leads both to the same object. */
 export interface ArchiveStore {
   /**
    * @param configName name of the module or provider in its config
-   * @throws RegistryError NotFound where such a place cannot exist
+   * @throws RegistryError NotFound if such a place cannot exist
    */
   for(storage: StorageConfig, configName: string): ArchivePlace
 }

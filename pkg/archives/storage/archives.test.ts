@@ -48,7 +48,7 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(mountPath, { recursive: true }))
 
-/** Other bytes in the same file, in such a way that nothing about the file tells. */
+/** Replaces the bytes of a file so that none of its attributes changes. */
 async function corruptInSecret(): Promise<void> {
   const file = await openFile(path, 'r+')
   await file.write(Buffer.from('not the bytes of the archive'), 0, 28, sizeBytes - 100)
@@ -90,7 +90,7 @@ describe('an archive', () => {
     ])
   })
 
-  it('is refused before an answer if it is empty and should not be', async () => {
+  it('is refused before an answer if it is unexpectedly empty', async () => {
     await writeFile(path, '')
     await expect(archives.open(archive)).rejects.toMatchObject({ reason: 'BadGateway' })
     expect(lines).toHaveLength(1)
@@ -106,7 +106,7 @@ describe('an archive', () => {
     await expect(bytesOf((await archives.open(archive)).body)).rejects.toThrow(/checksum/)
   })
 
-  it('is checked each time while its file is too young for changes to show', async () => {
+  it('is checked every time while its file is too young to show changes', async () => {
     aheadMs = 0
     await bytesOf((await archives.open(archive)).body)
     await corruptInSecret()
@@ -213,7 +213,7 @@ describe('a part of an archive', () => {
     const found = await Promise.all(parts.map(({ body }) => bytesOf(body)))
     expect(Buffer.concat(found)).toEqual(bytes.subarray(0, 50))
     const opened = await metrics.getSingleMetricAsString('depot_storage_request_duration_seconds')
-    // 50 that could not be trusted, one to check them, 50 that are given.
+    // 50 requests without trust, one that checks, 50 that are answered.
     expect(opened).toContain('operation="open",result="ok"} 101')
   })
 })
@@ -224,7 +224,7 @@ describe('the digest of an archive', () => {
     expect(await archives.digest(location)).toMatchObject({ sha256, sizeBytes, fingerprint })
   })
 
-  it('saves the first reader the hashing', async () => {
+  it('spares the first reader the hashing', async () => {
     await archives.digest(location)
     const { body } = await archives.open(archive, { start: 1, end: 1 })
     await bytesOf(body)

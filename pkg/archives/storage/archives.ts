@@ -16,16 +16,16 @@ import type { Archive, ArchiveDigest, Archives, ArchivesOptions, OpenArchive } f
 import { openVerified } from './verified-reading.ts'
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
-/** Life of a URL of an object that its namespace was not granted: the object may be replaced by another tenant's. */
+/** Lifetime of a URL of an object that its namespace was not granted. Another tenant may replace the object. */
 const ungrantedTtlSeconds = 60
 /** How long refused credentials are reported. */
 const impairedMs = 5 * 60_000
-/** Verified objects that need not be hashed again; they take about 20 MB. */
+/** Number of remembered verified objects; they take about 20 MB. */
 const rememberedObjects = 100_000
-/** Memory for small archives that are often asked for. */
+/** Memory for small archives that are often requested. */
 const memoryBytes = 16_000_000
 
-/** An open archive, or a part of it, and where its bytes come from. */
+/** An open archive, or a part of it, and the source of its bytes. */
 interface Opened extends OpenObject {
   readonly source: Source
 }
@@ -186,7 +186,7 @@ class ArchiveReader implements Archives {
     return this.#reports.refuseBad(archive, place, () => this.#stat(place))
   }
 
-  /** Whether the place of an archive was granted to its namespace, and links do not lead out of the place. */
+  /** Whether the place of an archive was granted to its namespace, and links stay inside of that place. */
   async #isGranted(archive: Archive, place: Place): Promise<boolean> {
     if (!this.#mayUse(archive, place)) return false
     if (place.backend !== 'filesystem' || this.#mayUse(archive, place, { object: '' })) return true
@@ -221,7 +221,7 @@ class ArchiveReader implements Archives {
     return cache
   }
 
-  /** How the cache reads a whole archive. */
+  /** Reads a whole archive for the cache. */
   #originOf(archive: Archive, place: Place): Origin {
     return {
       key: place.key,
@@ -245,7 +245,7 @@ class ArchiveReader implements Archives {
       const found = await this.#cache.read(archive.sha256, this.#originOf(archive, place))
       if (found !== undefined) {
         const { sizeBytes } = found
-        // The bytes are verified, but a file that is truncated while it is read must not look complete.
+        // The bytes are verified. But a file that is truncated while it is read must not look complete.
         const body = checkedBody(found.body, {
           sizeBytes,
           onAbort: (reason) => this.#metrics.aborted(place.backend, reason),
@@ -263,7 +263,7 @@ class ArchiveReader implements Archives {
     const opened = await this.#openObject(place)
     const { info, body } = opened
     if (info.object !== undefined && info.object !== place.object) {
-      // A link that was created just now may lead to another tenant's archive.
+      // A new link may lead to another tenant's archive.
       if (!this.#verified.has(info, archive.sha256) && !this.#mayUse(archive, place, info)) {
         body.close()
         return this.#openConfirmed(archive, place)
@@ -289,7 +289,7 @@ class ArchiveReader implements Archives {
     return { info, body: checked, source: 'backend' }
   }
 
-  /** A part of a verified archive; undefined if a part would cost as much as the whole. */
+  /** Opens a part of a verified archive; undefined if a part would cost as much as the whole. */
   async #openPart(archive: Archive, place: Place, range: ByteRange): Promise<Opened | undefined> {
     if (!(await this.#isGranted(archive, place))) return this.#openConfirmed(archive, place, range)
     await this.#refuseBad(archive, place)
@@ -324,7 +324,7 @@ class ArchiveReader implements Archives {
     throw this.#reports.wrong(archive, place, last ?? { sizeBytes: 0 })
   }
 
-  /** An archive, or a part of it, in a place that was not granted to its namespace. */
+  /** Opens an archive, or a part of it, in a place that was not granted to its namespace. */
   async #openConfirmed(archive: Archive, place: Place, range?: ByteRange): Promise<Opened> {
     const { sha256 } = archive
     const cache = place.backend === 'filesystem' ? undefined : this.#cache
@@ -358,9 +358,9 @@ const fromCache = (opened: OpenObject): Opened => ({ ...opened, source: 'cache' 
 const fromBackend = (opened: OpenObject): Opened => ({ ...opened, source: 'backend' })
 
 interface Counting {
-  /** Called with the size of each chunk as it is given. */
+  /** Called with the size of each chunk that was delivered. */
   readonly onBytes: (sizeBytes: number) => void
-  /** Called with a copy of all bytes when the last one is given; undefined if no copy is wanted. */
+  /** Called with a copy of all bytes after the last one; undefined if no copy is needed. */
   readonly onWhole?: ((bytes: Uint8Array<ArrayBuffer>) => void) | undefined
 }
 
@@ -376,7 +376,7 @@ function countedBody(
   return {
     async read() {
       const chunk = await body.read()
-      // The buffer of a closed body may already hold bytes of another one.
+      // The buffer of a closed body may already contain bytes of another body.
       if (chunk === undefined || closed) return undefined
       copy?.set(chunk, givenBytes)
       givenBytes += chunk.length

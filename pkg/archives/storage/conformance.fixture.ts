@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { ByteSource } from '../spool/spool.ts'
 import type { Driver } from './driver.ts'
 
-/** A driver with a place of its own for tests. */
+/** A driver with its own place for tests. */
 export interface DriverUnderTest {
   readonly driver: Driver
   /** Stores an object as users of the backend do. */
   put(object: string, bytes: Uint8Array): Promise<void>
-  /** How many files or connections the driver holds now. */
+  /** Number of open files or connections of the driver. */
   held(): number
   close(): Promise<void>
 }
@@ -49,7 +49,7 @@ export const impossibleNames = [
 ]
 
 /**
- * Tests for every driver. The test of a driver is this suite and the mistakes that only it can make.
+ * Tests for every driver. The test of a driver consists of this suite and of mistakes that only that driver can make.
  *
  * @param make called once before all tests; gives an empty place each time
  */
@@ -71,13 +71,13 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
 
     const nothingHeld = () => vi.waitFor(() => expect(tried.held()).toBe(0))
 
-    it('tells the size of an object', async () => {
+    it('returns the size of an object', async () => {
       expect(await driver.stat('conformance/small.zip')).toMatchObject({ sizeBytes: 26 })
       expect(await driver.stat('conformance/large.zip')).toMatchObject({ sizeBytes: large.length })
       await nothingHeld()
     })
 
-    it('gives the whole object', async () => {
+    it('returns the whole object', async () => {
       const { info, body } = await driver.open('conformance/small.zip')
       expect(info.sizeBytes).toBe(26)
       expect(await bytesOf(body)).toEqual(small)
@@ -90,13 +90,13 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       { what: 'the middle', range: { start: 3, end: 9 }, bytes: 'archive' },
       { what: 'everything', range: { start: 0, end: 25 }, bytes: small.toString() },
       { what: 'as much as there is', range: { start: 20, end: 1e15 }, bytes: 'es....' },
-    ])('gives $what of an object', async ({ range, bytes }) => {
+    ])('returns $what of an object', async ({ range, bytes }) => {
       const { info, body } = await driver.open('conformance/small.zip', range)
       expect(info.sizeBytes).toBe(26)
       expect((await bytesOf(body)).toString()).toBe(bytes)
     })
 
-    it('gives a range of a large object that crosses its chunks', async () => {
+    it('returns a range of a large object that crosses its chunks', async () => {
       const range = { start: 262_143, end: 9_999_999 }
       const { body } = await driver.open('conformance/large.zip', range)
       expect(digestOf(await bytesOf(body))).toBe(digestOf(large.subarray(262_143, 10_000_000)))
@@ -117,7 +117,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       await nothingHeld()
     })
 
-    it('gives an empty object', async () => {
+    it('returns an empty object', async () => {
       const { info, body } = await driver.open('conformance/empty.zip')
       expect(info.sizeBytes).toBe(0)
       expect(await bytesOf(body)).toHaveLength(0)
@@ -136,7 +136,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
       },
     )
 
-    it.each(oddNames)('takes the name %j unchanged', async (object) => {
+    it.each(oddNames)('accepts the name %j unchanged', async (object) => {
       await tried.put(object, Buffer.from(object))
       const { body } = await driver.open(object)
       expect((await bytesOf(body)).toString()).toBe(object)
@@ -211,7 +211,7 @@ export function driverConformance(name: string, make: () => Promise<DriverUnderT
   })
 }
 
-/** All bytes of a source, which is closed then. */
+/** Reads all bytes of a source and closes it. */
 export async function bytesOf(source: ByteSource): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   try {

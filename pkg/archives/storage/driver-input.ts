@@ -5,8 +5,8 @@ const maxSegmentBytes = 255
 const maxNameBytes = 1024
 
 /**
- * Refuses names that backends understand differently: names that leave the directory, have empty parts, or are too long for
- * a file.
+ * Refuses names that backends resolve differently: names that leave the directory, have empty parts, or are too long for a
+ * file.
  *
  * @returns the name
  * @throws RegistryError NotFound
@@ -25,7 +25,7 @@ export function checkObjectName(name: string): string {
 }
 
 /**
- * The bytes of an object that a range selects.
+ * Selects the bytes of an object for a range.
  *
  * @throws RegistryError RangeNotSatisfiable
  */
@@ -37,7 +37,7 @@ export function satisfiable(range: ByteRange | undefined, sizeBytes: number): By
   throw notSatisfiable(sizeBytes)
 }
 
-/** Whether an object could have such bytes. */
+/** Whether any object could have such bytes. */
 export const isRange = ({ start, end }: ByteRange): boolean =>
   Number.isSafeInteger(start) && start >= 0 && end >= start
 

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../spool/spool.ts'
 
-/** Bytes of an object, both ends included, as in HTTP: the first byte alone is `{ start: 0, end: 0 }`. */
+/** Bytes of an object, both ends included, as in HTTP: `{ start: 0, end: 0 }` is the first byte. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
@@ -9,11 +9,11 @@ export interface ByteRange {
 export interface ObjectInfo {
   readonly sizeBytes: number
   /**
-   * Objects with the same fingerprint have the same bytes. Made of device, inode, size and times of a local file, or of the
-   * strong ETag of a remote object.
+   * Objects with the same fingerprint have the same bytes. It consists of device, inode, size and times of a local file, or of
+   * the strong ETag of a remote object.
    */
   readonly fingerprint?: string
-  /** Name of the real object of a local file: links inside the mount may lead elsewhere. */
+  /** Name of the real object of a local file, because links inside the mount may lead elsewhere. */
   readonly object?: string
   /**
    * When a local file changed last, in milliseconds since 1970. A file that changes twice within one tick of its file
@@ -23,7 +23,7 @@ export interface ObjectInfo {
 }
 
 export interface OpenObject {
-  /** About the whole object, even if a part was requested. */
+  /** Describes the whole object, even if a part was requested. */
   readonly info: ObjectInfo
   /** The requested bytes. */
   readonly body: ByteSource
@@ -39,14 +39,14 @@ export interface Driver {
   /** @throws RegistryError NotFound, BadGateway, Unavailable, GatewayTimeout */
   stat(object: string): Promise<ObjectInfo>
   /**
-   * Opens an object and reads its first bytes, so that most failures come here and not in the body.
+   * Opens an object and reads its first bytes, so that most failures occur here and not in the body.
    *
    * @param range default: the whole object. An end beyond the last byte means the last byte.
    * @throws RegistryError as `stat`; RangeNotSatisfiable (an inverted range, or a start beyond the last byte)
    */
   open(object: string, range?: ByteRange): Promise<OpenObject>
   /**
-   * A URL that gives the object to everyone who has it. Absent if the backend does not support it.
+   * Signs a URL that gives the object to everyone who has it. Absent if the backend does not support it.
    *
    * @param ttlSeconds how long the URL is valid, 1 to 604,800
    * @throws RegistryError BadGateway, GatewayTimeout
@@ -54,7 +54,7 @@ export interface Driver {
   presign?(object: string, ttlSeconds: number): Promise<string>
 }
 
-/** A fingerprint can be trusted from this age on: the clocks of file systems tick every 4 ms to 2 s. */
+/** A fingerprint can be trusted from this age on, because the clocks of file systems tick every 4 ms to 2 s. */
 export const settledAfterMs = 3000
 
 /** A local file that becomes an object. */
@@ -75,9 +75,9 @@ export interface ListedObject {
 /** A driver that can write. A name is written once: an object is never overwritten. */
 export interface WritableDriver extends Driver {
   /**
-   * Stores a file atomically. An existing object of that name is left as it is: `verify` tells whether it is the same.
+   * Stores a file atomically. An existing object of that name stays unchanged; `verify` tells whether it is the same.
    *
-   * @throws RegistryError BadGateway, Unavailable, GatewayTimeout; then nothing is stored, or the whole file
+   * @throws RegistryError BadGateway, Unavailable, GatewayTimeout; then either nothing or the whole file is stored
    */
   put(
     object: string,
@@ -87,7 +87,7 @@ export interface WritableDriver extends Driver {
   /**
    * Whether an object has this size and digest, by the backend's SHA-256 of the whole object, otherwise by reading it.
    *
-   * @param options.read always reads the object: what a backend reports may differ from its disk
+   * @param options.read always reads the object, because the disk may differ from what a backend reports
    * @returns false if it is missing
    * @throws RegistryError BadGateway, Unavailable, GatewayTimeout
    */
@@ -97,7 +97,7 @@ export interface WritableDriver extends Driver {
     options?: { readonly signal?: AbortSignal | undefined; readonly read?: boolean },
   ): Promise<boolean>
   /**
-   * As `verify`, but only by what the backend reports: the size, and the SHA-256 if it keeps one.
+   * Whether an object has this size and digest, as far as the backend reports it: the size, and the SHA-256 if it keeps one.
    *
    * @throws RegistryError as `verify`
    */
@@ -108,7 +108,7 @@ export interface WritableDriver extends Driver {
   /** Removes an object, if it exists. @throws RegistryError as `put` */
   remove(object: string): Promise<void>
   /**
-   * Every object whose name begins with a prefix, in no order. Changes during the listing may be missing.
+   * Lists every object whose name begins with a prefix, in any order. Changes during the listing may be missing.
    *
    * @param prefix ends with `/`, or is empty
    * @throws RegistryError as `put`

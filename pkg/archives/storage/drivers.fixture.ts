@@ -1,4 +1,4 @@
-// The drivers, for suites that run each of them against a real store.
+// The drivers, for suites that test each with a real store.
 export { createAzureStores } from './remote/azure.ts'
 export { createGcsStores } from './remote/gcs.ts'
 export { createRemoteDriver } from './remote/remote-driver.ts'

@@ -1,7 +1,7 @@
 import type { StorageSettings } from './places.ts'
 
 /**
- * The variables that the tools of each cloud read. The SDKs read others themselves.
+ * Reads the variables that the tools of each cloud read. The SDKs read others themselves.
  *
  * @returns the settings, and a problem for each variable that is not a valid URL
  */

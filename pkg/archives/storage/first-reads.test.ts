@@ -60,7 +60,7 @@ const archiveOf = (digest: string, storage: object = s3(), fileName = '1.zip'): 
   label: { namespace: 'mallory', kind: 'Module', name: 'vpc', version: '1.0.0' },
 })
 
-/** A file that has been there for a while. */
+/** A file that was written some time ago. */
 function write(path: string, content: Uint8Array): void {
   const file = join(dir, 'mount', path)
   mkdirSync(dirname(file), { recursive: true })
@@ -89,7 +89,7 @@ describe.each(places)('outside the places granted to a namespace: $name', ({ sto
     archives = create({ cache })
   })
 
-  it('a Version that does not know the digest gets nothing, and always the same answer', async () => {
+  it('a Version without the digest gets nothing, and always the same answer', async () => {
     const foreign = archiveOf(wrong, storage)
     const attempts = [
       () => archives.open(foreign),
@@ -111,7 +111,7 @@ describe.each(places)('outside the places granted to a namespace: $name', ({ sto
     expect(await failure(archives.sizeOf(archiveOf(sha256, storage)))).toEqual(failures[0])
   })
 
-  it('a Version that knows the digest gets everything, and the check is remembered', async () => {
+  it('a Version with the digest gets everything, and the check is remembered', async () => {
     const own = archiveOf(sha256, storage)
     expect(await archives.sizeOf(own)).toBe(bytes.length)
     expect(await read(archives, own)).toEqual(bytes)
@@ -131,7 +131,7 @@ describe.each(places)('outside the places granted to a namespace: $name', ({ sto
     store.behave((response) => {
       response.writeHead(200, { ETag: '"two"', 'Content-Length': secret.length }).end(secret)
     })
-    // What the cache has on disk is right, whatever happened to its origin.
+    // The copy in the cache is right, whatever happened to its origin.
     const outcome = await archives.sizeOf(own).catch((error: RegistryError) => error.status)
     expect(outcome).toBe(cache ? bytes.length : 404)
     const presigned = archiveOf(sha256, { ...storage, presign: { enabled: true } })
@@ -226,7 +226,7 @@ describe('a store that refuses', () => {
     expect(await read(archives, archiveOf(sha256))).toEqual(bytes)
   })
 
-  it('one object answers as if the object did not exist', async () => {
+  it('a single object answers as if the object did not exist', async () => {
     refuse(403, 'AccessDenied')
     const archives = create()
     const denied = await failure(archives.open(archiveOf(sha256)))
@@ -267,7 +267,7 @@ describe('a store without entity tags', () => {
 })
 
 it.each([false, true])(
-  'a first read that takes longer than 25 s goes on while the caller is asked to come back; cache: %s',
+  'a first read of more than 25 s continues while the caller is asked to come back; cache: %s',
   async (cache) => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     try {

@@ -12,7 +12,7 @@ export interface FirstReadOptions {
   readonly stat: (place: Place) => Promise<ObjectInfo>
   /** Reads a whole object. @throws Unavailable after a while; reading continues */
   readonly digest: (place: Place, owner: string, seen: ObjectInfo) => Promise<ArchiveDigest>
-  /** Reads a whole object into the cache, if it fits. @throws as `digest`, and where the object is wrong */
+  /** Reads a whole object into the cache, if it fits. @throws as `digest`, and if the object is wrong */
   readonly fill: (archive: Archive, place: Place) => Promise<void>
   /** Size of an archive in the cache; undefined if it is not there. */
   readonly cachedSize: (sha256: string) => Promise<number | undefined>
@@ -46,7 +46,7 @@ export class FirstReads {
     return this.conceal(() => this.#confirm(archive, place))
   }
 
-  /** Runs a request to storage and hides what its failure tells about an object. */
+  /** Runs a request to storage and hides what its failure reveals about an object. */
   async conceal<T>(request: () => Promise<T>): Promise<T> {
     try {
       return await request()
@@ -67,7 +67,7 @@ export class FirstReads {
     await reports.refuseBad(archive, place, async () => info)
     await fill(archive, place)
     if (info.fingerprint === undefined) {
-      // Only a copy can be known to be what was checked.
+      // Only a copy is certain to have the checked bytes.
       const sizeBytes = await cachedSize(sha256)
       if (sizeBytes !== undefined) return { ...info, sizeBytes }
       throw this.#untagged(archive, place)
@@ -97,5 +97,5 @@ export class FirstReads {
   }
 }
 
-/** Reasons that would tell whether an object exists, or its size. */
+/** Reasons that would reveal whether an object exists, or its size. */
 const concealed: ReadonlySet<string> = new Set(['NotFound', 'BadGateway', 'RangeNotSatisfiable'])

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
 
-/** The places that each namespace may use without proving that it knows their content. */
+/** The places that each namespace may use without proof that it knows their content. */
 export interface GrantOptions {
   /** Entries `NAMESPACE=URL …`, both with `*`; default: none. @see parseGrants */
   readonly text?: string | undefined
@@ -33,7 +33,7 @@ const everywhere: PlacePattern = []
 const schemes = ['s3:', 'azure:', 'gs:', 'file:']
 /** An annotation may have 256 kB, and each of its places is compared with each archive. */
 const maxPlaces = 1000
-/** Number of namespaces with a parsed annotation. */
+/** Number of namespaces whose parsed annotation is kept. */
 const maxNamespaces = 100_000
 
 /**
@@ -45,7 +45,7 @@ export class StorageGrants {
   readonly #all: readonly Grant[]
   readonly #annotated = new CappedMap<string, NamespaceGrants>(maxNamespaces)
 
-  /** @throws Error naming each part of `text` that cannot be understood */
+  /** @throws Error naming each invalid part of `text` */
   constructor(options: GrantOptions) {
     this.#options = options
     const { grants, problems } = parseGrants(options.text ?? '')
@@ -68,8 +68,8 @@ export class StorageGrants {
   }
 
   /**
-   * Whether the option grants a place only to some of these namespaces. Annotations say nothing about that, because those
-   * of other namespaces may be invisible.
+   * Whether the option grants a place only to some of these namespaces. Annotations cannot tell that, because those of other
+   * namespaces may be invisible.
    *
    * @param url of {@link placeUrl}
    */
@@ -95,7 +95,7 @@ export class StorageGrants {
   }
 }
 
-/** The problems in the text of grants. */
+/** Lists the problems in the text of grants. */
 export const grantProblems = (text = ''): readonly string[] => parseGrants(text).problems
 
 /** Entries of `NAMESPACE=URL`. A URL without a namespace belongs to the namespace before it. */
@@ -164,7 +164,7 @@ export function placeUrl({ storage, configName }: ArchiveLocation, object: strin
 /** Whether a text matches a pattern; compiled once. */
 type Wildcard = (text: string) => boolean
 
-/** A pattern where `*` means any text. A match takes time proportional to text and pattern. */
+/** A pattern in which `*` means any text. Matching takes time proportional to text and pattern. */
 function compileWildcard(pattern: string): Wildcard {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()

@@ -28,7 +28,7 @@ beforeEach(() => {
   place = { backend: 'filesystem', driver, object: '1.zip', url: '', key: '1.zip' }
 })
 
-/** Requests for a part of a file; the first reading of all of it waits for `goOn` once the file is open. */
+/** Requests for a part of a file. The first reading of the whole file waits for `goOn` after it opened the file. */
 function requests() {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const verified = new VerifiedObjects(10)
@@ -66,7 +66,7 @@ it('answers a request for a replaced file with the digest of the new file', asyn
   writeFileSync(`${path}.new`, bytes)
   renameSync(`${path}.new`, path)
   const after = request()
-  // Joined to the reading of the file before, it would wait for its end.
+  // If it joined the reading of the previous file, it would wait for the end of that.
   await vi.waitFor(() => expect(opened).toHaveLength(2))
   const part = await after
   expect(part && (await bytesOf(part.body))).toEqual(bytes.subarray(0, 100))
@@ -77,7 +77,7 @@ it('answers a request for a replaced file with the digest of the new file', asyn
 describe('a reading that no request waits for', () => {
   const step = 65_536
 
-  /** Opens the file as slowly as `mayRead` is called; `from` are the bytes at which it was opened. */
+  /** Opens the file as slowly as `mayRead` is called. `from` lists the bytes at which it was opened. */
   function slowHashing() {
     const from: number[] = []
     const waiting: (() => void)[] = []
@@ -103,7 +103,7 @@ describe('a reading that no request waits for', () => {
     return { digest, mayRead, from, waiting }
   }
 
-  it('stops after its next step, and the next request goes on there', async () => {
+  it('stops after its next step, and the next request continues it', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { digest, mayRead, from, waiting } = slowHashing()
@@ -112,7 +112,7 @@ describe('a reading that no request waits for', () => {
     vi.advanceTimersByTime(25_000)
     expect(await late).toContain('the archive is being checked')
     await mayRead()
-    // It read a chunk, which is a step, and asks for nothing more.
+    // It read a chunk, which is a step, and requests nothing more.
     await turns()
     expect(waiting).toHaveLength(0)
 
@@ -125,7 +125,7 @@ describe('a reading that no request waits for', () => {
     clearInterval(reading)
   })
 
-  it('does not go on in a file that was replaced', async () => {
+  it('does not continue in a replaced file', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { digest, mayRead, from, waiting } = slowHashing()
@@ -145,7 +145,7 @@ describe('a reading that no request waits for', () => {
   })
 })
 
-it('refuses an object that is too large to read for strangers', async () => {
+it('refuses an object that is too large to read for callers without a grant', async () => {
   const { driver } = place
   const hashing = new Hashing({
     open: async (at) => {
@@ -159,7 +159,7 @@ it('refuses an object that is too large to read for strangers', async () => {
   await expect(digest).rejects.toThrow('grant its place')
 })
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Runs everything that is ready. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 50; count++) await turn()
 }

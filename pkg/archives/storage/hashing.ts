@@ -13,7 +13,7 @@ const checking = 'the archive is being checked'
 
 const largestBytes = 4 * 2 ** 30
 const longestMs = 30 * 60_000
-/** Readings that stopped and can go on, of some hundred bytes each. */
+/** Stopped readings that can continue. Each has some hundred bytes. */
 const maxStopped = 1000
 
 const defaultStepBytes = 64 * 2 ** 20
@@ -42,7 +42,10 @@ export class Hashing {
     this.#options = options
   }
 
-  /** Two at a time. Others wait, and the caller has to limit them. @throws the signal's reason, once it is aborted */
+  /**
+   * Hashes two objects at a time. Others wait, and the caller has to limit them. @throws the signal's reason, once it is
+   * aborted
+   */
   async digest(place: Place, signal?: AbortSignal): Promise<ArchiveDigest> {
     const mayGoOn = (): boolean => {
       signal?.throwIfAborted()
@@ -97,7 +100,7 @@ export class Hashing {
   }
 }
 
-/** Bounds what strangers can make a server read. A reading that no request waits for stops after its next step. */
+/** Limits how much callers can make a server read. A reading that no request waits for stops after its next step. */
 function boundsOf(
   { clock, stepBytes = defaultStepBytes }: HashingOptions,
   isWaitedFor: () => boolean,

@@ -8,9 +8,9 @@ import type { ArchiveMetrics } from './metrics.ts'
 import type { Place } from './places.ts'
 import type { Archive } from './types.ts'
 
-/** Larger archives gain little: to read a file costs about as much as to send this much. */
+/** Larger archives gain little, because reading this much costs as much as sending it. */
 const maxArchiveBytes = 256 * 1024
-/** Archives that were requested once, and archives that failed. */
+/** Limit of remembered keys: of archives that were requested once, and of those that failed. */
 const maxRemembered = 10_000
 
 /** Small archives in memory that were requested more than once. The least recently used ones are dropped. */
@@ -31,7 +31,7 @@ export class HotArchives {
     return this.#archives.get(sha256)
   }
 
-  /** Whether to keep an archive that is about to be read: it must have been requested before, unless `atOnce`. */
+  /** Whether to keep an archive that is about to be read. It must have been requested before, unless `atOnce` is set. */
   wants(sha256: string, sizeBytes: number, atOnce = false): boolean {
     if (sizeBytes === 0 || sizeBytes > Math.min(maxArchiveBytes, this.#limitBytes)) return false
     if (atOnce || this.#askedOnce.delete(sha256)) return true
@@ -68,7 +68,7 @@ export class VerifiedObjects {
 }
 
 const badForMs = 60_000
-/** Under a storm of requests, a remote store is asked once a second whether an object has changed. */
+/** Under heavy load, a remote store is asked once a second whether an object has changed. */
 const reviewEveryMs = 1000
 
 interface BadArchive {
@@ -113,7 +113,7 @@ export class ArchiveReports {
     }
   }
 
-  /** The error of an archive that is known to be wrong before a byte of it was sent. */
+  /** The error for an archive that is known to be wrong before a byte of it was sent. */
   wrong(archive: Archive, place: Place, info: ObjectInfo): RegistryError {
     const error = mismatch()
     this.aborted(archive, place, { info, reason: 'ChecksumMismatch', error })
@@ -130,7 +130,7 @@ export class ArchiveReports {
     const key = keyOf(archive, place)
     const bad = this.#bad.get(key)
     if (bad === undefined) return
-    // To look at a local file costs next to nothing.
+    // Looking at a local file costs almost nothing.
     if (place.backend === 'filesystem' || this.#clock() - bad.reviewedMs >= reviewEveryMs) {
       bad.reviewedMs = this.#clock()
       const { fingerprint } = await stat()

@@ -39,13 +39,13 @@ export interface StorageSettings {
   readonly timings?: Partial<RemoteTimings>
 }
 
-/** Limit of drivers, one for each bucket or container. */
+/** Maximum number of drivers, one for each bucket or container. */
 const maxDrivers = 1000
 
 /**
- * Turns a location of any backend into a driver and the name of an object there.
+ * Resolves a location of any backend to a driver and the name of an object there.
  *
- * @throws RegistryError NotFound where such an object cannot exist
+ * @throws RegistryError NotFound if such an object cannot exist
  */
 export function createPlaces(
   settings: StorageSettings,

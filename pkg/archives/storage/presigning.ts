@@ -7,7 +7,7 @@ const defaultTtlSeconds = 900
 /** The maximum of S3, Azure and Google. */
 export const maxTtlSeconds = 7 * 86_400
 
-/** A Go duration such as `1h30m` in whole seconds, 1 to 604,800. */
+/** Parses a Go duration such as `1h30m` into whole seconds, 1 to 604,800. */
 export function ttlSecondsOf(ttl: string | undefined): number {
   if (ttl === undefined) return defaultTtlSeconds
   return Math.min(Math.max(Math.floor(secondsOf(ttl)), 1), maxTtlSeconds)

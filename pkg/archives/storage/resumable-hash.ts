@@ -8,12 +8,12 @@ import type { ArchiveDigest } from './types.ts'
 
 export interface ResumableHashOptions {
   readonly open: (place: Place, range?: ByteRange) => Promise<OpenObject>
-  /** Gets every object that was read to its end. */
+  /** Receives every object that was read to its end. */
   readonly verified: VerifiedObjects
   readonly clock: Clock
 }
 
-/** Reads a whole object for its digest. It can stop before the end, and go on from there. */
+/** Reads a whole object for its digest. It can stop before the end, and continue from there. */
 export class ResumableHash {
   readonly #options: ResumableHashOptions
   readonly #place: Place
@@ -27,14 +27,14 @@ export class ResumableHash {
     this.#place = place
   }
 
-  /** True if the part that was read can be told from that of a replaced object. */
+  /** Whether the read part can be distinguished from that of a replaced object. */
   get canGoOn(): boolean {
     return this.#info?.fingerprint !== undefined
   }
 
   /**
-   * @param mayGoOn asked before every chunk, with the bytes that were read and the size of the object
-   * @returns undefined if `mayGoOn` was false
+   * @param mayGoOn called before every chunk, with the read bytes and the size of the object
+   * @returns undefined if `mayGoOn` returned false
    */
   async read(
     mayGoOn: (readBytes: number, sizeBytes: number) => boolean,

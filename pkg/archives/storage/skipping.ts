@@ -1,6 +1,6 @@
 import type { ByteSource } from '../spool/spool.ts'
 
-/** A source without its first bytes, which are still read. */
+/** A source without its first bytes, which it reads and discards. */
 export function skipping(source: ByteSource, bytes: number): ByteSource {
   let left = bytes
   return {

@@ -1,4 +1,4 @@
-/** The storage of archives: read and checked for callers of the registry, written by what fills it. */
+/** The storage of archives: read and checked for callers of the registry, written by controllers and commands. */
 
 export { archiveProbe } from './archive-probe.ts'
 export {

@@ -16,7 +16,7 @@ export interface Archive {
   readonly location: ArchiveLocation
   /** SHA-256 that its bytes must have, in lower-case hexadecimal. */
   readonly sha256: string
-  /** Whether it stays in memory from its first read on, if it is small; default: from its second one on. */
+  /** Whether a small archive stays in memory from its first read on; default: from its second one on. */
   readonly isKept?: boolean
   /** The Version that it belongs to, for the log. */
   readonly label: Readonly<Record<'namespace' | 'kind' | 'name' | 'version', string>>
@@ -25,7 +25,7 @@ export interface Archive {
 export interface OpenArchive {
   /** Size of the whole archive. */
   readonly sizeBytes: number
-  /** The part that `body` holds; absent for a whole archive, which may be the answer to a range too. */
+  /** The part in `body`; absent for a whole archive, which may also answer a range. */
   readonly range?: ByteRange
   readonly body: ByteSource
 }
@@ -34,7 +34,7 @@ export interface OpenArchive {
  * The archives of all backends, checked before clients get them. Errors are those of the drivers unless documented here.
  *
  * In a place that was not granted to its namespace, an object is read once and checked before a byte, a size or a URL is
- * given. There a missing object and a wrong one give the same answer: NotFound.
+ * given. There, a missing object and a wrong one get the same answer: NotFound.
  */
 export interface Archives {
   stat(location: ArchiveLocation): Promise<ObjectInfo>
@@ -44,7 +44,7 @@ export interface Archives {
    * @throws the signal's reason, once it is aborted
    */
   digest(location: ArchiveLocation, signal?: AbortSignal): Promise<ArchiveDigest>
-  /** A small archive that is often asked for, whole and checked; undefined if it is not in memory. */
+  /** A small, often requested archive, whole and checked; undefined if it is not in memory. */
   inMemory(sha256: string): Uint8Array<ArrayBuffer> | undefined
   /** Size of an archive in bytes, from the cache if it is there. */
   sizeOf(archive: Archive): Promise<number>
@@ -52,13 +52,13 @@ export interface Archives {
    * Opens an archive. If it does not match `sha256`, reading its body fails instead of ending. A part of an unverified file is
    * given only after the whole file was read and verified.
    *
-   * @throws RegistryError BadGateway where the archive is known to be wrong: for a minute after a failed check
+   * @throws RegistryError BadGateway if the archive is known to be wrong: for a minute after a failed check
    */
   open(archive: Archive, range?: ByteRange): Promise<OpenArchive>
   /**
    * The URL to redirect a client to, if the StorageConfig enables presign.
    *
-   * @throws RegistryError NotConfigured, BadGateway, GatewayTimeout where the StorageConfig forbids the fallback
+   * @throws RegistryError NotConfigured, BadGateway, GatewayTimeout if the StorageConfig forbids the fallback
    */
   presign(archive: Archive): Promise<string | undefined>
   /** Problems for operators: a storage that refused the credentials in the last five minutes. */

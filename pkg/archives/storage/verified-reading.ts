@@ -7,7 +7,7 @@ import type { ArchiveDigest } from './types.ts'
  * Opens a local file, or part of it, after the whole file was verified. A verified file that has not changed is not read
  * again.
  *
- * @param digest reads the whole file, which was seen when it was opened
+ * @param digest reads the whole file, as it was when it was opened
  * @returns undefined if the file is wrong
  * @throws RegistryError as `open` and `digest`; Unavailable if the file changes meanwhile
  */

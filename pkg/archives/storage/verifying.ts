@@ -36,7 +36,7 @@ function matches(known: Expected, expected: Expected): boolean {
   return known.sizeBytes === sizeBytes && (known.sha256 ?? sha256) === sha256
 }
 
-/** Reads a whole object and keeps nothing of it. */
+/** Reads a whole object and discards it. */
 async function matchesRead(
   driver: Pick<Driver, 'open'>,
   object: string,

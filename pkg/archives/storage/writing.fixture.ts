@@ -9,7 +9,7 @@ import type { ListedObject, LocalFile, WritableDriver } from './driver.ts'
 /** A driver with an empty place to write to. */
 export interface WritableDriverUnderTest {
   readonly driver: WritableDriver
-  /** How many files or connections the driver holds now. */
+  /** Number of open files or connections of the driver. */
   held(): number
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export function localFiles() {
   }
 }
 
-/** Tests for every driver that can write; `driverConformance` has the reading half. */
+/** Tests for every driver that can write. `driverConformance` tests reading. */
 export function writingConformance(
   name: string,
   make: () => Promise<WritableDriverUnderTest>,
@@ -91,7 +91,7 @@ export function writingConformance(
       await nothingHeld()
     })
 
-    it.each(oddNames)('takes the name %j unchanged', async (object) => {
+    it.each(oddNames)('accepts the name %j unchanged', async (object) => {
       expect(await driver.put(object, one)).toBe('created')
       expect(await textOf(object)).toBe('one archive')
       const folder = object.slice(0, object.lastIndexOf('/') + 1)
@@ -143,7 +143,7 @@ export function writingConformance(
     })
 
     it.each<{ read?: boolean }>([{}, { read: true }])(
-      'tells it with %j of a large object, too',
+      'verifies a large object, too: %j',
       async (how) => {
         const large = file(randomBytes(3_000_000))
         const object = `verified/large-${how.read ?? false}.zip`
@@ -183,7 +183,7 @@ export function writingConformance(
       expect(await driver.put('removed/one.zip', two)).toBe('created')
     })
 
-    it('lists what is below a prefix, with size and time', async () => {
+    it('lists everything below a prefix, with size and time', async () => {
       await driver.put('listed/one.zip', one)
       await driver.put('listed/below/two.zip', two)
       await driver.put('listed-too/one.zip', one)

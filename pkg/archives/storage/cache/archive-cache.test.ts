@@ -26,7 +26,7 @@ import {
 import type { Archive, Archives } from '../types.ts'
 
 const megabyte = 1_000_000
-/** Larger than every buffer on the way. */
+/** Larger than every buffer between the backend and the reader. */
 const bytes = randomBytes(8 * megabyte)
 const digestOf = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
 const sha256 = digestOf(bytes)
@@ -149,7 +149,7 @@ describe('concurrent requests', () => {
     const opened = await Promise.all(Array.from({ length: 500 }, () => archives.open(archive)))
     const found = await Promise.all(
       opened.map(async ({ body }, index) => {
-        // To hash them all would take longer than to serve them.
+        // Hashing them all would take longer than serving them.
         const hash = index % 25 === 0 ? createHash('sha256') : undefined
         let sizeBytes = 0
         for (let chunk = await body.read(); chunk; chunk = await body.read()) {
@@ -165,7 +165,7 @@ describe('concurrent requests', () => {
     expect(store.requests).toBe(1)
   }, 60_000)
 
-  it('get the bytes that have arrived before the rest is there', async () => {
+  it('get the bytes that have arrived before the rest arrives', async () => {
     store.behave(serveSome(bytes, 5 * megabyte, () => {}))
     const [first, second] = await Promise.all([archives.open(archive), archives.open(archive)])
     expect((await first.body.read())?.length).toBeGreaterThan(0)
@@ -175,7 +175,7 @@ describe('concurrent requests', () => {
     second.body.close()
   })
 
-  it('all fail if it is wrong, and nothing of it stays on disk', async () => {
+  it('all fail if the archive is wrong, and nothing of it stays on disk', async () => {
     const wrong = Buffer.from(bytes)
     wrong.writeUInt8(wrong.readUInt8(0) ^ 1, 0)
     store.behave(serve(wrong))
@@ -237,7 +237,7 @@ describe('the size of the cache', () => {
 })
 
 describe('a disk that fails', () => {
-  it('from the start makes archives be streamed, and the log says why', async () => {
+  it('from the start causes streaming, and the log says why', async () => {
     writeFileSync(join(dir, 'file'), '')
     dir = join(dir, 'file')
     create()
@@ -246,7 +246,7 @@ describe('a disk that fails', () => {
     dir = join(dir, '..')
   })
 
-  it('when a file is created makes archives be streamed', async () => {
+  it('when a file is created causes streaming', async () => {
     await read()
     rmSync(join(dir, 'partial'), { recursive: true })
     rmSync(pathOf(sha256), { force: true })
@@ -254,19 +254,25 @@ describe('a disk that fails', () => {
     expect(digestOf(await read())).toBe(sha256)
   })
 
-  it.each([0, 3 * megabyte])('after %i bytes: followers go on elsewhere', async (spaceBytes) => {
-    const file = await openFile(join(dir, 'full'), 'wx+')
-    const fetch = new GrowingFile(sourceOf(bytes), fullAfter(file, spaceBytes), bytes.length, () =>
-      Promise.resolve(),
-    )
-    const instead = async (fromByte: number) => sourceOf(bytes.subarray(fromByte))
-    const followers = [fetch.follow(instead), fetch.follow(instead)]
-    for (const follower of followers) {
-      expect(digestOf(await bytesOf(follower as ByteSource))).toBe(sha256)
-    }
-    await expect(fetch.done).rejects.toThrow('cannot write')
-    expect(statSync(join(dir, 'full')).size).toBe(spaceBytes)
-  })
+  it.each([0, 3 * megabyte])(
+    'after %i bytes: followers continue with another source',
+    async (spaceBytes) => {
+      const file = await openFile(join(dir, 'full'), 'wx+')
+      const fetch = new GrowingFile(
+        sourceOf(bytes),
+        fullAfter(file, spaceBytes),
+        bytes.length,
+        () => Promise.resolve(),
+      )
+      const instead = async (fromByte: number) => sourceOf(bytes.subarray(fromByte))
+      const followers = [fetch.follow(instead), fetch.follow(instead)]
+      for (const follower of followers) {
+        expect(digestOf(await bytesOf(follower as ByteSource))).toBe(sha256)
+      }
+      await expect(fetch.done).rejects.toThrow('cannot write')
+      expect(statSync(join(dir, 'full')).size).toBe(spaceBytes)
+    },
+  )
 })
 
 function sourceOf(data: Uint8Array): ByteSource {
@@ -282,7 +288,7 @@ function sourceOf(data: Uint8Array): ByteSource {
   }
 }
 
-/** A file on a disk with so much space left. */
+/** Opens a file on a disk with this much free space. */
 function fullAfter(file: FileHandle, spaceBytes: number): FileHandle {
   return new Proxy(file, {
     get(target, name) {

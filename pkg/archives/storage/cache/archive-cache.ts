@@ -7,9 +7,9 @@ import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
 import { CacheFiles } from './cache-files.ts'
 import { CacheIndex } from './cache-index.ts'
 
-/** Pause after the disk failed. */
+/** Pause after the disk has failed. */
 const pauseMs = 60_000
-/** Archives that are fetched at a time. Further ones are streamed. */
+/** Number of concurrent fetches. Further archives are streamed. */
 const maxFetches = 64
 const maxAttempts = 3
 
@@ -31,11 +31,11 @@ export interface CacheOptions {
 
 /** How to read an archive that is not cached. */
 export interface Origin {
-  /** Identifies the place: a fetch is shared only by requests for the same place. */
+  /** Identifies the place. Only requests for the same place share a fetch. */
   readonly key: string
-  /** The whole archive. Fails instead of giving the last chunk of a wrong one. */
+  /** Opens the whole archive. It fails instead of giving the last chunk of a wrong archive. */
   open(): Promise<{ readonly sizeBytes: number; readonly body: ByteSource }>
-  /** The archive from some byte on. The bytes before are read and checked too. */
+  /** Opens the archive from a given byte. Earlier bytes are read and checked too. */
   openFrom(fromByte: number): Promise<ByteSource>
 }
 
@@ -49,7 +49,7 @@ export class ArchiveCache {
   readonly #opened: Promise<void>
   #pausedUntilMs = 0
 
-  /** Reads the directory in the background. Until then all archives count as missing. */
+  /** Lists the directory in the background. Until then, all archives count as missing. */
   constructor(options: CacheOptions) {
     this.#options = options
     this.#files = new CacheFiles(options.dir)
@@ -78,7 +78,7 @@ export class ArchiveCache {
     return this.#index.sizeOf(sha256)
   }
 
-  /** A verified archive, or part of it, from the cache. A damaged file is deleted. */
+  /** Opens a verified archive, or part of it, from the cache. A damaged file is deleted. */
   async open(sha256: string, range?: ByteRange): Promise<OpenObject | undefined> {
     await this.#opened
     if (this.#index.sizeOf(sha256) === undefined) return undefined
@@ -102,8 +102,8 @@ export class ArchiveCache {
   }
 
   /**
-   * The whole archive: from disk, or from its origin with a copy to disk. The origin is read once for all concurrent
-   * requests.
+   * Opens the whole archive: from disk, or from its origin with a copy to disk. Concurrent requests share one read of the
+   * origin.
    *
    * @returns undefined if it cannot be cached: too large, too many at once, or a failed disk
    * @throws RegistryError of the origin

@@ -40,7 +40,7 @@ export class CacheFiles {
     return { path, file: await open(path, 'wx+', 0o600) }
   }
 
-  /** Moves a complete file to its place, atomically. */
+  /** Moves a complete file to its final path, atomically. */
   async keep(path: string, sha256: string): Promise<void> {
     const target = join(this.archivesDir, this.objectOf(sha256))
     await mkdir(dirname(target), { recursive: true, mode: 0o700 })

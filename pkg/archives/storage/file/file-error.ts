@@ -2,7 +2,7 @@ import { codeOf, notFound, RegistryError, unavailable } from '../../../base/erro
 
 const absent = ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP', 'EISDIR', 'ENXIO']
 
-/** The error for the reader of an archive. */
+/** Converts an error for readers of an archive. */
 export function fileError(thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError) return thrown
   const code = codeOf(thrown)
@@ -13,7 +13,7 @@ export function fileError(thrown: unknown): RegistryError {
   return unavailable('the archive could not be read', thrown)
 }
 
-/** The error for the writer of an archive. */
+/** Converts an error for writers of an archive. */
 export function writeError(thrown: unknown): RegistryError {
   if (thrown instanceof RegistryError) return thrown
   const code = codeOf(thrown)

@@ -19,8 +19,8 @@ export async function removeAbandoned(
 }
 
 /**
- * Regular files below a directory of the mount. Links are not followed: their targets are listed under their own names.
- * Abandoned temporary files on the way are removed, because nothing may ever be written to their directory again.
+ * Lists regular files below a directory of the mount. Links are not followed, because their targets are listed under their own
+ * names. Abandoned temporary files are removed, because nothing may ever be written to their directory again.
  */
 export async function* listFiles(mountPath: string, prefix: string): AsyncGenerator<ListedObject> {
   const waiting = [prefix.split('/').filter((part) => part !== '')]

@@ -29,7 +29,7 @@ const inTime = <T>(work: Promise<T>, late?: (value: T) => void): Promise<T> =>
   withDeadline(work, stepDeadlineMs, noAnswer, late)
 
 /**
- * Writes to a mounted directory: fills a temporary file in the directory of the object, makes it durable, and gives it its name
+ * Writes to a mounted directory: fills a temporary file in the directory of the object, makes it durable, and renames it
  * without ever replacing another file.
  */
 export function createFileWriting(

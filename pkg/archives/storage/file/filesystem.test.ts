@@ -144,7 +144,7 @@ describe('a file that changes while it is read', () => {
     { how: 'is cut', change: (path: string) => truncate(path, 1_000_000), end: 'ended' },
     { how: 'grows', change: (path: string) => appendFile(path, 'more'), end: changed },
     { how: 'is overwritten in place', change: overwrite, end: changed },
-  ])('$how: the body is not whole', async ({ change, end }) => {
+  ])('$how: the body is incomplete', async ({ change, end }) => {
     const path = join(mountPath, object)
     await writeFile(path, Buffer.alloc(sizeBytes))
     await utimes(path, 0, 0)
@@ -198,7 +198,7 @@ describe('directoryInMount', () => {
     ['/data/modules/', '/data/modules/team', 'team'],
     ['/', '/data', 'data'],
     ['/data/modules', '__proto__', '__proto__'],
-  ])('in %s, %j is %j', (mount, directory, expected) => {
+  ])('in %s resolves %j to %j', (mount, directory, expected) => {
     expect(directoryInMount(mount, directory)).toBe(expected)
   })
 

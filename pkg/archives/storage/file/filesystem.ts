@@ -15,8 +15,8 @@ const openDeadlineMs = 10_000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /**
- * A mounted directory. Nothing outside of it is read, wherever links point and whenever they change: the real path of a file is
- * checked after it is open. Only regular files are objects.
+ * A mounted directory. Nothing outside of it is read, even if links lead there or change: the real path of a file is checked
+ * after it is open. Only regular files are objects.
  *
  * @param options.mountPath absolute; may itself be a link
  */
@@ -47,7 +47,7 @@ function createFileReading(mountPath: string): Driver {
 }
 
 /**
- * The directory of a StorageConfig as a prefix of object names; empty for the mount itself.
+ * Converts the directory of a StorageConfig to a prefix of object names; empty for the mount itself.
  *
  * @param directoryPath relative to the mount, or absolute and inside it
  * @throws RegistryError NotFound if it is outside
@@ -84,7 +84,7 @@ async function openChecked(mountPath: string, object: string): Promise<OpenFile>
   const root = await rootOf(mountPath)
   const path = await resolving
   if (!isInside(root, path)) throw outsideError()
-  // A link that was created just now is not followed, and a pipe without a writer does not block.
+  // A link that was created meanwhile is not followed, and a pipe without a writer does not block.
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     const stats = await file.stat({ bigint: true })
@@ -112,10 +112,10 @@ export function infoOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): Objec
 const readDeadlineMs = 30_000
 
 /**
- * Part of an open file. Closes the file when everything has been read, on an error and on `close()`. Returns its buffers only on
+ * Part of an open file. It closes the file after the last byte, on an error and on `close()`. It returns its buffers only on
  * `close()`.
  *
- * The last chunk is given only if the file has not changed since it was opened.
+ * It gives the last chunk only if the file has not changed since it was opened.
  */
 class FileSource implements ByteSource {
   readonly #file: FileHandle
@@ -123,7 +123,7 @@ class FileSource implements ByteSource {
   readonly #end: number
   #position: number
   #first: Uint8Array | undefined
-  /** Two, used alternately. */
+  /** Two buffers, used alternately. */
   readonly #buffers: Buffer[] = []
   #turn = 0
   #reading: Promise<unknown> | undefined
@@ -137,7 +137,7 @@ class FileSource implements ByteSource {
   }
 
   /**
-   * Reads the first chunk. An archive of one chunk is read, and its file closed, before it is asked for.
+   * Reads the first chunk. If that is the whole archive, the file is closed at once.
    *
    * @throws RegistryError
    */
@@ -201,7 +201,7 @@ class FileSource implements ByteSource {
   }
 }
 
-/** The number of links may change: a file that was deleted or replaced while it is read is still the same file. */
+/** The number of links may change: a file that is deleted or replaced while it is read is still the same file. */
 function checkUnchanged(opened: BigIntStats, now: BigIntStats): void {
   const sameContent = now.size === opened.size && now.mtimeNs === opened.mtimeNs
   const sameFile = now.ctimeNs === opened.ctimeNs || now.nlink !== opened.nlink

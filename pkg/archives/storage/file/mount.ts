@@ -22,8 +22,8 @@ export const isInside = (root: string, path: string): boolean =>
   path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)
 
 /**
- * The real path of an open file or directory: a directory above it may have been replaced since its name was checked. Other
- * systems than Linux cannot tell for sure; Depot is developed there, but not run.
+ * The real path of an open file or directory, because a directory above it may have been replaced since its name was checked.
+ * Systems other than Linux cannot tell reliably. Depot is developed there, but not run.
  */
 export async function realPathOf(opened: FileHandle, path: string): Promise<string> {
   if (onLinux) return readlink(`/proc/self/fd/${opened.fd}`)
@@ -36,7 +36,7 @@ export async function realPathOf(opened: FileHandle, path: string): Promise<stri
 }
 
 /**
- * Opens a directory below a mount, one segment after the other. Links may lead elsewhere inside the mount and nowhere else,
+ * Opens a directory below a mount, one segment after the other. Links may lead elsewhere inside the mount, but never outside,
  * even if they change meanwhile.
  *
  * @param options.create creates missing directories and makes them durable
@@ -66,7 +66,7 @@ export async function openDirectory(
   return directory
 }
 
-/** The path of a name in an open directory, even if that directory has been moved. */
+/** The path of a name in an open directory, even after that directory was moved. */
 export function pathIn(directory: FileHandle, name: string): string {
   return join(onLinux ? `/proc/self/fd/${directory.fd}` : (openedAt.get(directory) ?? ''), name)
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readlinkSync } from 'node:fs'
 
-/** Descriptors that this process has open in a directory and below. */
+/** Lists descriptors that this process has open in a directory and below. */
 export function openFiles(directory: string): number {
   if (!existsSync('/proc/self/fd')) return 0
   return readdirSync('/proc/self/fd').filter((fd) => {

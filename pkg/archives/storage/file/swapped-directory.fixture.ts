@@ -5,11 +5,11 @@ import { setImmediate } from 'node:timers/promises'
 const maxRounds = 20_000
 
 /**
- * Repeats an attempt below the directory `vpc` of a mount, while that directory and a link to `outside` keep changing
- * places. They change at any moment of an attempt, and sometimes stay for a whole attempt, so every awaited outcome is seen
- * on slow machines too.
+ * Repeats an attempt below the directory `vpc` of a mount, while that directory and a link to `outside` keep swapping places.
+ * They swap at any moment of an attempt, and sometimes stay for a whole attempt, so every awaited outcome occurs on slow
+ * machines too.
  *
- * @param options.rounds the least number of attempts
+ * @param options.rounds the minimum number of attempts
  * @param options.awaited outcomes to continue for
  * @returns all outcomes
  */

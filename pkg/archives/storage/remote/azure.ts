@@ -13,7 +13,7 @@ type Account = NonNullable<StorageConfig['azureStorage']>
 const scope = 'https://storage.azure.com/.default'
 const apiVersion = '2023-11-03'
 const ownTtlSeconds = 900
-/** A key for signatures outlives the longest of them by this much, so one key serves many. */
+/** A key for signatures is valid longer than any of them by this much, so one key can sign many. */
 const keyMarginMs = 3_600_000
 const dayMs = 86_400_000
 
@@ -122,7 +122,7 @@ function containerStore(
   }
 }
 
-/** The server's token must not go to a host that a Version names. */
+/** The server's token must not be sent to a host that a Version names. */
 function checkedUrl(accountName: string, accountUrl: string): string {
   const url = URL.parse(accountUrl)
   const [, account] = hostPattern.exec(url?.hostname ?? '') ?? []
@@ -184,7 +184,7 @@ function rememberKey(fetch: (start: Date, end: Date) => Promise<UserDelegationKe
     if (key !== undefined && until.getTime() <= endsAtMs) return key
     const nowMs = Date.now()
     endsAtMs = Math.min(until.getTime() + keyMarginMs, nowMs + 7 * dayMs - 60_000)
-    // Clocks differ: a key that is valid from now on is not yet valid for a clock that is late.
+    // Clocks differ: a key that is valid from now on is not yet valid for a slow clock.
     const fetched = fetch(new Date(nowMs - 300_000), new Date(endsAtMs))
     key = fetched
     fetched.catch(() => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { proxyRules } from '../../../base/http/http.ts'
 import { createPlaces } from '../places.ts'
 
-/** A proxy that notes where it is to lead to, and leads nowhere. */
+/** A proxy that records its targets and connects to none. */
 const asked: string[] = []
 const proxy = createServer((request, response) => {
   asked.push(request.url ?? '')
@@ -29,7 +29,7 @@ afterAll(() => {
 
 const azureKey = Buffer.from('key').toString('base64')
 
-/** Opens an archive of each backend, each at a host that only the proxy could find. */
+/** Opens an archive of each backend, each at a host that only the proxy could resolve. */
 function open(backend: string, environment: Readonly<Record<string, string>>, s3Endpoint?: string) {
   const places = createPlaces({
     filesystemMountPath: '/nowhere',

@@ -51,7 +51,7 @@ function bucketStore(client: GcsClient, bucket: string): RemoteStore {
       }
       const path = object.split('/').map(encodeURIComponent).join('/')
       const url = `${client.url}/${bucket}/${path}`
-      // Compressed objects must arrive compressed: their digest is that of the compressed bytes.
+      // Compressed objects must arrive compressed, because their digest is that of the compressed bytes.
       const raw = { 'accept-encoding': 'gzip' }
       return client.authorized(url, raw)
     },

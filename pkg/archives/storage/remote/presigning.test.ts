@@ -13,7 +13,7 @@ it.each([
   ['1ns', 1],
   ['0s', 1],
   ['8760h', 604_800],
-])('the ttl %s is %i seconds', (ttl, seconds) => {
+])('parses the ttl %s as %i seconds', (ttl, seconds) => {
   expect(ttlSecondsOf(ttl)).toBe(seconds)
 })
 

@@ -6,11 +6,11 @@ import { type ByteSource, noAnswer } from '../../spool/spool.ts'
 import type { ByteRange } from '../driver.ts'
 import type { StoreAnswer } from './transport.ts'
 
-/** After this many bytes other work gets a turn: a fast store fills kernel buffers faster than they are read. */
+/** After this many bytes, other work gets a turn, because a fast store fills kernel buffers faster than they are read. */
 const turnBytes = 64 * 1024
-/** Breaks in a row without a single byte. */
+/** Maximum number of consecutive failures without a single byte. */
 const maxFailures = 4
-/** Breaks in total: one every few MB is a working line, one every chunk is not. */
+/** Maximum number of failures in total: one every few MB is tolerable, one every chunk is not. */
 const maxBreaks = 50
 
 export interface Resuming {
@@ -26,7 +26,7 @@ export interface Resuming {
   readonly errorOf: (error: unknown) => Error
 }
 
-/** The body of an answer. If it breaks, it resumes at the byte where it stopped. */
+/** The body of an answer. If the connection fails, it resumes at the byte where it stopped. */
 export class RemoteSource implements ByteSource {
   readonly #options: Resuming
   readonly #end: number
@@ -75,7 +75,7 @@ export class RemoteSource implements ByteSource {
     return undefined
   }
 
-  /** A chunk, or undefined if the body broke and may be retried. */
+  /** Reads a chunk; undefined if the connection failed and may be retried. */
   async #attempt(): Promise<Uint8Array | undefined> {
     let failure: unknown = new Error('the body ended too early')
     try {
@@ -124,7 +124,7 @@ export class RemoteSource implements ByteSource {
 /** The next bytes of a stream, undefined at its end. */
 async function nextChunk(body: Readable, idleMs: number): Promise<Uint8Array | undefined> {
   for (;;) {
-    // Reads only what is buffered: a read without a size asks for more first, and copies both into one.
+    // Reads only buffered bytes: a read without a size requests more first, and copies both into one.
     const chunk = body.read(body.readableLength || undefined) as Buffer | null
     if (chunk !== null) return chunk
     if (body.readableEnded) return undefined
@@ -133,7 +133,7 @@ async function nextChunk(body: Readable, idleMs: number): Promise<Uint8Array | u
   }
 }
 
-/** Resolves when there is something to read, or at the end; rejects when the stream breaks. */
+/** Resolves when there is something to read, or at the end; rejects when the stream fails. */
 function readable(body: Readable): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const onClose = () => resolve()

@@ -55,7 +55,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.stop())
 
-/** The download of a client: all bytes, or an error. */
+/** Downloads like a client: returns all bytes, or an error. */
 async function download(from: Archive = archive): Promise<Buffer | RegistryError> {
   try {
     const { body } = await archives.open(from)
@@ -73,7 +73,7 @@ const answer =
 
 const cut = (response: { destroy(): unknown }) => void response.destroy()
 
-describe('a body that breaks resumes where it stopped', () => {
+describe('a body whose connection fails resumes', () => {
   it.each([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])('after %f of it', async (share) => {
     const broken = serveSome(bytes, Math.max(1, share * sizeBytes), cut)
     let first = true
@@ -165,7 +165,7 @@ describe('a wrong archive is never sent completely', () => {
     const location = { ...archive.location, storage }
     const signing = archives.presign({ ...archive, location })
     await expect(signing).rejects.toMatchObject({ reason: 'BadGateway' })
-    // One that read it, and one that looked whether it had changed.
+    // One request that read it, and one that checked whether it had changed.
     expect(store.requests).toBe(2)
     store.behave(serve(bytes))
     nowMs += 60_001

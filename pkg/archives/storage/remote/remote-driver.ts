@@ -26,7 +26,7 @@ export function createRemoteDriver(options: RemoteOptions): WritableDriver {
   }
 }
 
-/** The digest that a store reports. A store that reports no checksums may fail here, so errors are not reported. */
+/** Reads the digest that a store reports. A store without checksums may fail here, so errors are not reported. */
 async function reportedBy({ checksum }: RemoteStore, client: StoreClient, object: string) {
   if (checksum === undefined) return undefined
   try {
@@ -105,7 +105,7 @@ class RemoteReading implements Driver {
     })
   }
 
-  /** The rest of an object whose connection broke, if it is still the same object. */
+  /** Requests the rest of an object after its connection failed, if it is still the same object. */
   async #resume(
     object: string,
     from: ByteRange,
@@ -117,7 +117,7 @@ class RemoteReading implements Driver {
     throw await refusalError(this.#options.store, next)
   }
 
-  /** An answer to HEAD has no body, so the store cannot say there what it refuses and why. */
+  /** An answer to HEAD has no body, so the store cannot explain a refusal there. */
   async #refusalOf(object: string, head: StoreAnswer): Promise<RegistryError> {
     const { store } = this.#options
     if (head.status < 400 || head.status === 404) return refusalError(store, head)
@@ -135,7 +135,7 @@ class RemoteReading implements Driver {
   }
 }
 
-/** The bytes that an answer holds, and the size of the whole object. */
+/** The bytes in an answer, and the size of the whole object. */
 function givenPart({ status, header }: StoreAnswer) {
   if (status === 206) {
     const [, start, end, size] =
@@ -166,7 +166,7 @@ function infoOf(
   return { sizeBytes, fingerprint: JSON.stringify([backend, name, object, etag, sizeBytes]) }
 }
 
-/** The answer to HEAD has an empty body, which must be read before its connection can be used again. */
+/** The empty body of the answer to HEAD must be read before its connection can be reused. */
 function discardHead({ body }: StoreAnswer): void {
   body.resume()
 }

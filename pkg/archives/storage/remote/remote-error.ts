@@ -8,8 +8,8 @@ const maxDetailBytes = 4096
 const maxRetryAfterSeconds = 120
 
 /**
- * The error for a refused request. The answer of the store, the bucket and advice for the operator are in the cause, which
- * only the log shows.
+ * The error for a refused request. Its cause, which only the log shows, has the answer of the store, the bucket and advice for
+ * the operator.
  */
 export async function refusalError(
   store: RemoteStore,
@@ -44,12 +44,12 @@ export async function refusalError(
   if (status === 504) return timeout(cause)
   if (status >= 300 && status < 400) {
     const region = new Error(`${said}, a redirect: check region and endpoint`)
-    return badGateway('the archive storage is not where it should be; tell its operator', region)
+    return badGateway('the storage redirects to another place; tell its operator', region)
   }
   return badGateway('the archive storage failed; try again in a moment', cause)
 }
 
-/** Codes of S3, Azure and Google about the credentials themselves, whatever object was asked for. */
+/** Codes of S3, Azure and Google for refused credentials, independent of the object. */
 const credentialCodes =
   /^(InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidToken|TokenRefreshRequired|RequestTimeTooSkewed|AuthorizationHeaderMalformed|InvalidSecurity|AuthenticationFailed|AuthenticationRequired|InvalidAuthenticationInfo|NoAuthenticationInformation|AccountIsDisabled|KeyBasedAuthenticationNotPermitted)$/
 
@@ -114,7 +114,7 @@ async function beginningOf(body: Readable): Promise<string> {
       if (text.length > maxDetailBytes) break
     }
   } catch {
-    // The part that arrived has to do.
+    // The part that arrived must do.
   }
   return text.slice(0, maxDetailBytes)
 }

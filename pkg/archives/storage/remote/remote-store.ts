@@ -8,8 +8,9 @@ export interface StoreRequest {
 }
 
 /**
- * The names, credentials and signatures of one bucket or container, which come from the SDK of the store. The bytes do not:
- * deadlines, retries and the memory of a download are the same for all stores.
+ * The names, credentials and signatures of one bucket or container, from the SDK of the store. The SDK does not transfer
+ * bytes:
+ * deadlines, retries and memory of a download are the same for all stores.
  */
 export interface RemoteStore {
   readonly backend: Backend
@@ -18,7 +19,7 @@ export interface RemoteStore {
   /** @param object checked name */
   request(method: 'GET' | 'HEAD' | 'DELETE', object: string): Promise<StoreRequest>
   presign(object: string, ttlSeconds: number): Promise<string>
-  /** Advice for the operator when the store refuses the credentials. */
+  /** Advice for the operator if the store refuses the credentials. */
   readonly credentialsAdvice: string
   /** How the store reports the SHA-256 of an object, if it keeps one. */
   readonly checksum?: {
@@ -30,7 +31,7 @@ export interface RemoteStore {
   readonly writing: StoreWriting
 }
 
-/** How an object is to be stored. */
+/** How to store an object. */
 export interface StoreUpload {
   /** The store refuses an existing name with 409 or 412. */
   readonly conditional: boolean
@@ -40,14 +41,14 @@ export interface StoreUpload {
   readonly checksum: boolean
 }
 
-/** How one bucket or container is written. */
+/** How to write to one bucket or container. */
 interface StoreWriting {
   /** The method of requests of `put`. */
   readonly method: 'PUT' | 'POST'
   /** A request that stores its body as an object. */
   put(object: string, upload: StoreUpload): Promise<StoreRequest>
   /**
-   * Pages of objects. Throws the errors of the SDK.
+   * Lists pages of objects. Throws the errors of the SDK.
    *
    * @param fetchText sends a signed request, for stores without an SDK
    */
@@ -55,6 +56,6 @@ interface StoreWriting {
     prefix: string,
     fetchText: (request: StoreRequest) => Promise<string>,
   ): AsyncIterable<ListedObject[]>
-  /** Creates the container, where each module or provider has its own. */
+  /** Creates the container if each module or provider has its own. */
   create?(): Promise<void>
 }

@@ -15,9 +15,9 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
 const { file, remove } = localFiles()
 const archive = file(Buffer.alloc(3_000_000, 'an archive'))
 const objects = new Map<string, Buffer>()
-/** Instead of storing, one after the other. */
+/** Failures instead of storing, one after the other. */
 let faults: Answer[]
-/** The status and the code with which the store refuses an upload for good. */
+/** The status and the code with which the store refuses an upload permanently. */
 let refuses: (headers: IncomingHttpHeaders) => [number, string] | undefined
 let puts: { conditional: boolean; checksum: boolean }[]
 let reads: number
@@ -101,14 +101,14 @@ it.each([
   { what: 'is cut', fault: ((request) => request.once('data', () => request.destroy())) as Answer },
   { what: 'is answered by nothing', fault: ((request) => request.destroy()) as Answer },
   { what: 'is too much for the store', fault: status(503) },
-])('an upload that $what is sent again, whole', async ({ fault }) => {
+])('an upload that $what is sent again, as a whole', async ({ fault }) => {
   faults = [fault, fault]
   expect(await put()).toBe('created')
   expect(puts).toHaveLength(3)
   expect(objects.get('/archives/team/vpc/1.zip')).toHaveLength(3_000_000)
 })
 
-it('an upload that always fails stores nothing, and reports that', async () => {
+it('an upload that always fails stores nothing, and reports the failure', async () => {
   faults = Array.from({ length: 9 }, () => (request: IncomingMessage) => request.destroy())
   await expect(put()).rejects.toMatchObject({ reason: 'Unavailable' })
   expect(objects.size).toBe(0)
@@ -183,7 +183,7 @@ describe('a store that does not support all headers', () => {
   })
 })
 
-it('an object that another writer stored meanwhile is left unchanged', async () => {
+it('leaves an object unchanged that another writer stored meanwhile', async () => {
   faults = [
     (request, response) => {
       objects.set('/archives/team/vpc/1.zip', Buffer.from('of another'))
@@ -193,7 +193,7 @@ it('an object that another writer stored meanwhile is left unchanged', async () 
   expect(await put()).toBe('exists')
 })
 
-it('an existing object is not sent', async () => {
+it('does not send an existing object again', async () => {
   objects.set('/archives/team/vpc/1.zip', Buffer.from('of another'))
   expect(await put()).toBe('exists')
   expect(puts).toEqual([])

@@ -35,7 +35,7 @@ export class RemoteWriting implements Pick<WritableDriver, 'put' | 'remove' | 'l
   ): Promise<'created' | 'exists'> {
     checkObjectName(object)
     signal?.throwIfAborted()
-    // An existing object is not sent again. The condition of the upload is for two writers at the same time.
+    // An existing object is not sent again. The condition of the upload is for two concurrent writers.
     if (await this.#exists(object)) return 'exists'
     if ((await stat(file.path)).size !== file.sizeBytes) {
       throw unavailable('the archive changed before it was stored')

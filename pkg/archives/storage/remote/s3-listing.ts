@@ -19,8 +19,8 @@ const Page = z.object({
 })
 
 /**
- * Pages of a bucket's objects. Keys are requested without encoding: stores differ in whether they encode them, so the
- * library's list gets some names wrong.
+ * Lists pages of a bucket's objects. Keys are requested without encoding, because stores encode them differently and the
+ * library's list returns some names wrong.
  *
  * @param fetchPage answers with the XML for a query
  */

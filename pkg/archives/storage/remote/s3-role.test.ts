@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { proxyRules } from '../../../base/http/http.ts'
 import { createRole } from './s3-role.ts'
 
-/** For one test. @returns its URL */
+/** Starts a server for one test. @returns its URL */
 async function started(server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -20,7 +20,7 @@ async function started(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** As the agent of EKS Pod Identity answers: without a `Code`. */
+/** Answers like the agent of EKS Pod Identity: without a `Code`. */
 const answer = (expiresInMs: number) => ({
   AccessKeyId: 'AKIA',
   SecretAccessKey: 'secret',
@@ -102,7 +102,7 @@ describe('EKS Pod Identity', () => {
     await role()
     nowMs = expiresMs - 299_000
     const later = async () => {
-      // The clock stays before the end of the keys, however often this is asked.
+      // The clock stays before the end of the keys, however often it is read.
       nowMs += (expiresMs - nowMs) / 20
       await role()
       return asked.length
@@ -143,7 +143,7 @@ describe('EKS Pod Identity', () => {
     await expect(createRole(env)()).rejects.toThrow(message)
   })
 
-  it('is read up to 64 kB if its answer has no end', async () => {
+  it('is read only up to 64 kB if its answer has no end', async () => {
     let sentBytes = 0
     const piece = Buffer.alloc(16 * 1024, ' ')
     const ended = Promise.withResolvers<void>()
@@ -161,7 +161,7 @@ describe('EKS Pod Identity', () => {
       message: `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: the body is larger than 65536 bytes`,
     })
     await ended.promise
-    // What the system's buffers of a connection hold comes on top.
+    // The system's buffers of a connection are additional.
     expect(sentBytes).toBeLessThan(64 * 1024 * 1024)
   })
 
@@ -175,7 +175,7 @@ describe('EKS Pod Identity', () => {
         response.once('close', () => clearInterval(drip))
       },
     ],
-  ])('is given up if it %s', async (_, behaviour) => {
+  ])('is aborted if it %s', async (_, behaviour) => {
     respond = behaviour
     await expect(createRole(env, { deadlineMs: 300 })()).rejects.toThrow(
       `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} gave no credentials of a role: no answer within 300 ms`,
@@ -191,7 +191,7 @@ describe('EKS Pod Identity', () => {
         response.write('{"AccessKeyId":"AK', () => response.destroy())
       },
     ],
-  ])('is reported if its connection breaks %s, and asked again the next time', async (_, cut) => {
+  ])('is reported if its connection fails %s, and asked again the next time', async (_, cut) => {
     respond = cut
     const role = createRole(env)
     const failure = role()
@@ -210,7 +210,7 @@ describe('EKS Pod Identity', () => {
     await expect(failure).rejects.not.toThrow('SECRET')
   })
 
-  it('is reported with its status, but not with its message, if it refuses', async () => {
+  it('is reported with its status, but without its message, if it refuses', async () => {
     respond = (response) => response.writeHead(403).end('secret')
     await expect(createRole(env)()).rejects.toThrow(
       `${env['AWS_CONTAINER_CREDENTIALS_FULL_URI']} answered 403 when asked for the credentials of a role`,

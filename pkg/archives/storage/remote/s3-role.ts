@@ -24,24 +24,24 @@ export interface RoleOptions {
 
 /** Credentials are fetched again this long before they expire, or after three quarters of a short life. */
 const maxMarginMs = 5 * 60_000
-/** Wait after a failure, or after the same keys came again, while the previous keys are valid. */
+/** Wait after a failure, or after the same keys again, while the previous keys are valid. */
 const retryMs = 5000
 /** Deadline of one answer, from the connection to its last byte. */
 const answerMs = 5000
-/** Credentials take two kilobytes. */
+/** Limit of an answer. Credentials take two kilobytes. */
 const maxAnswerBytes = 64 * 1024
 const instanceUrl = 'http://169.254.169.254'
 
 /**
  * The credentials of the role of this machine or pod: web identity of EKS (IRSA), the agent of EKS Pod Identity, ECS or EC2.
- * They are fetched once for all requests that need them, and again before they expire. If that fails, the previous ones are
- * used until they expire.
+ * They are fetched once for all waiting requests, and again before they expire. If that fails, the previous ones are used
+ * until they expire.
  */
 export function createRole(
   env: Environment,
   { deadlineMs = answerMs, clock = Date.now, proxies }: RoleOptions = {},
 ): () => Promise<S3Credentials> {
-  // Addresses other than that of STS are of this machine or pod: behind a proxy they would be the proxy's.
+  // All addresses except that of STS are on this machine or pod. A proxy would return its own credentials.
   const agent = createAsk(deadlineMs)
   const sts = createAsk(deadlineMs, proxies)
   let keys: RoleCredentials | undefined
@@ -72,13 +72,13 @@ export function createRole(
       fetching = undefined
     })
     if (valid === undefined) return fetching
-    // No request waits for new keys while the previous ones are valid. Once those expire, requests get the error.
+    // No request waits for new keys while the previous ones are valid. After they expire, requests get the error.
     fetching.catch(() => {})
     return valid
   }
 }
 
-/** @throws Error that names the address, and of its answer only the status and a code */
+/** @throws Error that names the address, and only status and code of its answer */
 async function fetchCredentials(env: Environment, agent: Ask, sts: Ask): Promise<RoleCredentials> {
   const tokenFile = env['AWS_WEB_IDENTITY_TOKEN_FILE']
   const answer = await (tokenFile ? assumeRole(env, tokenFile, sts) : askAgent(env, agent))
@@ -112,7 +112,7 @@ async function askAgent(env: Environment, ask: Ask): Promise<RoleAnswer> {
 
 const xml = new XMLParser({ parseTagValue: false })
 
-/** Web identity: STS exchanges a token that the cluster has signed for keys. */
+/** Web identity: STS exchanges a token that the cluster signed for keys. */
 async function assumeRole(env: Environment, tokenFile: string, ask: Ask): Promise<RoleAnswer> {
   const { AWS_ROLE_ARN: role, AWS_REGION: region } = env
   if (!role) throw new Error('AWS_ROLE_ARN must name the role for AWS_WEB_IDENTITY_TOKEN_FILE')

@@ -60,8 +60,7 @@ interface SignedRequest {
 }
 
 /**
- * Signs a request by its headers. S3 reads the headers of checksums only where they are signed, which those of a pre-signed
- * URL are not.
+ * Signs a request by its headers. S3 reads checksum headers only if they are signed, and those of a pre-signed URL are not.
  */
 export async function signedRequest(
   { credentials, ...at }: S3Bucket,
@@ -82,7 +81,7 @@ export async function signedRequest(
   return { url: href, headers: { ...all, authorization } }
 }
 
-/** At AWS the bucket is part of the host name where the certificate allows it, elsewhere part of the path. */
+/** At AWS, the bucket is part of the host name if the certificate allows it; otherwise, it is part of the path. */
 function urlOf(
   { bucket, region, endpoint }: Pick<S3Bucket, 'bucket' | 'region' | 'endpoint'>,
   object: string,
@@ -96,7 +95,7 @@ function urlOf(
   )
 }
 
-/** As S3 encodes names: everything but letters, digits and `-._~`. */
+/** Encodes names as S3 does: everything except letters, digits and `-._~`. */
 const escaped = (text: string): string =>
   encodeURIComponent(text).replaceAll(
     /[!'()*]/g,

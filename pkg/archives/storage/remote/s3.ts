@@ -3,7 +3,10 @@ import type { ProxyRules } from '../../../base/http/http.ts'
 import type { RemoteStore } from './remote-store.ts'
 import { presignedUrl, type S3Bucket, type S3Credentials, signedRequest } from './s3-signing.ts'
 
-/** Keys as the AWS tools read them from the environment. Without keys, a role is used: web identity, EKS Pod Identity, ECS or EC2. */
+/**
+ * Keys in the environment variables of the AWS tools. Without keys, a role is used: web identity, EKS Pod Identity, ECS or
+ * EC2.
+ */
 export interface S3Settings {
   /** URL of another service that speaks the protocol of S3; default: AWS. */
   readonly endpoint?: string | undefined
@@ -36,7 +39,7 @@ export function createS3Stores(
   const isAws = endpoint === undefined || new URL(endpoint).hostname === 's3.amazonaws.com'
 
   return (bucket, region) => {
-    // Both become part of a host name, and may have been written by a tenant, who may not choose hosts.
+    // Both become part of a host name. A tenant, who may not choose hosts, may have written them.
     if (!/^[a-z0-9-]{1,40}$/.test(region) || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/i.test(bucket)) {
       throw notFound('there is no such archive in storage: its bucket or region has no valid name')
     }
@@ -86,8 +89,8 @@ function bucketStore(at: S3Bucket): RemoteStore {
 }
 
 /**
- * The digest of a whole object as the store reports it, in hexadecimal. The digest of an object that was stored in parts is
- * made of the digests of its parts, which cannot be compared.
+ * The digest of a whole object as the store reports it, in hexadecimal. The digest of an object that was stored in parts
+ * consists of the digests of its parts, so it cannot be compared.
  */
 function wholeSha256(header: (name: string) => string | undefined): string | undefined {
   const sum = header('x-amz-checksum-sha256')

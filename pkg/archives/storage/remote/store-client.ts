@@ -14,7 +14,7 @@ export interface RemoteOptions {
   readonly timings: RemoteTimings
 }
 
-/** When a request is sent again. */
+/** When to send a request again. */
 export interface Retries {
   readonly attempts: number
   readonly isTemporary: (outcome: StoreAnswer | RegistryError) => boolean
@@ -22,7 +22,7 @@ export interface Retries {
 
 const temporary: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
-/** Readers wait, so an answer that says when to come back goes to them. */
+/** Readers wait, so they get an answer that says when to come back. */
 export const readRetries: Retries = {
   attempts: 3,
   isTemporary: (outcome) =>
@@ -41,15 +41,15 @@ export const writeRetries: Retries = {
 
 export interface Sending {
   readonly method: 'GET' | 'HEAD' | 'DELETE' | 'PUT' | 'POST'
-  /** Signs the request; called again for each attempt. */
+  /** Signs the request. Called for each attempt. */
   readonly sign: () => Promise<StoreRequest>
   readonly headers?: Record<string, string>
-  /** Opens the body of an upload; called again for each attempt. */
+  /** Opens the body of an upload. Called for each attempt. */
   readonly open?: () => UploadBody
   readonly signal?: AbortSignal | undefined
 }
 
-/** Sends requests to one bucket or container, and sends them again where that may help. */
+/** Sends requests to one bucket or container, and repeats them if that may help. */
 export class StoreClient {
   readonly #options: RemoteOptions
 

@@ -9,7 +9,7 @@ export interface RemoteTimings {
   readonly connectMs: number
   /** Deadline of the head of an answer. */
   readonly firstByteMs: number
-  /** How long the store may send nothing while a reader waits. */
+  /** Limit of a pause of the store while a reader waits. */
   readonly idleMs: number
   /** Deadline for a token, a signature or the loading of an SDK. */
   readonly credentialsMs: number
@@ -25,7 +25,7 @@ export const defaultTimings: RemoteTimings = {
   backoffMs: 100,
 }
 
-/** Connections to one host at a time. Each download holds one. */
+/** Concurrent connections to one host. Each download uses one. */
 const maxConnections = 512
 
 export interface StoreAnswer {
@@ -41,7 +41,7 @@ export interface UploadBody {
   readonly inAllMs: number
 }
 
-/** Sends requests to stores over connections that are kept, follows no redirects and decodes nothing. */
+/** Sends requests to stores over kept connections, follows no redirects and decodes nothing. */
 export interface StoreTransport {
   send(
     method: 'GET' | 'HEAD' | 'DELETE' | 'PUT' | 'POST',
@@ -75,7 +75,7 @@ export function createTransport(
           method,
           path: pathname + search,
           headers: { 'accept-encoding': 'identity', ...own, ...headers },
-          // One chunk at a time: several waiting chunks would be copied into one.
+          // One chunk at a time, because several waiting chunks would be copied into one.
           highWaterMark: 1,
           ...(upload && { body: upload.body, signal: upload.signal }),
         },

@@ -10,7 +10,7 @@ const chunkBytes = 256 * 1024
 
 export const isStored = (status: number): boolean => status >= 200 && status < 300
 
-/** Uploads to one bucket or container, with a checksum where the store keeps one. */
+/** Uploads to one bucket or container, with a checksum if the store keeps one. */
 export class Uploads {
   readonly #store: RemoteStore
   readonly #client: StoreClient
