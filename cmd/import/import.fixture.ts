@@ -5,8 +5,9 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { bareEnvironment } from '../../hack/testbed/environment.ts'
+import { depotArguments } from '../../hack/testbed/program/command.ts'
 
-const program = join(import.meta.dirname, '../depot/main.ts')
+const [program = ''] = depotArguments()
 
 /** How `depot` is started. */
 export const depotCommand = [process.execPath, program] as const
