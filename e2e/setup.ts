@@ -19,6 +19,8 @@ declare module 'vitest' {
     dex: string | undefined
     /** The provider of hack/tools/stamp: a binary for each platform, as `os_arch`; undefined without Go. */
     stamp: Readonly<Record<string, string>> | undefined
+    /** The file of sync/stepwise.fixture.ts, with all that it imports. */
+    stepwise: string
   }
 }
 
@@ -33,18 +35,23 @@ export default async function setup({ provide }: TestProject): Promise<void> {
   // Built for the nodes of hack/kind; a test of the chart runs it too.
   findForTests('envoy', () => toolPath('envoy'))
   provide('stamp', findForTests('the provider of hack/tools/stamp', stampBinaries))
-  process.env[builtProgram] ??= await buildProgram(join(repository, '.depot/program'))
+  const programs = join(repository, '.depot/program')
+  await buildPrograms(programs, { stepwise: join(repository, 'e2e/sync/stepwise.fixture.ts') })
+  process.env[builtProgram] ??= join(programs, 'depot.mjs')
+  provide('stepwise', join(programs, 'stepwise.mjs'))
 }
 
-/** Builds the program of the image, over that of an earlier run. @returns its path */
-async function buildProgram(folder: string): Promise<string> {
-  const { outputs } = await bundleProgram(folder)
+/** Builds the program of the image and programs of tests, over those of an earlier run. */
+async function buildPrograms(
+  folder: string,
+  others: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { outputs } = await bundleProgram(folder, others)
   const built = new Set(Object.keys(outputs).map((file) => join(repository, file)))
   const chunks = join(folder, 'chunks')
   for (const chunk of readdirSync(chunks).map((name) => join(chunks, name))) {
     if (!built.has(chunk)) rmSync(chunk)
   }
-  return join(folder, 'depot.mjs')
 }
 
 /** The files of hack/tools/stamp, by platform. */

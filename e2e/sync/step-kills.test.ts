@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { parse, stringify } from 'yaml'
 
 /** A step, the number of times until it kills the process, and whether archives are being removed then. */
@@ -52,20 +53,26 @@ const depot = {
   },
 }
 
+/** A folder that was filled by a process that nothing killed. */
+const filled = mkdtempSync(join(tmpdir(), 'depot-steps-'))
+afterAll(() => rmSync(filled, { recursive: true }))
+
+/** Prepares a folder in which nothing ran. */
+function prepare(dir: string): void {
+  for (const folder of ['manifests', 'archives']) mkdirSync(join(dir, folder))
+  writeFileSync(join(dir, 'manifests/main.yaml'), stringify(depot))
+}
+
 function place(): string {
   const dir = mkdtempSync(join(tmpdir(), 'depot-steps-'))
   onTestFinished(() => rmSync(dir, { recursive: true }))
-  for (const folder of ['manifests', 'archives']) mkdirSync(join(dir, folder))
-  writeFileSync(join(dir, 'manifests/main.yaml'), stringify(depot))
   return dir
 }
 
 /** @returns the signal that ended it, if any */
 async function run(dir: string, ...deadly: readonly (string | number)[]): Promise<string | null> {
-  const program = join(import.meta.dirname, 'stepwise.fixture.ts')
-  const child = spawn(process.execPath, [program, dir, ...deadly.map(String)], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const args = [inject('stepwise'), dir, ...deadly.map(String)]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null]
   expect(code ?? 0).toBe(0)
   return signal
@@ -116,12 +123,12 @@ function clear(dir: string): void {
 }
 
 beforeAll(async () => {
+  prepare(filled)
+  await run(filled)
+  whole = stateOf(filled)
   const dir = mkdtempSync(join(tmpdir(), 'depot-steps-'))
   try {
-    for (const folder of ['manifests', 'archives']) mkdirSync(join(dir, folder))
-    writeFileSync(join(dir, 'manifests/main.yaml'), stringify(depot))
-    await run(dir)
-    whole = stateOf(dir)
+    cpSync(filled, dir, { recursive: true, preserveTimestamps: true })
     clear(dir)
     await run(dir)
     empty = stateOf(dir)
@@ -142,6 +149,7 @@ it('without a kill stores archives, and then removes them', () => {
 describe('a process that is killed right after a step does not change the final state', () => {
   it.each(filling)('while it fills: %s, %i', async (step, count) => {
     const dir = place()
+    prepare(dir)
     expect(await run(dir, step, count)).toBe('SIGKILL')
     expect(await run(dir)).toBeNull()
     expect(stateOf(dir)).toEqual(whole)
@@ -150,7 +158,7 @@ describe('a process that is killed right after a step does not change the final 
 
   it.each(removing)('while it removes: %s, %i', async (step, count) => {
     const dir = place()
-    await run(dir)
+    cpSync(filled, dir, { recursive: true, preserveTimestamps: true })
     clear(dir)
     expect(await run(dir, step, count)).toBe('SIGKILL')
     expect(await run(dir)).toBeNull()

@@ -13,13 +13,21 @@ const repository = join(import.meta.dirname, '../..')
 const requireForCommonJs =
   "import { createRequire as createRequireOfBundle } from 'node:module'; const require = createRequireOfBundle(import.meta.url);"
 
-/** Writes `depot.mjs`, the program with every command, into a folder. @returns the source files that it contains. */
-export function bundleProgram(folder: string): Promise<Metafile> {
+/**
+ * Writes `depot.mjs`, the program with every command, into a folder.
+ *
+ * @param others entry files of more programs, which share the chunks of it
+ * @returns the source files that it contains
+ */
+export function bundleProgram(
+  folder: string,
+  others: Readonly<Record<string, string>> = {},
+): Promise<Metafile> {
   for (const name of unbundled) {
     const from = join(repository, 'node_modules', name)
     cpSync(from, join(folder, 'node_modules', name), { recursive: true })
   }
-  return bundle({ depot: join(repository, 'cmd/depot/main.ts') }, folder)
+  return bundle({ ...others, depot: join(repository, 'cmd/depot/main.ts') }, folder)
 }
 
 /** The parser of configurations, which a thread loads from its file next to the WebAssembly, and what it requires. */
