@@ -9,21 +9,7 @@ export { DepotGraph, DepotList } from './depots.ts'
 export { ProviderPages, ProviderPageText, VersionDocs } from './documentation.ts'
 export { FindingsAnswer, ScanFindings, VersionFindings } from './findings.ts'
 export { components, unservedReasons, VersionLifecycle } from './parts.ts'
-export {
-  BrowseResource,
-  NamespaceList,
-  type PublishedFrom,
-  ResourceDetail,
-  ResourceList,
-  SearchResults,
-  searchFields,
-} from './resources.ts'
-export {
-  BrowseConflict,
-  ConflictList,
-  Explanation,
-  HeldBackItem,
-  HeldBackList,
-} from './unserved.ts'
+export * from './resources.ts'
+export * from './unserved.ts'
 export { BrowseStats, ConsumerList, DownloadHistory } from './usage.ts'
 export { BrowseVersion, VersionList } from './versions.ts'

@@ -9,14 +9,7 @@ import semver from 'semver'
 import type { Constraints } from './parse.ts'
 
 export { excludedVersion } from './narrowing.ts'
-export {
-  ConstraintError,
-  type Constraints,
-  constraintLengths,
-  constraintSyntax,
-  maxConstraintLength,
-  parseConstraints,
-} from './parse.ts'
+export * from './parse.ts'
 
 /**
  * Selects versions, newest first. If two texts spell one version (`v1.0.0`, `1.0.0`), the first is kept.

@@ -22,74 +22,26 @@ import type {
 } from './types.ts'
 import type { Version } from './version.ts'
 
-export {
-  type ArchiveLocation,
-  archiveFormat,
-  archiveSizeOf,
-  checksumOf,
-  configOfParent,
-  configOfVersion,
-  configRefOf,
-  docsChecksumOf,
-  docsFileName,
-  fileNameOf,
-  locationFrom,
-  locationOf,
-  normalizeVersion,
-  openReleaseOf,
-  type ParentRef,
-  parentRefOf,
-  placeOfVersion,
-  type ReleasedPlatforms,
-  releaseText,
-  sha256Bytes,
-  sha256Hex,
-  sourceFileName,
-  sourceFileOf,
-} from './archive.ts'
+export * from './archive.ts'
 export type { ArchiveDocs, ArchiveSource, Artifact } from './artifact.ts'
 export type { Compared } from './compared.ts'
 export { type Condition, conditionOf } from './condition.ts'
 export { secondsOf } from './go-duration.ts'
 export { isRecord, JsonReader } from './json-reader.ts'
-export {
-  apiVersion,
-  type CustomResourceKind,
-  customResourceKinds,
-  type Kind,
-  kindNames,
-  kinds,
-} from './kinds.ts'
-export {
-  hiddenLabelIssue,
-  ignoredBindingIssue,
-  mistakesIn,
-  nameIssue,
-  publicLabelIssue,
-} from './mistakes.ts'
+export * from './kinds.ts'
+export * from './mistakes.ts'
 export type { ModuleConfig } from './module.ts'
 export { fitsSystem, type ParentKind, parentOf } from './parent.ts'
 export type { ProviderConfig } from './provider.ts'
 export type { Published, PublishedBy } from './published.ts'
-export {
-  awaitedPlatforms,
-  incompleteReleases,
-  incompleteReleasesIn,
-  takenText,
-  takenTextOf,
-} from './release.ts'
+export * from './release.ts'
 export { CheckedFinding, type Scan, type ScanSummary, type SecurityFinding } from './scan.ts'
 export { holdsUnscanned, type ScanPolicy } from './scan-policy.ts'
 export { type Backend, backendOf, backends, StorageConfig } from './storage-config.ts'
 export { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 export type * from './types.ts'
 export { unknownFieldsIn } from './unknown-fields.ts'
-export {
-  ListingMemory,
-  type PolicyException,
-  type PolicyRule,
-  UpstreamPolicy,
-} from './upstream-policy.ts'
+export * from './upstream-policy.ts'
 export { interfaceKey } from './version.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }
 

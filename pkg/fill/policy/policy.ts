@@ -17,13 +17,7 @@ export type { ExpressionRule, RuleFacts } from './expression.ts'
 export { brokenRules, type InstallationPolicy, openPolicyFile } from './policy-file.ts'
 export { type AddressRule, endOf, isSameAddress } from './rules.ts'
 
-export {
-  hasScan,
-  quarantinedAfter,
-  type ScanFacts,
-  scanVerdict,
-  stricter,
-} from './scan-policy.ts'
+export * from './scan-policy.ts'
 
 const msPerUnit: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 }
 const newestOfAll = 3

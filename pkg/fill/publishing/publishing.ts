@@ -15,14 +15,7 @@ export {
 } from './plan.ts'
 export { planProvider, publishProvider } from './provider.ts'
 export { publish } from './publish.ts'
-export {
-  checksumsOf,
-  type FoundRelease,
-  findRelease,
-  inspectRelease,
-  type ReleaseArchive,
-  sidecarNames,
-} from './release.ts'
+export * from './release.ts'
 export {
   claimsOf,
   type PublishAddress,

@@ -3,13 +3,7 @@
  * versions, resolves a version to its current content, and fetches the archive with every check that its upstream allows.
  */
 export { FillError } from './errors.ts'
-export {
-  openSources,
-  type RegistrySources,
-  type SentToRegistry,
-  type Sources,
-  type SourcesOptions,
-} from './open.ts'
+export * from './open.ts'
 export { modulePlace, providerAddressOf } from './places.ts'
 export type { ServicesOf } from './registry.ts'
 export { archiveHashes, readShasums } from './shasums.ts'
