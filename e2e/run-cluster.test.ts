@@ -65,7 +65,7 @@ it.runIf(terraform)(
     const groups = groupsToType(cluster.printed())
     const [server = '', install = ''] = groups
     const groupOf = (text: string) => groups.find((lines) => lines.includes(text)) ?? ''
-    const controller = groupOf('cmd/controller/main.ts')
+    const controller = groupOf('depot controller')
 
     const depot = start('sh', ['-c', `exec ${server}`])
     await expect.poll(depot.printed, { timeout: 60_000 }).toContain('"msg":"ready"')
@@ -102,7 +102,7 @@ it.runIf(terraform)(
     expect(story).toMatch(/version.depot.internal\/vpc-1-1-0 .* true +True +Synced/)
     expect(story).toMatch(/Normal +Synced +version\/vpc-1-1-0 +stored vpc-1.1.0-/)
 
-    const [build, ui] = groupOf('cmd/ui/main.ts').split(/\n(.*)/s)
+    const [build, ui] = groupOf('depot ui').split(/\n(.*)/s)
     expect(build).toBe('make ui')
     // `make integration` has built them, and other tests look at them now.
     if (!existsSync(join(repository, 'pkg/explorer/dist/index.html')))

@@ -40,7 +40,8 @@ export async function startPages(
   const child = spawn(
     process.execPath,
     [
-      join(repository, 'cmd/ui/main.ts'),
+      join(repository, 'cmd/depot/main.ts'),
+      'ui',
       '--server-url',
       serverUrl,
       '--listen',

@@ -59,7 +59,8 @@ const server = spawn(
   process.execPath,
   [
     nodeOptions,
-    join(repository, 'cmd/server/main.ts'),
+    join(repository, 'cmd/depot/main.ts'),
+    'server',
     '--anonymous-auth',
     '--manifests',
     manifests,

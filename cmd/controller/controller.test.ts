@@ -11,8 +11,8 @@ const controller = (args: readonly string[], env: Readonly<Record<string, string
   runProgram(tmpdir(), ['controller', ...args], env)
 
 it('says that it needs a cluster', () => {
-  const program = join(import.meta.dirname, 'main.ts')
-  const { status, stderr } = spawnSync(process.execPath, [program], {
+  const program = join(import.meta.dirname, '../depot/main.ts')
+  const { status, stderr } = spawnSync(process.execPath, [program, 'controller'], {
     encoding: 'utf8',
     env: bareEnvironment,
     timeout: 60_000,

@@ -4,11 +4,10 @@ import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import {
   type ControllerCommandOptions,
   type ControllerCommandSecrets,
-  controllerCommand,
   mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
-import { opened, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
+import { opened, type Runnable, run } from '../../pkg/base/run/run.ts'
 import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
 import {
   createLogger,
@@ -24,25 +23,17 @@ import { watchLastBackup } from './last-backup.ts'
 /** A shorter key could be guessed from a signed event. */
 const leastKeyLength = 24
 
-/** `depot controller`. */
-export function controller(args: readonly string[]): Promise<void> {
-  limitHeap()
-  return runCommand({
-    command: controllerCommand,
-    args,
-    main: ({ options, secrets }) => runController(options, secrets),
-  })
-}
-
 /**
  * Fills the registry of a cluster until SIGTERM or SIGINT. One replica works; the others wait with all records in memory.
  *
  * @throws OptionsError naming everything that prevents the start
  */
-async function runController(
+export async function controller(
   options: ControllerCommandOptions,
+  _: readonly string[],
   { eventsWebhookKey: key }: ControllerCommandSecrets,
 ): Promise<undefined> {
+  limitHeap()
   if (options.eventsWebhook !== undefined && (key?.length ?? 0) < leastKeyLength) {
     throw new OptionsError([
       `--events-webhook needs a key of at least ${leastKeyLength} characters: set DEPOT_EVENTS_WEBHOOK_KEY, such as to the output of openssl rand -hex 32`,

@@ -1,73 +1,46 @@
-import {
-  activateCommand,
-  backupCommand,
-  type Command,
-  compareCommand,
-  completionCommand,
-  completionScript,
-  consumersCommand,
-  controllerCommand,
-  deprecateCommand,
-  docsCommand,
-  doctorCommand,
-  explainCommand,
-  explorerCommand,
-  findingsCommand,
-  hashCommand,
-  importCommand,
-  keygenCommand,
-  lintCommand,
-  type OptionTable,
-  outdatedCommand,
-  type Parsed,
-  planCommand,
-  policyCommand,
-  publishCommand,
-  quarantineCommand,
-  restoreCommand,
-  type SecretTable,
-  scannerCommand,
-  serverCommand,
-  snapshotCommand,
-  syncCommand,
-  type Tables,
-  whyCommand,
-  yankCommand,
-} from '../../pkg/base/options/options.ts'
+import * as tables from '../../pkg/base/options/options.ts'
 import { type CommandRun, runCommand } from '../../pkg/base/run/run.ts'
 
 /** A command of `depot`. Its modules are large, so they are imported when it runs. */
 interface DepotCommand {
-  readonly tables: Tables
+  readonly tables: tables.Tables
   run(args: readonly string[]): Promise<void>
 }
 
-/** A command that runs until it is stopped, or that reads its arguments itself. */
-const program = (
-  tables: Tables,
-  load: () => Promise<(args: readonly string[]) => Promise<void>>,
-): DepotCommand => ({ tables, run: async (args) => (await load())(args) })
-
-/** The work of a command that prints its result and ends. */
-type Work<T extends OptionTable, S extends SecretTable> = (
-  options: Extract<Parsed<T, S>, { kind: 'options' }>['options'],
+/** The work of a command. What it returns is printed, or the exit status. */
+type Work<T extends tables.OptionTable, S extends tables.SecretTable> = (
+  options: Given<T, S>['options'],
   operands: readonly string[],
+  secrets: Given<T, S>['secrets'],
 ) => ReturnType<CommandRun<T, S>['main']>
 
-const printing = <T extends OptionTable, S extends SecretTable>(
-  command: Command<T, S>,
-  load: () => Promise<Work<T, S>>,
-  more: Pick<CommandRun<T, S>, 'mistakeStatus'> = {},
-): DepotCommand => ({
-  tables: command,
-  run: (args) =>
-    runCommand({
-      command,
-      args,
-      ...more,
-      main: async ({ options, operands }) => (await load())(options, operands),
-    }),
-})
+type Given<T extends tables.OptionTable, S extends tables.SecretTable> = Extract<
+  tables.Parsed<T, S>,
+  { kind: 'options' }
+>
+
+/** A command whose work is the export of its name. */
+const row = <N extends string, T extends tables.OptionTable, S extends tables.SecretTable>(
+  name: N,
+  command: tables.Command<T, S>,
+  load: () => Promise<Readonly<Record<N, Work<T, S>>>>,
+  more: Pick<CommandRun<T, S>, 'mistakeStatus' | 'alsoWrong'> = {},
+): readonly [N, DepotCommand] => [
+  name,
+  {
+    tables: command,
+    run: (args) =>
+      runCommand({
+        command,
+        args,
+        ...more,
+        main: async ({ options, operands, secrets }) => {
+          const { [name]: work } = await load()
+          return work(options, operands, secrets)
+        },
+      }),
+  },
+]
 
 const lifecycle = () => import('../lifecycle/lifecycle.ts')
 
@@ -81,53 +54,47 @@ export const headings: Readonly<Record<string, string>> = {
   keygen: 'Set up',
 }
 
-export const commands: Readonly<Record<string, DepotCommand>> = {
-  server: program(serverCommand, async () => (await import('../server/server.ts')).server),
-  ui: program(explorerCommand, async () => (await import('../ui/ui.ts')).ui),
-  controller: program(
-    controllerCommand,
-    async () => (await import('../controller/controller.ts')).controller,
-  ),
-  sync: program(syncCommand, async () => (await import('../sync/sync.ts')).sync),
-  scanner: program(scannerCommand, async () => (await import('../scanner/scanner.ts')).scanner),
-  import: program(importCommand, async () => (await import('../import/import.ts')).importArchives),
-  publish: printing(publishCommand, async () => (await import('../publish/publish.ts')).publish),
-  deprecate: printing(deprecateCommand, async () => (await lifecycle()).withdraw('Deprecated')),
-  yank: printing(yankCommand, async () => (await lifecycle()).withdraw('Yanked')),
-  quarantine: printing(quarantineCommand, async () => (await lifecycle()).withdraw('Quarantined')),
-  activate: printing(activateCommand, async () => (await lifecycle()).activate),
-  lint: printing(lintCommand, async () => (await import('../lint/lint.ts')).lint),
-  docs: printing(docsCommand, async () => (await import('../docs/docs.ts')).docs),
-  compare: printing(compareCommand, async () => (await import('../compare/compare.ts')).compare),
-  findings: printing(
-    findingsCommand,
-    async () => (await import('../findings/findings.ts')).findings,
-  ),
-  outdated: printing(
-    outdatedCommand,
-    async () => (await import('../outdated/outdated.ts')).outdated,
-  ),
-  consumers: printing(
-    consumersCommand,
-    async () => (await import('../consumers/consumers.ts')).consumers,
-  ),
-  hash: printing(hashCommand, async () => (await import('../hash/hash.ts')).hash),
-  plan: printing(planCommand, async () => (await import('../plan/plan.ts')).plan, {
-    mistakeStatus: 1,
+export const commands: Readonly<Record<string, DepotCommand>> = Object.fromEntries([
+  row('server', tables.serverCommand, () => import('../server/server.ts'), {
+    alsoWrong: async (readable) => (await import('../server/server.ts')).unusableFiles(readable),
   }),
-  why: printing(whyCommand, async () => (await import('../why/why.ts')).why),
-  policy: printing(policyCommand, async () => (await import('../policy/policy.ts')).policy),
-  explain: printing(explainCommand, async () => (await import('../explain/explain.ts')).explain),
-  backup: printing(backupCommand, async () => (await import('../backup/backup.ts')).backup),
-  restore: printing(restoreCommand, async () => (await import('../restore/restore.ts')).restore),
-  doctor: program(doctorCommand, async () => (await import('../doctor/doctor.ts')).doctor),
-  snapshot: printing(
-    snapshotCommand,
-    async () => (await import('../snapshot/snapshot.ts')).snapshot,
-  ),
-  keygen: printing(keygenCommand, async () => (await import('../keygen/keygen.ts')).keygen),
-  completion: printing(completionCommand, async () => (_, operands) => {
-    const tables = Object.values(commands).map((command) => command.tables)
-    return completionScript(operands, tables)
-  }),
-}
+  row('ui', tables.explorerCommand, () => import('../ui/ui.ts')),
+  row('controller', tables.controllerCommand, () => import('../controller/controller.ts')),
+  row('sync', tables.syncCommand, () => import('../sync/sync.ts')),
+  row('scanner', tables.scannerCommand, () => import('../scanner/scanner.ts')),
+  row('import', tables.importCommand, () => import('../import/import.ts')),
+  row('publish', tables.publishCommand, () => import('../publish/publish.ts')),
+  row('deprecate', tables.deprecateCommand, lifecycle),
+  row('yank', tables.yankCommand, lifecycle),
+  row('quarantine', tables.quarantineCommand, lifecycle),
+  row('activate', tables.activateCommand, lifecycle),
+  row('lint', tables.lintCommand, () => import('../lint/lint.ts')),
+  row('docs', tables.docsCommand, () => import('../docs/docs.ts')),
+  row('compare', tables.compareCommand, () => import('../compare/compare.ts')),
+  row('findings', tables.findingsCommand, () => import('../findings/findings.ts')),
+  row('outdated', tables.outdatedCommand, () => import('../outdated/outdated.ts')),
+  row('consumers', tables.consumersCommand, () => import('../consumers/consumers.ts')),
+  row('hash', tables.hashCommand, () => import('../hash/hash.ts')),
+  row('plan', tables.planCommand, () => import('../plan/plan.ts'), { mistakeStatus: 1 }),
+  row('why', tables.whyCommand, () => import('../why/why.ts')),
+  row('policy', tables.policyCommand, () => import('../policy/policy.ts')),
+  row('explain', tables.explainCommand, () => import('../explain/explain.ts')),
+  row('backup', tables.backupCommand, () => import('../backup/backup.ts')),
+  row('restore', tables.restoreCommand, () => import('../restore/restore.ts')),
+  [
+    'doctor',
+    {
+      tables: tables.doctorCommand,
+      run: async (args: readonly string[]) => (await import('../doctor/doctor.ts')).doctor(args),
+    },
+  ],
+  row('snapshot', tables.snapshotCommand, () => import('../snapshot/snapshot.ts')),
+  row('keygen', tables.keygenCommand, () => import('../keygen/keygen.ts')),
+  row('completion', tables.completionCommand, async () => ({
+    completion: (_, operands) =>
+      tables.completionScript(
+        operands,
+        Object.values(commands).map((command) => command.tables),
+      ),
+  })),
+])

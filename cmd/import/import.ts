@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { type ImportCommandOptions, importCommand } from '../../pkg/base/options/options.ts'
-import { runCommand, temporaryFolder } from '../../pkg/base/run/run.ts'
+import type { ImportCommandOptions } from '../../pkg/base/options/options.ts'
+import { temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
@@ -15,25 +15,16 @@ export { storageIn } from './inputs.ts'
 const githubHosts = ['github.com', 'api.github.com', 'codeload.github.com']
 const secretName = 'import'
 
-/** `depot import`. */
-export function importArchives(args: readonly string[]): Promise<void> {
-  return runCommand({
-    command: importCommand,
-    args,
-    main: ({ options, secrets, operands }) => importFrom(options, secrets.token, operands),
-  })
-}
-
 /**
  * Imports everything that is not stored yet.
  *
  * @returns 1 if something failed, 130 or 143 after a signal
  * @throws OptionsError naming every mistake
  */
-async function importFrom(
+async function importArchives(
   options: ImportCommandOptions,
-  token: string | undefined,
   operands: readonly string[],
+  { token }: { readonly token: string | undefined },
 ): Promise<number> {
   const { name, system, dryRun, manifests } = options
   const { addresses, hosts, storage, chosen } = await readInputs(options, token, operands)
@@ -97,3 +88,6 @@ function stopOnSignals(stopped: AbortController): () => number {
   }
   return () => status
 }
+
+// The name of the command.
+export { importArchives as import }

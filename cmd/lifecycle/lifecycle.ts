@@ -30,7 +30,7 @@ type Edit = (
 ) => readonly LifecycleRule[]
 
 /** Writes a rule with a state into a Module or Provider. */
-export const withdraw =
+const withdraw =
   (state: LifecycleRule['state']) =>
   (options: LifecycleCommandOptions, operands: readonly string[]): Promise<string | number> =>
     edit(options, operands, (rules, versions, address) => {
@@ -50,6 +50,10 @@ export const withdraw =
       }
       return [rule, ...without(rules, versions)]
     })
+
+export const deprecate = withdraw('Deprecated')
+export const yank = withdraw('Yanked')
+export const quarantine = withdraw('Quarantined')
 
 /** Removes the rules for versions. */
 export const activate = (

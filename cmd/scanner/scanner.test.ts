@@ -97,8 +97,8 @@ it('reports a full disk, in the status too, and leaves nothing behind', async ()
   const entry = { path: 'main.tf', content: randomBytes(300_000) }
   put(join(dir, 'archives/stored/noise/noise.zip'), await zipOf([entry]))
   const options = ['--manifests=full', '--archives=archives', '--scanner=exec', '--work-dir=small']
-  const main = join(import.meta.dirname, 'main.ts')
-  const command = [process.execPath, main, ...options, `--scanner-command=${join(dir, 'found')}`]
+  const scan = [process.execPath, join(import.meta.dirname, '../depot/main.ts'), 'scanner']
+  const command = [...scan, ...options, `--scanner-command=${join(dir, 'found')}`]
   // Without the trap, the limit ends the process. A full disk gives it an error.
   const shell = `trap '' XFSZ; ulimit -f 100; exec "$@"`
   const { status, stdout } = spawnSync('bash', ['-c', shell, 'bash', ...command], {

@@ -8,15 +8,8 @@ import {
   OptionsError,
   requireNone,
   type ScannerCommandOptions,
-  scannerCommand,
 } from '../../pkg/base/options/options.ts'
-import {
-  endWithin,
-  madeFolderProblem,
-  type Runnable,
-  run,
-  runCommand,
-} from '../../pkg/base/run/run.ts'
+import { endWithin, madeFolderProblem, type Runnable, run } from '../../pkg/base/run/run.ts'
 import {
   createLogger,
   createMetrics,
@@ -36,23 +29,17 @@ import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
 import { adminPart } from '../controller/controller.ts'
 import { scanFolder } from './scan-folder.ts'
 
-/** `depot scanner`. */
-export function scanner(args: readonly string[]): Promise<void> {
+/** Scans a cluster until it is stopped, or a folder once. @returns 1 if a scan of the folder failed */
+export async function scanner(options: ScannerCommandOptions): Promise<number | undefined> {
   limitHeap()
-  return runCommand({
-    command: scannerCommand,
-    args,
-    main: async ({ options }) => {
-      const { manifests: dir } = options
-      if (dir === undefined) return scanCluster(options)
-      // The end of a single run lists everything that failed, once.
-      const log = createLogger('error', logOutput(options.logFormat, 2))
-      const metrics = createMetrics()
-      const parts = { clock: Date.now, log, metrics }
-      const begin = (objects: Objects) => beginScans(options, { objects, ...parts })
-      return scanFolder({ ...options, dir }, { begin, log })
-    },
-  })
+  const { manifests: dir } = options
+  if (dir === undefined) return scanCluster(options)
+  // The end of a single run lists everything that failed, once.
+  const log = createLogger('error', logOutput(options.logFormat, 2))
+  const metrics = createMetrics()
+  const parts = { clock: Date.now, log, metrics }
+  const begin = (objects: Objects) => beginScans(options, { objects, ...parts })
+  return scanFolder({ ...options, dir }, { begin, log })
 }
 
 /**

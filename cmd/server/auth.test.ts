@@ -9,7 +9,7 @@ import { TestIssuer } from '../../pkg/registry/auth/issuer.fixture.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-auth-'))
 afterAll(() => rmSync(dir, { recursive: true }))
-const main = join(import.meta.dirname, 'main.ts')
+const main = join(import.meta.dirname, '../depot/main.ts')
 const env = bareEnvironment
 
 const start = (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
@@ -57,6 +57,7 @@ it('exits with 2 if the issuer names another issuer in its metadata', async () =
     process.execPath,
     [
       main,
+      'server',
       ...manifests,
       '--oidc-issuer-url',
       issuer.url,
@@ -102,7 +103,7 @@ it('serves guests while the issuer is unreachable, and /readyz says why', async 
     '--admin-listen',
     '127.0.0.1:0',
   ]
-  const child = spawn(process.execPath, [main, ...args], {
+  const child = spawn(process.execPath, [main, 'server', ...args], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

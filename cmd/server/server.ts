@@ -9,9 +9,8 @@ import {
   OptionsError,
   requireNone,
   type ServerCommandOptions,
-  serverCommand,
 } from '../../pkg/base/options/options.ts'
-import { httpPart, opened, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
+import { httpPart, opened, type Runnable, run } from '../../pkg/base/run/run.ts'
 import {
   createLogger,
   createMetrics,
@@ -35,6 +34,8 @@ import { sourcePart } from './source.ts'
 import { storageSettings } from './storage.ts'
 import { clusterProblems, unusableFiles } from './unusable-files.ts'
 
+export { unusableFiles } from './unusable-files.ts'
+
 interface RunOptions {
   readonly options: ServerCommandOptions
   readonly secrets: {
@@ -46,40 +47,30 @@ interface RunOptions {
 /** Limit for the last download events to reach the store. Later events wait on disk. */
 const downloadsCloseMs = 5_000
 
-/** `depot server`. */
-export function server(args: readonly string[]): Promise<void> {
-  limitHeap()
-  return runCommand({
-    command: serverCommand,
-    args,
-    main: serveRegistry,
-    alsoWrong: unusableFiles,
-  })
-}
-
 /**
  * Runs the registry until SIGTERM or SIGINT.
  *
  * @throws OptionsError naming everything that prevents the start
  */
-async function serveRegistry({ options, secrets }: RunOptions): Promise<undefined> {
+export async function server(
+  options: ServerCommandOptions,
+  _: readonly string[],
+  secrets: RunOptions['secrets'],
+): Promise<undefined> {
+  limitHeap()
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics()
   const proxies = proxyRules(process.env)
-  requireNone(
-    ...proxies.problems,
-    ...accessProblems(options),
-    ...clusterProblems(options),
-    ...(await unusableFiles({ ...options, ...secrets })),
-  )
-  const signing = signingPart({ options, secrets }, { log, metrics })
+  const given = { options, secrets }
+  requireNone(...proxies.problems, ...(await problemsOf(given)))
+  const signing = signingPart(given, { log, metrics })
   const readmes = new LatestReadmes()
   const catalog = catalogOf(options, readmes, log)
   observeCatalog(catalog, metrics)
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
   const settings = storageSettings(options, process.env, grantsOf)
   const archives = createArchives({ ...settings, proxies, log, metrics })
-  const downloads = downloadsPart({ options, secrets }, { sink: catalog, log, metrics })
+  const downloads = downloadsPart(given, { sink: catalog, log, metrics })
   const openingAccess = () => openAccess({ options, proxies, log, metrics }, catalog)
   const access = opened('access', openingAccess, (part) => part.close())
   const sink = () => access.part.sink
@@ -119,19 +110,25 @@ async function serveRegistry({ options, secrets }: RunOptions): Promise<undefine
     [source, { name: 'auth', start: () => access.part.auth.started.then(() => undefined) }],
     [{ name: 'search', start: () => searchFeed.start(), stop: () => searchFeed.close() }],
   ]
-  await runAll(parts, options, log)
-  return undefined
+  return runAll(parts, options, log)
 }
+
+const problemsOf = async ({ options, secrets }: RunOptions): Promise<string[]> => [
+  ...accessProblems(options),
+  ...clusterProblems(options),
+  ...(await unusableFiles({ ...options, ...secrets })),
+]
 
 /** @throws OptionsError if a part cannot start */
 async function runAll(
   groups: readonly Runnable[][],
   { shutdownGracePeriodMs: graceMs }: ServerCommandOptions,
   log: Logger,
-): Promise<void> {
+): Promise<undefined> {
   await run({ groups, log, graceMs }).catch((error: unknown) => {
     throw error instanceof OptionsError ? error : new OptionsError([messageOf(error)])
   })
+  return undefined
 }
 
 function catalogOf(options: ServerCommandOptions, readmes: LatestReadmes, log: Logger): Catalog {

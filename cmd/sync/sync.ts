@@ -1,19 +1,13 @@
 import { constants } from 'node:os'
 import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { type FolderLock, lockFolder } from '../../pkg/base/folderlock/folderlock.ts'
-import {
-  mistakeIn,
-  requireNone,
-  type SyncCommandOptions,
-  syncCommand,
-} from '../../pkg/base/options/options.ts'
+import { mistakeIn, requireNone, type SyncCommandOptions } from '../../pkg/base/options/options.ts'
 import {
   endWithin,
   folderProblem,
   madeFolderProblem,
   type Runnable,
   run,
-  runCommand,
   type StatusLine,
   statusLine,
   temporaryFolder,
@@ -34,23 +28,14 @@ import { outcomeOf, problemsOf, type RunTally, summaryOf, trackProgress } from '
 /** Limit for running work to end after a signal. Then it is aborted. */
 const graceMs = 5_000
 
-/** `depot sync`. */
-export function sync(args: readonly string[]): Promise<void> {
-  limitHeap()
-  return runCommand({
-    command: syncCommand,
-    args,
-    main: ({ options }) => syncFolder(options),
-  })
-}
-
 /**
  * Fills a folder as its manifests say, once or until a signal.
  *
  * @returns 1 if something failed, 130 or 143 after a signal that stopped a single run
  * @throws OptionsError naming everything that prevents the start
  */
-async function syncFolder(options: SyncCommandOptions): Promise<number> {
+export async function sync(options: SyncCommandOptions): Promise<number> {
+  limitHeap()
   // The end of a single run lists everything that failed, once.
   const level = options.logLevel ?? (options.watch ? 'warn' : 'error')
   const log = createLogger(level, logOutput(options.logFormat, 2))

@@ -1,6 +1,6 @@
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { explorerCommand, OptionsError } from '../../pkg/base/options/options.ts'
-import { httpPart, type Runnable, run, runCommand } from '../../pkg/base/run/run.ts'
+import { OptionsError } from '../../pkg/base/options/options.ts'
+import { httpPart, type Runnable, run } from '../../pkg/base/run/run.ts'
 import { serve } from '../../pkg/base/serving/serving.ts'
 import {
   createLogger,
@@ -12,21 +12,16 @@ import { createExplorer } from '../../pkg/explorer/explorer.ts'
 import { watchServerCa } from './server-ca.ts'
 import { type Given, settingsOf } from './settings.ts'
 
-/** `depot ui`. */
-export function ui(args: readonly string[]): Promise<void> {
-  return runCommand({
-    command: explorerCommand,
-    args,
-    main: serveExplorer,
-  })
-}
-
 /**
  * Runs the explorer until SIGTERM or SIGINT.
  *
  * @throws OptionsError naming everything that prevents the start
  */
-async function serveExplorer({ options, secrets }: Given): Promise<undefined> {
+export async function ui(
+  options: Given['options'],
+  _: readonly string[],
+  secrets: Given['secrets'],
+): Promise<undefined> {
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics()
   const settings = settingsOf({ options, secrets })

@@ -264,11 +264,11 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
 
   it('the process as the image runs it: start, idle memory, and memory after use', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'depot-bundle-'))
-    await bundle({ ui: 'cmd/ui/main.ts' }, folder)
+    await bundle({ depot: 'cmd/depot/main.ts' }, folder)
     const began = performance.now()
     const explorer = await startExplorer({
       serverUrl: large.server.url,
-      program: [join(folder, 'ui.mjs')],
+      program: [join(folder, 'depot.mjs'), 'ui'],
       flags: ['--dist-path', dist],
       environment: {
         NODE_ENV: 'production',

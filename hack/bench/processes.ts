@@ -38,7 +38,7 @@ const forked = (file: string, args: readonly string[] = [], isDepot = false): Ch
 const depotEnvironment = () => ({ ...process.env, ...allocatorEnvironment })
 
 const entryFiles = {
-  server: '../../cmd/server/main.ts',
+  depot: '../../cmd/depot/main.ts',
   auth: 'auth-server.ts',
 } as const
 let bundles: Promise<string> | undefined
@@ -193,7 +193,13 @@ async function startServer(
   } = { command: [], env: {} },
 ): Promise<Target & { readonly loadNanoseconds: number }> {
   const [port, adminPort] = await Promise.all([freePort(), freePort()])
-  const server = [process.execPath, nodeOptions, await bundled('server'), '--anonymous-auth']
+  const server = [
+    process.execPath,
+    nodeOptions,
+    await bundled('depot'),
+    'server',
+    '--anonymous-auth',
+  ]
   const listen = [`--listen=127.0.0.1:${port}`, `--admin-listen=127.0.0.1:${adminPort}`]
   const [program = '', ...args] = [...wrapped.command, ...server, ...options, ...listen]
   const child = spawn(program, args, {

@@ -47,7 +47,7 @@ async function start(
   flags: readonly string[],
 ): Promise<Running> {
   const kubeconfig = await plane.kubeconfig({ user: command })
-  const main = ['--import', join(import.meta.dirname, 'usage.ts'), `cmd/${command}/main.ts`]
+  const main = ['--import', join(import.meta.dirname, 'usage.ts'), 'cmd/depot/main.ts', command]
   const own = [
     '--admin-listen=127.0.0.1:0',
     `--kubeconfig=${kubeconfig}`,

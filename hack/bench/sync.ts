@@ -53,7 +53,7 @@ async function run({ manifests, archives, dir }: Registry): Promise<Usage & { re
   upstreams.github.forget()
   const usage = join(dir, 'usage.json')
   const flags = ['--manifests', manifests, '--archives', archives, '--log-level=error']
-  const program = ['--import', join(import.meta.dirname, 'usage.ts'), 'cmd/sync/main.ts']
+  const program = ['--import', join(import.meta.dirname, 'usage.ts'), 'cmd/depot/main.ts', 'sync']
   const child = spawn(
     process.execPath,
     program.concat(flags, ['--spool-dir', join(dir, 'spool')], flagsOfBoth),

@@ -55,7 +55,7 @@ The Depot main in the namespace ${namespace} asks for a module and a provider. S
 run here too; in one more terminal, start the controller, which fetches both:
 
 ${indented([
-  `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/controller/main.ts'))} \\`,
+  `./${here(join(repository, 'depot'))} controller \\`,
   `  --kubeconfig ${kubeconfig} --watch-namespaces ${namespace} \\`,
   `  --archives ${here(playground.archives)} --admin-listen 127.0.0.1:0 \\`,
   `  ${flags.map(quoted).join(' \\\n      ')}`,
@@ -98,7 +98,7 @@ A Kubernetes API server with ${objects} objects of config/ in it runs at ${contr
 In a second terminal, in this folder, start Depot on it:
 
 ${indented([
-  `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/server/main.ts'))} --anonymous-auth \\`,
+  `./${here(join(repository, 'depot'))} server --anonymous-auth \\`,
   `  --kubeconfig ${kubeconfig} \\`,
   `  --archives ${here(playground.archives)} \\`,
   `  --gpg-private-key-path ${here(playground.signingKey)} \\`,
@@ -118,7 +118,7 @@ Look around in a browser, at http://127.0.0.1:${uiPort}:
 
 ${indented([
   'make ui',
-  `${here(join(repository, 'hack/with-node'))} node ${here(join(repository, 'cmd/ui/main.ts'))} \\`,
+  `./${here(join(repository, 'depot'))} ui \\`,
   `  --server-url http://127.0.0.1:${port} --listen 127.0.0.1:${uiPort} --admin-listen 127.0.0.1:0`,
 ])}
 ${filling ? fillingText(filling) : ''}Logs and the audit log are in ${controlPlane.directory}.

@@ -1,3 +1,0 @@
-import { controller } from './controller.ts'
-
-await controller(process.argv.slice(2))

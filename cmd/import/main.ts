@@ -1,3 +1,0 @@
-import { importArchives } from './import.ts'
-
-await importArchives(process.argv.slice(2))

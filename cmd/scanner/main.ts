@@ -1,3 +1,0 @@
-import { scanner } from './scanner.ts'
-
-await scanner(process.argv.slice(2))

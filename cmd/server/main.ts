@@ -1,3 +1,0 @@
-import { server } from './server.ts'
-
-await server(process.argv.slice(2))

@@ -1,3 +1,0 @@
-import { sync } from './sync.ts'
-
-await sync(process.argv.slice(2))

@@ -1,3 +1,0 @@
-import { ui } from './ui.ts'
-
-await ui(process.argv.slice(2))
