@@ -1,6 +1,6 @@
 /**
- * Saves every record of a cluster with its status, and brings them back, into this cluster or another one. A folder of
- * manifests needs neither: a copy of its files is a backup.
+ * Saves every record of a cluster with its status, and restores them, into this cluster or another one. A folder of manifests
+ * needs neither: a copy of its files is a backup.
  */
 
 export { addBackup, readBackup, writeBackup } from './files.ts'

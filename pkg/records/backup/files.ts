@@ -1,14 +1,14 @@
 import { globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Writes a backup completely or not at all; only this user can read it. */
+/** Writes a backup completely or not at all. Only this user can read it. */
 export function writeBackup(file: string, text: string): void {
   writeFileSync(`${file}.part`, text, { mode: 0o600, flush: true })
   renameSync(`${file}.part`, file)
 }
 
 /**
- * Writes a backup into a folder of backups, and removes old ones, and parts that a killed process has left.
+ * Writes a backup into a folder of backups, and removes old backups and partial files of killed processes.
  *
  * @returns its file
  */
@@ -23,7 +23,7 @@ export function addBackup(dir: string, text: string, now: Date, keep: number): s
 /**
  * Reads a backup.
  *
- * @param path a file, a folder of backups, of which the newest counts, or `-` for standard input
+ * @param path a file, a folder of backups, of which the newest is read, or `-` for standard input
  * @throws Error if there is none
  */
 export function readBackup(path: string): string {
@@ -34,5 +34,5 @@ export function readBackup(path: string): string {
   return readFileSync(join(path, newest), 'utf8')
 }
 
-/** Names in the order of their times, which is that of the alphabet. */
+/** File names in the order of their times, which is alphabetical. */
 const backupsIn = (dir: string): string[] => globSync('depot-*.yaml', { cwd: dir }).toSorted()

@@ -1,7 +1,7 @@
 import type { Api, KubeClient, ObservedObject } from '../kube/kube.ts'
 import { microTime } from '../lease/lease.ts'
 
-/** A Lease whose time of renewal is that of the last backup. */
+/** A Lease whose renewal time is that of the last backup. */
 export interface BackupLease {
   readonly namespace: string
   readonly name: string
@@ -19,7 +19,7 @@ export async function noteBackup(
 }
 
 /**
- * Reads when the last backup was made, in milliseconds since 1970; before the first one, when the Lease was created.
+ * Reads the time of the last backup, in milliseconds since 1970; before the first one, the creation time of the Lease.
  *
  * @throws ApiError
  */

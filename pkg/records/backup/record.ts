@@ -1,6 +1,6 @@
 import { customResourceKinds, kinds } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** An object of a backup. */
+/** An object in a backup. */
 export interface BackedUp {
   readonly apiVersion: string
   readonly kind: string
@@ -17,10 +17,10 @@ export interface BackedUp {
   readonly data?: object
 }
 
-/** Every kind of a backup, in the order of a restore. */
+/** Every kind in a backup, in the order of a restore. */
 export const order = ['Namespace', 'ConfigMap', ...customResourceKinds]
 
-/** Path of the objects of a kind, in a namespace or in all. */
+/** Path of the objects of a kind, in one or all namespaces. */
 export function collection(kind: string, apiGroup: string, namespace?: string): string {
   if (kind === 'Namespace') return '/api/v1/namespaces'
   const scope = namespace === undefined ? '' : `/namespaces/${namespace}`

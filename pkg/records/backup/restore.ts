@@ -10,7 +10,7 @@ export interface RestoreOptions {
   readonly text: string
   /** Group of the cluster's kinds. */
   readonly apiGroup: string
-  /** Group of the backup that becomes `apiGroup`. */
+  /** Group in the backup that `apiGroup` replaces. */
   readonly mapGroup?: string | undefined
   /** Sends everything to the API server as a dry run. */
   readonly dryRun: boolean
@@ -19,7 +19,7 @@ export interface RestoreOptions {
 export interface Restored {
   readonly objects: number
   readonly statuses: number
-  /** Objects that a dry run cannot try, because their namespace does not exist yet. */
+  /** Objects that a dry run cannot check, because their namespace does not exist yet. */
   readonly unchecked: number
   readonly failures: readonly string[]
 }
@@ -28,8 +28,8 @@ const atOnce = 16
 const applyPatch = 'application/apply-patch+yaml'
 
 /**
- * Puts the objects of a backup into a cluster, parents before their Versions, then their statuses. Owner references are
- * dropped: they name objects of another cluster, and the garbage collector would delete the restored objects.
+ * Restores the objects of a backup into a cluster: parents before their Versions, then their statuses. It drops owner
+ * references, because they name objects of another cluster, and the garbage collector would delete the restored objects.
  *
  * @throws Error if the backup is unusable; single objects that fail are returned
  */
@@ -114,7 +114,7 @@ function isBackedUp(value: unknown): value is BackedUp {
   )
 }
 
-/** The object in the cluster's group, without owners. */
+/** Moves an object into the cluster's group, without owners. */
 function mapped(object: BackedUp, apiGroup: string, mapGroup?: string): BackedUp {
   const { ownerReferences: _, ...metadata } = object.metadata
   const from = isCustom(object.kind) ? object.apiVersion.split('/')[0] : apiGroup
@@ -123,7 +123,7 @@ function mapped(object: BackedUp, apiGroup: string, mapGroup?: string): BackedUp
       `the backup is of the group ${from}, and the cluster's is ${apiGroup}: name both with --map-group ${from}=${apiGroup}`,
     )
   }
-  // Namespaces and READMEs may serve both groups, if both are in one cluster.
+  // Both groups may share namespaces and READMEs, if both are in one cluster.
   const isShared = !isCustom(object.kind)
   const rename = (keys?: Readonly<Record<string, string>>) => {
     if (keys === undefined || mapGroup === undefined) return keys

@@ -7,7 +7,7 @@ import { type BackedUp, collection } from './record.ts'
 export interface SaveOptions {
   readonly api: Api
   readonly apiGroup: string
-  /** Empty: all. */
+  /** Empty for all. */
   readonly namespaces: readonly string[]
   /** Time of the backup. */
   readonly now: Date
@@ -24,10 +24,10 @@ const own = new Set([
 ])
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** The last line of a backup, by which a truncated one is noticed. */
+/** The last line of a backup, which shows that it is complete. */
 const endOf = (count: number): string => `# end of backup, ${count} objects\n`
 
-/** Every record with its status, the READMEs that records name, and the labels of their namespaces, as YAML. */
+/** Formats every record with its status, the READMEs that records name, and the labels of their namespaces, as YAML. */
 export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Promise<string> {
   const records: BackedUp[] = []
   for (const kind of customResourceKinds) {

@@ -15,14 +15,14 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { idOf } from './definitions.ts'
 
-/** Versions without a checksum of their own, and the locations of their archives. */
+/** Versions without their own checksum, and the locations of their archives. */
 export class ArchiveIndex {
   readonly #parents = new Map<string, Module | Provider>()
   /** Names of parents by the name in their config, if the two differ. */
   readonly #aliases = new Map<string, Set<string>>()
   readonly #versions = new Map<string, Version>()
 
-  /** Versions without a checksum of their own, by {@link idOf}. */
+  /** Versions without their own checksum, by {@link idOf}. */
   get versions(): ReadonlyMap<string, Version> {
     return this.#versions
   }
@@ -71,7 +71,7 @@ export class ArchiveIndex {
     return parentOf(wanted, this.#parents.get(id), configured, traits)
   }
 
-  /** Parents with that name in their config, and another metadata.name. */
+  /** Parents with that name in their config and another metadata.name. */
   *#configured(kind: ParentKind, namespace: string, name: string): Generator<Module | Provider> {
     for (const alias of this.#aliases.get(idOf({ kind, namespace, name })) ?? []) {
       const parent = this.#parents.get(idOf({ kind, namespace, name: alias }))

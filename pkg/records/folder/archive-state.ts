@@ -1,7 +1,7 @@
 import type { ArchiveLocation, Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { codeOf, messageOf, RegistryError } from '../../base/errors/errors.ts'
 
-/** Looks at archives; cmd gives one that reads the mounted directory. */
+/** Reads the state of archives. cmd provides one for the mounted directory. */
 export interface ArchiveProbe {
   /**
    * Looks at an archive without reading it.
@@ -10,7 +10,7 @@ export interface ArchiveProbe {
    * @throws RegistryError if it cannot be read; its message is shown in `syncStatus`
    */
   stat(location: ArchiveLocation): Promise<ArchiveStat | undefined>
-  /** Reads and hashes all of it. @throws like `stat` */
+  /** Reads and hashes a whole archive. @throws like `stat` */
   digest(location: ArchiveLocation, signal: AbortSignal): Promise<ArchiveDigest>
 }
 
@@ -20,7 +20,7 @@ interface ArchiveStat {
   readonly fingerprint: string
 }
 
-/** The fingerprint is that of the file which was read, taken before. */
+/** The fingerprint of the file that was read, taken before reading. */
 interface ArchiveDigest extends ArchiveStat {
   /** Lower-case hexadecimal. */
   readonly sha256: string
@@ -36,14 +36,14 @@ export function missing(location: ArchiveLocation): ArchiveState {
   return { type: 'failed', message: `archive ${pathOf(location)} ${where}` }
 }
 
-/** A message that may hold a path of the host stays in the log. */
+/** A message that may contain a path of the host is only logged. */
 export function unreadable(location: ArchiveLocation, error: unknown): ArchiveState {
   if (error instanceof RegistryError) return { type: 'failed', message: messageOf(error) }
   const message = `archive ${pathOf(location)} cannot be read (${codeOf(error) || 'see the log'})`
   return { type: 'failed', message }
 }
 
-/** The Version with what a controller would have written about its archive. */
+/** Adds to a Version what a controller would have written about its archive. */
 export function withArchive(version: Version, state: ArchiveState): Version {
   const { checksum: _, archiveSizeBytes: __, ...status } = version.status ?? {}
   if (state.type === 'failed') {
@@ -62,7 +62,7 @@ export function withArchive(version: Version, state: ArchiveState): Version {
   }
 }
 
-/** As the manifest says it: directory, name and file. */
+/** As in the manifest: directory, name and file. */
 export function pathOf({ storage, configName, fileName }: ArchiveLocation): string {
   const directory = storage.fileSystem?.directoryPath.replace(/\/+$/, '') ?? ''
   return [directory, configName, fileName].filter((part) => part !== '').join('/')

@@ -16,9 +16,9 @@ import type { ArchiveProbe } from './archive-state.ts'
 import type { Definitions, Resolution } from './definitions.ts'
 import { Digests } from './digests.ts'
 
-/** Objects of one file that change in one step; more than that would keep requests waiting. */
+/** Maximum number of objects of one file that change in one step. More would delay requests. */
 const maxTogether = 1_000
-/** Objects that a log line names. */
+/** Maximum number of objects in a log line. */
 const maxNamed = 5
 
 type Effect = 'added' | 'changed' | 'removed'
@@ -31,14 +31,14 @@ interface CatalogFeedOptions {
   readonly metrics: Metrics
 }
 
-/** Hands what a folder holds to the catalog, with the digests of archives that the manifests do not say. */
+/** Passes the content of a folder to the catalog, with the digests of archives that the manifests lack. */
 export class CatalogFeed {
   readonly #definitions: Pick<Definitions<Resource>, 'get'>
   readonly #sink: ResourceSink
   readonly #digests: Digests
   readonly #lag: ReturnType<typeof changeLagHistogram>
   readonly #log: Logger
-  /** The objects that the sink has. */
+  /** The objects in the sink. */
   readonly #handed = new Map<string, Resource>()
   #loaded = false
 
@@ -51,7 +51,7 @@ export class CatalogFeed {
     this.#log = log
   }
 
-  /** Hands on a first list. Resolves when archives were hashed, or after `firstDigestsMs`. */
+  /** Passes on the first list. Resolves when archives were hashed, or after `firstDigestsMs`. */
   async load(all: readonly Resolution<Resource>[], firstDigestsMs: number): Promise<void> {
     for (const { key, object } of all) this.#digests.set(key, object)
     const turns = new Turns()
@@ -67,7 +67,7 @@ export class CatalogFeed {
     this.#loaded = true
   }
 
-  /** Hands on changes, those of one file in one step, so that no reader sees half of a change. */
+  /** Passes on changes, those of one file in one step, so that no reader sees half of a change. */
   async take(changes: readonly Resolution<Resource>[], readMs: number): Promise<void> {
     const turns = new Turns()
     const counts: Partial<Record<Effect, number>> = {}
@@ -93,7 +93,7 @@ export class CatalogFeed {
     return this.#digests.close()
   }
 
-  /** Hands on Versions whose archive has changed. */
+  /** Passes on Versions whose archive has changed. */
   #republish(ids: Iterable<string>): void {
     for (const id of ids) {
       const resource = this.#definitions.get(id)
@@ -103,7 +103,7 @@ export class CatalogFeed {
     }
   }
 
-  /** @returns undefined if the catalog has this already */
+  /** @returns undefined if the catalog has the same already */
   #hand(id: string, key: ObjectKey, resource: Resource | undefined): Effect | undefined {
     const handed = this.#handed.get(id)
     const whole = resource && this.#digests.complete(resource)
@@ -119,7 +119,7 @@ export class CatalogFeed {
     return handed === undefined ? 'added' : 'changed'
   }
 
-  /** One object that the catalog cannot take must not keep the others from it. @returns whether it was taken */
+  /** An object that the catalog refuses must not block others. @returns whether it was accepted */
   #try({ kind, metadata: { namespace, name } }: Resource, use: () => void): boolean {
     try {
       use()

@@ -5,7 +5,7 @@ import type { Entry, ManifestFile } from './manifest-file.ts'
 import type { StatusReading } from './read-object.ts'
 import type { Rejection } from './rejections.ts'
 
-/** The definition of one object at one place in one file. */
+/** One definition of an object: a position in a file. */
 interface Claim<O> {
   readonly key: ObjectKey
   readonly file: string
@@ -13,40 +13,40 @@ interface Claim<O> {
   /** Position in the file. */
   readonly order: number
   /**
-   * `broken`: the place names the object, but what it says is rejected. `lost`: the object was in the file, and a part
-   * of the file cannot be read now. `status`: the place has the status of an object that another place defines.
+   * `broken`: the position names the object, but its content is rejected. `lost`: the object was in the file, and a part
+   * of the file cannot be read now. `status`: the position has the status of an object that another file defines.
    */
   readonly state: 'valid' | 'broken' | 'lost' | 'status'
-  /** The last object in order there. */
+  /** The last object at this position that was valid. */
   readonly object: O | undefined
   readonly status: StatusReading | undefined
 }
 
-/** A file that comes back within this time, and cannot be read, has what it had. */
+/** A file that returns within this time and cannot be read keeps its previous content. */
 const memoryMs = 60_000
 
-/** The object to serve after a change. */
+/** An object to serve after a change. */
 export interface Resolution<O> {
   readonly id: string
   readonly key: ObjectKey
   /** The file that changed it last. */
   readonly file: string
-  /** Undefined if the object is gone. */
+  /** Undefined if the object was removed. */
   readonly object: O | undefined
-  /** Places that say something about an object which an earlier place defines. */
+  /** Definitions of an object that an earlier definition takes precedence over. */
   readonly duplicates: readonly Rejection[]
 }
 
 /**
- * The objects of all files. If several places define an object, the first in order of path wins. If a mistake leaves no
- * valid definition, the last valid one stays.
+ * The objects of all files. If several files define an object, the first in order of path wins. If a mistake leaves no valid
+ * definition, the last valid one stays.
  */
 export class Definitions<O> {
   readonly #keeper: Pick<Keeper<O, unknown>, 'withStatus'>
   readonly #files = new Map<string, readonly Claim<O>[]>()
   readonly #places = new Map<string, Claim<O>[]>()
   readonly #current = new Map<string, O>()
-  /** The last content of files that are missing since then, the oldest first. */
+  /** The last content of missing files, those missing for longest first. */
   readonly #missing = new Map<string, { claims: readonly Claim<O>[]; sinceMs: number }>()
   readonly #dirty = new Map<string, { readonly key: ObjectKey; readonly file: string }>()
 
@@ -58,7 +58,7 @@ export class Definitions<O> {
     return this.#current.size
   }
 
-  /** Tells whether an object is in no file now, and does not count as gone yet. */
+  /** Whether an object is in no file now, and is not removed yet. */
   get hasAbsent(): boolean {
     return this.#dirty.size > 0
   }
@@ -67,7 +67,7 @@ export class Definitions<O> {
     return this.#current.get(id)
   }
 
-  /** Tells whether a file has a valid definition of an object. */
+  /** Whether a file has a valid definition of an object. */
   defines(file: string, key: ObjectKey): boolean {
     const places = this.#places.get(idOf(key)) ?? []
     return places.some(
@@ -80,12 +80,12 @@ export class Definitions<O> {
     return winnerOf(this.#placesOf(idOf(key)))?.file
   }
 
-  /** The file of its own that has the status of an object. */
+  /** The separate file with the status of an object. */
   statusFileOf(key: ObjectKey): string | undefined {
     return this.#placesOf(idOf(key)).find(isStatus)?.file
   }
 
-  /** Statuses whose object is in no file and counts as gone. */
+  /** Statuses whose object is in no file and was removed. */
   *strayStatuses(): Generator<Pick<Claim<O>, 'key' | 'status'>> {
     for (const [id, places] of this.#places) {
       const [first] = places
@@ -93,7 +93,7 @@ export class Definitions<O> {
     }
   }
 
-  /** @param from the file's name before, where it was renamed */
+  /** @param from the previous name of a renamed file */
   replace(file: string, content: ManifestFile<O, unknown>, from: string = file): void {
     const before = this.#files.get(from) ?? this.#missing.get(file)?.claims ?? []
     this.#missing.delete(file)
@@ -102,7 +102,7 @@ export class Definitions<O> {
       if (object !== undefined) last.set(idOf(key), object)
     }
     const claims = content.entries.map((entry, order) => claimOf(entry, file, order, last))
-    // The name of an object that the file never had may be a cut one.
+    // A name that the file never had may be truncated.
     const isStrange = claims.some(({ state, object }) => state === 'broken' && object === undefined)
     if (content.incomplete || isStrange) {
       const named = new Set(claims.map(({ key }) => idOf(key)))
@@ -137,7 +137,7 @@ export class Definitions<O> {
   }
 
   /**
-   * Resolves every object that a change since the last call may have touched.
+   * Resolves every object that a change since the last call may have affected.
    *
    * @param mayReappear keep objects that are in no file now, because they may be moving between files
    */
@@ -164,7 +164,7 @@ export class Definitions<O> {
     }
   }
 
-  /** Removes an object that this process deleted, without waiting for its absence to count. */
+  /** Removes an object that this process deleted, without waiting for its files to settle. */
   drop(key: ObjectKey): void {
     const id = idOf(key)
     if (this.#placesOf(id).some((place) => !isStatus(place))) return
@@ -172,12 +172,12 @@ export class Definitions<O> {
     this.#dirty.delete(id)
   }
 
-  /** Resolves these again, because they were not taken. */
+  /** Resolves these again, because they were not accepted. */
   reopen(resolutions: readonly Resolution<O>[]): void {
     for (const { id, key, file } of resolutions) this.#dirty.set(id, { key, file })
   }
 
-  /** The places of an object, in order of path. */
+  /** The definitions of an object, in order of path. */
   #placesOf(id: string): readonly Claim<O>[] {
     const places = this.#places.get(id) ?? []
     return places.toSorted((a, b) =>
@@ -196,7 +196,7 @@ export class Definitions<O> {
   }
 }
 
-/** One string for each object. */
+/** Shares one string for each object. */
 export function idOf({ kind, namespace, name }: ObjectKey): string {
   return JSON.stringify([kind, namespace, name])
 }
@@ -208,7 +208,7 @@ function winnerOf<O>(places: readonly Claim<O>[]): Claim<O> | undefined {
   return usable.find(({ state }) => state !== 'lost') ?? usable[0]
 }
 
-/** An object that is equal to the previous one stays the same, so that nothing is handed on. */
+/** An object that equals the previous one keeps its identity, so that nothing is passed on. */
 function claimOf<O>(
   { key, line, object, status }: Entry<O>,
   file: string,

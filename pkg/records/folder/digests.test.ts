@@ -15,7 +15,7 @@ type Source = Awaited<ReturnType<typeof startSource>>
 const statusOf = (source: Source, name = 'vpc-1.0.0') =>
   (source.sink.objects.get(`Version ${name}`) as Version).status
 
-it('has hashed every archive before the start is over', async () => {
+it('has hashed every archive when the start ends', async () => {
   await using source = await startSource({ ...files, [archive]: 'first' })
   expect(statusOf(source)).toEqual({
     checksum: digestOf('first'),
@@ -25,7 +25,7 @@ it('has hashed every archive before the start is over', async () => {
   })
 })
 
-it('follows an archive as it changes, vanishes and comes back', async () => {
+it('follows an archive as it changes, disappears and returns', async () => {
   await using source = await startSource({ ...files, [archive]: 'first' })
   await source.write(archive, 'second')
   await vi.waitFor(() => expect(statusOf(source)?.checksum).toBe(digestOf('second')), wait)
@@ -39,7 +39,7 @@ it('follows an archive as it changes, vanishes and comes back', async () => {
   )
 })
 
-it('hashes an archive that is still being written once it is whole', async () => {
+it('hashes an archive that is being written once it is complete', async () => {
   await using source = await startSource(files)
   const path = join(source.dir, archive)
   await mkdir(join(path, '..'), { recursive: true })
@@ -50,7 +50,7 @@ it('hashes an archive that is still being written once it is whole', async () =>
   await vi.waitFor(() => expect(statusOf(source)?.checksum).toBe(checksum), wait)
 })
 
-it('leaves a Version with a checksum, and one on another backend, as they are written', async () => {
+it('leaves a Version with a checksum, and one on another backend, unchanged', async () => {
   const bucket = '    storageConfig: {gcs: {bucket: b}}\n'
   await using source = await startSource({
     'a.yaml': `${moduleText('vpc')}---\n${versionText('vpc', '1.0.0', 'status: {checksum: mine}\n')}`,
@@ -119,7 +119,7 @@ it('starts without the archives that take too long', async () => {
   expect(seen).toHaveLength(1)
 })
 
-it('tells once about an archive that stays missing', async () => {
+it('logs once that an archive stays missing', async () => {
   await using source = await startSource(files)
   await source.write('b.yaml', versionText('vpc', '2.0.0'))
   await vi.waitFor(() => expect(statusOf(source, 'vpc-2.0.0')?.synced).toBe(false), wait)

@@ -17,23 +17,23 @@ import {
   withArchive,
 } from './archive-state.ts'
 
-/** A poll takes at most this part of the time. */
+/** A poll takes at most this share of the time. */
 const pollShare = 1 / 20
 const pollMs = 500
-/** Until what has just changed is looked at again. */
+/** Delay until a changed archive is looked at again. */
 const settleMs = 150
 const maxPollMs = 30_000
 const retries = { firstMs: 2 * pollMs, capMs: 60_000, jitter: 'equal' } as const
 
-/** Enough to keep a disk busy. */
+/** Enough concurrent reads to keep a disk busy. */
 const maxHashing = 2
 
 interface Archive {
   readonly location: ArchiveLocation
-  /** Ids of the Versions that it belongs to. */
+  /** Ids of the Versions with this archive. */
   versions: ReadonlySet<string>
   state?: ArchiveState
-  /** Fingerprint at the last look; `null`: nothing was there. */
+  /** Fingerprint at the last look; `null` if the archive was missing. */
   seen?: string | null | undefined
   /** Queued or being hashed. */
   busy: boolean
@@ -44,13 +44,13 @@ interface Archive {
 interface DigestsOptions {
   readonly probe: ArchiveProbe
   readonly log: Logger
-  /** Called with the ids of Versions that {@link Digests.complete} has something new to say about. */
+  /** Called with the ids of Versions for which {@link Digests.complete} returns something new. */
   readonly onChange: (ids: Iterable<string>) => void
 }
 
 /**
- * Does for Versions on the filesystem backend what a controller does elsewhere: takes checksum and size from the archive,
- * and again when the archive changes.
+ * Does for Versions on the filesystem backend what a controller does for others: takes checksum and size from the archive,
+ * again whenever the archive changes.
  */
 export class Digests {
   readonly #probe: ArchiveProbe
@@ -73,12 +73,12 @@ export class Digests {
     this.#onChange = onChange
   }
 
-  /** Takes note of an object, as its manifest says it. */
+  /** Registers an object, as in its manifest. */
   set(key: ObjectKey, resource: Resource | undefined): void {
     if (this.#index.set(key, resource) && this.#started) this.#loop.schedule(0)
   }
 
-  /** The object with what is known of its archive. */
+  /** Adds to an object what is known of its archive. */
   complete(resource: Resource): Resource {
     if (resource.kind !== 'Version' || checksumOf(resource) !== undefined) return resource
     const location = this.#index.locate(resource)
@@ -86,7 +86,7 @@ export class Digests {
     return state === undefined ? resource : withArchive(resource, state)
   }
 
-  /** Begins. Resolves when every archive was looked at once, or after `timeoutMs`: the rest goes on. */
+  /** Starts. Resolves when every archive was looked at once, or after `timeoutMs`; then the rest continues. */
   async start(timeoutMs: number): Promise<void> {
     this.#started = true
     this.#loop.schedule(0)
@@ -115,7 +115,7 @@ export class Digests {
     return Math.min(maxPollMs, Math.max(leastMs, (performance.now() - startMs) / pollShare))
   }
 
-  /** Finds every archive again. @returns the Versions whose archive has changed */
+  /** Looks for every archive again. @returns the Versions whose archive has changed */
   async #regroup(): Promise<string[]> {
     const turns = new Turns()
     const locations = new Map<string, string>()
@@ -145,7 +145,7 @@ export class Digests {
     )
   }
 
-  /** @returns whether it has changed since the last look, and so may still be written to */
+  /** @returns whether it has changed since the last look, so that it may still be being written */
   async #look(archive: Archive): Promise<boolean> {
     if (archive.busy || this.#abort.signal.aborted) return false
     const { location, seen, state } = archive
@@ -212,7 +212,7 @@ export class Digests {
   }
 }
 
-/** One string for each archive, wherever the backend's further options differ. */
+/** One string for each archive, independent of other options of the backend. */
 function keyOf({ storage, configName, fileName }: ArchiveLocation): string {
   return JSON.stringify([storage.fileSystem?.directoryPath, configName, fileName])
 }

@@ -23,7 +23,7 @@ describe('documentsOf', () => {
     ['an empty document', [`${directive}---\n`, '---\na: 2\n']],
     ['a percent sign in text', ['a: |\n  %x\n  ...\n', '---\na: 2\n']],
     ['a text that is not a directive', ['--- |\n%x\n', '---\na: 2\n']],
-  ])('cuts %s', (_, parts) => {
+  ])('splits %s', (_, parts) => {
     for (const lineEnd of ['\n', '\r\n']) {
       const written = parts.map((part) => part.replaceAll('\n', lineEnd))
       const found = [...documentsOf(written.join(''))]
@@ -59,11 +59,11 @@ describe('documentsOf', () => {
       'has lines that end with a carriage return alone; end them with a line feed',
       0,
     ],
-  ])('tells %s', (_, text, message, line) => {
+  ])('reports %s', (_, text, message, line) => {
     expect(parseYaml(text)).toMatchObject({ ok: false, message, line })
   })
 
-  it('keeps a directive in the midst of a document from the next one', () => {
+  it('applies a directive inside a document to no other document', () => {
     const parts = [`a: 1\n${directive}`, '---\na: 2\n']
     const found = Array.from(documentsOf(parts.join('')), ({ text }) => text)
     expect(found).toEqual(parts)

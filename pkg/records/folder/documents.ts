@@ -2,7 +2,7 @@ import { isNode, isScalar, LineCounter, type ParsedNode, parseAllDocuments } fro
 import { attempt, messageOf } from '../../base/errors/errors.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 
-/** A part of a file that is parsed by itself, and the number of its first line, from 1. */
+/** A part of a file that is parsed alone, and the number of its first line, from 1. */
 export interface DocumentPart {
   readonly text: string
   readonly line: number
@@ -10,12 +10,12 @@ export interface DocumentPart {
 
 export type FieldPath = readonly (string | number)[]
 
-/** A parsed document. Lines are counted from 0, from the beginning of its text. */
+/** A parsed document. Lines are counted from 0 at the beginning of its text. */
 export type Document =
   | {
       readonly ok: true
       readonly value: unknown
-      /** The line of a field, or of the innermost thing around it that is there. */
+      /** The line of a field, or of the innermost existing node around it. */
       lineOf(path: FieldPath): number | undefined
       readonly linesAreCheap: boolean
     }
@@ -27,16 +27,16 @@ export type Document =
       readonly value: unknown
     }
 
-/** Parsing YAML takes about a second for this many characters, all in one go. */
+/** Parsing this many characters of YAML takes about a second, without interruption. */
 const maxYamlLength = 4 * 1024 * 1024
-/** Finding the lines of JSON means to parse it as YAML as well. */
+/** Finding the lines in JSON requires parsing it as YAML, too. */
 const maxLocatedJsonLength = 256 * 1024
-/** The check for equal keys compares each with each: this many comparisons take less than a second. */
+/** The check for equal keys compares each with each. This many comparisons take less than a second. */
 const maxKeyComparisons = 10_000_000
 
 /**
- * Cuts a file at its document markers. A line that starts with `---` always is one, even inside a block scalar, so a
- * mistake in one document costs no other. `%YAML 1.2` belongs to the document after the marker that follows it.
+ * Splits a file at its document markers. A line that starts with `---` always is one, even inside a block scalar, so a mistake
+ * in one document affects no other. `%YAML 1.2` belongs to the document after the marker that follows it.
  */
 export function* documentsOf(text: string): Generator<DocumentPart> {
   let start = 0
@@ -75,7 +75,7 @@ export function parseYaml(text: string): Document {
   const { value, offset } = plain
   let located: Document | undefined
   const lineOf = (path: FieldPath): number | undefined => {
-    // An item of a list is read as a sequence of one, and both begin in one line.
+    // An item of a list is read as a sequence of one item. Both begin in the same line.
     const isFirst = path.length === 0 || (path.length === 1 && path[0] === 0)
     if (isFirst) return newlinesIn(text.slice(0, offset))
     located ??= parseAnyYaml(text)
@@ -84,7 +84,7 @@ export function parseYaml(text: string): Document {
   return { ok: true, value, lineOf, linesAreCheap: true }
 }
 
-/** Text whose lines end with CR alone is one line to most tools, so that it fails somewhere, or is a comment as a whole. */
+/** Most tools read text whose lines end with CR alone as one line, so it fails somewhere, or is one comment. */
 function withLineEnds(document: Document, text: string): Document {
   const isRead = document.ok && document.value !== null
   const at = isRead ? -1 : text.search(/\r(?!\n)/)
@@ -93,7 +93,7 @@ function withLineEnds(document: Document, text: string): Document {
   return { ok: false, message, line: newlinesIn(text.slice(0, at)), value: undefined }
 }
 
-/** Reads all of YAML, which takes twenty times as long. */
+/** Reads full YAML, which takes twenty times as long. */
 export function parseAnyYaml(text: string): Document {
   const lines = new LineCounter()
   const lineAt = (offset: number): number => Math.max(0, lines.linePos(offset).line - 1)
@@ -164,9 +164,9 @@ const blankOrComment = /^[ \t]*(?:#[^\n]*|\r)?$/
 const documentEnd = /^\.\.\.(?:[ \t]+#[^\n]*|[ \t]*\r?)$/
 
 /**
- * Finds the directives right before a marker, with the comments among them: at the start, or after a line of `...`.
+ * Finds the directives right before a marker, and the comments among them: at the start, or after a line of `...`.
  *
- * @returns the marker where there are none
+ * @returns the marker if there are none
  */
 function directivesBefore(text: string, start: number, marker: number): number {
   let found = false
@@ -180,7 +180,7 @@ function directivesBefore(text: string, start: number, marker: number): number {
   return found ? at : marker
 }
 
-/** Lines from the last to the first. @param end right behind a newline */
+/** Iterates over lines from the last to the first. @param end right after a newline */
 function* linesUp(text: string, start: number, end: number) {
   for (let at = end; at > start; ) {
     const from = at - 2 < start ? start : Math.max(start, text.lastIndexOf('\n', at - 2) + 1)
@@ -189,7 +189,7 @@ function* linesUp(text: string, start: number, end: number) {
   }
 }
 
-/** The text of these documents: directives are only behind the end of the document before them. */
+/** Joins the text of documents. A directive must follow the end of the previous document. */
 export function joinedDocuments(documents: readonly string[]): string {
   return documents
     .map((text, index) => {

@@ -12,7 +12,7 @@ const finding = {
 const scan = (...findings: object[]) =>
   `status:\n  sourceScan: ${JSON.stringify({ findings, scannedAt: '2026-11-01T00:00:00Z' })}\n`
 
-it('equal findings of several files are in memory once', async () => {
+it('stores equal findings of several files once', async () => {
   const other = { ...finding, pkgName: 'zlib' }
   await using source = await startSource({
     'module.yaml': moduleText('vpc'),
@@ -29,7 +29,7 @@ it('equal findings of several files are in memory once', async () => {
   expect(second[0]).toBe(first[1])
 })
 
-it('a Version with more new findings than are read one by one is the same when it is read again', async () => {
+it('reads a Version with more new findings than are compared one by one the same way again', async () => {
   const findings = Array.from({ length: 600 }, (_, index) => ({
     ...finding,
     vulnerabilityID: `CVE-2026-${1000 + index}`,

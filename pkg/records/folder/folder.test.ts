@@ -44,7 +44,7 @@ it.each([
   ['empty', ''],
   ['full of blanks', '\n \n'],
   ['full of NUL bytes, as after a power cut', '\0'.repeat(100)],
-])('serves what a file held before it was %s', async (_, text) => {
+])('serves the previous content of a file that becomes %s', async (_, text) => {
   await using source = await startSource({ 'a.yaml': moduleText('a'), 'b.json': text })
   const empty = (count: number) => [`{kind="unknown",reason="InvalidSyntax"} ${count}`]
   expect(await source.rejected()).toEqual(empty(1))
@@ -53,7 +53,7 @@ it.each([
   expect(source.sink.names).toEqual(['Module a'])
 })
 
-it('tells that everything was read, and how long changes take', async () => {
+it('reports that everything was read, and how long changes take', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   const metrics = async () => source.metrics.metrics()
   expect(await metrics()).toContain('depot_catalog_synced{kind="Module"} 1')
@@ -70,7 +70,7 @@ it('tells that everything was read, and how long changes take', async () => {
   )
 })
 
-it('follows files as they are added, changed and deleted', async () => {
+it('follows added, changed and deleted files', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   await source.write('new/b.yaml', moduleText('b'))
   await vi.waitFor(() => expect(source.sink.names).toEqual(['Module a', 'Module b']), wait)
@@ -87,7 +87,7 @@ it('follows files as they are added, changed and deleted', async () => {
   expect(source.sink.changes).toEqual(['upsert Module b', 'upsert Module b', 'delete Module b'])
 })
 
-it('logs one line for each change that it takes in, with counts and the first names', async () => {
+it('logs one line for each change, with counts and the first names', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   const said = () => source.logged('manifests changed')
   const names = ['b', 'c', 'd', 'e', 'f', 'g']
@@ -113,7 +113,7 @@ it('logs one line for each change that it takes in, with counts and the first na
   expect(said()[2]).toMatchObject({ removed: 1, objects: ['Module default/a'] })
 })
 
-it('hands on nothing when files and folders are renamed and objects move', async () => {
+it('passes on nothing when files and folders are renamed and objects move', async () => {
   const [a, b] = [moduleText('a'), moduleText('b')]
   await using source = await startSource({
     'x/a.yaml': `${a}---\n${b}`,
@@ -130,7 +130,7 @@ it('hands on nothing when files and folders are renamed and objects move', async
   expect(source.sink.changes).toEqual(['upsert Module last', 'upsert Module c'])
 })
 
-it('keeps what was served of a file that breaks, through a rename, until it is fixed', async () => {
+it('keeps the content of a file that breaks, through a rename, until it is fixed', async () => {
   const text = `${moduleText('a')}---\n${moduleText('b')}`
   await using source = await startSource({ 'a.yaml': text })
   await source.write('a.yaml', `${broken}---\n${moduleText('b', 'gcp')}`)
@@ -154,7 +154,7 @@ it('keeps what was served of a file that breaks, through a rename, until it is f
   expect(source.logged('object accepted again')).toMatchObject([{ level: 'info', file: 'b.yaml' }])
 })
 
-it('serves what a broken file had before, even after the file was missing for a moment', async () => {
+it('keeps the content of a broken file, even after the file was missing for a moment', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') })
   await source.write('a.yaml', broken)
   await vi.waitFor(async () => expect(await source.rejected()).toHaveLength(1), wait)
@@ -166,7 +166,7 @@ it('serves what a broken file had before, even after the file was missing for a 
   await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b', 'Module c']), wait)
 })
 
-it('says once what of a valid object cannot work', async () => {
+it('reports once which part of a valid object cannot work', async () => {
   const text = (fileName: string) => `apiVersion: depot.internal/v1alpha1
 kind: Version
 metadata: {name: v, namespace: team}
@@ -185,7 +185,7 @@ spec: {type: Module, version: 1.0.0, fileName: '${fileName}', moduleConfigRef: {
   expect(said()[1]).toMatchObject({ message: expect.stringContaining('.zip, .tar.gz or .tgz') })
 })
 
-it('reads half a character as API servers do, and reports an invalid name', async () => {
+it('replaces half characters as API servers do, and reports an invalid name', async () => {
   const half = moduleText('half').replace(
     'metadata:\n',
     'metadata:\n  labels: {half: "a\\ud83d"}\n',
@@ -198,7 +198,7 @@ it('reads half a character as API servers do, and reports an invalid name', asyn
   )
 })
 
-it('says once what of a valid object has no effect', async () => {
+it('reports once which part of a valid object has no effect', async () => {
   const binding = (namespace: string) => `apiVersion: depot.internal/v1alpha1
 kind: GroupBinding
 metadata: {name: all, namespace: ${namespace}}
@@ -237,7 +237,7 @@ spec: {expression: 'true', moduleResources: [], providerResources: []}
   ])
 })
 
-it('says what is wrong in the order of the files, whichever is read first', async () => {
+it('reports mistakes in the order of the files, in whichever order they are read', async () => {
   const wrong = (name: string) => moduleText(name).replace('spec:', 'spec:\n  oops: 1')
   const many = Array.from({ length: 500 }, (_, index) => moduleText(`m${index}`))
   const text = [wrong('a'), ...many].join('---\n')
@@ -246,7 +246,7 @@ it('says what is wrong in the order of the files, whichever is read first', asyn
   expect(said).toMatchObject([{ file: 'a.yaml' }, { file: 'b.yaml' }])
 })
 
-it('keeps what was served of an object that does not validate', async () => {
+it('keeps the previous content of an object that becomes invalid', async () => {
   await using source = await startSource({ 'a.yaml': `${moduleText('a')}---\n${moduleText('b')}` })
   await source.write('a.yaml', `${invalid('a')}---\n${moduleText('b')}`)
   await vi.waitFor(() => expect(source.logged('object rejected')).toHaveLength(1), wait)
@@ -277,7 +277,7 @@ it('drops a broken object that is deleted', async () => {
   expect(source.logged('object accepted again')).toEqual([])
 })
 
-it('takes the first of two places and names both', async () => {
+it('uses the first of two definitions and names both', async () => {
   await using source = await startSource({
     'a.yaml': moduleText('a', 'first'),
     'b.yaml': `# second\n${moduleText('a', 'second')}`,
@@ -297,7 +297,7 @@ it('takes the first of two places and names both', async () => {
   expect(await source.rejected()).toEqual([])
 })
 
-describe('a status in a file of its own', () => {
+describe('a status in a separate file', () => {
   const status = (text: string) => `apiVersion: depot.internal/v1alpha1
 kind: Version
 metadata: {name: a-1.0.0}
@@ -306,7 +306,7 @@ status: ${text}
   const version = (source: Awaited<ReturnType<typeof startSource>>) =>
     source.sink.objects.get('Version a-1.0.0') as Version | undefined
 
-  it('is that of the object, whatever the object says itself', async () => {
+  it("belongs to the object, whatever status the object's file has", async () => {
     await using source = await startSource({
       'a.yaml': versionText('a', '1.0.0', 'status: {synced: false, checksum: old}\n'),
       'a-1.0.0.status.yaml': status('{synced: true, checksum: new}'),
@@ -322,7 +322,7 @@ status: ${text}
     expect(await source.rejected()).toEqual([])
   })
 
-  it('is nothing without the object', async () => {
+  it('has no effect without the object', async () => {
     await using source = await startSource({
       'a.yaml': versionText('a', '1.0.0'),
       'x/a-1.0.0.status.yaml': status('{synced: true, checksum: new}'),
@@ -334,7 +334,7 @@ status: ${text}
     expect(await source.rejected()).toEqual([])
   })
 
-  it('is reported where it is not valid, or there are two, and the object is served', async () => {
+  it('is reported if it is invalid or there are two, and the object is served', async () => {
     await using source = await startSource({
       'a.yaml': versionText('a', '1.0.0'),
       'a.status.yaml': status('{checksum: one}'),
@@ -365,7 +365,7 @@ it('follows the swap of links by which the kubelet updates a volume', async () =
   expect(await source.rejected()).toEqual([])
 })
 
-it('is not led in circles by links, and reads nothing twice', async () => {
+it('follows circular links once, and reads nothing twice', async () => {
   await using source = await startSource({ 'x/a.yaml': moduleText('a') })
   await symlink('..', join(source.dir, 'x/up'))
   await symlink('x', join(source.dir, 'same'))
@@ -376,7 +376,7 @@ it('is not led in circles by links, and reads nothing twice', async () => {
   expect(await source.rejected()).toEqual([])
 })
 
-it('keeps what was served of a file that cannot be read', async () => {
+it('keeps the content of a file that becomes unreadable', async () => {
   await using source = await startSource({
     '../a.yaml': moduleText('a'),
     'dir.yaml/b.yaml': moduleText('b'),
@@ -394,7 +394,7 @@ it('keeps what was served of a file that cannot be read', async () => {
   expect(await source.rejected()).toEqual([])
 })
 
-it('keeps everything while the folder is missing, and continues when it is back', async () => {
+it('keeps everything while the folder is missing, and continues when it returns', async () => {
   await using source = await startSource({ 'a.yaml': moduleText('a') })
   await rename(source.dir, `${source.dir}.moved`)
   await vi.waitFor(async () => expect(await source.rejected()).toHaveLength(1), wait)
@@ -468,7 +468,7 @@ it('never serves less while a file is written in place', async () => {
   expect(source.sink.changes.filter((change) => change.startsWith('delete'))).toEqual([])
 })
 
-it('reads 5,000 objects in one file without stopping the process', async () => {
+it('reads 5,000 objects in one file without blocking the process', async () => {
   const item = (i: number) =>
     `- ${versionText('vpc', `1.0.${i}`).trimEnd().replaceAll('\n', '\n  ')}\n`
   const items = Array.from({ length: 5_000 }, (_, i) => item(i))
@@ -509,7 +509,7 @@ it.each([
 })
 
 describe('links', () => {
-  it('into the kernel stop nothing, and are reported', async () => {
+  it('into the kernel are reported and block nothing', async () => {
     await using source = await startSource({ 'a.yaml': moduleText('a') })
     await symlink('/proc', join(source.dir, 'processes'))
     await symlink('/proc/self/status', join(source.dir, 'status.yaml'))
@@ -528,7 +528,7 @@ describe('links', () => {
     )
   })
 
-  it('to a folder elsewhere are followed, but not from there on', async () => {
+  it('to another folder are followed, but links inside of that are not', async () => {
     await using elsewhere = await startSource({ 'deep/c.yaml': moduleText('c') })
     await symlink('/usr', join(elsewhere.dir, 'deep/usr'))
     await using source = await startSource({ 'a.yaml': moduleText('a') })
@@ -538,14 +538,14 @@ describe('links', () => {
   })
 })
 
-describe('a folder that is empty all at once', () => {
+describe('a folder that becomes empty at once', () => {
   const files = { 'a.yaml': moduleText('a'), 'b.yaml': moduleText('b') }
   const empty = async (dir: string) => {
     await rename(dir, `${dir}-moved`)
     await mkdir(dir)
   }
 
-  it('is taken for a volume that is not mounted: what was served stays, and the log tells', async () => {
+  it('counts as a volume that is not mounted: the previous content stays, and the log says so', async () => {
     await using source = await startSource(files)
     await empty(source.dir)
     await vi.waitFor(
@@ -555,7 +555,7 @@ describe('a folder that is empty all at once', () => {
     )
     expect(source.sink.names).toEqual(['Module a', 'Module b'])
     expect(await source.rejected()).toEqual(['{kind="unknown",reason="Unreadable"} 1'])
-    // Between the two steps of this test there was no folder, which may have been met first.
+    // There was no folder between the two steps of this test, and a scan may have noticed that.
     await vi.waitFor(
       () =>
         expect(JSON.stringify(source.logged('object rejected'))).toContain(
@@ -568,13 +568,13 @@ describe('a folder that is empty all at once', () => {
     expect(await source.rejected()).toEqual([])
   })
 
-  it('is believed where that was allowed', async () => {
+  it('removes everything if that was allowed', async () => {
     await using source = await startSource(files, { allowEmpty: true })
     await empty(source.dir)
     await vi.waitFor(() => expect(source.sink.names).toEqual([]), wait)
   })
 
-  it('counts as empty if its files were removed one by one', async () => {
+  it('removes everything if its files were removed one by one', async () => {
     await using source = await startSource(files)
     await rm(join(source.dir, 'a.yaml'))
     await vi.waitFor(() => expect(source.sink.names).toEqual(['Module b']), wait)
@@ -613,7 +613,7 @@ describe('READMEs', () => {
   const owned =
     '  ownerReferences:\n    - {apiVersion: depot.internal/v1alpha1, kind: Version, name: a-1.0.0}\n'
 
-  it('are ConfigMaps with the label, or of the Version that shows them', async () => {
+  it('are ConfigMaps with the label, or owned by the Version that shows them', async () => {
     await using source = await startSource({
       'labelled.yaml': configMap('labelled', label, '# Labelled'),
       'owned.yaml': configMap('owned', owned, Buffer.from('# Größe').toString('base64')),
@@ -637,7 +637,7 @@ describe('READMEs', () => {
   })
 })
 
-/** Takes no Module that is called bad. */
+/** Refuses Modules with the name bad. */
 class ChoosySink extends RecordingSink {
   override apply(change: Change): void {
     if (change.type === 'upsert') refuseBad(change.resource)
@@ -658,7 +658,7 @@ const refuseBad = ({ metadata }: Resource): void => {
   if (metadata.name === 'bad') throw new Error('cannot be taken')
 }
 
-it('serves the other objects if the catalog cannot take one', async () => {
+it('serves the other objects if the catalog refuses one', async () => {
   const sink = new ChoosySink()
   await using source = await startSource(
     { 'a.yaml': `${moduleText('bad')}---\n${moduleText('a')}` },

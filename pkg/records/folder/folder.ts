@@ -1,6 +1,6 @@
 /**
- * Reads a folder of manifests: parses files with the place of each mistake, compares the folder with what it saw last, and
- * hands on the difference, to the catalog of a server or to the store of `depot sync`.
+ * Reads a folder of manifests: parses files with the position of each mistake, compares the folder with its last state, and
+ * passes the difference to the catalog of a server or to the store of `depot sync`.
  */
 
 import { resolve } from 'node:path'
@@ -31,7 +31,7 @@ export type { Rejection } from './rejections.ts'
 export { Scanner } from './scanner.ts'
 export { changedAtMs, identityOf, signatureOf } from './tree.ts'
 
-/** A server follows what it finds: an object is gone when it is in no file, unless files are just changing. */
+/** A server follows the files: an object is removed when it is in no file, unless files are just changing. */
 const absence = { restMs: 0, patienceMs: 2_000 }
 
 export interface ManifestOptions {
@@ -39,15 +39,15 @@ export interface ManifestOptions {
   readonly dir: string
   /** API group of the five kinds; objects of others are ignored. */
   readonly apiGroup: string
-  /** The one namespace whose GroupBindings count; what others have is logged. Default: nothing is said. */
+  /** The only namespace whose GroupBindings count. Those of others are logged. Default: nothing is logged. */
   readonly namespace?: string | undefined
   readonly sink: ResourceSink
-  /** Reads archives on the filesystem backend, for Versions that carry no checksum. */
+  /** Reads archives on the filesystem backend, for Versions without a checksum. */
   readonly probe: ArchiveProbe
   readonly log: Logger
   readonly metrics: Metrics
   /**
-   * Serve nothing if the folder is suddenly empty. Default false: it is taken for a volume that is not mounted, and the
+   * Serve nothing if the folder suddenly becomes empty. Default false: it counts as a volume that is not mounted, and the
    * previous objects stay.
    */
   readonly allowEmpty?: boolean
@@ -58,15 +58,15 @@ export interface ManifestOptions {
 export interface ManifestSource {
   /** READMEs of module versions: the ConfigMaps of the folder. */
   readonly readmes: FolderReadmes
-  /** Stops watching; resolves when nothing is handed on any more. */
+  /** Stops watching. Resolves when nothing is passed on any more. */
   close(): Promise<void>
 }
 
 /**
- * Takes resources from a folder of manifests instead of a cluster, and keeps the sink in step with it: changes arrive
- * within a second. Broken objects are left out, logged and counted, and their last good state is served on.
+ * Reads resources from a folder of manifests instead of a cluster, and keeps the sink up to date: changes arrive within a
+ * second. Broken objects are left out, logged and counted, and their last valid state is still served.
  *
- * @returns when the sink holds everything, and what archives there are were hashed or `firstDigestsMs` is over
+ * @returns when the sink has everything, and existing archives were hashed or `firstDigestsMs` is over
  * @throws RegistryError NotConfigured if the folder cannot be read
  */
 export async function watchManifests(options: ManifestOptions): Promise<ManifestSource> {
@@ -79,7 +79,7 @@ export async function watchManifests(options: ManifestOptions): Promise<Manifest
     dir,
     apiGroup,
     namespace,
-    // Without a limit: findings are compared with those of the last reading, which must be of the same kind.
+    // No limit, because findings are compared with those of the last reading, which must have the same form.
     keeper: resourceKeeper(new JsonReader(Number.POSITIVE_INFINITY)),
     absence,
     emptyHint:

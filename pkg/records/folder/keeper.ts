@@ -4,17 +4,17 @@ import { type ReadmeConfigMap, readmesIn } from './readme.ts'
 
 /** The parts of objects that a reader of a folder keeps: O for our kinds, E for useful objects of other kinds. */
 export interface Keeper<O, E> {
-  /** @param value as it is written */
+  /** @param value as in the file */
   object(resource: Resource, value: Readonly<Record<string, unknown>>): O
-  /** The object with a status from a file of its own. */
+  /** Adds the status of a separate file to an object. */
   withStatus(object: O, status: StatusReading): O
   extra(value: unknown, apiGroup: string): E | undefined
 }
 
 /**
- * Keeps what the catalog and lint read, and READMEs.
+ * Keeps the fields for the catalog and lint, and READMEs.
  *
- * @param json knows the findings of other objects
+ * @param json shares findings with other objects
  */
 export function resourceKeeper(json: JsonReader): Keeper<Resource, ReadmeConfigMap> {
   return {
@@ -26,13 +26,12 @@ export function resourceKeeper(json: JsonReader): Keeper<Resource, ReadmeConfigM
 }
 
 /**
- * A copy that shares no memory with the text of its file, of which strings may be mere views, and each finding with those
- * that are equal. It has no resourceVersion: a file has none that would mean anything, and the catalog would refuse what
- * seems old.
+ * Copies an object, so that it shares no memory with the text of its file, and shares each finding with equal ones. The copy
+ * has no resourceVersion: that of a file has no meaning, and the catalog would refuse objects that look old.
  */
 function detached(resource: Resource, json: JsonReader): Resource {
   const text = JSON.stringify(resource)
-  // Half a character, which no URL can hold; API servers replace it likewise.
+  // Half a character, which no URL can contain. API servers replace it likewise.
   const isOdd = /\\ud[89a-f]/i.test(text)
   const copy = (isOdd ? JSON.parse(text, wellFormed) : json.parse(text)) as Resource
   return { ...copy, metadata: { ...copy.metadata, resourceVersion: '' } } as Resource

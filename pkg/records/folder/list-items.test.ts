@@ -3,7 +3,7 @@ import { listItemsOf } from './list-items.ts'
 
 const itemsOf = (text: string) => listItemsOf({ text, line: 10 })
 
-it('cuts a list into its items, with their lines', () => {
+it('splits a list into its items, with their lines', () => {
   const text = [
     'apiVersion: v1',
     'items:',
@@ -26,7 +26,7 @@ it('cuts a list into its items, with their lines', () => {
   })
 })
 
-it('cuts a list whose items are indented', () => {
+it('splits a list whose items are indented', () => {
   const text = 'kind: List\r\nitems:\r\n  - a: 1\r\n    b:\r\n    - c\r\n  - a: 2'
   expect(itemsOf(text)?.items).toEqual([
     { text: '  - a: 1\r\n    b:\r\n    - c\r\n', line: 12 },
@@ -39,11 +39,11 @@ it.each([
   ['has no items', 'kind: List\nitems: []\n'],
   ['is written in flow style', 'kind: List\nitems: [a, b]\n'],
   ['shares parts between items', 'kind: List\nitems:\n- &a {b: 1}\n- *a\n- c: *a\n'],
-])('leaves a document whole that %s', (_, text) => {
+])('does not split a document that %s', (_, text) => {
   expect(itemsOf(text)).toBeUndefined()
 })
 
-it('reads comments of a list whose lines end as on Windows', () => {
+it('reads comments of a list with Windows line ends', () => {
   const comments = '# a comment\r\n'.repeat(1000)
   expect(itemsOf(`kind: List\r\nitems:\r\n${comments}- a: 1\r\n`)?.items).toEqual([
     { text: `${comments}- a: 1\r\n`, line: 12 },

@@ -1,16 +1,16 @@
 import { type DocumentPart, newlinesIn } from './documents.ts'
 
-/** A list that was cut into its items, without being parsed. */
+/** A list that was split into its items, without being parsed. */
 export interface ListParts {
   /** The fields around the items: apiVersion, kind and so on. */
   readonly envelope: string
-  /** Each holds a YAML sequence of one item. */
+  /** Each text is a YAML sequence of one item. */
   readonly items: readonly DocumentPart[]
 }
 
 /**
- * Cuts what `kubectl get -o yaml` prints, a single document however many objects there are, so that each can be parsed
- * by itself. A line indented no deeper than the dash of an item cannot belong to that item.
+ * Splits the output of `kubectl get -o yaml`, a single document with many objects, so that each can be parsed alone. A line
+ * that is indented at most as deep as the dash of an item cannot belong to that item.
  *
  * @returns undefined if the document is not such a list, or is written differently
  */

@@ -21,10 +21,10 @@ import type { Rejection } from './rejections.ts'
 export interface Entry<O> {
   readonly key: ObjectKey
   readonly line: number | undefined
-  /** Undefined if the object was rejected, or this is its status alone. */
+  /** Undefined if the object was rejected, or only its status is here. */
   readonly object: O | undefined
   readonly status?: StatusReading | undefined
-  /** Fields of it that nothing reads. */
+  /** Fields that have no meaning. */
   readonly unknown?: readonly FieldIssue[] | undefined
   /** A mistake in a valid object: a value that cannot work or has no effect. */
   readonly mistake?: FieldIssue | undefined
@@ -34,7 +34,7 @@ export interface Entry<O> {
 /** An object as its file has it. */
 export interface Written {
   readonly value: Readonly<Record<string, unknown>>
-  /** The line of a field, from 1, or of the innermost thing around it that is there. */
+  /** The line of a field, from 1, or of the innermost existing node around it. */
   lineOf(path: FieldPath): number | undefined
 }
 
@@ -43,13 +43,13 @@ export interface ManifestFile<O, E> {
   readonly entries: readonly Entry<O>[]
   readonly extras: readonly E[]
   readonly rejections: readonly Rejection[]
-  /** Some part could not be identified: it may be an object that the file contained before. */
+  /** Some part could not be identified. It may be an object that the file contained before. */
   readonly incomplete: boolean
-  /** Results by hash of the text of a part, so that only changed parts are parsed again. */
+  /** Results by the hash of a part's text, so that only changed parts are parsed again. */
   readonly parts: ReadonlyMap<string, readonly Outcome<O, E>[]>
 }
 
-/** The result for one object. Lines are counted from 0, from the beginning of its part. */
+/** The result for one object. Lines are counted from 0 at the beginning of its part. */
 interface Outcome<O, E> extends Partial<Omit<Entry<O>, 'key'>> {
   readonly line: number | undefined
   readonly key?: ObjectKey | undefined
@@ -60,20 +60,20 @@ interface Outcome<O, E> extends Partial<Omit<Entry<O>, 'key'>> {
 export interface ParseOptions<O, E> {
   readonly apiGroup: string
   readonly keeper: Keeper<O, E>
-  /** Whether to keep objects as they are written, for messages about their fields. Default: false. */
+  /** Whether to keep objects as in the file, for messages about their fields. Default: false. */
   readonly keepWritten?: boolean
   /** Finds a mistake in a valid object. */
   readonly mistakeIn?: (reading: Extract<Reading, { type: 'accepted' }>) => FieldIssue | undefined
   /** The previous contents of the file. */
   readonly previous?: ManifestFile<O, E> | undefined
-  /** Between two objects others get their turn. */
+  /** Other work gets a turn between two objects. */
   readonly turns: Turns
 }
 
-/** Files of this name may hold a status without its object. */
+/** Only files with this name may have a status without its object. */
 const statusFile = /\.status\.(?:ya?ml|json)$/i
 
-/** Full disks and interrupted writes leave such files, which must not look as if somebody took the objects out. */
+/** Full disks and interrupted writes leave such files. They must not look as if a person had removed the objects. */
 const empty = {
   problem: 'is empty: write it again, or remove the file if its objects are to go',
   reason: 'InvalidSyntax',
@@ -142,7 +142,7 @@ export async function parseManifest<O, E>(
   return { entries, extras, rejections, incomplete, parts }
 }
 
-/** @param list where the document is the sequence of one item of this list */
+/** @param list set if the document is a sequence of one item of this list */
 async function outcomesOf<O, E>(
   document: Document,
   options: ParseOptions<O, E>,

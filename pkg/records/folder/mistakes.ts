@@ -9,13 +9,13 @@ import {
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import type { Entry, ParseOptions } from './manifest-file.ts'
 
-/** Lines of a start or a change; the rest is logged at debug. */
+/** Maximum number of lines about a start or a change. The rest is logged at debug. */
 const maxLines = 100
 
 /**
  * Finds a value that an API server would have refused, or that is valid but has no effect.
  *
- * @param namespace the one namespace whose GroupBindings count
+ * @param namespace the only namespace whose GroupBindings count
  */
 export function mistakeFinder(
   apiGroup: string,
@@ -29,7 +29,7 @@ export function mistakeFinder(
     (namespace === undefined ? undefined : ignoredBindingIssue(resource, namespace))
 }
 
-/** Logs mistakes, once for each object and mistake. */
+/** Logs each mistake of an object once. */
 export class Mistakes {
   readonly #log: Logger
   readonly #known = new Map<string, string>()
@@ -38,7 +38,7 @@ export class Mistakes {
     this.#log = log
   }
 
-  /** Looks at what a file holds now. */
+  /** Checks the current content of a file. */
   look(file: string, entries: readonly Entry<unknown>[]): void {
     for (const { key, line, object, mistake } of entries) {
       const id = `${key.kind} ${key.namespace}/${key.name}`

@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import { parseAnyYaml, parseYaml } from './documents.ts'
 import { readPlainYaml } from './plain-yaml.ts'
 
-/** The same numbers for the same seed. */
+/** A seeded generator: the same numbers for the same seed. */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -45,19 +45,19 @@ const pieces = [
   '&a ',
 ]
 
-/** The text with something put in or taken out somewhere. */
+/** Inserts or removes something at a random position of the text. */
 function damaged(text: string, random: (below: number) => number): string {
   const at = random(text.length + 1)
   const piece = pieces[random(pieces.length)] ?? ''
   return `${text.slice(0, at)}${random(2) === 0 ? piece : ''}${text.slice(at + random(3))}`
 }
 
-/** With the order of fields, and -0 beside 0. */
+/** Keeps the order of fields, and tells -0 from 0. */
 const shown = (value: unknown) =>
   JSON.stringify(value, (_, each: unknown) => (Object.is(each, -0) ? '-0' : each))
 
 describe('the plain part of YAML', () => {
-  it('says what all of YAML says, or leaves it to that', () => {
+  it('gives the same as full YAML, or leaves the document to that', () => {
     const random = randomFrom(20_261_122)
     let read = 0
     for (let round = 0; round < 6_000; round += 1) {
@@ -83,7 +83,7 @@ describe('the plain part of YAML', () => {
       '\n\nkind: Module\n\n  # why\nspec:\n    a: b\n    c:   {}\n    d:\n    e: []\n',
     ],
     ['an item of a list has', '- kind: Version\n  spec:\n    version: 1.0.0\n'],
-  ])('is what %s', (_, text) => {
+  ])('includes what %s', (_, text) => {
     const plain = readPlainYaml(text)
     const any = parseAnyYaml(text)
     expect(plain?.value).toEqual(any.value)
@@ -118,11 +118,11 @@ describe('the plain part of YAML', () => {
       'a depth of items that no program writes',
       Array.from({ length: 100 }, (_, at) => `${' '.repeat(2 * at)}- a:`).join('\n'),
     ],
-  ])('has not %s', (_, text) => {
+  ])('excludes %s', (_, text) => {
     expect(readPlainYaml(text)).toBeUndefined()
   })
 
-  it('is read in one go, however long', () => {
+  it('is read in linear time', () => {
     const lines = Array.from({ length: 100_000 }, (_, at) => `  key-${at}: ${'- '.repeat(5)}x`)
     expect(readPlainYaml(`a:\n${lines.join('\n')}`)).toBeUndefined()
     const fields = lines.map((_, at) => `  key-${at}: text`).join('\n')

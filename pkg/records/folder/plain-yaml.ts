@@ -4,7 +4,7 @@ export interface PlainDocument {
   readonly offset: number
 }
 
-/** Tabs, other line breaks, marks and whatever else could mean something. */
+/** Tabs, other line breaks, marks and other characters with a possible meaning. */
 const odd = /[^\n\x20-\x7e\u00a1-\u1fff\u2010-\u2027\u2030-\ud7ff]/
 /** A key of a mapping, and the rest of its line. */
 const entry = /^([A-Za-z_][\w./-]{0,200}|[0-9][\w./-]{0,200}|"[\w ./-]{0,200}"):(?: +(.*))?$/
@@ -12,7 +12,7 @@ const plain = /^(?:[A-Za-z0-9_/+.]|-[A-Za-z0-9_])/
 /** Ends a plain text, or is a mistake in it. */
 const ending = /: | #|[: ]$/
 const integer = /^(?:0|-?[1-9][0-9]{0,14})$/
-/** Whatever the core schema of YAML may take for a number. */
+/** Anything that the core schema of YAML may read as a number. */
 const numeric =
   /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$|^[-+]?\.(?:inf|nan)$|^0[ox]/i
 const words: ReadonlyMap<string, unknown> = new Map<string, unknown>([
@@ -25,10 +25,11 @@ const space = 32
 const hash = 35
 
 /**
- * Reads a document in the part of YAML that programs write: block mappings and sequences of scalars in one line. That takes a
- * twentieth of the time that all of YAML takes, and gives the same.
+ * Reads a document in the subset of YAML that programs write: block mappings and sequences of scalars in one line. That takes
+ * a
+ * twentieth of the time of full YAML, and gives the same result.
  *
- * @returns undefined where anything is unusual, which may be a mistake: all of YAML has to say what it is
+ * @returns undefined if anything is unusual, which may be a mistake; then the full parser decides
  */
 export function readPlainYaml(text: string): PlainDocument | undefined {
   if (odd.test(text)) return undefined
@@ -42,7 +43,7 @@ export function readPlainYaml(text: string): PlainDocument | undefined {
 
 const unusual = new Error('is not plain')
 
-/** Looks at one line at a time. */
+/** Reads line by line. */
 class PlainReader {
   readonly #text: string
   #start = 0
@@ -67,7 +68,7 @@ class PlainReader {
     return { value, offset }
   }
 
-  /** To the next line that says something. */
+  /** Advances to the next line with content. */
   #advance(): void {
     const text = this.#text
     for (let at = this.#next; at < text.length; ) {
@@ -89,7 +90,7 @@ class PlainReader {
     this.#content = ''
   }
 
-  /** The mapping or sequence that begins with this line. */
+  /** Reads the mapping or sequence that begins with this line. */
   #block(depth: number): unknown {
     return this.#isItem() ? this.#sequence(depth) : this.#mapping(depth)
   }
@@ -105,7 +106,7 @@ class PlainReader {
     while (this.#indent === indent && this.#isItem()) {
       const content = this.#content.replace(/^- +/, '')
       if (entry.test(content)) {
-        // As if the mapping began in a line of its own.
+        // Continues as if the mapping began in its own line.
         this.#indent = indent + this.#content.length - content.length
         this.#content = content
         items.push(this.#mapping(depth + 1))
@@ -133,7 +134,7 @@ class PlainReader {
     return fields
   }
 
-  /** Reads the lines below a key; items of a sequence may have the same indentation as the key. */
+  /** Reads the lines below a key. Items of a sequence may have the same indentation as the key. */
   #below(indent: number, depth: number): unknown {
     if (this.#indent > indent) return this.#block(depth + 1)
     if (this.#indent === indent && this.#isItem()) return this.#sequence(depth + 1)

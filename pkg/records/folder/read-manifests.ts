@@ -12,15 +12,15 @@ import { signatureOf, walk } from './tree.ts'
 
 /** The contents of one file of manifests. */
 export interface ReadManifest<O = Resource> {
-  /** As it was asked for, or below the folder that was. */
+  /** As requested, or below the requested folder. */
   readonly file: string
   readonly entries: readonly Entry<O>[]
   readonly rejections: readonly Rejection[]
 }
 
 /**
- * Reads manifests once: a file, or every `*.yaml`, `*.yml` and `*.json` below a folder. Objects have the statuses that are in
- * files of their own there.
+ * Reads manifests once: a file, or every `*.yaml`, `*.yml` and `*.json` below a folder. Objects get their statuses from
+ * separate files.
  *
  * @throws the error of the file system if there is nothing at this path
  */
@@ -28,7 +28,7 @@ export function readManifests(path: string, apiGroup: string): Promise<ReadManif
   return readKept(path, apiGroup, resourceKeeper(new JsonReader()))
 }
 
-/** The same, with what a keeper keeps of each object. @throws the error of the file system */
+/** Reads manifests once, and keeps what a keeper keeps of each object. @throws the error of the file system */
 export async function readKept<O>(
   path: string,
   apiGroup: string,

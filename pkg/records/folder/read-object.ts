@@ -20,23 +20,23 @@ export type Reading =
       readonly type: 'accepted'
       readonly key: ObjectKey
       readonly resource: Resource
-      /** As it is written. */
+      /** As in the file. */
       readonly value: Fields
-      /** Fields that nothing reads; undefined if there are none. */
+      /** Fields without a meaning; undefined if there are none. */
       readonly unknown?: readonly FieldIssue[]
     }
   | { readonly type: 'status'; readonly key: ObjectKey; readonly status: StatusReading }
   | {
       readonly type: 'rejected'
       readonly kind: Kind | 'unknown'
-      /** Undefined if it is not known which object this is. */
+      /** Undefined if the object cannot be identified. */
       readonly key: ObjectKey | undefined
       readonly issues: readonly FieldIssue[]
     }
 
-/** A status from a file of its own. */
+/** A status in a separate file. */
 export interface StatusReading {
-  /** As its schema reads it. */
+  /** As parsed by its schema. */
   readonly parsed: unknown
   readonly raw: unknown
 }
@@ -47,7 +47,7 @@ export interface Placed {
   readonly path: FieldPath
 }
 
-/** The header of a list, which its items inherit where the API server leaves it out of them. */
+/** The header of a list. Its items inherit it if the API server omits it from them. */
 export interface ListHeader {
   readonly apiVersion?: unknown
   readonly kind?: unknown
@@ -55,7 +55,7 @@ export interface ListHeader {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Takes lists apart: `kind: List` as kubectl prints it, and `VersionList` as the API server does. */
+/** Splits lists: `kind: List` as kubectl prints it, and `VersionList` as the API server does. */
 export function* objectsIn(value: unknown, path: FieldPath = []): Generator<Placed> {
   const items = isList(value) ? value['items'] : undefined
   if (!isList(value) || !Array.isArray(items)) {
@@ -67,7 +67,7 @@ export function* objectsIn(value: unknown, path: FieldPath = []): Generator<Plac
   }
 }
 
-/** Tells whether a document is a list of objects. */
+/** Whether a document is a list of objects. */
 export function isList(value: unknown): value is Fields & ListHeader {
   if (!isRecord(value) || typeof value['kind'] !== 'string') return false
   const { kind } = value
@@ -82,7 +82,7 @@ export function inherit(item: unknown, list: ListHeader): unknown {
 /**
  * Checks one object. Objects of other kinds and groups are ignored.
  *
- * @param mayBeStatus whether the object may be a status alone, which has no spec
+ * @param mayBeStatus whether the object may be a status without spec
  */
 export function readObject(value: unknown, apiGroup: string, mayBeStatus: boolean): Reading {
   if (value === null || value === undefined) return { type: 'ignored' }
@@ -100,7 +100,7 @@ export function readObject(value: unknown, apiGroup: string, mayBeStatus: boolea
   try {
     if (mayBeStatus && key !== undefined && 'status' in value && !('spec' in value)) {
       const found = parseStatus(kind, value)
-      // The object itself is not rejected with it.
+      // Such a mistake does not reject the object.
       if (!found.ok) return { type: 'rejected', kind, key: undefined, issues: found.issues }
       return { type: 'status', key, status: { parsed: found.status, raw: value['status'] } }
     }
@@ -112,22 +112,22 @@ export function readObject(value: unknown, apiGroup: string, mayBeStatus: boolea
     const accepted = { type: 'accepted', key: { kind, namespace, name }, resource, value } as const
     return unknown.length === 0 ? accepted : { ...accepted, unknown }
   } catch (error) {
-    // Nested so deeply that checking it runs out of stack.
+    // Nested so deeply that checking it exceeds the stack.
     return rejected(kind, key, [], messageOf(error))
   }
 }
 
-/** The object that a broken document seems to hold. */
+/** The object that a broken document seems to contain. */
 export function guessOf(value: unknown): { kind: Kind | 'unknown'; key: ObjectKey | undefined } {
   const kind = isRecord(value) ? kindOf(value) : undefined
   if (!isRecord(value) || kind === undefined) return { kind: 'unknown', key: undefined }
   return { kind, key: keyOf(kind, value) }
 }
 
-/** Tells whether an object is probably ours if apiVersion or kind is missing: such a mistake must be reported. */
+/** Whether an object without apiVersion or kind is probably ours, so that the mistake must be reported. */
 function isOurs(value: Fields, kind: Kind | undefined, apiGroup: string): boolean {
   const version = value['apiVersion'] ?? undefined
-  // The first line of a file that was cut.
+  // The first line of a truncated file.
   const [only, ...others] = Object.keys(value)
   const beginning = version ?? ''
   const isBeginning =

@@ -6,7 +6,7 @@ import { signatureOf } from './tree.ts'
 /** Larger files are refused. */
 const maxFileBytes = 256 * 1024 * 1024
 
-/** The text of a file, or what is wrong with it and will be until the file changes. */
+/** The text of a file, or the mistake that remains until the file changes. */
 export type FileText =
   | { readonly text: string }
   | {
@@ -18,7 +18,7 @@ export type FileText =
 /**
  * Reads a file as text: UTF-8, or UTF-16 with a byte order mark, as PowerShell writes it.
  *
- * @returns undefined if the file is not the one with this signature, or changes while it is read
+ * @returns undefined if the file does not have this signature, or changes while it is read
  * @throws the error of the file system
  */
 export async function readText(path: string, signature: string): Promise<FileText | undefined> {
@@ -34,7 +34,7 @@ export async function readText(path: string, signature: string): Promise<FileTex
   return decodeText(bytes)
 }
 
-/** A manifest's text: UTF-8, or UTF-16 with a byte order mark. */
+/** Decodes a manifest: UTF-8, or UTF-16 with a byte order mark. */
 export function decodeText(bytes: Buffer): FileText {
   const encoding = encodingOf(bytes)
   try {

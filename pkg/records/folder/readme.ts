@@ -1,13 +1,13 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Readme, readmeIn, readmeText } from '../readme/readme.ts'
 
-/** A ConfigMap of the folder that holds READMEs. */
+/** A ConfigMap of the folder that contains READMEs. */
 export interface ReadmeConfigMap extends Readme {
   readonly namespace: string
   readonly name: string
 }
 
-/** Reads a ConfigMap that can be shown: with the README label, or owned by a Version. Otherwise undefined. */
+/** Reads a ConfigMap that may be shown: with the README label, or owned by a Version. Otherwise undefined. */
 export function readmesIn(value: unknown, apiGroup: string): ReadmeConfigMap | undefined {
   if (!isRecord(value) || value['apiVersion'] !== 'v1' || value['kind'] !== 'ConfigMap')
     return undefined
@@ -19,20 +19,20 @@ export function readmesIn(value: unknown, apiGroup: string): ReadmeConfigMap | u
   return readme.owners?.size === 0 ? undefined : { namespace, name, ...readme }
 }
 
-/** A controller writes base64; people write text. */
+/** Controllers write base64, people write text. */
 function decoded(text: string): Buffer {
   const packed = text.replaceAll(/\s/g, '')
   const isBase64 = packed.length % 4 === 0 && /^[0-9A-Za-z+/]{8,}={0,2}$/.test(packed)
   return Buffer.from(isBase64 ? packed : text, isBase64 ? 'base64' : 'utf8')
 }
 
-/** The READMEs of every file; of two ConfigMaps of one name that of the first file in order. */
+/** The READMEs of every file. Of two ConfigMaps with one name, that of the first file in order. */
 export class FolderReadmes {
   readonly #files = new Map<string, readonly ReadmeConfigMap[]>()
   #byName: Map<string, ReadmeConfigMap> | undefined
   #revision = 0
 
-  /** Counts whatever may change what `get` returns. */
+  /** Counts changes that may affect `get`. */
   get revision(): number {
     return this.#revision
   }
@@ -50,7 +50,7 @@ export class FolderReadmes {
 
   forget(): void {}
 
-  /** @param version that shows it */
+  /** @param version that shows the README */
   get(namespace: string, name: string, key: string, version: string): string | undefined {
     this.#byName ??= this.#index()
     const readme = this.#byName.get(`${namespace}/${name}`)

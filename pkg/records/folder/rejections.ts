@@ -6,13 +6,13 @@ import {
   rejectedObjectsGauge,
 } from '../../base/telemetry/telemetry.ts'
 
-/** Something in a manifest that is left out. */
+/** A part of a manifest that is left out. */
 export interface Rejection {
   readonly file: string
   readonly line?: number | undefined
   readonly reason: RejectReason
   readonly kind: Kind | 'unknown'
-  /** The object, as far as it is known. */
+  /** The object, if it is known. */
   readonly object?: ObjectKey | undefined
   readonly field?: string | undefined
   readonly message: string
@@ -20,7 +20,7 @@ export interface Rejection {
   readonly others?: readonly string[]
 }
 
-/** Log lines per change; beyond that only their number is logged. */
+/** Maximum number of log lines per change. Beyond that, only their number is logged. */
 const maxLines = 100
 
 /** The current rejections: logged when they appear and disappear, and counted for the metric. */
@@ -50,7 +50,7 @@ export class Rejections {
   /**
    * Replaces what is known about one file, or one object.
    *
-   * @param isFixed whether something that is rejected no more is in order now, rather than gone
+   * @param isFixed whether something that is no longer rejected is valid now, not removed
    */
   set(
     group: string,
@@ -90,7 +90,7 @@ function fieldsOf({ object, ...rest }: Rejection) {
   return { ...rest, namespace: object?.namespace || undefined, name: object?.name }
 }
 
-/** Lines shift with every edit above them, so they do not make it another rejection. */
+/** Lines move with every edit above them, so a moved line is the same rejection. */
 function identityOf(rejection: Rejection): string {
   const { line: _, ...rest } = fieldsOf(rejection)
   return JSON.stringify(rest)

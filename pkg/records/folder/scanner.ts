@@ -14,21 +14,21 @@ import { type Rejection, Rejections } from './rejections.ts'
 import { type Difference, maxHeldMs, Settling } from './settling.ts'
 import { identityOf, isGone, type Listing, signatureOf, walk } from './tree.ts'
 
-/** Several events that belong together cause one scan. */
+/** Several related events cause one scan. */
 const debounceMs = 50
 /** Time without changes after which a file is read. */
 const settleMs = 100
 /** Limit of scans while a write waits for a changing folder. */
 const maxLooks = 20
-/** Files that are read at a time. */
+/** Number of files that are read at a time. */
 const maxReading = 4
-/** Scans that no event asked for, for file systems without events; they take at most this part of the time. */
+/** Scans without an event, for file systems without events. They take at most this share of the time. */
 const scanMs = 500
 const scanShare = 1 / 50
 const maxScanMs = 30_000
 const retries = { firstMs: 2 * scanMs, capMs: 5_000, jitter: 'equal' } as const
 
-/** When an object that is in no file any more counts as gone. */
+/** When an object without a file is removed. */
 interface Absence {
   /** Required time without changes in the folder. */
   readonly restMs: number
@@ -39,15 +39,15 @@ interface Absence {
 export interface ScannerOptions<O, E> {
   readonly dir: string
   readonly apiGroup: string
-  /** The one namespace whose GroupBindings count. */
+  /** The only namespace whose GroupBindings count. */
   readonly namespace?: string | undefined
   readonly keeper: Keeper<O, E>
   readonly absence: Absence
-  /** Advice for a folder that is suddenly empty, such as an option to set; undefined: every object counts as removed. */
+  /** Advice for a folder that suddenly becomes empty, such as an option to set; undefined if every object is to be removed. */
   readonly emptyHint: string | undefined
-  /** Takes what changed. What it throws has the same handed over again. */
+  /** Receives the changes. If it throws, it gets the same changes again. */
   readonly take: (changes: readonly Resolution<O>[], readMs: number) => Promise<void>
-  /** Called with everything else that a file holds now. */
+  /** Called with the other current content of a file. */
   readonly onExtras?: (file: string, extras: readonly E[]) => void
   /** Called at the end of each scan. */
   readonly onScanned?: () => Promise<void>
@@ -56,8 +56,8 @@ export interface ScannerOptions<O, E> {
 }
 
 /**
- * Compares a folder with its last state, and hands on the difference. The server and sync share it, so that they agree when
- * a file has changed, when an object is gone, and what is reported.
+ * Compares a folder with its last state, and passes on the difference. The server and sync share it, so that they agree when a
+ * file has changed, when an object is removed, and what is reported.
  */
 export class Scanner<O, E> {
   readonly definitions: Definitions<O>
@@ -86,7 +86,7 @@ export class Scanner<O, E> {
     this.#mistakes = new Mistakes(log)
   }
 
-  /** Time until absent objects count as gone if nothing changes, in milliseconds; 0: they do now. */
+  /** Time until absent objects are removed if nothing changes, in milliseconds; 0 if they are removed now. */
   get restsInMs(): number {
     const { restMs } = this.#options.absence
     return Math.max(0, this.#changedAtMs + restMs - performance.now())
@@ -111,10 +111,10 @@ export class Scanner<O, E> {
   }
 
   /**
-   * Reads everything once, as it is.
+   * Reads everything once, in its current state.
    *
-   * @returns everything that is there; it is not handed to `take`
-   * @throws the error of the file system when the folder cannot be read
+   * @returns all content; it is not passed to `take`
+   * @throws the error of the file system if the folder cannot be read
    */
   async load(): Promise<Resolution<O>[]> {
     const startMs = performance.now()
@@ -136,10 +136,10 @@ export class Scanner<O, E> {
     return resolutions
   }
 
-  /** Goes on scanning. @returns what ends it */
+  /** Continues scanning. @returns a function that stops it */
   follow(): () => Promise<void> {
     const { dir } = this.#options
-    // Events only ask for a scan, and scans are made without them too: so none needs to be complete or right.
+    // Events only request a scan. Scans also run without them, so events may be missing or wrong.
     const watcher = watch(dir, {
       ignoreInitial: true,
       followSymlinks: false,
@@ -156,37 +156,37 @@ export class Scanner<O, E> {
     }
   }
 
-  /** Does something while no scan runs. */
+  /** Runs a function while no scan runs. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work)
     this.#last = result.catch(() => undefined)
     return result
   }
 
-  /** Looks at the folder until nothing is just changing, for two seconds at most; only while nothing else runs. */
+  /** Waits until the folder has no recent changes, at most two seconds. Call it only while nothing else runs. */
   async settle(): Promise<void> {
     for (let looks = 0; looks < maxLooks && (await this.#turn()) === settleMs; looks += 1) {
       await sleep(settleMs)
     }
   }
 
-  /** Tells whether a file has not changed since it was read, by its signature. */
+  /** Whether a file has not changed since it was read, by its signature. */
   async isCurrent(file: string): Promise<boolean> {
     return this.#settling.signatureOf(file) === (await this.#signatureAt(file))
   }
 
   /**
-   * Takes over what this process wrote; only while nothing else runs.
+   * Records what this process wrote. Call it only while nothing else runs.
    *
-   * @param text undefined: the file is removed
-   * @param identity of the file that was written, as `identityOf` says it
+   * @param text undefined if the file is removed
+   * @param identity of the written file, from `identityOf`
    */
   async wrote(file: string, text: string | undefined, identity?: string): Promise<void> {
     if (text === undefined) this.#forget(file)
     else {
       const signature = await this.#signatureAt(file)
       const isMine = signature !== undefined && identityOf(signature) === identity
-      // If another program has written it since, the next scan reads it.
+      // If another program has written the file since, the next scan reads it.
       this.#takeOver(file, file, await this.#parse(file, file, { text }), isMine ? signature : '')
     }
     await this.#resolve(performance.now(), true)
@@ -198,8 +198,9 @@ export class Scanner<O, E> {
   }
 
   /**
-   * Lists the folder. One walk may see the last change of a file, and not a file that was written before it. So if something
-   * has just changed, a second one tells which files there are. Those have no signature yet.
+   * Lists the folder. One walk may see the last change of a file, but miss a file that was written before it. So if something
+   * has
+   * just changed, a second walk lists the files. Those have no signature yet.
    */
   async #look(): Promise<Listing> {
     const listing = await walk(this.#options.dir)
@@ -234,7 +235,7 @@ export class Scanner<O, E> {
       await onScanned?.()
       if (isChanging) return settleMs
       const pauseMs = Math.min(maxScanMs, Math.max(scanMs, (nowMs - startMs) / scanShare))
-      // Once the folder has rested, absent objects count as gone.
+      // Absent objects are removed once the folder has had no changes for a while.
       return this.restsInMs > 0 ? Math.min(pauseMs, this.restsInMs + 1) : pauseMs
     } catch (err) {
       this.#changedAtMs = performance.now()
@@ -247,7 +248,7 @@ export class Scanner<O, E> {
     }
   }
 
-  /** An unmounted volume looks like this; files that are removed one by one do not. */
+  /** An unmounted volume looks like this. Files that are removed one by one do not. */
   #refuseEmptied({ root, files, problems }: Listing): void {
     const { emptyHint } = this.#options
     if (emptyHint === undefined || files.size > 0 || problems.size > 0) return
@@ -271,9 +272,9 @@ export class Scanner<O, E> {
   }
 
   /**
-   * Reads what has changed and takes it over.
+   * Reads changed files and passes on their changes.
    *
-   * @param takesPart whether to take over the others if a file changed while it was read
+   * @param takesPart whether to pass on the others if a file changed while it was read
    * @returns whether none did
    */
   async #read(
@@ -298,9 +299,9 @@ export class Scanner<O, E> {
       }
     })
     if (this.#closed) return true
-    // What was written after a file must not be seen before it.
+    // A file must not be seen before files that were written earlier.
     if (!isRead && !takesPart) return false
-    // In the order of the files, whichever came first, so that what is logged of them is the same each time.
+    // In the order of the files, so that the log has the same order each time.
     for (const [path, signature] of changed) {
       const file = read.get(path)
       if (file !== undefined) this.#takeOver(path, file.from, file.content, signature)
@@ -347,14 +348,14 @@ export class Scanner<O, E> {
   }
 }
 
-/** Messages of the file system name a path of the host after a comma. */
+/** Messages of the file system contain a path of the host after a comma. */
 function unreadable(file: string, error: unknown): Rejection {
   const code = codeOf(error)
   const message = code === '' ? messageOf(error) : `cannot be read (${code})`
   return { file, reason: 'Unreadable', kind: 'unknown', message }
 }
 
-/** Tells whether the places contain a path or a folder above it. */
+/** Whether the paths include a path or a folder above it. */
 function isCovered(path: string, places: ReadonlyMap<string, unknown>): boolean {
   if (places.size === 0) return false
   for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {

@@ -28,7 +28,7 @@ class History {
 
 const release = ['a', 'b', 'c']
 
-it('never takes the later change of a file without files that were written before it', () => {
+it('never accepts the later change of a file without files that were written before it', () => {
   const pauses = fc.array(fc.integer({ min: 0, max: 160 }), { minLength: 6, maxLength: 6 })
   const walks = fc.array(
     fc.record({
@@ -67,7 +67,7 @@ it('never takes the later change of a file without files that were written befor
         expect(release.filter((path) => isClosed && !taken.has(path))).toEqual([])
       }
       for (const each of looks) look(each)
-      // The other file has come to rest.
+      // The other file has settled.
       for (let last = 0; last < 4; last += 1) look({ pauseMs: writtenMs, lookMs: 0, other: false })
       expect(release.map((path) => taken.get(path))).toEqual(['closed', 'closed', 'closed'])
     }),
@@ -75,7 +75,7 @@ it('never takes the later change of a file without files that were written befor
   )
 })
 
-/** Looks at a folder every 100 ms in which one program writes a Version each 100 ms, and its status a moment later. */
+/** Looks every 100 ms at a folder in which a program writes a Version each 100 ms, and its status a moment later. */
 function inBusyFolder(releaseMs: number, statusMs: number, spreadMs: number) {
   const folder = new History()
   const writtenMs = new Map<string, number>()
@@ -109,7 +109,7 @@ function inBusyFolder(releaseMs: number, statusMs: number, spreadMs: number) {
   return { slowestMs, isPartly, taken: taken.size }
 }
 
-it('takes everything within two seconds or so while others write all the time, and hardly a part of a release', () => {
+it('accepts everything within about two seconds while others keep writing, and rarely a part of a release', () => {
   let partly = 0
   const releaseMs = fc.integer({ min: 1_000, max: 5_000 })
   fc.assert(
@@ -126,11 +126,11 @@ it('takes everything within two seconds or so while others write all the time, a
     ),
     { seed: 8, numRuns: 200 },
   )
-  // Without a moment of rest, two seconds can end within a release: 2 of 1,000 times.
+  // Without a pause, two seconds can end within a release: 2 of 1,000 times.
   expect(partly).toBeLessThanOrEqual(1)
 })
 
-it('takes a file that never rests at last, and holds others for two seconds only', () => {
+it('accepts a file that never settles after a limit, and delays others by at most two seconds', () => {
   const settling = new Settling(settleMs)
   const takenAtMs = new Map<string, number>()
   for (let nowMs = 0; nowMs <= 12_000; nowMs += 50) {

@@ -1,4 +1,4 @@
-/** Differences from the accepted state that have settled. */
+/** Settled differences from the accepted state. */
 export interface Difference {
   /** New and changed files with their signatures, in order. */
   readonly changed: ReadonlyMap<string, string>
@@ -7,16 +7,16 @@ export interface Difference {
   readonly waiting: boolean
 }
 
-/** A file that never rests is taken as it is after this time, in milliseconds. */
+/** A file that never settles is accepted after this time, in milliseconds. */
 const patienceMs = 10_000
-/** How long files that still change can hold others, in milliseconds. */
+/** How long changing files can delay others, in milliseconds. */
 export const maxHeldMs = 2_000
 
-/** A difference from what was accepted. Walks are numbered. */
+/** A difference from the accepted state. Walks are numbered. */
 interface Sighting {
   readonly signature: string | undefined
   readonly first: Moment
-  /** When the file was first seen as it is now. */
+  /** When the file was first seen in its current state. */
   readonly since: Moment
 }
 
@@ -26,12 +26,12 @@ interface Moment {
 }
 
 /**
- * Tells files that have changed from files that are changing. An editor may empty a file before it writes it, and a
- * walk may meet a moved file twice or not at all; so a difference counts once two walks have seen it alike.
+ * Tells changed files from files that are still changing. An editor may empty a file before it writes it, and a walk may meet
+ * a moved file twice or not at all. So a difference counts once two walks have seen it alike.
  *
- * Nor does it count before what was written earlier: a program that writes a second file and then changes the first one
- * may rely on it that nobody sees that change alone. In a folder where something is always written, this ends after two seconds,
- * for all that is older than one.
+ * A difference also waits for earlier ones: a program that writes a second file and then changes the first one may rely on it
+ * that nobody sees that change alone. In a folder with constant writes, this wait ends after two seconds for everything that
+ * is older than one second.
  */
 export class Settling {
   readonly #settleMs: number
@@ -52,7 +52,7 @@ export class Settling {
     this.#accepted.delete(path)
   }
 
-  /** Whether some of these files are neither as they were accepted nor as the last walk saw them. */
+  /** Whether some of these files differ from both the accepted state and the last walk. */
   hasNews(files: ReadonlyMap<string, string>): boolean {
     for (const [path, signature] of files) {
       const isKnown = this.#accepted.get(path) === signature
@@ -68,9 +68,9 @@ export class Settling {
 
   /**
    * @param files the changed ones, and everything that was written before them
-   * @param nowMs of a clock that never goes back
-   * @param isUnknown whether nothing is known about a path, so that its absence means nothing
-   * @param settleMs 0 for a first look, which takes everything as it is
+   * @param nowMs of a monotonic clock
+   * @param isUnknown whether nothing is known about a path, so that its absence has no meaning
+   * @param settleMs 0 for a first look, which accepts everything
    */
   compare(
     files: ReadonlyMap<string, string>,
@@ -112,10 +112,10 @@ export class Settling {
 }
 
 /**
- * Finds the walk from which on nothing counts yet. Files that still change hold what was written with or after them, which
- * holds others in turn.
+ * Finds the first walk whose differences must wait. Files that still change delay what was written with or after them, which
+ * delays others in turn.
  *
- * @returns Infinity if nothing is held
+ * @returns Infinity if nothing waits
  */
 function firstHeld(
   sightings: readonly Sighting[],

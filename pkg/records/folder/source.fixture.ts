@@ -12,7 +12,7 @@ import { isGone } from './tree.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Content of a sink, by kind and name: tests of one folder have few namespaces. */
+/** Content of a sink, by kind and name, because tests of one folder have few namespaces. */
 function seenBy(sink: RecordingSink) {
   const nameOf = ({ kind, metadata }: Resource) => `${kind} ${metadata.name}`
   return {
@@ -32,7 +32,7 @@ function seenBy(sink: RecordingSink) {
   }
 }
 
-/** Archives below a folder, looked at with nothing but node:fs. */
+/** Reads archives below a folder, with nothing but node:fs. */
 function folderProbe(root: string): ArchiveProbe {
   const at = async (path: string) => {
     const { size, ino, mtimeNs } = await stat(path, { bigint: true })
@@ -58,7 +58,7 @@ function folderProbe(root: string): ArchiveProbe {
   }
 }
 
-/** A source over a fresh folder, with everything to look at what it does. `await using` stops and removes it. */
+/** A source over a new folder, with everything that tests observe. `await using` stops and removes it. */
 export async function startSource(
   files: Readonly<Record<string, string | Uint8Array>>,
   options: Partial<ManifestOptions> = {},
@@ -91,11 +91,11 @@ export async function startSource(
     sink: seenBy(sink),
     readmes: source.readmes,
     write,
-    /** For another source. */
+    /** Creates it for another source. */
     metrics,
     options: () => ({ apiGroup, sink, probe, log, metrics: new Registry() }),
     logged: (message: string) => lines.filter(({ msg }) => msg === message),
-    /** Series that are not zero. */
+    /** Lists series that are not zero. */
     async rejected(): Promise<string[]> {
       const text = await metrics.getSingleMetricAsString('depot_catalog_rejected_objects')
       return text

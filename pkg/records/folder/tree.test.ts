@@ -9,7 +9,7 @@ import { walk } from './tree.ts'
 
 const filesEach = 300
 
-/** Checks a release out beside the others, moves the link to it, and removes the previous one: as git-sync does. */
+/** Checks out a release next to the others, moves the link to it, and removes the previous one, like git-sync. */
 const moves = `
 for at in $(seq 0 60); do
   mkdir r$at
@@ -34,7 +34,7 @@ it('lists one folder or the other, never a part of one, while a link is moved be
       const releases = new Set([...files.keys()].map((path) => path.split('-')[0]))
       seen.add(`${releases.size} with ${files.size} files`)
     } catch (error) {
-      // A folder that goes while it is listed is an error, which keeps what was served.
+      // A folder that disappears while it is listed is an error, which keeps the previous content.
       seen.add(codeOf(error))
     }
   }

@@ -6,18 +6,18 @@ import { eachLimited } from '../../base/pacing/pacing.ts'
 
 /** The files below a folder. Paths are relative to it, with `/`, in order. */
 export interface Listing {
-  /** Changes when another folder takes the place of this one, as when a volume is unmounted. */
+  /** Changes when another folder replaces this one, as when a volume is unmounted. */
   readonly root: string
   /** Manifests, each with its {@link signatureOf}. */
   readonly files: ReadonlyMap<string, string>
-  /** Files and folders that are there but cannot be looked at. */
+  /** Existing files and folders that cannot be read. */
   readonly problems: ReadonlyMap<string, Error>
 }
 
-/** Limit of files behind one link: a link to a whole disk must not stop everything else. */
+/** Maximum number of files behind one link, because a link to a whole disk must not block everything else. */
 const maxBehindLink = 20_000
 
-/** proc, sysfs, devpts, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf: what is read there never ends, or never comes. */
+/** proc, sysfs, devpts, cgroup, cgroup2, debugfs, tracefs, securityfs, bpf: reading from them may never end. */
 const kernelFileSystems = new Set([
   0x9fa0, 0x62656572, 0x1cd1, 0x27e0eb, 0x63677270, 0x64626720, 0x74726163, 0x73636673, 0xcafe4a11,
 ])
@@ -34,20 +34,21 @@ export function changedAtMs(signature: string): number {
   return Number(signature.slice(signature.lastIndexOf(':') + 1)) / 1e6
 }
 
-/** The part of a signature that stays when a file is renamed. */
+/** The part of a signature that a rename does not change. */
 export function identityOf(signature: string): string {
   return signature.slice(0, signature.lastIndexOf(':'))
 }
 
-/** Times that a folder is listed again because another one took its place meanwhile. */
+/** How often a folder is listed again because another one replaced it meanwhile. */
 const maxWalks = 5
 
 /**
- * Lists every manifest below a folder. If another folder takes its place meanwhile, as when a volume is mounted or a link is
- * moved, the list begins again, so that no file looks removed. Hidden names are left out: they are swap files of editors, and
+ * Lists every manifest below a folder. If another folder replaces it meanwhile, as when a volume is mounted or a link is
+ * moved,
+ * the list begins again, so that no file looks removed. Hidden names are left out, because they are swap files of editors, and
  * targets of the links of the kubelet. Links are followed, unless their target is found without them.
  *
- * @throws the error of the file system when the folder itself cannot be read
+ * @throws the error of the file system if the folder itself cannot be read
  */
 export async function walk(dir: string): Promise<Listing> {
   for (let walks = 1; ; walks += 1) {
@@ -60,19 +61,19 @@ export async function walk(dir: string): Promise<Listing> {
 }
 
 async function folderAt(path: string): Promise<string> {
-  // The number of a folder that was removed is soon given to another one.
+  // The inode of a removed folder is soon given to another one.
   const { dev, ino, birthtimeNs } = await stat(path, { bigint: true })
   return `${dev}:${ino}:${birthtimeNs}`
 }
 
-/** One walk through a folder and what its links lead to. */
+/** One walk through a folder and the targets of its links. */
 class Walk {
   readonly #root: string
   readonly #files: [path: string, signature: string][] = []
   readonly #problems = new Map<string, Error>()
   /** Targets of links. */
   readonly #followed = new Set<string>()
-  /** Remaining files of the link that is being followed. */
+  /** Remaining number of files of the link that is being followed. */
   #budget = Number.POSITIVE_INFINITY
 
   constructor(root: string) {
@@ -95,7 +96,7 @@ class Walk {
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     const plain = visible.filter((entry) => entry.isFile())
     await eachLimited(plain, 32, (entry) => this.#visit(folder, entry))
-    // One after the other, so that of several links to one place it is always the same that is followed.
+    // One after the other, so that the same one of several links to one place is always followed.
     for (const entry of visible) if (!entry.isFile()) await this.#visit(folder, entry)
   }
 
@@ -125,7 +126,7 @@ class Walk {
     return this.#budget < Number.POSITIVE_INFINITY
   }
 
-  /** All of what lies behind a link, or nothing of it. */
+  /** Everything behind a link, or nothing of it. */
   async #followLink(path: string): Promise<void> {
     const found = this.#files.length
     this.#budget = maxBehindLink

@@ -1,7 +1,7 @@
 import { type Reason, ReasonError } from '../../base/errors/errors.ts'
 import type { Outcome } from './outcome.ts'
 
-/** An object could not be read or written. `retryAfterMs` is how long the API server asks to be left alone. */
+/** An object could not be read or written. `retryAfterMs` is how long the API server asks callers to wait. */
 export class ApiError extends ReasonError {
   override readonly name = 'ApiError'
 }
@@ -24,7 +24,7 @@ const advice: Partial<Record<Reason, string>> = {
   Unauthenticated: 'the credentials of this process are not accepted',
 }
 
-/** @param doing what was asked for, such as `patch versions/status team/network-1-0-0` */
+/** @param doing the request, such as `patch versions/status team/network-1-0-0` */
 export function apiErrorOf(outcome: Outcome, doing: string): ApiError {
   const { code = 0, word, message, retryAfterMs, err } = outcome
   const known = outcome.reason === 'NoCredentials' ? 'Unauthenticated' : reasonOfCode[code]

@@ -14,7 +14,7 @@ interface Asked {
 type Answer = readonly [status: number, body: object | string, headers?: Record<string, string>]
 
 let asked: Asked[]
-/** Answers in their order; the last one stays. */
+/** Answers in order. The last one is repeated. */
 let answers: Answer[]
 let api: Api
 
@@ -64,7 +64,7 @@ it('sends a body with its type, and sends it again while the server is busy', as
   expect(asked).toEqual([sent, sent, sent])
 })
 
-it('names the request and the reason of a refusal, without trying again', async () => {
+it('names the request and the reason of a refusal, without a retry', async () => {
   answers = [[403, { kind: 'Status', message: 'things is forbidden' }]]
   await expect(api.request('GET', '/x')).rejects.toMatchObject({
     reason: 'Forbidden',

@@ -6,7 +6,7 @@ import { Outcome } from './outcome.ts'
 import { defaultTimings } from './timings.ts'
 import { Transport, type Write } from './transport.ts'
 
-/** Requests to an API server by path, for commands that look at every kind. */
+/** Requests to an API server by path, for commands that read every kind. */
 export interface Api {
   /** @param contentType of the body. Default: JSON. @throws ApiError */
   request(
@@ -15,17 +15,17 @@ export interface Api {
     body?: object,
     contentType?: string,
   ): Promise<unknown>
-  /** Every item of a list, page by page. @throws ApiError */
+  /** Iterates over the items of a list, page by page. @throws ApiError */
   list(path: string): Promise<unknown[]>
   close(): Promise<void>
 }
 
 const attempts = 6
 const pageSize = 500
-/** 500 objects, each as large as etcd allows. */
+/** 500 objects of the largest size that etcd allows. */
 const maxAnswerBytes = 500 * 1.5 * 1024 * 1024
 
-/** Reads nothing yet. A request is sent again if the server is busy. */
+/** Reads nothing yet. Requests are sent again if the server is busy. */
 export function createApi(connection: Connection): Api {
   const transport = new Transport(connection, defaultTimings)
   const { pageMs: deadlineMs, headersMs: idleMs } = defaultTimings

@@ -20,7 +20,7 @@ export interface JsonPatchOperation {
 /** A merge patch, or a JSON patch if it is a list. */
 export type ObjectPatch = Readonly<Record<string, unknown>> | readonly JsonPatchOperation[]
 
-/** An object to be written: its `apiVersion` is filled in. */
+/** An object to write. Its `apiVersion` is filled in. */
 interface ObjectToWrite {
   readonly kind: WrittenKind
   readonly metadata: {
@@ -32,21 +32,23 @@ interface ObjectToWrite {
 }
 
 interface RequestOptions {
-  /** Gives the request up. Default: none, the deadlines of the client hold. */
+  /** Aborts the request. Default: none; the deadlines of the client apply. */
   readonly signal?: AbortSignal | undefined
-  /** Decides right before the first byte whether a write is still allowed: credentials and connections may delay it. */
+  /**
+   * Decides right before the first byte whether a write is still allowed, because credentials and connections may delay it.
+   */
   readonly mayBegin?: (() => boolean) | undefined
 }
 
 /** Reads and writes single objects of a cluster. Every method throws ApiError. */
 export interface KubeClient {
-  /** @throws ApiError NotFound if it is not there */
+  /** @throws ApiError NotFound if it does not exist */
   get(ref: ObjectRef, options?: RequestOptions): Promise<ObservedObject>
   /** @throws ApiError AlreadyExists */
   create(object: ObjectToWrite, options?: RequestOptions): Promise<ObservedObject>
   /**
-   * Server-side apply: creates the object, or makes these fields what they are here and leaves those of others alone. What
-   * this field manager wrote before and leaves out now is removed.
+   * Server-side apply: creates the object, or sets these fields and leaves those of others unchanged. Fields that this field
+   * manager applied before and omits now are removed.
    */
   apply(
     object: ObjectToWrite,
@@ -67,7 +69,7 @@ export interface KubeClient {
   /**
    * Replaces the whole status, by the status subresource.
    *
-   * @throws ApiError Conflict if the object is not in the state `resourceVersion` any more
+   * @throws ApiError Conflict if the object is no longer in the state `resourceVersion`
    */
   writeStatus(
     ref: ObjectRef & { readonly resourceVersion: string },
@@ -75,9 +77,9 @@ export interface KubeClient {
     options?: RequestOptions,
   ): Promise<ObservedObject>
   /**
-   * Deletes an object; a missing one is not an error.
+   * Deletes an object. A missing one is not an error.
    *
-   * @param options.uid only the object that has this uid
+   * @param options.uid only deletes the object with this uid
    * @returns the object, if it has to wait for its finalizers
    */
   delete(
@@ -169,7 +171,7 @@ export class ApiClient implements KubeClient {
     try {
       return await this.#exchange({ path: this.#pathOf(ref), doing, write }, options)
     } catch (error) {
-      // With another uid it is another object: the one that was meant is gone.
+      // With another uid, it is another object, and the intended one no longer exists.
       const isGone = error instanceof ApiError && goneReasons.has(error.reason)
       if (!isGone) throw error
       return undefined
@@ -225,7 +227,7 @@ const goneReasons: ReadonlySet<string> = new Set(['NotFound', 'Conflict'])
 const json = 'application/json'
 const applyPatch = 'application/apply-patch+yaml'
 
-/** The resourceVersion in a patch makes the API server compare it, and answer 409 where it differs. */
+/** The API server compares the resourceVersion of a patch, and answers 409 if it differs. */
 function patchOf(patch: ObjectPatch, resourceVersion: string | undefined): Write {
   if (isOperations(patch)) {
     const path = '/metadata/resourceVersion'
@@ -242,7 +244,7 @@ function isOperations(patch: ObjectPatch): patch is readonly JsonPatchOperation[
   return Array.isArray(patch)
 }
 
-/** Kinds that are not Depot's own and that it reads or writes one by one. */
+/** Kinds other than Depot's own that are read or written by name. */
 const others = {
   ConfigMap: { root: '/api/v1', version: 'v1', plural: 'configmaps' },
   Secret: { root: '/api/v1', version: 'v1', plural: 'secrets' },
@@ -267,7 +269,7 @@ interface ObjectRef {
 interface Place {
   /** Path of the API, such as `/apis/depot.internal/v1alpha1`. */
   readonly root: string
-  /** As objects carry it. */
+  /** As in objects. */
   readonly version: string
   readonly plural: string
 }

@@ -33,7 +33,7 @@ const withThree = (timings = fastTimings) =>
 
 type State = readonly [resourceVersion: string | undefined, uid: unknown, provider: unknown]
 
-/** States that the server has, by name. */
+/** States on the server, by name. */
 function contentOf(fake: FakeCluster): Record<string, State> {
   const states: Record<string, State> = {}
   for (const resource of fake.sink.resources) {
@@ -44,7 +44,7 @@ function contentOf(fake: FakeCluster): Record<string, State> {
   return states
 }
 
-/** States that it should have. */
+/** States that the server should have. */
 function contentAt(api: FakeApiServer): Record<string, State> {
   const states: Record<string, State> = {}
   for (const { metadata, spec } of api.objectsOf(paths.modules) as readonly StoredModule[]) {
@@ -59,7 +59,7 @@ type StoredModule = FakeObject & {
   readonly spec: { readonly moduleConfig: { readonly provider?: string } }
 }
 
-describe('changes that no watch brings', () => {
+describe('changes that no watch delivers', () => {
   it.each([
     {
       name: 'a changed object',
@@ -99,7 +99,7 @@ describe('changes that no watch brings', () => {
   })
 })
 
-it('a comparison that finds nothing changes nothing, and asks for metadata only', async () => {
+it('a comparison without a difference changes nothing, and requests only metadata', async () => {
   await using fake = await withThree()
   await fake.cluster.ready
   fake.api.cut()
@@ -122,36 +122,33 @@ it('does not compare after watches that the server ended in time', async () => {
   expect(fake.api.comparisonsOf(paths.modules)).toEqual([])
 })
 
-describe('an etcd that was restored', () => {
-  it.each([502, 503])(
-    'while a load balancer answered %i: objects are read again',
-    async (status) => {
-      await using fake = await withThree()
-      await fake.cluster.ready
-      for (let round = 0; round < 5; round += 1) {
-        fake.api.put(paths.modules, moduleObject('a', { provider: `lost${round}` }))
-      }
-      await vi.waitFor(() => expect(contentOf(fake)).toEqual(contentAt(fake.api)))
-      const refused = Promise.withResolvers<void>()
-      fake.api.faults.push(({ path }, response) => {
-        if (path !== paths.modules) return false
-        response.writeHead(status).end()
-        refused.resolve()
-        return true
-      })
-      fake.api.cut()
-      await refused.promise
-      fake.api.restoreRevision(1003)
-      // Other resources are written until the numbers are higher than before.
-      fake.api.passRevisions(2)
-      fake.api.put(paths.modules, moduleObject('a', { provider: 'new' }))
-      fake.api.passRevisions(10)
-      await vi.waitFor(() => expect(contentOf(fake)).toEqual(contentAt(fake.api)))
-      expect(await fake.metric('watch_differences_total', { kind: 'Module' })).toBe(1)
-    },
-  )
+describe('a restored etcd', () => {
+  it.each([502, 503])('while a load balancer answered %i: reads objects again', async (status) => {
+    await using fake = await withThree()
+    await fake.cluster.ready
+    for (let round = 0; round < 5; round += 1) {
+      fake.api.put(paths.modules, moduleObject('a', { provider: `lost${round}` }))
+    }
+    await vi.waitFor(() => expect(contentOf(fake)).toEqual(contentAt(fake.api)))
+    const refused = Promise.withResolvers<void>()
+    fake.api.faults.push(({ path }, response) => {
+      if (path !== paths.modules) return false
+      response.writeHead(status).end()
+      refused.resolve()
+      return true
+    })
+    fake.api.cut()
+    await refused.promise
+    fake.api.restoreRevision(1003)
+    // Other resources are written until the numbers are higher than before.
+    fake.api.passRevisions(2)
+    fake.api.put(paths.modules, moduleObject('a', { provider: 'new' }))
+    fake.api.passRevisions(10)
+    await vi.waitFor(() => expect(contentOf(fake)).toEqual(contentAt(fake.api)))
+    expect(await fake.metric('watch_differences_total', { kind: 'Module' })).toBe(1)
+  })
 
-  it('is found by a comparison from the future', async () => {
+  it('is found by a comparison if numbers are from the future', async () => {
     await using fake = await withThree()
     await fake.cluster.ready
     fake.api.restoreRevision(1001)
@@ -162,7 +159,7 @@ describe('an etcd that was restored', () => {
   })
 })
 
-it('READMEs: one with the label that was read by name first goes when it is deleted while nobody watches', async () => {
+it('READMEs: one with the label that was read by name is removed if it is deleted while nobody watches', async () => {
   await using fake = await startFakeCluster()
   const { readmes } = fake.cluster
   fake.api.put(configMaps, readmeObject('first', '# first'))
@@ -187,7 +184,7 @@ const step = oneof(
   { weight: 1, arbitrary: tuple(constant('compact' as const), names, boolean()) },
 )
 
-it('ends equal to the API server after any history of changes, losses, cuts, restores and compactions', async () => {
+it('equals the API server after any history of changes, losses, cuts, restores and compactions', async () => {
   await assert(
     asyncProperty(array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       await using fake = await withThree({ ...fastTimings, idleMs: 1_000 })
@@ -206,7 +203,7 @@ it('ends equal to the API server after any history of changes, losses, cuts, res
         else {
           const revision = Number(api.resourceVersion)
           api.restoreRevision(Math.max(1003, revision - 5))
-          // Other resources are written, too: an object hardly ever gets the same number again.
+          // Other resources are written, too, so an object hardly ever gets the same number again.
           api.passRevisions(6)
           api.cut()
         }

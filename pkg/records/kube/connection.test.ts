@@ -110,13 +110,13 @@ it.each([
   expect(identityOf({ server: '', headers, tls: {} })).toBe(identity)
 })
 
-it('a certificate tells its common name', () => {
+it('returns the common name of a certificate', () => {
   const cert = Buffer.from(createAuthority(join(directory, 'pki')).client('jane', ['staff']).cert)
   expect(identityOf({ server: '', headers: {}, tls: { cert } })).toBe('jane')
 })
 
-describe('a watch goes on', () => {
-  it('when a token has been rotated: it is read again when the old one is refused', async () => {
+describe('a watch continues', () => {
+  it('when a token was rotated: it is read again when the old one is refused', async () => {
     await using fake = await startFakeCluster({
       kubeconfig: ({ url, ca, directory: files }) => {
         writeFileSync(join(files, 'token'), 'old')
@@ -137,7 +137,7 @@ describe('a watch goes on', () => {
     expect(fake.sink.replacements).toBe(6)
   })
 
-  it('when the authority has been rotated', async () => {
+  it('when the authority was rotated', async () => {
     await using fake = await startFakeCluster({
       kubeconfig: ({ url, ca, directory: files }) => {
         writeFileSync(join(files, 'ca.crt'), ca)
@@ -190,7 +190,7 @@ describe('a watch goes on', () => {
     const other = new FakeApiServer(fake.authority.server('other'))
     await other.start()
     onTestFinished(() => other.stop())
-    // It goes on from the revision of the first one.
+    // It continues from the revision of the first watch.
     while (Number(other.resourceVersion) <= Number(fake.api.resourceVersion)) {
       other.put(paths.modules, moduleObject('b'))
     }
@@ -257,7 +257,7 @@ describe('a watch goes on', () => {
   })
 })
 
-it('uses one connection a watch, and no more of them over time', async () => {
+it('uses one connection for each watch, and not more over time', async () => {
   await using fake = await startFakeCluster({
     kubeconfig: ({ url, ca }) => kubeconfigOf({ url, ca, token: 't' }),
   })

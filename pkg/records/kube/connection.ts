@@ -6,12 +6,12 @@ import type { Connection } from './credentials.ts'
 import { connectByKubeconfig } from './kubeconfig.ts'
 
 /**
- * The cluster that the command line, the pod or `KUBECONFIG` names, in this order.
+ * Connects to the cluster that the command line, the pod or `KUBECONFIG` names, in this order.
  *
  * @param kubeconfig path of a kubeconfig file; its current context counts
  * @param env the environment of the process
  * @param serviceAccount where a pod finds its token and authority
- * @throws RegistryError NotConfigured, if there is none or it cannot be used
+ * @throws RegistryError NotConfigured if there is none or it cannot be used
  */
 export function loadConnection({
   kubeconfig,
@@ -35,7 +35,7 @@ export function loadConnection({
   )
 }
 
-/** The service account of the pod that this process runs in. Both files are rotated, so they are read each time. */
+/** The service account of the pod of this process. Both files are rotated, so they are read each time. */
 function connectFromPod({
   host,
   port,

@@ -13,12 +13,12 @@ export interface Credentials {
   readonly proxyUrl?: string
 }
 
-/** A way to the API server that keeps up with rotated tokens, certificates and authorities. */
+/** Credentials for an API server that follow rotations of tokens, certificates and authorities. */
 export interface Connection {
-  /** @throws RegistryError Unauthenticated, if a credential plugin fails or a file is gone */
+  /** @throws RegistryError Unauthenticated if a credential plugin fails or a file is missing */
   credentials(): Promise<Credentials>
-  /** Forgets what is cached, because the API server refused it. */
+  /** Drops cached credentials, because the API server refused them. */
   reload(): void
-  /** Forgets it where its files were rewritten, because the API server cannot be reached. */
+  /** Drops cached credentials if their files changed, because the API server cannot be reached. */
   recheck(): void
 }

@@ -55,7 +55,7 @@ describe('close', () => {
   })
 })
 
-it('tells when the API server was heard of last, and that every kind is there', async () => {
+it('reports when the API server was heard from last, and that every kind is read', async () => {
   await using fake = await startFakeCluster({ clock: () => 1_700_000_000_000 })
   expect(await fake.metric('catalog_synced', { kind: 'Depot' })).toBe(0)
   await fake.cluster.ready
@@ -64,7 +64,7 @@ it('tells when the API server was heard of last, and that every kind is there', 
   expect(contact).toBe(1_700_000_000)
 })
 
-it('knows the time of the API server, whatever the clock of this machine says', async () => {
+it('knows the time of the API server, whatever the clock of this machine', async () => {
   await using fake = await startFakeCluster({ clock: () => 1_700_000_000_000 })
   expect(fake.cluster.serverClock()).toBe(1_700_000_000_000)
   await fake.cluster.ready

@@ -1,6 +1,6 @@
 /**
- * Reads and writes a cluster, over one pool of connections: lists and watches of one kind each that survive whatever an API
- * server does, with objects that go into a sink as they come; and single objects that are read and written by name.
+ * Reads and writes a cluster, over one pool of connections: lists and watches each kind, survives whatever an API server does,
+ * and passes objects to a sink as they arrive; and reads and writes single objects by name.
  */
 
 import { type ComparableSink, JsonReader, type Kind } from '../../api/v1alpha1/v1alpha1.ts'
@@ -50,28 +50,29 @@ export interface WatchRequest {
 interface ObserveRequest<K extends Kind> {
   readonly kinds: readonly K[]
   readonly scope: Scope
-  /** Store for the objects of a kind, as parsed from JSON, without any check. */
+  /** Receives the objects of a kind, parsed from JSON without any check. */
   readonly storeOf: (kind: K) => Store
 }
 
 export interface Watch {
-  /** Resolves once every kind has been read; never rejects. */
+  /** Resolves once every kind was read; never rejects. */
   readonly ready: Promise<void>
 }
 
 export interface Cluster {
   /** Reads and writes single objects. */
   readonly client: KubeClient
-  /** The clock of the API server; that of this machine until an answer says the time. */
+  /** The clock of the API server; that of this machine until an answer has a time. */
   readonly serverClock: Clock
   /**
-   * Fills a sink with what the cluster has of some kinds and keeps it so until the cluster is closed. Where Depot and
-   * GroupBinding are not defined on the cluster there are none of them; they are asked for again and again.
+   * Fills a sink with the objects of some kinds in a cluster, and follows changes until the cluster is closed. If the cluster
+   * does
+   * not define Depot or GroupBinding, it has none of them, and the watch retries.
    */
   watch(request: WatchRequest): Watch
-  /** The same, with whole objects. */
+  /** Fills a sink with whole objects. */
   observe<K extends Kind>(request: ObserveRequest<K>): Watch
-  /** READMEs of module versions, which live in ConfigMaps; call it once. */
+  /** READMEs of module versions, which are in ConfigMaps. Call it once. */
   readmes(scope: Scope): Readmes
   /** Ends every watch. */
   close(): Promise<void>

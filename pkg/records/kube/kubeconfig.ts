@@ -39,9 +39,9 @@ const Kubeconfig = z.object({
 })
 
 /**
- * The cluster and the user of the current context of kubeconfig files, which may be rewritten at any time.
+ * Reads the cluster and the user of the current context of kubeconfig files, which may change at any time.
  *
- * @throws RegistryError NotConfigured, if they cannot be used
+ * @throws RegistryError NotConfigured if they cannot be used
  */
 export function connectByKubeconfig(files: readonly string[]): Connection {
   check(files)
@@ -78,7 +78,7 @@ export function connectByKubeconfig(files: readonly string[]): Connection {
   }
 }
 
-/** Finds what can be known to be wrong before anything is asked for. */
+/** Finds mistakes before the first request. */
 function check(files: readonly string[]): void {
   const refuse = (message: string, cause?: unknown) =>
     new RegistryError('NotConfigured', message, { cause })
@@ -111,7 +111,7 @@ function check(files: readonly string[]): void {
   }
 }
 
-/** client-node is loaded here, and in no pod: it takes some 60 MB. */
+/** client-node is imported here, and in no pod, because it takes some 60 MB. */
 async function load(files: readonly string[]): Promise<KubeConfig> {
   const { KubeConfig: Loaded } = await import('@kubernetes/client-node')
   const merged = new Loaded()
@@ -125,7 +125,7 @@ async function load(files: readonly string[]): Promise<KubeConfig> {
   return merged
 }
 
-/** client-node knows the token file of a pod, but not the one of a kubeconfig. */
+/** client-node reads the token file of a pod, but not the one of a kubeconfig. */
 function readTokenFiles(config: KubeConfig, file: string): void {
   const { users } = Kubeconfig.parse(parse(readFileSync(file, 'utf8')))
   const files = new Map(users?.map(({ name, user }) => [name, user?.tokenFile]))
@@ -160,7 +160,7 @@ async function credentialsOf(config: KubeConfig): Promise<Credentials> {
 
 const timeoutMs = 60_000
 
-/** client-node waits for a plugin for ever and does not tell it which API version is asked for. */
+/** client-node has no timeout for a plugin, and does not tell it the requested API version. */
 function superviseExecPlugins(config: KubeConfig): void {
   for (const authenticator of config['authenticators']) {
     if (!('execFn' in authenticator)) continue

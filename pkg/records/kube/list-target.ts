@@ -1,28 +1,28 @@
 import { apiVersion, type Kind, kinds } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** A resource of the API that a reflector reads, in all namespaces or one. */
+/** A resource that a reflector reads, in all namespaces or one. */
 export interface ListTarget {
   /** Name in metrics and log lines. */
   readonly kind: string
-  /** As kubectl names it: `modules.depot.internal`. */
+  /** As in kubectl: `modules.depot.internal`. */
   readonly resource: string
   readonly namespace?: string
   readonly path: string
   /** Selectors. */
   readonly query?: Readonly<Record<string, string>>
-  /** A cluster may lack the definition of the resource; then it counts as empty. */
+  /** Whether a cluster may lack the definition of the resource. Then it counts as empty. */
   readonly optional?: boolean
 }
 
-/** Which objects of a cluster are read. */
+/** The objects of a cluster to read. */
 export interface Scope {
-  /** This namespace only, for which a Role is enough. Default: all of them. */
+  /** The only namespace to read, for which a Role is enough. Default: all. */
   readonly watchNamespace?: string | undefined
-  /** The one namespace whose GroupBindings count. */
+  /** The only namespace whose GroupBindings count. */
   readonly bindingsNamespace: string
 }
 
-/** GroupBindings count in one namespace only: who may write there decides who sees what. */
+/** GroupBindings count in one namespace only, because whoever may write there decides who sees what. */
 export function targetOf(
   kind: Kind,
   apiGroup: string,

@@ -18,7 +18,7 @@ describe('a server that cannot stream lists', () => {
     fill(api, count, provider)
   }
 
-  it('is read in pages, as of one moment, and watched from there', async () => {
+  it('is read in pages of one moment, and watched from there', async () => {
     await using fake = await startFakeCluster({ prepare: older(600) })
     await fake.cluster.ready
     expect(Object.keys(fake.sink.versions('Module'))).toHaveLength(600)
@@ -45,7 +45,7 @@ describe('a server that cannot stream lists', () => {
     expect(streams).toHaveLength(6)
   })
 
-  it('may expire a list between two pages: it is begun again', async () => {
+  it('may expire a list between two pages: then it is read again', async () => {
     await using fake = await startFakeCluster({
       prepare: (api) => {
         older(600)(api)
@@ -60,10 +60,10 @@ describe('a server that cannot stream lists', () => {
     expect(Object.keys(fake.sink.versions('Module'))).toHaveLength(600)
   })
 
-  it('sends smaller pages where objects are large', async () => {
+  it('sends smaller pages if objects are large', async () => {
     await using fake = await startFakeCluster({
       prepare: older(30, 'x'.repeat(400_000)),
-      // Twelve megabytes take a busy machine longer than the short limits of these tests, and then begin again.
+      // Twelve megabytes take a busy machine longer than the short limits of these tests, so the list begins again.
       timings: { ...fastTimings, headersMs: 60_000, pageMs: 60_000 },
     })
     await fake.cluster.ready
@@ -80,7 +80,7 @@ describe('a server that cannot stream lists', () => {
       name: 'with an object without a name',
       body: '{"metadata":{"resourceVersion":"1"},"items":[{}]}',
     },
-  ])('may send a page $name: the list is begun again', async ({ body }) => {
+  ])('may send a page $name: then the list is read again', async ({ body }) => {
     await using fake = await startFakeCluster({
       prepare: (api) => {
         older(3)(api)
@@ -111,7 +111,7 @@ describe('a server that cannot stream lists', () => {
 })
 
 describe('a list that streams', () => {
-  it('serves what was there until it is whole, and then no longer what is gone', async () => {
+  it('serves the previous objects until it is complete, and then removes those that are not in it', async () => {
     await using fake = await startFakeCluster({ prepare: (api) => fill(api, 3) })
     await fake.cluster.ready
     fake.api.delete(paths.modules, 'm0', 'team')
@@ -150,7 +150,7 @@ describe('a list that streams', () => {
   })
 })
 
-it('reads one namespace only where it is configured to', async () => {
+it('reads one namespace only if that is configured', async () => {
   const namespaced = '/apis/depot.internal/v1alpha1/namespaces/team/modules'
   await using fake = await startFakeCluster({ watchNamespace: 'team' })
   await fake.cluster.ready

@@ -9,7 +9,7 @@ import type { Transport } from './transport.ts'
 const firstLimit = 250
 /** Metadata of an object takes about a kilobyte. */
 const metadataLimit = 1_000
-/** Size of a page that is parsed without blocking for long; larger pages are requested in parts. */
+/** Size of a page that is parsed without blocking for long. Larger pages are requested in parts. */
 const goodPageBytes = 2 * 1024 * 1024
 const maxPageBytes = 64 * 1024 * 1024
 const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
@@ -20,16 +20,17 @@ export interface ListOptions {
   readonly timings: Timings
   readonly signal: AbortSignal
   readonly json: JsonReader
-  /** Bytes have come. */
+  /** Bytes have arrived. */
   readonly onContact: () => void
   readonly onItem: (object: ObservedObject) => void
-  /** Lists the metadata of objects as they were at this resourceVersion. Default: whole objects, as they are now. */
+  /** Lists only metadata of objects, as of this resourceVersion. Default: whole objects, as of now. */
   readonly asOf?: string
 }
 
 /**
- * Everything there is, page by page, as of one moment. No resourceVersion is asked for: with one, an API server answers
- * from its cache and ignores the limit.
+ * Lists everything, page by page, as of one moment. It sends no resourceVersion: with one, an API server answers from its
+ * cache
+ * and ignores the limit.
  *
  * @returns the resourceVersion to watch from
  */
@@ -61,7 +62,7 @@ export async function list(options: ListOptions): Promise<{ resourceVersion: str
 interface Page {
   readonly items: readonly unknown[]
   readonly resourceVersion: string
-  /** Token of the page that follows; empty: none. */
+  /** Token of the next page; empty if there is none. */
   readonly next: string
 }
 

@@ -42,7 +42,7 @@ it('a kind that is watched in several namespaces shows the worst of them', async
     })
   try {
     await watch('bad').ready
-    // A bookmark that ends a list may be followed by nothing, so only what begins now hears of the API server later.
+    // A bookmark that ends a list may be followed by nothing, so only new watches hear from the API server later.
     nowMs = 5_000_000
     await watch('good').ready
     expect(await valuesOf('catalog_synced')).toEqual([{ kind: 'Module', value: 1 }])

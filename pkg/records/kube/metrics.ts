@@ -53,11 +53,11 @@ interface WatchState {
 export interface WatchedKind {
   readonly kind: Kind
   readonly reflector: WatchState
-  /** Undefined where objects are taken as they are, so that none is rejected. */
+  /** Undefined if objects are not checked, so that none is rejected. */
   readonly store?: ResourceStore
 }
 
-/** Shows the state of every kind at each scrape. One that is watched in several namespaces shows the worst of them. */
+/** Shows the state of every kind at each scrape. A kind that is watched in several namespaces shows the worst of them. */
 export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): void {
   const perKind = (
     name: string,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 
-/** An object as it came out of JSON: what every Kubernetes object is known to have. */
+/** A parsed object, with the fields that every Kubernetes object has. */
 export interface ObservedObject {
   readonly metadata: {
     readonly name: string
@@ -13,7 +13,7 @@ export interface ObservedObject {
   }
 }
 
-/** Returns undefined for anything but an object with a name and a resourceVersion. */
+/** Returns undefined for anything except an object with a name and a resourceVersion. */
 export function observe(raw: unknown): ObservedObject | undefined {
   const { name, resourceVersion } = metadataOf(raw) ?? {}
   const complete = isText(name) && isText(resourceVersion)
@@ -30,8 +30,8 @@ export function isText(value: unknown): value is string {
 }
 
 /**
- * True where both are numbers, as they are for a Kubernetes API server, and the first one is lower. They have up to 20
- * digits, too many for a number of JavaScript.
+ * Whether both are numbers, as in every Kubernetes API server, and the first one is lower. They have up to 20 digits, too
+ * many for a number of JavaScript.
  */
 export function isOlder(resourceVersion: string, than: string): boolean {
   if (!/^\d+$/.test(resourceVersion) || !/^\d+$/.test(than)) return false

@@ -2,12 +2,12 @@ import * as z from 'zod'
 import { messageOf, type Reason, RegistryError } from '../../base/errors/errors.ts'
 
 /**
- * Consequences of the end of a request or a stream. `relist`: whether everything has to be read again, or only when it
+ * Consequences of the end of a request or a stream. `relist`: whether everything has to be read again, always or only if it
  * happens again without progress in between. `wait`: whether the next request waits for the backoff.
  */
 const consequences = {
   StreamClosed: { relist: 'never', wait: false },
-  /** Opening the next one at once would go on all the time. */
+  /** Opening the next one at once would repeat for ever. */
   StreamTooShort: { relist: 'never', wait: true },
   StreamIdle: { relist: 'never', wait: false },
   Timeout: { relist: 'never', wait: true },
@@ -20,20 +20,20 @@ const consequences = {
   RevisionTooNew: { relist: 'repeated', wait: true },
   /** Any other ERROR event. */
   ErrorEvent: { relist: 'repeated', wait: true },
-  /** The server does not understand the request; an older one cannot stream a list. */
+  /** The server does not understand the request, for example an older one that cannot stream a list. */
   BadRequest: { relist: 'always', wait: true },
   DefinitionMissing: { relist: 'always', wait: true },
   RevisionExpired: { relist: 'always', wait: true },
   UndecodableAnswer: { relist: 'always', wait: true },
   RevisionWentBack: { relist: 'always', wait: true },
   RecordsDiffer: { relist: 'always', wait: true },
-  /** A mistake of our own, which must not end the loop. */
+  /** A bug, which must not end the loop. */
   Internal: { relist: 'always', wait: true },
 } as const satisfies Partial<Record<Reason, { relist: string; wait: boolean }>>
 
 export type OutcomeReason = keyof typeof consequences
 
-/** Mistakes in a complete answer. */
+/** Flaws of a complete answer. */
 const flaws = {
   NotJson: 'it is not JSON',
   NotAnEvent: 'a line is not an event',
@@ -59,7 +59,7 @@ export class Outcome {
   readonly retryAfterMs: number
   /** HTTP status of a refusal; undefined if there was no answer. */
   readonly code: number | undefined
-  /** The `reason` of the API server's own Status, such as `AlreadyExists`; empty: none. */
+  /** The `reason` in the Status of the API server, such as `AlreadyExists`; empty if there is none. */
   readonly word: string
   /** Only with the reason UndecodableAnswer. */
   readonly flaw: Flaw | undefined
@@ -108,7 +108,7 @@ const Status = z.object({
  * Reads a metav1.Status: the body of a refusal, or the object of an ERROR event.
  *
  * @param code status of the response; undefined for an event
- * @param retryAfterMs what the response's own header says
+ * @param retryAfterMs from the header of the response
  */
 export function outcomeOfStatus(raw: unknown, code?: number, retryAfterMs?: number): Outcome {
   const parsed = Status.safeParse(raw)
@@ -137,7 +137,7 @@ function reasonOf(code: number, status: z.infer<typeof Status>, event: boolean):
   return 'ServerError'
 }
 
-/** Outcome of a failed connection, a broken body or a missing credential. */
+/** Outcome of a failed connection, a truncated body or a missing credential. */
 export function outcomeOfThrown(thrown: unknown): Outcome {
   if (thrown instanceof RegistryError && thrown.reason === 'Unauthenticated') {
     return new Outcome('NoCredentials', thrown.message, { err: thrown })

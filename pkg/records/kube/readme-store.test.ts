@@ -38,7 +38,7 @@ function storeOf(maxBytes: number) {
   }
 }
 
-it('drops READMEs of the namespace with most bytes, those read least recently first', () => {
+it('drops the least recently read READMEs of the namespace with most bytes', () => {
   const { store, put, has, dropped } = storeOf(100_000)
   put('small', 'one', 10_000)
   for (const name of ['a', 'b', 'c']) put('big', name, 28_000)
@@ -54,7 +54,7 @@ it('drops READMEs of the namespace with most bytes, those read least recently fi
   ])
 })
 
-it('leaves out the interface that is next to a README', () => {
+it('ignores the interface that is next to a README', () => {
   const { store, put } = storeOf(1_000_000)
   put('a', 'one', 1000)
   const { bytes } = store
@@ -65,7 +65,7 @@ it('leaves out the interface that is next to a README', () => {
   expect(store.get('a', 'one', 'interface.json', 'v')).toBeUndefined()
 })
 
-it('asks once for a dropped README that is read, and shows it again when it has come', () => {
+it('requests a dropped README once if it is read, and shows it when it has arrived', () => {
   const { store, put, has, missing } = storeOf(50_000)
   put('team', 'a', 30_000)
   put('team', 'b', 30_000)
@@ -89,7 +89,7 @@ it('counts bytes of READMEs that change, are lost and are forgotten', () => {
   expect(store.bytes).toBe(0)
 })
 
-it('does not take a dropped README for a difference', () => {
+it('does not report a dropped README as a difference', () => {
   const { store, put } = storeOf(50_000)
   put('team', 'a', 30_000)
   put('team', 'b', 30_000)

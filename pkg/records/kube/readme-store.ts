@@ -3,11 +3,11 @@ import type { ObservedObject } from './object.ts'
 import { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
 
 interface Held {
-  /** Undefined: not read yet, or there is none. */
+  /** Undefined if it was not read yet, or does not exist. */
   readonly readme: Readme | undefined
-  /** True if the watch brings it, and so will tell when it goes. */
+  /** Whether the watch delivers it, and so reports when it is deleted. */
   readonly watched: boolean
-  /** True where its text was dropped for want of room. */
+  /** Whether its text was dropped to save memory. */
   dropped?: boolean
   readonly metadata?: ObservedObject['metadata']
 }
@@ -16,17 +16,17 @@ const defaultMaxBytes = 64 * 1024 * 1024
 
 interface ReadmeStoreOptions {
   readonly apiGroup: string
-  /** Called with a ConfigMap that is wanted and that the watch does not have, or no longer. */
+  /** Called with a needed ConfigMap that the watch does not have, or no longer has. */
   readonly onMissing: (namespace: string, name: string) => void
-  /** Called with each README that is dropped for want of room. */
+  /** Called with each README that is dropped to save memory. */
   readonly onDropped: () => void
   /** Limit of compressed READMEs. Default: 64 MiB */
   readonly maxBytes?: number
 }
 
 /**
- * READMEs of the ConfigMaps that are wanted, compressed; of the others not a byte. If there are too many, the namespace with
- * most of them loses the one that was read least recently. It is fetched again by name once it is asked for.
+ * Compressed READMEs of the ConfigMaps that are needed, and nothing of others. If there are too many, the namespace with most
+ * bytes loses its least recently read one. It is fetched by name when it is read again.
  */
 export class ReadmeStore implements Store {
   /** Least recently read first. */
@@ -68,7 +68,7 @@ export class ReadmeStore implements Store {
     this.#set(`${namespace}/${name}`, undefined)
   }
 
-  /** READMEs that no watch brings, so that they have to be read again now and then. */
+  /** READMEs that no watch delivers, so that they have to be read again from time to time. */
   get unwatched(): readonly (readonly [namespace: string, name: string])[] {
     const keys = [...this.#held]
       .filter(([, { watched, dropped }]) => !watched && !dropped)
@@ -76,19 +76,19 @@ export class ReadmeStore implements Store {
     return keys.map((key) => [namespaceOf(key), key.slice(key.indexOf('/') + 1)])
   }
 
-  /** Tells whether the watch brings a README, so that an answer to a request is not needed. */
+  /** Whether the watch delivers a README, so that an answer to a request is not needed. */
   isWatched(namespace: string, name: string): boolean {
     return this.#held.get(`${namespace}/${name}`)?.watched === true
   }
 
-  /** The README as text; undefined if there is none, not yet, or none that the Version can show. */
+  /** The README as text; undefined if there is none, it has not arrived yet, or the Version may not show it. */
   get(namespace: string, name: string, key: string, version: string): string | undefined {
     const readme = this.#used(namespace, name)?.readme
     return readme && readmeText(readme, key, version)
   }
 
   /**
-   * Takes what was asked for by name, where the watch has not been faster with something newer.
+   * Stores the answer to a request by name, unless the watch has already delivered something newer.
    *
    * @param object undefined if there is none
    */
@@ -124,7 +124,7 @@ export class ReadmeStore implements Store {
       get: (namespace, name) => watched(`${namespace}/${name}`),
       all: () => [...this.#held.keys()].flatMap((key) => watched(key) ?? []),
     })
-    // Others are not wanted, or read by name.
+    // Other ConfigMaps are not needed, or read by name.
     return {
       add: (listed) => watched(keyOf(listed)) === undefined || states.add(listed),
       unlisted: () => states.unlisted(),
@@ -135,7 +135,7 @@ export class ReadmeStore implements Store {
     this.#hold(object)
   }
 
-  /** Deleted, or only without its label now: asking for it by name tells. */
+  /** It was deleted, or only lost its label. A request by name tells. */
   delete(object: ObservedObject): void {
     this.#lose(keyOf(object))
   }
@@ -151,7 +151,7 @@ export class ReadmeStore implements Store {
     return held
   }
 
-  /** @param held undefined: nothing any more */
+  /** @param held undefined for nothing any more */
   #set(key: string, held: Held | undefined): void {
     const namespace = namespaceOf(key)
     const change = bytesOf(held) - bytesOf(this.#held.get(key))
@@ -187,7 +187,7 @@ export class ReadmeStore implements Store {
     if (!this.#held.has(key)) return
     this.#revision += 1
     const readme = readmeIn(object, this.#apiGroup, (value) => Buffer.from(value, 'base64'))
-    // The watch brings every ConfigMap with the label, whoever asked first.
+    // The watch delivers every ConfigMap with the label, whoever requested it first.
     this.#set(key, { readme, watched: readme.owners === undefined, metadata: object.metadata })
     this.#makeRoom()
   }

@@ -10,13 +10,13 @@ import {
 
 const byName = '/api/v1/namespaces/team/configmaps'
 
-it('asks for nothing as long as no README is wanted', async () => {
+it('requests nothing as long as no README is needed', async () => {
   await using fake = await startFakeCluster()
   await fake.cluster.ready
   expect(fake.api.requestsFor(configMaps)).toEqual([])
 })
 
-it('keeps those that are wanted, as they change, and no other', async () => {
+it('keeps needed READMEs up to date, and no others', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => {
       api.put(configMaps, readmeObject('a', '# Größe 1'))
@@ -37,7 +37,7 @@ it('keeps those that are wanted, as they change, and no other', async () => {
   expect(readmes.get('team', 'a', 'README', 'v1')).toBeUndefined()
 })
 
-it('asks by name for a README that is wanted later', async () => {
+it('requests by name a README that is needed later', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => {
       api.put(configMaps, readmeObject('a', '# A'))
@@ -53,7 +53,7 @@ it('asks by name for a README that is wanted later', async () => {
   expect(queries).toEqual([{ fieldSelector: 'metadata.name=b', limit: '250' }])
 })
 
-it('asks by name for one without the label, again where that fails', async () => {
+it('requests by name one without the label, and retries failures', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => {
       api.put(configMaps, readmeObject('a', '# A', { labelled: false }))
@@ -64,7 +64,7 @@ it('asks by name for one without the label, again where that fails', async () =>
   await vi.waitFor(() => expect(fake.cluster.readmes.get('team', 'a', 'README', 'v1')).toBe('# A'))
 })
 
-it('shows one without the label to the Version that owns it alone', async () => {
+it('shows one without the label only to the Version that owns it', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => {
       api.put(configMaps, readmeObject('a', '# A', { labelled: false, owner: 'v2' }))
@@ -83,7 +83,7 @@ it('shows one without the label to the Version that owns it alone', async () => 
   expect(readmes.get('team', 's', 'README', 'v2')).toBeUndefined()
 })
 
-it('no longer has one that was deleted', async () => {
+it('drops a deleted one', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => api.put(configMaps, readmeObject('a', '# A')),
   })
@@ -111,7 +111,7 @@ it('fetches many at once, and each one', async () => {
   expect(fake.api.requestsFor(byName)).toHaveLength(200)
 })
 
-it('does not keep the server from being ready where ConfigMaps may not be read', async () => {
+it('does not keep the server from being ready if ConfigMaps may not be read', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => api.faults.push(faultAt(configMaps, (response) => sendStatus(response, 403))),
   })
@@ -124,7 +124,7 @@ it('does not keep the server from being ready where ConfigMaps may not be read',
   )
 })
 
-it('asks again for one that no watch brings, and lets it go when it is gone', async () => {
+it('polls one that no watch delivers, and drops it when it is deleted', async () => {
   await using fake = await startFakeCluster({
     timings: { ...fastTimings, readmeRefreshMs: 50 },
     prepare: (api) => api.put(configMaps, readmeObject('a', '# A', { labelled: false })),

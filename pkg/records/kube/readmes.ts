@@ -7,14 +7,16 @@ import { Outcome } from './outcome.ts'
 import { ReadmeStore } from './readme-store.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
 
-/** READMEs of module versions, which live in ConfigMaps. */
+/** READMEs of module versions, which are in ConfigMaps. */
 export interface Readmes {
-  /** Counts whatever may change what `get` returns. */
+  /** Counts changes that may affect `get`. */
   readonly revision: number
-  /** Keeps the README of a ConfigMap from now on, and fetches it where the watch does not bring it. */
+  /** Keeps the README of a ConfigMap from now on, and fetches it if the watch does not deliver it. */
   want(namespace: string, name: string): void
   forget(namespace: string, name: string): void
-  /** The README of a Version as text; undefined if there is none, not yet, or none of its own. Never waits. */
+  /**
+   * The README of a Version as text; undefined if there is none, it has not arrived, or it belongs to another. Never waits.
+   */
   get(namespace: string, name: string, key: string, version: string): string | undefined
 }
 
@@ -25,13 +27,13 @@ interface ReadmeWatchOptions extends Omit<ReflectorOptions, 'target' | 'store'> 
   /** Default: all namespaces. */
   readonly watchNamespace?: string | undefined
   readonly metrics: Metrics
-  /** Ends the watch. */
+  /** Stops the watch. */
   readonly signal: AbortSignal
 }
 
 /**
- * Watches the ConfigMaps that carry the label `GROUP/readme`, and asks by name for those that are wanted and do not carry
- * it. Begins with the first one that is wanted.
+ * Watches the ConfigMaps with the label `GROUP/readme`, and requests by name those that are needed and lack it. It starts with
+ * the first one that is needed.
  */
 export class ReadmeWatch {
   readonly #options: ReadmeWatchOptions
@@ -82,7 +84,7 @@ export class ReadmeWatch {
     return reflector.run(signal)
   }
 
-  /** Before the watch has brought what it has, it is not known what is missing. */
+  /** Missing ConfigMaps are unknown before the first list of the watch is complete. */
   async #fetchOnceSynced(synced: Promise<void>): Promise<void> {
     const { timings, signal } = this.#options
     await synced
@@ -132,7 +134,7 @@ export class ReadmeWatch {
       },
     })
     if (listed instanceof Outcome) return listed
-    // Deleted while it was read: what was read is out of date.
+    // It was deleted while it was read, so the answer is outdated.
     if (!this.#missing.has(`${namespace}/${name}`)) this.#store.fetched(namespace, name, found)
     return undefined
   }
@@ -149,7 +151,7 @@ function targetOf(label: string, namespace: string | undefined): ListTarget {
   }
 }
 
-/** A list of one: the server's identity needs to list and to watch, and nothing else. */
+/** Reads a list of one item, because the server's identity may only list and watch. */
 function byName(namespace: string, name: string): ListTarget {
   const query = { fieldSelector: `metadata.name=${name}` }
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`

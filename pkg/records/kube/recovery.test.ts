@@ -161,13 +161,13 @@ describe('the consequence of an outcome', () => {
     expect(recovery).toMatchObject({ relist, delayMs, state: row.after ?? {} })
   })
 
-  it('is forgotten with the next event, silences with it', () => {
+  it('is forgotten with the next event, including silences', () => {
     const troubled = { ...untried, failures: 4, doubts: 2, silences: 3, relists: 2 }
     expect(afterProgress(troubled)).toEqual({ ...untried, relists: 2 })
     expect(afterProgress(untried)).toBe(untried)
   })
 
-  it('is forgotten with the next list, but not that watches bring nothing', () => {
+  it('is forgotten with the next list, but not that watches deliver nothing', () => {
     const troubled = { ...untried, failures: 4, doubts: 2, silences: 3, failedLists: 2 }
     expect(afterList(troubled, 7)).toEqual({ ...untried, silences: 3, listedMs: 7 })
   })
@@ -179,7 +179,7 @@ describe('the consequence of an outcome', () => {
     { name: 'two failed', state: { failedLists: 2 }, expected: 'pages' },
     { name: 'three failed', state: { failedLists: 3 }, expected: 'stream' },
     { name: 'watches bring nothing', state: { silences: 2 }, expected: 'pages' },
-  ])('says how the next list is read: $name', ({ state, expected }) => {
+  ])('decides how the next list is read: $name', ({ state, expected }) => {
     expect(nextList({ ...untried, ...state })).toBe(expected)
   })
 })

@@ -4,19 +4,19 @@ import type { Timings } from './timings.ts'
 
 /** History of one watch, on which its recovery depends. */
 export interface RecoveryState {
-  /** The API server streams lists; an older one refuses. */
+  /** Whether the API server streams lists. An older one refuses. */
   readonly streams: boolean
-  /** Lists in a row that did not come to their end. */
+  /** Consecutive lists that did not complete. */
   readonly failedLists: number
-  /** Failures in a row, of the sort after which the watch goes on where it was. */
+  /** Consecutive failures after which the watch continues where it was. */
   readonly failures: number
-  /** Relists in a row, each soon after the previous one. */
+  /** Consecutive lists, each soon after the previous one. */
   readonly relists: number
   readonly relistedMs: number
   readonly listedMs: number
-  /** Outcomes since the last event, of the sort that asks for a list when it repeats. */
+  /** Outcomes since the last event that require a list when they repeat. */
   readonly doubts: number
-  /** Watches in a row that brought not one byte in all their time. */
+  /** Consecutive watches that did not deliver a single byte. */
   readonly silences: number
 }
 
@@ -31,30 +31,30 @@ export const untried: RecoveryState = {
   silences: 0,
 }
 
-/** Every how many failed lists one is read in pages instead of streamed. */
+/** After how many failed lists one is read in pages instead of streamed. */
 const pagesEvery = 3
 const doubtsUntilList = 3
-/** A proxy that buffers lets lists through and no watch: a source that only waits would never see a change again. */
+/** A buffering proxy lets lists through, but no watch. A source that only waits would never see a change again. */
 const silencesUntilList = 2
 
-/** An event or a bookmark came over a watch. */
+/** A watch delivered an event or a bookmark. */
 export function afterProgress(state: RecoveryState): RecoveryState {
   if (state.failures === 0 && state.doubts === 0 && state.silences === 0) return state
   return { ...state, failures: 0, doubts: 0, silences: 0 }
 }
 
-/** A list came to its end. Silences count on: whether changes come too is not known yet. */
+/** A list is complete. It does not reset silences, because changes may still not arrive. */
 export function afterList(state: RecoveryState, nowMs: number): RecoveryState {
   return { ...state, failedLists: 0, failures: 0, doubts: 0, listedMs: nowMs }
 }
 
-/** Chooses how the next list is read. If watches bring nothing, a streamed list brings nothing either. */
+/** Chooses how to read the next list. If watches deliver nothing, a streamed list delivers nothing either. */
 export function nextList({ streams, failedLists, silences }: RecoveryState): 'stream' | 'pages' {
   const isPagesTurn = failedLists % pagesEvery === pagesEvery - 1
   return streams && !isPagesTurn && silences < silencesUntilList ? 'stream' : 'pages'
 }
 
-/** Tells whether watches bring nothing, so that changes come by lists only. */
+/** Whether watches deliver nothing, so that only lists deliver changes. */
 export function isSilent({ silences }: RecoveryState): boolean {
   return silences >= silencesUntilList
 }
@@ -69,8 +69,8 @@ export interface Recovery {
 /**
  * Decides what follows the end of a request.
  *
- * @param listing whether it was a list that ended so, and not a watch
- * @param silent whether not one byte of a body came
+ * @param listing whether it was a list, not a watch
+ * @param silent whether no byte of a body arrived
  */
 export function recover(
   outcome: Pick<Outcome, 'reason' | 'relist' | 'wait' | 'retryAfterMs'>,
@@ -106,7 +106,7 @@ export function recover(
     return backoffMs({ firstMs, capMs, jitter: 'full', random: context.random }, failures)
   }
   if (outcome.retryAfterMs > 0) {
-    // The server knows best; a little later than it says, so that not everybody comes at once.
+    // The server's delay, plus a little, so that clients do not return at the same moment.
     const askedMs = Math.min(outcome.retryAfterMs, timings.retryAfterCapMs)
     return { state, relist, delayMs: askedMs + context.random() * timings.backoffMs }
   }

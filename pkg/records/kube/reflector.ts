@@ -34,22 +34,22 @@ export interface ReflectorOptions {
 
 type Step = 'list' | 'stream' | 'compare' | 'watch'
 
-/** Objects that a log line names. */
+/** Maximum number of objects in a log line. */
 const maxNames = 10
 
 /**
- * Keeps a store equal to what the API server has of one resource: everything at first, then every change, until it is
- * stopped. What it knows is a resourceVersion; as long as that one is good, a broken connection costs one new watch.
+ * Keeps a store equal to a resource of the API server: everything at first, then every change, until it is stopped. It
+ * remembers a resourceVersion. As long as that is valid, a broken connection costs one new watch.
  */
 export class Reflector {
   readonly #options: ReflectorOptions
   readonly #synced = Promise.withResolvers<void>()
   #isSynced = false
-  /** Start of the next watch; empty: a list is due. */
+  /** Start of the next watch; empty if a list is due. */
   #resourceVersion = ''
-  /** The held objects may be of another history: the list that is due replaces what looks newer. */
+  /** The stored objects may have another history, so the next list replaces even what looks newer. */
   #rewound = false
-  /** A watch ended before its time: what it had to bring may be lost. */
+  /** A watch ended too early, so its last changes may be lost. */
   #uncertain = false
   /** The last list or comparison, on the clock of `performance.now()`. */
   #comparedMs = 0
@@ -70,17 +70,17 @@ export class Reflector {
     return this.#isSynced
   }
 
-  /** Resolves once everything has been read for the first time. */
+  /** Resolves once everything was read for the first time. */
   get synced(): Promise<void> {
     return this.#synced.promise
   }
 
-  /** When bytes came last, in milliseconds since 1970; 0: never. */
+  /** When the last bytes arrived, in milliseconds since 1970; 0 if none have. */
   get lastContactMs(): number {
     return this.#lastContactMs
   }
 
-  /** Tells whether changes may be missing: the API server was silent for long, or watches bring nothing. */
+  /** Whether changes may be missing: the API server was silent for long, or watches deliver nothing. */
   get isStale(): boolean {
     const { clock, timings } = this.#options
     if (!this.#isSynced || this.#lastContactMs === 0) return false
@@ -96,7 +96,7 @@ export class Reflector {
       const outcome = await this.#take(step, signal)
       if (signal.aborted) return
       if (outcome === undefined) {
-        // The connection of that answer is free for the next request only then.
+        // The connection of that answer is free for the next request only after this.
         await pause(0, signal)
         continue
       }
@@ -143,7 +143,7 @@ export class Reflector {
     return undefined
   }
 
-  /** A list as initial events of a watch, which goes on as one after the bookmark that ends them. */
+  /** Reads a list as initial events of a watch, which continues after the bookmark that ends them. */
   #stream(signal: AbortSignal, replacement: KindReplacement, startedMs: number): Promise<Outcome> {
     let initial = true
     return this.#open(signal, undefined, (event) => {
@@ -172,8 +172,8 @@ export class Reflector {
   }
 
   /**
-   * Compares what is held with the metadata of all objects as they were at that moment. Watches can lose changes without a
-   * trace: an API server over a restored etcd, for one, sends nothing to a watch that begins in what it takes for the future.
+   * Compares the stored objects with the metadata of all objects at that moment. Watches can lose changes without a trace. For
+   * example, an API server over a restored etcd sends nothing to a watch that begins at a future resourceVersion.
    */
   async #compare(signal: AbortSignal): Promise<Outcome | undefined> {
     const { store, target, meters, log } = this.#options
@@ -210,7 +210,7 @@ export class Reflector {
     return new Outcome('RecordsDiffer', message)
   }
 
-  /** Notes that the store is equal to the API server. */
+  /** Records that the store equals the API server. */
   #settle(): void {
     this.#uncertain = false
     this.#comparedMs = performance.now()
@@ -326,7 +326,7 @@ export class Reflector {
 }
 
 function mistake(err: unknown): Outcome {
-  return new Outcome('Internal', 'a mistake in taking in what was read', { err })
+  return new Outcome('Internal', 'an error occurred while an answer was processed', { err })
 }
 
 function backwards(from: string, to: string): Outcome {

@@ -88,7 +88,7 @@ describe('a watch that is refused', () => {
     expect(await fake.metric('watch_relists_total', { kind: 'Module', reason })).toBe(1)
   })
 
-  it('for a resourceVersion from the future lists again after three times', async () => {
+  it('with a future resourceVersion lists again after three times', async () => {
     await using fake = await startFakeCluster({
       prepare: (api) => api.put(paths.modules, moduleObject('a')),
     })
@@ -119,7 +119,7 @@ describe('a watch that is refused', () => {
 })
 
 describe('a first list that is refused', () => {
-  it.each(refusals)('with $name is tried until it succeeds', async ({ refuse }) => {
+  it.each(refusals)('with $name is retried until it succeeds', async ({ refuse }) => {
     await using fake = await startFakeCluster({
       prepare: (api) => {
         api.put(paths.modules, moduleObject('a'))
@@ -135,7 +135,7 @@ describe('a first list that is refused', () => {
     { code: 401, reason: 'Unauthenticated' },
     { code: 403, reason: 'Forbidden' },
   ])(
-    'with $code tells the verb, the resource and the identity that lacks permission',
+    'with $code names the verb, the resource and the identity that lacks permission',
     async ({ code, reason }) => {
       const claims = Buffer.from('{"sub":"system:serviceaccount:x:depot"}').toString('base64url')
       const message = 'the words of the API server'
@@ -146,7 +146,7 @@ describe('a first list that is refused', () => {
       })
       await fake.cluster.ready
       const lines = fake.logs.filter((line) => line.msg === 'permission missing')
-      // Every third time the list is asked for in pages.
+      // Every third list is requested in pages.
       expect(lines.map((line) => line['verb'])).toEqual(['watch', 'watch', 'list'])
       expect(lines[0]).toMatchObject({
         level: 'error',
@@ -158,7 +158,7 @@ describe('a first list that is refused', () => {
     },
   )
 
-  it('by a certificate that is not to be trusted keeps the server from being ready, until it is', async () => {
+  it('by an untrusted certificate keeps the server from being ready until it is trusted', async () => {
     const authority = { file: '', right: '' }
     await using fake = await startFakeCluster({
       kubeconfig: ({ url, ca, directory }) => {
@@ -180,7 +180,7 @@ describe('a first list that is refused', () => {
 })
 
 describe('custom resources that are not defined', () => {
-  it('count as none of them for Depot and GroupBinding, until they are defined', async () => {
+  it('count as empty for Depot and GroupBinding, until they are defined', async () => {
     await using fake = await startFakeCluster({
       prepare: (api) => {
         api.missing.add(paths.depots)
@@ -197,7 +197,7 @@ describe('custom resources that are not defined', () => {
     await vi.waitFor(() => expect(fake.sink.get('GroupBinding', 'depot-system', 'g')).toBeDefined())
   })
 
-  it('keep the server from being ready for the others', async () => {
+  it('keep the server from being ready for the other kinds', async () => {
     await using fake = await startFakeCluster({ prepare: (api) => api.missing.add(paths.modules) })
     await vi.waitFor(() => expect(fake.api.requestsFor(paths.modules).length).toBeGreaterThan(3))
     expect(await fake.metric('catalog_synced', { kind: 'Module' })).toBe(0)
@@ -205,7 +205,7 @@ describe('custom resources that are not defined', () => {
     await fake.cluster.ready
   })
 
-  it('do not remove served objects when they disappear later', async () => {
+  it('do not remove served objects if they are removed later', async () => {
     await using fake = await startFakeCluster({
       prepare: (api) => api.put(paths.modules, moduleObject('a')),
     })

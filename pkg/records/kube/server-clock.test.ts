@@ -13,14 +13,14 @@ function clockAt(ownMs: () => number) {
   return { clock, hear }
 }
 
-it('is that of the machine until the API server says the time', () => {
+it('is that of the machine until the API server sends the time', () => {
   const { clock, hear } = clockAt(() => start)
   expect(clock.now()).toBe(start)
   hear(start - hour)
   expect(clock.now()).toBe(start - hour)
 })
 
-it('follows the API server when the clock of the machine is moved', () => {
+it('follows the API server when the clock of the machine is set', () => {
   let own = start
   const { clock, hear } = clockAt(() => own)
   hear(start)
@@ -49,7 +49,7 @@ it.each([
   ['without a date', undefined, undefined],
   ['with a date that cannot be read', 'yesterday', undefined],
   ['of a cache', start - hour, '3600'],
-])('learns nothing from an answer %s', (_, date, age) => {
+])('ignores an answer %s', (_, date, age) => {
   const { clock, hear } = clockAt(() => start)
   hear(date, age)
   expect(clock.now()).toBe(start)

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/pacing/pacing.ts'
 
-/** Answers say the time in whole seconds, and take a moment to arrive. Smaller differences do not count. */
+/** Answers have whole seconds, and take a moment to arrive. Smaller differences are ignored. */
 const precisionMs = 5000
 
-/** The clock of an API server, as far as its answers tell: several machines that work on one cluster agree on it. */
+/** The clock of an API server, as far as its answers tell. Several machines that work on one cluster agree on it. */
 export class ServerClock {
   readonly #own: Clock
   #aheadMs = 0
@@ -17,7 +17,7 @@ export class ServerClock {
 
   /** @param header of an answer that arrived now */
   learn(header: (name: string) => string | undefined): void {
-    // What a cache sends says an old time.
+    // An answer from a cache has an old time.
     if (header('age') !== undefined) return
     const aheadMs = Date.parse(header('date') ?? '') - this.#own()
     // Steps of a second would let time run backwards.

@@ -8,7 +8,7 @@ import {
   startFakeCluster,
 } from '../../../hack/testbed/control-plane/fake-cluster.ts'
 
-/** Takes every watch of Modules over, for good. */
+/** Takes over every watch of Modules permanently. */
 function watchesOf(api: FakeApiServer, misbehave: (...args: Parameters<Fault>) => void): void {
   const fault: Fault = (request, response) => {
     const { watch, sendInitialEvents } = request.query
@@ -21,7 +21,7 @@ function watchesOf(api: FakeApiServer, misbehave: (...args: Parameters<Fault>) =
   api.faults.push(fault)
 }
 
-describe('a proxy that buffers', () => {
+describe('a buffering proxy', () => {
   it.each([
     { name: 'the whole answer', misbehave: () => undefined },
     {
@@ -30,7 +30,7 @@ describe('a proxy that buffers', () => {
         response.writeHead(200).flushHeaders()
       },
     },
-  ])('$name: changes are seen by lists, and the log and a metric tell', async ({ misbehave }) => {
+  ])('$name: lists deliver changes, and the log and a metric tell', async ({ misbehave }) => {
     await using fake = await startFakeCluster({
       timings: { ...fastTimings, headersMs: 500, idleMs: 600 },
       prepare: (api) => {
@@ -58,7 +58,7 @@ describe('a proxy that buffers', () => {
   })
 })
 
-it('a server that ends the stream after each event is not asked again all the time', async () => {
+it('a server that ends the stream after each event is not asked again without a pause', async () => {
   const timings = { ...fastTimings, backoffMs: 200, backoffCapMs: 400, shortWatchMs: 1_000 }
   await using fake = await startFakeCluster({ timings })
   await fake.cluster.ready
@@ -88,7 +88,7 @@ it('a proxy that cuts each watch after its head is asked less and less often', a
   fake.api.endWatches()
   await vi.waitFor(() => expect(cutMs.length).toBe(7))
   const [first = 0, , , , , sixth = 0, seventh = 0] = cutMs
-  // Half of 10 ms, doubled six times, with the requests in between.
+  // Half of 10 ms, doubled six times, plus the requests in between.
   expect(seventh - sixth).toBeGreaterThanOrEqual(160)
   expect(sixth - first).toBeGreaterThanOrEqual(155)
 })

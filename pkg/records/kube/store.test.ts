@@ -10,7 +10,7 @@ import {
 const bad = (name: string) => moduleObject(name, { fileFormat: 'rar' })
 const rejected = { kind: 'Module', reason: 'Invalid' }
 
-it('leaves an object out that is not valid, and keeps the others', async () => {
+it('leaves out an invalid object, and keeps the others', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => {
       api.put(paths.modules, moduleObject('good'))
@@ -20,7 +20,7 @@ it('leaves an object out that is not valid, and keeps the others', async () => {
   await fake.cluster.ready
   expect(fake.sink.versions('Module')).toEqual({ 'team/good': '1001' })
   expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(1)
-  // A series for each reason, also for those that a folder alone has: dashboards need not know the source.
+  // A series for each reason, even for those that only a folder has, so that dashboards need not know the source.
   for (const reason of ['InvalidSyntax', 'Duplicate', 'Unreadable', 'Internal']) {
     expect(await fake.metric('catalog_rejected_objects', { kind: 'Module', reason })).toBe(0)
   }
@@ -38,7 +38,7 @@ it('leaves an object out that is not valid, and keeps the others', async () => {
   ])
 })
 
-it('serves on what was good of an object that is not valid now, until it is good again or deleted', async () => {
+it('serves the last valid state of an object that becomes invalid, until it is valid again or deleted', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => api.put(paths.modules, moduleObject('a')),
   })
@@ -61,7 +61,7 @@ it('serves on what was good of an object that is not valid now, until it is good
   expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(0)
 })
 
-it('forgets an object that was not valid and was deleted while the list was streamed', async () => {
+it('forgets an invalid object that was deleted while the list was streamed', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => {
       api.faults.push(
@@ -82,7 +82,7 @@ it('forgets an object that was not valid and was deleted while the list was stre
   expect(await fake.metric('catalog_rejected_objects', rejected)).toBe(0)
 })
 
-it('says once a change what of an object cannot work, and serves it', async () => {
+it('reports once for each change which part of an object cannot work, and serves the object', async () => {
   const named = (provider: string) => moduleObject('a', { provider })
   await using fake = await startFakeCluster({
     prepare: (api) => api.put(paths.modules, named('aws-gov')),
@@ -103,7 +103,7 @@ it('says once a change what of an object cannot work, and serves it', async () =
   ])
 })
 
-it('logs a bad object once for each change, however often it is listed', async () => {
+it('logs an invalid object once for each change, however often it is listed', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => api.put(paths.modules, bad('a')),
   })
@@ -120,7 +120,7 @@ it('logs a bad object once for each change, however often it is listed', async (
   )
 })
 
-it('goes on where taking an object in fails by a mistake of the reader', async () => {
+it('continues if a bug of the reader rejects an object', async () => {
   await using fake = await startFakeCluster({
     prepare: (api) => api.put(paths.modules, moduleObject('a')),
   })

@@ -13,16 +13,16 @@ import { messageOf } from '../../base/errors/errors.ts'
 import type { Logger, RejectReason } from '../../base/telemetry/telemetry.ts'
 import { isOlder, type ObservedObject } from './object.ts'
 
-/** Receives the objects that a reflector reads; only `commit` can throw. */
+/** Receives the objects that a reflector reads. Only `commit` can throw. */
 export interface Store {
   /**
-   * Begins to replace everything by a fresh list; an abandoned one needs no clean-up.
+   * Begins to replace everything by a new list. An abandoned one needs no clean-up.
    *
-   * @param options.rewound the API server went back in time: a resourceVersion that is known may be another write
+   * @param options.rewound whether the API server went back in time, so that a known resourceVersion may be another write
    */
   replace(options: { readonly rewound: boolean }): KindReplacement
   /**
-   * Begins to compare what is held with a list.
+   * Begins to compare the stored objects with a list.
    *
    * @param asOf resourceVersion of the list
    */
@@ -35,20 +35,20 @@ export interface KindReplacement {
   add(object: ObservedObject): void
   /** The object was deleted while the list was read. */
   delete(object: ObservedObject): void
-  /** @param resourceVersion the state of the cluster that the list is of */
+  /** @param resourceVersion the state of the cluster in the list */
   commit(resourceVersion: string): Promise<void>
 }
 
 export interface KindComparison {
-  /** @returns whether this object is held as it is listed */
+  /** @returns whether the stored object equals the listed one */
   add(listed: ObservedObject): boolean
-  /** Number of objects that are held and were not added. */
+  /** Number of stored objects that were not added. */
   unlisted(): number
 }
 
 type Metadata = ObservedObject['metadata']
 
-/** Compares the metadata of held objects with a list. What was written after the list, by this process, is right. */
+/** Compares the metadata of stored objects with a list. Objects that this process wrote after the list are right. */
 export function compareStates(
   asOf: string,
   held: {
@@ -76,15 +76,16 @@ export function compareStates(
   }
 }
 
-/** Limit of log lines about mistakes; the rest is logged at debug. */
+/** Maximum number of log lines about mistakes. The rest is logged at debug. */
 const maxQuestionLines = 200
 
-/** Objects that are not taken in, by namespace and name: the change that was logged, and why. */
+/** Rejected objects, by namespace and name: the logged change, and the reason. */
 type Rejected = Map<string, { resourceVersion: string; reason: RejectReason }>
 
 /**
- * Checks objects of one kind and hands the good ones on. What is not valid is counted and logged once a change, and what
- * was valid of it before stays until it is fixed or deleted.
+ * Checks objects of one kind and passes on the valid ones. Invalid objects are counted and logged once for each change, and
+ * their
+ * last valid state stays until they are fixed or deleted.
  */
 export class ResourceStore implements Store {
   readonly #kind: Kind
@@ -92,7 +93,7 @@ export class ResourceStore implements Store {
   readonly #log: Logger
   #rejected: Rejected = new Map()
   readonly #apiGroup: string
-  /** The logged resourceVersion of objects that cannot work as they are. */
+  /** The logged resourceVersion of objects that cannot work. */
   readonly #questioned = new Map<string, string>()
 
   constructor(options: { kind: Kind; apiGroup: string; sink: ComparableSink; log: Logger }) {
@@ -194,7 +195,9 @@ export class ResourceStore implements Store {
     this.#log.warn({ ...this.#keyOf(object), ...why, resourceVersion, reason }, 'object rejected')
   }
 
-  /** Says once a change what of an object has no effect, or, where it is older than a rule, cannot work. */
+  /**
+   * Reports once for each change which part of an object has no effect or, if the object is older than a rule, cannot work.
+   */
   #question(object: ObservedObject, resource: Resource): void {
     const id = idOf(object)
     const mistake = mistakesIn(resource)[0] ?? publicLabelIssue(resource, this.#apiGroup)

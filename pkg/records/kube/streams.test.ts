@@ -17,7 +17,7 @@ const named = (resourceVersion: string) => ({
   metadata: { name: 'x', namespace: 'team', resourceVersion },
 })
 
-describe('a watch that says what cannot be relied on', () => {
+describe('a watch that sends something unreliable', () => {
   it.each([
     {
       name: 'a line that is not JSON',
@@ -92,7 +92,7 @@ describe('a watch that says what cannot be relied on', () => {
     { name: 'fewer than three errors in a row watch again', errors: 2, relists: 0 },
     { name: 'three errors in a row list again', errors: 3, relists: 1 },
   ])(
-    'an ERROR event of another sort, on an open connection: $name',
+    'an ERROR event of another kind, on an open connection: $name',
     async ({ errors, relists }) => {
       await using fake = await withOne()
       await fake.cluster.ready
@@ -110,7 +110,7 @@ describe('a watch that says what cannot be relied on', () => {
   )
 })
 
-it('a mistake of the reader in the middle of a list does not end the watch', async () => {
+it('a bug of the reader in the middle of a list does not end the watch', async () => {
   await using fake = await withOne()
   await fake.cluster.ready
   const beginReplace = fake.sink.beginReplace.bind(fake.sink)
@@ -132,7 +132,7 @@ it('a mistake of the reader in the middle of a list does not end the watch', asy
 })
 
 describe('a watch that breaks', () => {
-  it('goes on where it was after a clean end', async () => {
+  it('continues where it was after a clean end', async () => {
     await using fake = await withOne()
     await fake.cluster.ready
     fake.api.put(paths.namespaces, { kind: 'Namespace', metadata: { name: 'team' } })
@@ -144,7 +144,7 @@ describe('a watch that breaks', () => {
     expect(fake.sink.replacements).toBe(6)
   })
 
-  it('goes on where it was after a cut in the middle of a line', async () => {
+  it('continues where it was after a cut in the middle of a line', async () => {
     await using fake = await withOne()
     await fake.cluster.ready
     fake.api.send(paths.modules, eventLine('ADDED', named('2000')).slice(0, 40))
@@ -154,7 +154,7 @@ describe('a watch that breaks', () => {
     expect(fake.sink.replacements).toBe(6)
   })
 
-  it('asks for bookmarks, and for an end after five to ten minutes', async () => {
+  it('requests bookmarks, and an end after five to ten minutes', async () => {
     await using fake = await withOne()
     await fake.cluster.ready
     expect(fake.api.requests[0]?.query).toMatchObject({
@@ -165,7 +165,7 @@ describe('a watch that breaks', () => {
     })
   })
 
-  it('is begun again where it was when nothing comes for too long, while bookmarks keep it open', async () => {
+  it('is opened again where it was if nothing arrives for too long, while bookmarks keep it open', async () => {
     await using fake = await withOne()
     await fake.cluster.ready
     const beat = setInterval(() => fake.api.bookmark(paths.providers), 50)
@@ -178,7 +178,7 @@ describe('a watch that breaks', () => {
     expect(fake.sink.replacements).toBe(6)
   })
 
-  it('is begun again when the server does not end it in time', async () => {
+  it('is opened again if the server does not end it in time', async () => {
     const timings = { backoffMs: 10, watchMinSeconds: 0.2, watchGraceMs: 50 }
     await using fake = await startFakeCluster({ timings })
     await fake.cluster.ready
@@ -224,7 +224,7 @@ describe('a watch that breaks', () => {
 })
 
 describe('the stream of a watch', () => {
-  it('may be cut anywhere, also inside a character', async () => {
+  it('may be cut anywhere, even inside a character', async () => {
     await using fake = await startFakeCluster({ timings: { idleMs: 60_000 } })
     await fake.cluster.ready
     const object = { ...named('2000'), spec: { moduleConfig: { provider: 'größe-日本語-🚀' } } }
@@ -255,7 +255,7 @@ describe('the stream of a watch', () => {
     )
   })
 
-  it('shows an object that was deleted and made again in a gap as the new one', async () => {
+  it('shows an object that was deleted and created again in a gap as the new one', async () => {
     await using fake = await withOne()
     await fake.cluster.ready
     fake.api.cut()
@@ -269,7 +269,7 @@ describe('the stream of a watch', () => {
     )
   })
 
-  it('is taken in slices, between which others run', async () => {
+  it('is processed in slices, between which others run', async () => {
     await using fake = await startFakeCluster({
       prepare: (api) => {
         for (let i = 0; i < 20_000; i++) api.put(paths.modules, moduleObject(`m${i}`))

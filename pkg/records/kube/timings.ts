@@ -1,27 +1,27 @@
 /** Limits and intervals of a reflector. */
 export interface Timings {
-  /** First wait after a failure, doubled each time up to the cap; the real wait is a random part of it. */
+  /** First wait after a failure. It doubles each time up to the cap; the real wait is a random part of it. */
   readonly backoffMs: number
   readonly backoffCapMs: number
-  /** A failure this long after the last one starts again at the first wait. */
+  /** After this long without a failure, the wait starts again at the first value. */
   readonly backoffForgetMs: number
-  /** The longest `Retry-After` that is obeyed. */
+  /** The longest `Retry-After` that is followed. */
   readonly retryAfterCapMs: number
   /** Credentials, connection and response headers together. */
   readonly headersMs: number
   /** One page of a list, body included. */
   readonly pageMs: number
-  /** Silence after which a connection is taken for dead: two bookmarks are a minute apart each. */
+  /** Silence after which a connection counts as dead. Bookmarks are a minute apart. */
   readonly idleMs: number
-  /** A watch is asked to last between this and twice this. */
+  /** A watch is requested to last between this and twice this. */
   readonly watchMinSeconds: number
   /** Additional time for the server to end a watch. */
   readonly watchGraceMs: number
   /** A resourceVersion that expires this soon after its list is a failure. */
   readonly shortWatchMs: number
-  /** Interval at which what is held is compared with the API server, at the next end of a watch. */
+  /** Interval at which the store is compared with the API server, at the next end of a watch. */
   readonly compareMs: number
-  /** Part of the time that comparing may take. */
+  /** Share of the time that comparing may take. */
   readonly comparingShare: number
   /** Interval at which READMEs without a watch are read again. */
   readonly readmeRefreshMs: number

@@ -38,12 +38,12 @@ export interface Write {
   readonly body: string
 }
 
-/** Requests to one API server over one pool of connections, with fresh credentials each time. */
+/** Requests to one API server over one pool of connections, with current credentials each time. */
 export class Transport {
   readonly #connection: Connection
   readonly #timings: Timings
   readonly #waiting = new Set<() => void>()
-  /** The deadlines are those of an exchange, below. A watch ends on the connections that it began on. */
+  /** The deadlines are those of an exchange, below. A watch ends on the connection that it began on. */
   readonly #pool = createPool({ connectMs: 10_000, headersMs: 0, idleMs: 0 })
   #identity = 'unknown'
   readonly #clock: ServerClock
@@ -60,7 +60,7 @@ export class Transport {
     return this.#identity
   }
 
-  /** The clock of the API server, as far as its answers say the time. */
+  /** The clock of the API server, as far as its answers have the time. */
   get serverClock(): Clock {
     return this.#clock.now
   }
@@ -70,13 +70,13 @@ export class Transport {
     this.#connection.reload()
   }
 
-  /** Reads files again that were rewritten, because the API server cannot be reached with what they said. */
+  /** Reads changed files again, because the API server cannot be reached with their previous content. */
   recheck(): void {
     this.#connection.recheck()
   }
 
   /**
-   * Calls back when some request gets an answer, to end waits for an unreachable API server.
+   * Calls back when a request gets an answer, to end waits for an unreachable API server.
    *
    * @returns a function that removes the callback
    */
@@ -89,9 +89,7 @@ export class Transport {
     return this.#pool.close()
   }
 
-  /**
-   * Sends a request and hands the body of a good answer to `consume`. Everything that can go wrong is an Outcome, never a throw.
-   */
+  /** Sends a request and passes the body of a good answer to `consume`. Every failure is an Outcome, never a throw. */
   async read<T>(
     { path, accept, signal, deadlineMs, idleMs, write, mayBegin }: Exchange,
     consume: (body: Answer['body']) => Promise<T>,
@@ -169,7 +167,7 @@ export class Transport {
   }
 }
 
-/** A body that is read when the request is written; where that must not be any more, nothing of it is sent. */
+/** A body that is read when the request is written. If the write is no longer allowed then, no byte is sent. */
 function bodyOnce(body: string, mayBegin: () => boolean): Readable {
   const chunks = function* () {
     if (!mayBegin()) throw new Error('it may not be written any more')
@@ -207,7 +205,7 @@ export function identityOf({ headers, tls }: Credentials): string {
       return /CN=(.*)/.exec(subject)?.[1] ?? subject
     }
   } catch {
-    // Neither a JWT nor a certificate that can be read: the API server's own words have to do.
+    // Neither a JWT nor a readable certificate, so the API server's message must do.
   }
   return headers['Authorization'] === undefined ? 'anonymous' : 'the bearer of the token'
 }

@@ -14,7 +14,7 @@ export type WatchEvent =
   | {
       readonly type: 'BOOKMARK'
       readonly resourceVersion: string
-      /** True for the one that ends the initial events of a streamed list. */
+      /** Whether the bookmark ends the initial events of a streamed list. */
       readonly initialEventsEnd: boolean
     }
 
@@ -25,15 +25,15 @@ export interface WatchOptions {
   readonly random: Random
   readonly signal: AbortSignal
   readonly json: JsonReader
-  /** Start of the watch; undefined: all objects first, as ADDED events. */
+  /** Start of the watch; undefined to get all objects first, as ADDED events. */
   readonly resourceVersion: string | undefined
-  /** Bytes have come. */
+  /** Bytes have arrived. */
   readonly onContact: () => void
   /** @returns an Outcome to stop here */
   readonly onEvent: (event: WatchEvent) => Outcome | undefined | Promise<Outcome | undefined>
 }
 
-/** One watch request, to its end. */
+/** One watch request, until its end. */
 export async function watch(options: WatchOptions): Promise<Outcome> {
   const { transport, target, timings, random, signal, resourceVersion } = options
   const timeoutSeconds = Math.ceil(timings.watchMinSeconds * (1 + random()))
@@ -119,14 +119,14 @@ function decode(json: JsonReader, line: string): WatchEvent | Outcome {
 const newline = 10
 
 /**
- * Cuts a stream of bytes into lines. Only whole lines become text, so a character that is split over two chunks stays
- * whole.
+ * Splits a stream of bytes into lines. Only whole lines become text, so a character that is split over two chunks stays
+ * intact.
  */
 class LineSplitter {
   #parts: Buffer[] = []
   #bytes = 0
 
-  /** Bytes of the line that has begun. */
+  /** Bytes of the incomplete line. */
   get pendingBytes(): number {
     return this.#bytes
   }

@@ -10,7 +10,7 @@ beforeEach(() => {
   lease = new TestLease()
 })
 
-/** A replica that waits for the lease, and notes when it gets and loses it. */
+/** A replica that waits for the lease, and records when it gets and loses it. */
 function replica(identity: string) {
   const events: string[] = []
   const metrics = createMetrics({ version: 'test' })

@@ -10,18 +10,18 @@ interface ElectionOptions {
   readonly namespace: string
   /** Name of the Lease. */
   readonly name: string
-  /** Identity of this replica; a new one each time it starts. */
+  /** Identity of this replica, a new one for each start. */
   readonly identity: string
   /**
-   * Called each time the lease was won. The signal aborts when it is lost or given up: work has to end then, and every
+   * Called each time the lease was won. The signal aborts when the lease is lost or released. Then work has to end, and every
    * write through `guard` is refused.
    */
   readonly onHeld: (signal: AbortSignal) => void
   readonly log: Logger
   readonly metrics: Metrics
   /**
-   * How long others wait for a holder that says nothing, how long a holder goes on without a renewal, and how often it
-   * renews. Default: 15 s, 10 s and 2 s.
+   * How long others wait for a silent holder, how long a holder continues without a renewal, and how often it renews. Default:
+   * 15 s, 10 s and 2 s.
    */
   readonly timings?: {
     readonly leaseMs: number
@@ -32,17 +32,17 @@ interface ElectionOptions {
 
 const defaults = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000 }
 
-/** The lease as it was seen last, and when it was seen to change, on the clock of `performance.now()`. */
+/** The lease as it was seen last, and when it changed, on the clock of `performance.now()`. */
 interface Sighting {
   readonly record: LeaseRecord
   readonly changedMs: number
 }
 
 /**
- * Holds a Lease, or waits for it. Clocks of replicas are never compared: another one's lease has run out when it did not
- * change for its length on this replica's own clock. This replica's own has run out, for itself, when its last renewal was
- * begun longer ago than the renew deadline, which is shorter; so it stops before another one can start, even after it was
- * paused.
+ * Holds a Lease, or waits for it. Clocks of replicas are never compared. The lease of another replica has expired when it did
+ * not
+ * change for its duration on this replica's clock. This replica's lease has expired when its last renewal began longer ago
+ * than the renew deadline, which is shorter. So it stops before another one can start, even after it was paused.
  */
 export class LeaseElection {
   readonly #options: ElectionOptions
@@ -54,7 +54,7 @@ export class LeaseElection {
   #work: AbortController | undefined
   #deadline: NodeJS.Timeout | undefined
   #running: Promise<void> | undefined
-  /** The error that was logged last; the same one is not worth a line every two seconds. */
+  /** The error that was logged last, because the same one is not worth a line every two seconds. */
   #reported = ''
 
   constructor(options: ElectionOptions) {
@@ -69,7 +69,7 @@ export class LeaseElection {
     return this.#work !== undefined && !this.#work.signal.aborted && isFresh
   }
 
-  /** The client, whose writes throw ApiError NotHeld while the lease is not held. */
+  /** The client. Its writes throw ApiError NotHeld while the lease is not held. */
   guard(client: KubeClient): KubeClient {
     return guarded(client, () => this.held())
   }
@@ -79,7 +79,7 @@ export class LeaseElection {
     this.#running ??= this.#run()
   }
 
-  /** Gives the lease up, so that another replica need not wait for it. */
+  /** Releases the lease, so that another replica need not wait for its expiry. */
   async release(): Promise<void> {
     this.#stop.abort()
     await this.#running
@@ -100,7 +100,7 @@ export class LeaseElection {
     while (!signal.aborted) {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(renewMs)])
       await this.#tryOnce(limit)
-      // Replicas that wait do not come back together.
+      // Jitter, so that waiting replicas do not return at the same moment.
       await pause(retryMs * (this.held() ? 1 : 1 + Math.random() * 0.2), signal)
     }
   }
@@ -114,7 +114,7 @@ export class LeaseElection {
         this.#lose('another replica has the lease')
         return
       }
-      // One that ran out is won again as if it were another's: what was begun under it has been stopped.
+      // An expired lease is won again as if it were another's, because the work under it was stopped.
       if (!this.held()) this.#lose('the lease ran out')
       await this.#write(record, identity, signal)
       this.#won(beganMs)
@@ -146,7 +146,7 @@ export class LeaseElection {
     return sinceMs > record.durationMs
   }
 
-  /** @param holder empty: gives it up */
+  /** @param holder empty to release it */
   async #write(
     record: LeaseRecord | undefined,
     holder: string,

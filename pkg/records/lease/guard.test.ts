@@ -7,7 +7,7 @@ import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { openCluster } from '../kube/kube.ts'
 import { guarded } from './guard.ts'
 
-it('a write that has to wait is not sent where the lease is lost meanwhile', async () => {
+it('a waiting write is not sent if the lease is lost meanwhile', async () => {
   const written: string[] = []
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const body = await text(incoming)

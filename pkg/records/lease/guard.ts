@@ -1,8 +1,9 @@
 import { ApiError, type KubeClient } from '../kube/kube.ts'
 
 /**
- * A client whose writes are refused while a lease is not held, even where it is lost between the call and the first byte that is
- * sent: credentials, connections and a process that is paused take their time. What is read is never wrong.
+ * A client whose writes are refused while a lease is not held, even if it is lost between the call and the first byte that is
+ * sent,
+ * because of slow credentials, connections or a paused process. Reads are always allowed.
  */
 export function guarded(client: KubeClient, held: () => boolean): KubeClient {
   const write = async <T>(call: (given: { mayBegin: () => boolean }) => Promise<T>): Promise<T> => {

@@ -5,11 +5,11 @@ type Fields = Readonly<Record<string, unknown>>
 /** One Lease, with the answers that an API server gives to those who read and write it. */
 export class TestLease {
   spec: Fields | undefined
-  /** No request is answered. */
+  /** Requests get no answer. */
   isUnreachable = false
   #version = 0
 
-  /** A client of a replica. Everything but Leases is refused. */
+  /** A client of a replica. Everything except Leases is refused. */
   client(): KubeClient {
     const refuse = () => Promise.reject(new ApiError('Forbidden', 'this is a server of one Lease'))
     return {

@@ -1,5 +1,5 @@
 /**
- * Which replica may write: one holds a Lease of the cluster and renews it, and gives up its work before another one can have
+ * Decides which replica may write: one holds and renews a Lease of the cluster, and stops its work before another one can get
  * it.
  */
 

@@ -3,7 +3,7 @@ import type { ObservedObject } from '../kube/kube.ts'
 /** The spec of a Lease (coordination.k8s.io/v1). */
 export interface LeaseRecord {
   readonly resourceVersion: string
-  /** Empty: it is not held. */
+  /** Empty if it is not held. */
   readonly holder: string
   readonly durationMs: number
   readonly transitions: number

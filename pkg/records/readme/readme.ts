@@ -1,19 +1,19 @@
-/** Reads the READMEs that a ConfigMap of a cluster or a folder holds, and keeps them compressed. */
+/** Reads the READMEs in a ConfigMap of a cluster or a folder, and keeps them compressed. */
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { interfaceKey, isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 
 export interface Readme {
-  /** Names of the Versions that own it; undefined if its label says that every Version can show it. */
+  /** Names of the Versions that own it; undefined if its label says that every Version may show it. */
   readonly owners: ReadonlySet<string> | undefined
   /** The README of each key, compressed. */
   readonly texts: ReadonlyMap<string, Buffer>
 }
 
-/** Limit of an unpacked README: a ConfigMap has one megabyte at most. */
+/** Limit of an unpacked README. A ConfigMap has at most one megabyte. */
 const maxTextBytes = 4 * 1024 * 1024
 
-/** @param decode reads a value of its data */
+/** @param decode decodes a value of its data */
 export function readmeIn(
   configMap: object,
   apiGroup: string,
@@ -34,7 +34,7 @@ function ownersIn(references: unknown, apiGroup: string): ReadonlySet<string> {
   const owners = new Set<string>()
   for (const owner of Array.isArray(references) ? references : []) {
     if (!isRecord(owner) || owner['kind'] !== 'Version') continue
-    // A file may leave it out.
+    // A file may omit it.
     const { name, apiVersion = `${apiGroup}/` } = owner
     const isOurs = typeof apiVersion === 'string' && apiVersion.startsWith(`${apiGroup}/`)
     if (isOurs && typeof name === 'string') owners.add(name)
@@ -43,8 +43,9 @@ function ownersIn(references: unknown, apiGroup: string): ReadonlySet<string> {
 }
 
 /**
- * The README as text; undefined if there is none, or if its ConfigMap is neither labelled as a README nor owned by the
- * Version: a user who may write a Version must not show what is in any ConfigMap.
+ * The README as text; undefined if there is none, or if its ConfigMap neither has the README label nor is owned by the
+ * Version.
+ * Otherwise, a user who may write a Version could show the content of any ConfigMap.
  */
 export function readmeText(readme: Readme, key: string, version: string): string | undefined {
   if (readme.owners?.has(version) === false) return undefined

@@ -4,12 +4,12 @@ import type { ObservedObject } from '../kube/kube.ts'
 import type { AppliedObject, StoredObject } from './types.ts'
 import { record } from './whole-object.ts'
 
-/** Fields in the form in which an API server says who manages what: `{"f:spec": {"f:versions": {}}}`. */
+/** Fields in the form of `managedFields`: `{"f:spec": {"f:versions": {}}}`. */
 export type FieldSet = Readonly<Record<string, unknown>>
 
 const maxKnown = 10_000
 
-/** Reads what field managers have applied. Sets that differ are few, objects that have them many: equal ones are shared. */
+/** Reads which fields managers have applied. Many objects have equal sets, so equal sets are shared. */
 export class AppliedFields {
   readonly #known = new Bounded<FieldSet>({ maxEntries: maxKnown })
 
@@ -33,8 +33,9 @@ export class AppliedFields {
 }
 
 /**
- * Tells whether applying an object would change nothing: the object has every field, and this field manager has applied no
- * field that it would now remove.
+ * Whether applying an object would change nothing: the object has every field, and this field manager has applied no field
+ * that
+ * it would now remove.
  */
 export function isApplied(
   wanted: AppliedObject,
@@ -44,7 +45,7 @@ export function isApplied(
   return applied !== undefined && isPartOf(wanted, stored) && hasFields(wanted, applied)
 }
 
-/** Lists are compared whole, as API servers do where a definition does not say otherwise. */
+/** Lists are compared as a whole, as API servers do unless a definition says otherwise. */
 function isPartOf(wanted: unknown, stored: unknown): boolean {
   if (wanted === undefined) return true
   if (Array.isArray(wanted)) {

@@ -4,7 +4,7 @@ import type { KubeClient } from '../kube/kube.ts'
 import type { SharedNotes } from './types.ts'
 import { record } from './whole-object.ts'
 
-/** etcd takes about a megabyte for an object, so notes are spread over this many. */
+/** etcd stores about a megabyte for an object, so notes are spread over this many. */
 const maps = 16
 
 /** Notes in ConfigMaps of one namespace. */

@@ -13,8 +13,8 @@ import type { ObjectKind, StoredObject, StoredRef } from './types.ts'
 import { wholeObject } from './whole-object.ts'
 
 /**
- * Puts into memory what a watch of one kind brings, and what this process wrote before the watch brings it. Of two states
- * the newer one counts, wherever it comes from.
+ * Stores what a watch of one kind delivers, and what this process wrote before the watch delivers it. Of two states, the newer
+ * one counts, whatever its source.
  */
 export class ClusterStore implements Store {
   readonly #kind: ObjectKind
@@ -31,7 +31,7 @@ export class ClusterStore implements Store {
     readonly kind: ObjectKind
     readonly namespace?: string | undefined
     readonly fieldManager: string
-    /** May be that of other stores, too. */
+    /** May be shared with other stores. */
     readonly appliedFields: AppliedFields
     readonly memory: ObjectMemory
   }) {
@@ -48,7 +48,7 @@ export class ClusterStore implements Store {
   }
 
   /**
-   * Takes in the answer to a write or a question, unless the watch knows better already.
+   * Stores the answer to a write or a read, unless the watch already knows better.
    *
    * @returns the object of the answer
    */
@@ -73,7 +73,7 @@ export class ClusterStore implements Store {
       commit: async (resourceVersion) => {
         for (const object of this.#memory.list(this.#kind, this.#filter)) {
           const { namespace, name, resourceVersion: held } = object.metadata
-          // The watch that follows reports objects that were written after the list.
+          // The following watch reports objects that were written after the list.
           const isLater = !rewound && isOlder(resourceVersion, held)
           if (!named.has(idOf(namespace, name)) && !isLater) this.#forget(object.metadata)
         }
@@ -98,7 +98,7 @@ export class ClusterStore implements Store {
     const { namespace = '', name, resourceVersion } = raw.metadata
     this.#seen = resourceVersion
     const held = this.#memory.get(this.#kind, namespace, name)
-    // A new object has its name already.
+    // A new object already has its name.
     if (held !== undefined && isOlder(resourceVersion, held.metadata.resourceVersion)) return
     this.#forget({ namespace, name })
   }

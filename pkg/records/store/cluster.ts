@@ -22,18 +22,18 @@ import { record } from './whole-object.ts'
 
 export interface ClusterObjectsOptions {
   readonly cluster: Pick<Cluster, 'observe'>
-  /** Client for writes; it may refuse while this replica must not write. */
+  /** Client for writes. It may refuse while this replica must not write. */
   readonly client: KubeClient
   /** Client for `create`. Default: `client`. */
   readonly creator?: KubeClient
   readonly apiGroup: string
   /** Default: all kinds. */
   readonly kinds?: readonly ObjectKind[]
-  /** Namespaces whose objects count. Default: all. */
+  /** Namespaces whose objects are stored. Default: all. */
   readonly namespaces?: readonly string[] | undefined
-  /** The ConfigMaps that hold notes: their namespace, and the beginning of their names. */
+  /** The ConfigMaps for notes: their namespace, and the prefix of their names. */
   readonly notes: { readonly namespace: string; readonly name: string }
-  /** The same for publications. Default: nobody publishes over HTTP. */
+  /** The ConfigMaps for notes about publications. Default: nobody publishes over HTTP. */
   readonly publications?: { readonly namespace: string; readonly name: string }
   /** Name of this replica, for Events. */
   readonly instance: string
@@ -42,7 +42,7 @@ export interface ClusterObjectsOptions {
   readonly clock?: Clock
 }
 
-/** Field managers: one for each controller, so that each recognizes the fields that it applied. */
+/** Field managers, one for each controller, so that each recognizes the fields that it applied. */
 const fieldManagers: Readonly<Record<ObjectKind, string>> = {
   Depot: 'depot-controller',
   Module: 'depot-controller-depot',
@@ -50,7 +50,7 @@ const fieldManagers: Readonly<Record<ObjectKind, string>> = {
   Version: 'depot-controller-parent',
 }
 
-/** The objects of a cluster. Closing them leaves the cluster open. */
+/** The objects of a cluster. Closing them does not close the cluster. */
 export function clusterObjects(options: ClusterObjectsOptions): Objects {
   const { client, creator = client, apiGroup, namespaces, instance, clock = Date.now } = options
   const log = options.log.child({ component: 'objects' })
@@ -167,7 +167,7 @@ class ClusterState {
     if (answer !== undefined) store.learn(answer)
   }
 
-  /** @throws ApiError Forbidden outside of the namespaces that are watched */
+  /** @throws ApiError Forbidden outside of the watched namespaces */
   #storeOf({ kind, namespace }: Omit<StoredRef, 'name'>): ClusterStore {
     const watched = this.#namespaces === undefined ? undefined : namespace
     const store = this.#stores.get(storeKey(kind, watched))
@@ -210,7 +210,7 @@ async function writeReadme(
   }
 }
 
-/** Whether nothing else had the name. */
+/** Whether the name was free. */
 async function isCreated(creating: Promise<unknown>): Promise<boolean> {
   try {
     await creating
@@ -221,7 +221,7 @@ async function isCreated(creating: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Values of a Secret, which are base64 in a cluster. */
+/** Values of a Secret, which a cluster encodes as base64. */
 function secretValues(data: unknown): Readonly<Record<string, Buffer>> {
   return Object.fromEntries(
     Object.entries(record(data))

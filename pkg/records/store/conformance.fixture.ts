@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 import type { AppliedObject, Objects, StoredObject, StoredRef } from './types.ts'
 
-/** A place of objects, and what people do in it. */
+/** A place for objects, and what people do there. */
 export interface ObjectPlace {
-  /** Opens it as a process does that starts. */
+  /** Opens it like a starting process. */
   open(): Promise<Objects>
-  /** Creates an object, or makes it what it is here. */
+  /** Creates an object, or updates it to this state. */
   write(manifest: Manifest): Promise<void>
   remove(ref: StoredRef): Promise<void>
-  /** Reads a ConfigMap, unless its owner is gone; undefined if it does not exist. */
+  /** Reads a ConfigMap, unless its owner was deleted; undefined if it does not exist. */
   configMap(namespace: string, name: string): Promise<unknown>
   /** Writes a Secret. */
   writeSecret(namespace: string, name: string, values: Record<string, string>): Promise<void>
@@ -54,7 +54,7 @@ function versionOf(parent: StoredObject, version: string): AppliedObject {
   }
 }
 
-/** A busy machine may take its time. */
+/** Generous, because a busy machine is slow. */
 const until = <T>(check: () => T | Promise<T>): Promise<T> =>
   vi.waitFor(check, { timeout: 30_000, interval: 20 })
 
@@ -104,7 +104,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       return Object.fromEntries(texts)
     }
 
-    it('are there with everything that people wrote', () => {
+    it('have every field that people wrote', () => {
       expect(known('first')).toMatchObject({
         kind: 'Module',
         metadata: { name: 'first', namespace, labels: {}, annotations: {}, finalizers: [] },
@@ -118,7 +118,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(objects.list('Module', { namespace: 'other' })).toEqual([])
     })
 
-    it('come with notes for the next process', async () => {
+    it('have notes for the next process', async () => {
       const { notes } = objects
       expect(await notes.all()).toEqual(new Map())
       await notes.drop('none')
@@ -137,7 +137,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(await notes.all()).toEqual(new Map())
     })
 
-    it('follow what people do, and say what was there before', async () => {
+    it('report changes by people, with the previous state', async () => {
       const changes: string[] = []
       const forget = objects.onChange((ref, before, after) => {
         if (ref.name !== 'followed') return
@@ -156,7 +156,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(changes).toEqual(['Module undefined 0', 'Module 0 1', 'Module 1 undefined'])
     })
 
-    it('are there at once when they are applied, and are found by owner and label', async () => {
+    it('are in memory at once when they are applied, and are found by owner and label', async () => {
       const parent = await written('parent')
       const child = await objects.apply(versionOf(parent, '1.0.0'))
       await objects.apply(versionOf(parent, '2.0.0'))
@@ -173,7 +173,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       })
     })
 
-    it('are created by one process alone, for all others at once', async () => {
+    it('are created by one process only, and all others see them at once', async () => {
       const parent = await written('created')
       const { metadata, ...rest } = versionOf(parent, '1.0.0')
       const version = { ...rest, metadata: { ...metadata, ownerReferences: [] } }
@@ -187,7 +187,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       await later.close()
     })
 
-    it('keep what others wrote when they are applied, and lose what is not applied any more', async () => {
+    it('keep what others wrote when they are applied, and lose what is no longer applied', async () => {
       const parent = await written('kept')
       const wanted = versionOf(parent, '1.0.0')
       const made = await objects.apply(wanted)
@@ -213,7 +213,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       })
     })
 
-    it('are not written where nothing would change', async () => {
+    it('are not written if nothing would change', async () => {
       const parent = await written('quiet')
       const wanted = versionOf(parent, '1.0.0')
       const made = await objects.apply(wanted)
@@ -226,7 +226,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(fresh?.metadata.resourceVersion).toBe(before)
     })
 
-    it('have a status that is replaced whole and leaves the spec alone', async () => {
+    it('have a status that is replaced as a whole and leaves the spec unchanged', async () => {
       const before = await written('told', ['1.0.0'])
       const synced = await objects.writeStatus(before, { synced: true, latestVersion: '1.0.0' })
       expect(synced.status).toEqual({ synced: true, latestVersion: '1.0.0' })
@@ -250,7 +250,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(known('raced')?.status).toEqual({ synced: true })
     })
 
-    it('take patches that name the state they were made from, or a value that they expect', async () => {
+    it('accept patches that name the state they were made from, or a value that they expect', async () => {
       const made = await written('patched')
       const ref = refOf(made)
       const { resourceVersion } = made.metadata
@@ -290,7 +290,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(await objects.fresh('Version', namespace, 'deleted-1-0-0')).toBeUndefined()
     })
 
-    it('are refused where they cannot work', async () => {
+    it('are refused if they cannot work', async () => {
       const parent = await written('refused')
       const { metadata } = versionOf(parent, '1.0.0')
       const spec = { type: 'Provider', version: '1.0.0' }
@@ -300,7 +300,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(objects.get('Version', namespace, metadata.name)).toBeUndefined()
     })
 
-    it('have Secrets beside them', async () => {
+    it('have Secrets next to them', async () => {
       await place.writeSecret(namespace, 'depot-github', { token: 'opensesame' })
       await until(async () => {
         const secret = await objects.secret(namespace, 'depot-github')
@@ -310,7 +310,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(await objects.secret('other', 'depot-github')).toBeUndefined()
     })
 
-    it('keep the README of a Version until the Version goes', async () => {
+    it('keep the README of a Version until the Version is deleted', async () => {
       const parent = await written('read')
       const made = await objects.apply(versionOf(parent, '1.0.0'))
       const version = await objects.writeStatus(made, { synced: true })
@@ -351,7 +351,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       expect(await readmes()).toBeUndefined()
     })
 
-    it('cut a README that has more bytes than a ConfigMap holds', async () => {
+    it('cut a README that has more bytes than a ConfigMap may have', async () => {
       const parent = await written('long')
       const version = await objects.apply(versionOf(parent, '1.0.0'))
       await objects.writeReadme(version, { readme: '\u{fffd}'.repeat(400_000) })
@@ -361,7 +361,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       )
     })
 
-    it('are the same to a process that starts later', async () => {
+    it('are the same for a process that starts later', async () => {
       const parent = await written('lasting')
       const made = await objects.apply(versionOf(parent, '1.0.0'))
       const told = await objects.writeStatus(made, { synced: true })

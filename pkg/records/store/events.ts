@@ -8,11 +8,11 @@ import type { ObjectEvent } from './types.ts'
 
 /** Interval in which the same event of an object is written once. */
 const quietMs = 600_000
-/** Limit of events in the queue: an unreachable API server must not fill the memory. */
+/** Maximum number of queued events, because an unreachable API server must not fill the memory. */
 const maxWaiting = 1_000
 const maxNote = 1_024
 
-/** Decides which events are worth telling. */
+/** Decides which events are new. */
 export class RecentEvents {
   readonly #recent: Bounded<true>
   readonly #clock: Clock
@@ -22,7 +22,7 @@ export class RecentEvents {
     this.#recent = new Bounded({ maxEntries: 10_000, clock })
   }
 
-  /** Tells whether an event is new in the last ten minutes, and remembers it. */
+  /** Whether an event is new in the last ten minutes. Remembers it. */
   isNews({ object, type, reason, note }: ObjectEvent): boolean {
     const { namespace, name, uid } = object.metadata
     const id = hash(
@@ -65,7 +65,7 @@ export class EventRecorder {
     this.#writing ??= this.#writeAll()
   }
 
-  /** Gives up what is not written yet after a moment. */
+  /** Drops unwritten events after a moment. */
   async close(): Promise<void> {
     const timer = setTimeout(() => this.#stop.abort(), 1_000)
     await this.#writing

@@ -112,7 +112,7 @@ function ownersOf({ kind, metadata: { ownerReferences } }: StoredObject): string
   return uids.map((uid) => `${kind} ${uid}`)
 }
 
-/** Names an object. */
+/** Formats the name of an object. */
 export function refOf({
   kind,
   metadata: { namespace, name },

@@ -15,8 +15,8 @@ interface PlanOptions {
 }
 
 /**
- * Objects that can be written without consequences: a copy in memory of other objects, which stay as they are. Deleting an
- * object deletes what it owns at once, and waits for no finalizer.
+ * Objects that can be written without consequences: a copy in memory of other objects, which do not change. Deleting an object
+ * deletes its dependents at once, and waits for no finalizer.
  *
  * @param base is read once, when it is ready
  */
@@ -55,7 +55,7 @@ export function plannedObjects(base: Objects, options: PlanOptions): Objects {
     event: () => undefined,
     secret: (namespace, name) => base.secret(namespace, name),
     notes: {
-      // Not everybody who plans may read them.
+      // Some users of a plan may not read Secrets.
       all: () => base.notes.all().catch(() => new Map<string, string>()),
       put: async () => undefined,
       drop: async () => undefined,
@@ -64,7 +64,7 @@ export function plannedObjects(base: Objects, options: PlanOptions): Objects {
   }
 }
 
-/** The copy, whose resource versions count up. */
+/** The copy, with increasing resource versions. */
 class PlannedState {
   readonly memory = new ObjectMemory(createLogger('silent'))
   readonly #options: PlanOptions
@@ -123,7 +123,7 @@ class PlannedState {
     return object
   }
 
-  /** Removes an object and what it owns. */
+  /** Removes an object and its dependents. */
   remove(ref: StoredRef): void {
     const object = this.get(ref)
     if (object === undefined) return

@@ -10,12 +10,12 @@ import { record } from './whole-object.ts'
 
 const key = 'README.md'
 const maxNameLength = 253
-/** Encoded as base64, this is less than the megabyte that a ConfigMap holds. */
+/** Encoded as base64, this is less than the megabyte of a ConfigMap. */
 const maxBytes = 512 * 1024
-/** Encoded next to the longest README, this is still less. */
+/** Encoded next to the longest README, this still fits. */
 export const maxInterfaceBytes = 255 * 1024
 
-/** The ConfigMap that holds the README of a Version, and the key in its data. */
+/** The ConfigMap with the README of a Version, and the key in its data. */
 export function readmeRefOf({ name }: Pick<StoredRef, 'name'>) {
   const whole = `${name}-readme`
   if (whole.length <= maxNameLength) return { name: whole, key }
@@ -59,8 +59,8 @@ export function encodedName(name: string): string {
 }
 
 /**
- * Writes the README of a Version into a folder, from where it can be applied to a cluster: there it has no owner until the
- * controller has seen the Version.
+ * Writes the README of a Version into a folder, from where it can be applied to a cluster. There it has no owner until the
+ * controller has processed the Version.
  *
  * @returns the fields of the status that name it
  */
@@ -80,7 +80,7 @@ export async function writeReadmeManifest(
   return readmeRefOf(version)
 }
 
-/** Tells whether a ConfigMap has everything that is wanted of it. */
+/** Whether a ConfigMap has everything that it should have. */
 export function isReadmeWritten(
   found: unknown,
   { metadata, data }: ReturnType<typeof readmeObject>,
@@ -93,7 +93,7 @@ export function isReadmeWritten(
   )
 }
 
-/** Tells whether a ConfigMap is the README of a Version: owned by it, or by nobody, as a restored backup leaves it. */
+/** Whether a ConfigMap is the README of a Version: owned by it, or without an owner, as after a restore. */
 export function isReadmeOf(
   { name }: Pick<StoredRef, 'name'>,
   found: unknown,
@@ -105,20 +105,20 @@ export function isReadmeOf(
   return owners.some((one) => isRecord(one) && one['kind'] === 'Version' && one['name'] === name)
 }
 
-/** Error for a ConfigMap of somebody else that has the name. */
+/** Error if a ConfigMap of another owner has the name. */
 export function readmeTaken({ namespace, name }: Omit<StoredRef, 'kind'>): ApiError {
   const title = `ConfigMap ${namespace}/${readmeRefOf({ name }).name}`
   const message = `${title} is not owned by Version ${name}, whose README needs this name: rename or delete it`
   return new ApiError('Conflict', message)
 }
 
-/** Readers of folders take shorter values for plain text. */
+/** Readers of folders parse shorter values as plain text. */
 const minBytes = 6
 
 function encoded(text: string): string {
   const bytes = Buffer.from(text.padEnd(minBytes, '\n'))
   if (bytes.length <= maxBytes) return bytes.toString('base64')
-  // Drops a character that is cut in half.
+  // Drops a character that was cut at the end.
   const start = new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })
   const note = `\n\n*The rest of this README is left out: it has more than ${maxBytes / 1024} KiB.*\n`
   return Buffer.from(start + note).toString('base64')

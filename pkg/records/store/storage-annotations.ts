@@ -9,7 +9,7 @@ import { record } from './whole-object.ts'
 
 /** Storage locations in the annotations of Namespaces. */
 export interface StorageAnnotations {
-  /** Value of the annotation `{api_group}/storage` of a namespace, as it is now. */
+  /** Current value of the annotation `{api_group}/storage` of a namespace. */
   of(namespace: string): string | undefined
   /**
    * Calls back with each namespace whose annotation changed.
@@ -24,7 +24,7 @@ export interface StorageAnnotations {
 interface WatchOptions {
   readonly cluster: Pick<Cluster, 'observe'>
   readonly apiGroup: string
-  /** Namespaces that are read. Default: all. */
+  /** Namespaces to read. Default: all. */
   readonly namespaces?: readonly string[] | undefined
 }
 
@@ -60,7 +60,7 @@ class WatchedAnnotations implements StorageAnnotations {
     return () => this.#listeners.delete(listener)
   }
 
-  /** @param only the namespace of the watch; undefined: all */
+  /** @param only the namespace of the watch; undefined for all */
   #storeOf(only: string | undefined): Store {
     return {
       replace: () => this.#replace(only),

@@ -1,6 +1,6 @@
 /**
- * Whole objects for reconcilers: what is known of them in memory, and how they are written. A cluster and a folder of
- * manifests are the two places that hold them, and reconcilers cannot tell which.
+ * Whole objects for reconcilers: their known state in memory, and how to write them. They are in a cluster or in a folder of
+ * manifests, and reconcilers cannot tell which.
  */
 
 export { ApiError } from '../kube/kube.ts'

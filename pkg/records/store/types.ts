@@ -17,9 +17,9 @@ interface ObjectMetadata {
   readonly name: string
   readonly namespace: string
   readonly uid: string
-  /** Name of this state of the object; a later write can require it. */
+  /** Name of this state of the object. A later write can require it. */
   readonly resourceVersion: string
-  /** Another number with each change of the spec. In a cluster they count up; in a folder they do not. */
+  /** Changes with each change of the spec. In a cluster, it increases; in a folder, it does not. */
   readonly generation: number
   readonly creationTimestamp: string
   /** Set while the object waits for its finalizers to be removed. */
@@ -35,7 +35,7 @@ interface ObjectMetadata {
   readonly ownerReferences: readonly OwnerReference[]
 }
 
-/** An object with every field that it has. It is shared: never change it, make another one. */
+/** An object with all of its fields. It is shared, so never change it: make a copy. */
 export interface StoredObject<Spec = unknown, Status = unknown> {
   readonly kind: ObjectKind
   readonly metadata: ObjectMetadata
@@ -64,7 +64,7 @@ export interface AppliedObject {
 
 export interface ObjectFilter {
   readonly namespace?: string
-  /** The uid in one of the ownerReferences; empty for objects without any. */
+  /** The uid in one of the ownerReferences; empty for objects without owners. */
   readonly ownerUid?: string
   /** Name and value, or a name alone for any value. */
   readonly label?: { readonly name: string; readonly value?: string }
@@ -72,9 +72,9 @@ export interface ObjectFilter {
 
 export type ChangeListener = (
   ref: StoredRef,
-  /** Undefined: it did not exist. */
+  /** Undefined if it did not exist. */
   before: StoredObject | undefined,
-  /** Undefined: it was removed. */
+  /** Undefined if it was removed. */
   after: StoredObject | undefined,
 ) => void
 
@@ -102,22 +102,22 @@ export interface Notes {
   drop(key: string): Promise<void>
 }
 
-/** Notes of which any replica writes some. */
+/** Notes that every replica may write. */
 export interface SharedNotes extends Notes {
   get(key: string): Promise<string | undefined>
 }
 
-/** Objects as reconcilers know them. Every method that writes throws ApiError. */
+/** Objects as reconcilers see them. Every method that writes throws ApiError. */
 export interface Objects {
-  /** Namespaces whose objects are in memory; undefined: all. */
+  /** Namespaces whose objects are in memory; undefined for all. */
   readonly namespaces: readonly string[] | undefined
-  /** Whether the objects are in files: people remove those without waiting for finalizers. */
+  /** Whether the objects are in files. People remove files without waiting for finalizers. */
   readonly isFolder: boolean
-  /** Something that cannot be read now and may contain any object, such as a file with a mistake. */
+  /** Something unreadable that may contain any object, such as a file with a mistake. */
   unreadable(): string | undefined
   /** Reads from memory, which has the writes of this process at once. */
   get(kind: ObjectKind, namespace: string, name: string): StoredObject | undefined
-  /** Lists from memory, in no order. */
+  /** Lists from memory, in any order. */
   list(kind: ObjectKind, filter?: ObjectFilter): StoredObject[]
   /**
    * Calls back for every change from now on, including those of this process.
@@ -129,13 +129,10 @@ export interface Objects {
   readonly ready: Promise<void>
   /** Reads from the cluster or folder. */
   fresh(kind: ObjectKind, namespace: string, name: string): Promise<StoredObject | undefined>
-  /**
-   * Creates the object, or makes these fields what they are here. Labels, annotations, finalizers and fields of a spec that
-   * others wrote stay.
-   */
+  /** Creates the object, or sets these fields. Labels, annotations, finalizers and fields of a spec that others wrote stay. */
   apply(object: AppliedObject): Promise<StoredObject>
   /**
-   * Creates the object, which is written when this resolves: of several processes that create it, one succeeds.
+   * Creates the object. It is written when this resolves. If several processes create it, one succeeds.
    *
    * @throws ApiError AlreadyExists
    */
@@ -143,7 +140,7 @@ export interface Objects {
   /**
    * Changes finalizers and `forceSync`.
    *
-   * @throws ApiError Conflict if the object is not in the state `resourceVersion` any more; Invalid if a `test` fails
+   * @throws ApiError Conflict if the object is no longer in the state `resourceVersion`; Invalid if a `test` fails
    */
   patch(
     ref: StoredRef,
@@ -151,10 +148,10 @@ export interface Objects {
     options?: { readonly resourceVersion?: string },
   ): Promise<StoredObject>
   /**
-   * Replaces the status. What would change nothing is not sent.
+   * Replaces the status. Nothing is sent if nothing would change.
    *
    * @param object the state that the status was made from
-   * @param options.isProgress whether it only says how far work is: a folder keeps that in memory
+   * @param options.isProgress whether it only reports progress: a folder keeps that in memory
    * @throws ApiError Conflict if the object is in another state now
    */
   writeStatus(
@@ -163,20 +160,21 @@ export interface Objects {
     options?: { readonly isProgress?: boolean },
   ): Promise<StoredObject>
   /**
-   * Writes an object that sync created again, if its file in a folder is damaged: empty, cut or not to be parsed. What the
-   * file had stays in a hidden file next to it. Waits until the file has had the same content for a while.
+   * Writes an object that sync created again, if its file in a folder is damaged: empty, cut or unparsable. The content of the
+   * file
+   * stays in a hidden file next to it. Waits until the file has had the same content for a while.
    *
-   * @param object as it is to be written
-   * @param isProven whether storage has the archive of a Version; asked where the file is damaged
+   * @param object as it should be written
+   * @param isProven whether storage has the archive of a Version; called if the file is damaged
    * @returns false if its file is not damaged, or is being written
    */
   mend?(object: StoredObject, isProven: () => Promise<boolean>): Promise<boolean>
-  /** Tells whether an object waits for its finalizers when people delete it: a file that they remove does not. */
+  /** Whether an object waits for its finalizers when people delete it. A file that they remove does not. */
   waitsForFinalizers(object: StoredObject): boolean
   /**
-   * Deletes an object; a missing one is not an error.
+   * Deletes an object. A missing one is not an error.
    *
-   * @param options.whileOwnerAbsent leave it if its owner has returned
+   * @param options.whileOwnerAbsent keep it if its owner has returned
    * @param options.byAnyReplica even without the lease, as objects are created
    */
   delete(
@@ -188,16 +186,16 @@ export interface Objects {
     },
   ): Promise<void>
   /**
-   * Keeps the README and the interface of a Version in a ConfigMap that goes with the Version, or removes it. What would
-   * change nothing is not written.
+   * Keeps the README and the interface of a Version in a ConfigMap that is deleted with the Version, or removes it. Nothing is
+   * written if nothing would change.
    *
-   * @param texts undefined: the Version has none
-   * @throws ApiError Conflict if a ConfigMap of somebody else has its name
+   * @param texts undefined if the Version has none
+   * @throws ApiError Conflict if a ConfigMap of another owner has its name
    */
   writeReadme(version: StoredObject, texts: ReadmeTexts | undefined): Promise<void>
-  /** Whether that ConfigMap has these keys: anybody may delete it, and a full disk may cut its file. */
+  /** Whether that ConfigMap has these keys, because anybody may delete it, and a full disk may cut its file. */
   hasReadme(version: StoredObject, keys: readonly string[]): Promise<boolean>
-  /** Never throws and never waits; the same one is written at most every ten minutes. */
+  /** Never throws and never waits. The same event is written at most every ten minutes. */
   event(event: ObjectEvent): void
   /** Values of a Secret by key; undefined if it does not exist. */
   secret(namespace: string, name: string): Promise<Readonly<Record<string, Buffer>> | undefined>
@@ -211,8 +209,8 @@ export interface Objects {
 export interface FolderObjects extends Objects {
   /** Mistakes in the manifests, one per line. */
   mistakes(): string[]
-  /** Objects that sync created for an owner that is absent, and removes once the folder has rested. */
+  /** Objects that sync created for an absent owner, and removes once the folder has had no changes for a while. */
   orphans(): StoredObject[]
-  /** Resolves once no absent object is undecided: each counts as gone or has returned. */
+  /** Resolves once every absent object is removed or has returned. */
   settled(): Promise<void>
 }

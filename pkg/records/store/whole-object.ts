@@ -1,7 +1,7 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ObjectKind, OwnerReference, StoredObject } from './types.ts'
 
-/** An object as it came out of JSON or YAML, with whatever a reconciler may ask for in its place. */
+/** A parsed object, with any field that a reconciler may read. */
 export function wholeObject(kind: ObjectKind, raw: unknown): StoredObject {
   const { metadata, spec, status } = record(raw)
   const given = record(metadata)

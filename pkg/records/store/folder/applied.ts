@@ -3,12 +3,12 @@ import { record } from '../whole-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Fields of a spec that people write into what a controller made. */
+/** Fields of a spec that people write into objects of a controller. */
 const fieldsOfPeople = ['acceptBreaking', 'forceSync', 'lifecycle', 'retain', 'suspend', 'upload']
 
 /**
- * Applies an object without a record of who manages which field: the controller owns the spec except the fields that
- * people write, and adds labels and annotations to the existing ones.
+ * Applies an object without a record of field managers: the controller owns the spec except the fields that people write, and
+ * adds labels and annotations to the existing ones.
  */
 export function applied(before: Fields, { metadata, spec }: AppliedObject): Fields {
   const held = record(before['metadata'])

@@ -2,14 +2,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { decodeText, type ManifestFile, type Rejection } from '../../folder/folder.ts'
 
-/** Whether a file has any object that is in order, or its status. */
+/** Whether a file has a valid object, or the status of one. */
 export function hasObject({ entries }: ManifestFile<unknown, unknown>): boolean {
   return entries.some(({ object, status }) => object !== undefined || status !== undefined)
 }
 
 /**
- * Whether a file without an object is damaged, as by a full disk or a power cut: it is empty, cannot be parsed, or its end is
- * missing. A spec in which a person made a mistake is not.
+ * Whether a file without an object is damaged, as by a full disk or a power failure: it is empty, cannot be parsed, or its end
+ * is
+ * missing. A spec with a mistake of a person is not damage.
  */
 export function isDamaged(bytes: Buffer, rejections: readonly Rejection[]): boolean {
   const read = decodeText(bytes)
@@ -24,7 +25,7 @@ export function isDamaged(bytes: Buffer, rejections: readonly Rejection[]): bool
   })
 }
 
-/** Whether a text has nothing but comments: a full disk or a person emptied the file. */
+/** Whether a text has only comments, because a full disk or a person emptied the file. */
 export function isBlank(text: string): boolean {
   return text.split('\n').every((line) => /^[\s\0]*(?:#.*|---\s*)?$/.test(line))
 }
@@ -35,7 +36,7 @@ export function commentsIn(text: string): string {
   return comments === '' ? '' : `${comments}\n`
 }
 
-/** A free name next to a damaged file, or one that has the same bytes. Hidden files are not read as manifests. */
+/** A free name next to a damaged file, or one with the same bytes. Hidden files are not read as manifests. */
 export function asideOf(dir: string, file: string): string {
   const name = `.${basename(file).slice(0, 200)}.broken`
   const bytes = readFileSync(join(dir, file))

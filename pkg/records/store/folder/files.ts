@@ -17,14 +17,14 @@ import { changed, removeFile, writeFile } from './write-file.ts'
 interface FilesOptions {
   readonly dir: string
   readonly apiGroup: string
-  /** Time without changes after which a damaged file is not being written any more, in milliseconds. */
+  /** Time without changes after which a damaged file is no longer being written, in milliseconds. */
   readonly restMs: number
   readonly log: Logger
 }
 
 /**
- * Writes objects into files: one that this process made as a whole into a file of its own, and of one that a person wrote
- * only the fields that changed, with its status in a file of its own.
+ * Writes objects into files: objects of this process as a whole into separate files; in files that a person wrote only the
+ * changed fields, with the status in a separate file.
  */
 export class Files {
   readonly #dir: string
@@ -41,7 +41,7 @@ export class Files {
     this.#log = log
   }
 
-  /** Tells whether sync created the file of an object, or the object has no file yet. */
+  /** Whether sync created the file of an object, or the object has no file yet. */
   isOwn(ref: StoredRef): boolean {
     const { definitions } = this.#scanner
     const file = definitions.fileOf(ref)
@@ -68,7 +68,7 @@ export class Files {
     if (!isDeepStrictEqual(status, statusBefore)) await this.#writeStatus(ref, status)
   }
 
-  /** Tells in which state the own file of an object is damaged; undefined: it is not. */
+  /** The state of the damaged file of an object; undefined if it is not damaged. */
   async damageOf(ref: StoredRef): Promise<string | undefined> {
     const { definitions } = this.#scanner
     const file = fileOf(ref)
@@ -81,7 +81,7 @@ export class Files {
     return isIt ? this.#scanner.signatureOf(file) : undefined
   }
 
-  /** Time until a damaged file counts as left by whoever wrote it, in milliseconds. @param state from {@link damageOf} */
+  /** Time until a damaged file counts as abandoned by its writer, in milliseconds. @param state from {@link damageOf} */
   restsInMs(state: string): number {
     const restsInMs = changedAtMs(state) + this.#restMs - Date.now()
     return Math.min(Math.max(restsInMs, 0), this.#restMs)
@@ -105,17 +105,17 @@ export class Files {
     return true
   }
 
-  /** Writes a damaged file again, which gets a hidden name next to it. */
+  /** Replaces a damaged file, which gets a hidden name next to the new one. */
   async #writeAgain(file: string, text: string): Promise<void> {
     const aside = asideOf(this.#dir, file)
     const path = join(this.#dir, file)
     const identity = await writeFile(path, text, { aside: join(this.#dir, aside) })
     await this.#scanner.wrote(file, text, identity)
-    // A single run prints nothing of less weight.
+    // A single run prints no lines of a lower level.
     this.#log.error({ file, aside }, 'a damaged file was set aside and written again')
   }
 
-  /** Takes an object out of its file, and its status out of the file of its own. */
+  /** Removes an object from its file, and removes its separate status. */
   async remove(ref: StoredRef): Promise<void> {
     const { definitions } = this.#scanner
     if (ref.kind === 'Version') await this.writeReadme(ref, undefined)
@@ -126,9 +126,9 @@ export class Files {
   }
 
   /**
-   * Writes the README of a Version into a file of its own, or removes that.
+   * Writes the README of a Version into a separate file, or removes that.
    *
-   * @param readme undefined: there is none
+   * @param readme undefined if there is none
    * @throws ApiError Conflict if the file has something else
    */
   async writeReadme(
@@ -152,7 +152,7 @@ export class Files {
     await this.#put(file, text, current)
   }
 
-  /** Tells whether the whole text of each key is there: it is one line of the file that was written. */
+  /** Whether the whole text of each key exists. It is one line of the file. */
   async hasReadme(version: Omit<StoredRef, 'kind'>, keys: readonly string[]): Promise<boolean> {
     const path = join(this.#dir, readmeFileOf(version))
     if (!existsSync(path)) return false
@@ -179,7 +179,7 @@ export class Files {
       }
       return this.#put(file, `${commentsIn(current)}${textOf(after)}`, current)
     }
-    // A person may have put a comment into it.
+    // A person may have added a comment.
     const isUntouched = current === textOf(before)
     const text = isUntouched ? textOf(after) : rewritten(file, current, this.#is(ref), () => after)
     await this.#put(file, text, current)
@@ -197,7 +197,7 @@ export class Files {
     await this.#put(known, text, current)
   }
 
-  /** Beside the file of the object. Objects of other kinds and namespaces may have the same name there. */
+  /** Next to the file of the object. Objects of other kinds and namespaces may have the same name there. */
   #freeName(ref: StoredRef): string {
     const folder = dirname(this.#scanner.definitions.fileOf(ref) ?? '')
     const [kind, namespace, name] = [ref.kind.toLowerCase(), ref.namespace, ref.name].map(
@@ -230,7 +230,7 @@ export class Files {
     }
   }
 
-  /** @throws ApiError Conflict if it is not the file that was read last */
+  /** @throws ApiError Conflict if the file was replaced since it was read */
   async #textOf(file: string): Promise<string> {
     try {
       const read = decodeText(await readFile(join(this.#dir, file)))

@@ -65,7 +65,7 @@ const child = (parent: { metadata: { name: string; uid: string } }) => {
 }
 
 describe('the README of a version', () => {
-  it('leaves a file with something else alone', async () => {
+  it('leaves a file with something else unchanged', async () => {
     write('vpc.yaml', moduleText('vpc'))
     const objects = await open()
     const version = await objects.apply(child(await known('vpc', objects)))
@@ -103,7 +103,7 @@ describe('the README of a version', () => {
 })
 
 describe('a file that people wrote', () => {
-  it('stays byte for byte, and has its status in a file of its own', async () => {
+  it('stays byte for byte, and its status is in a separate file', async () => {
     const text = `${moduleText('a')}---\n${moduleText('b')}---\n# The next one.\n${moduleText('c')}`
     write('all.yaml', text)
     const objects = await open()
@@ -124,7 +124,7 @@ describe('a file that people wrote', () => {
     expect((await known('b', await open())).status).toEqual({ synced: false })
   })
 
-  it('has a status of its own where objects have one name', async () => {
+  it('has a separate status for each object of one name', async () => {
     const other = moduleText('a').replace('namespace: team', 'namespace: other')
     const depot = moduleText('a').replace('Module', 'Depot')
     write('all.yaml', [moduleText('a'), other, depot].join('---\n'))
@@ -141,7 +141,7 @@ describe('a file that people wrote', () => {
     }
   })
 
-  it('keeps a status that an older release wrote into it, until there is another', async () => {
+  it('keeps a status that an older release wrote into it, until there is a new one', async () => {
     const text = moduleText('a', 'status:\n  synced: false\n')
     write('a.yaml', text)
     const objects = await open()
@@ -151,7 +151,7 @@ describe('a file that people wrote', () => {
     expect((await known('a', await open())).status).toEqual({ synced: true })
   })
 
-  it('loses its status once it is gone with all that was made for it', async () => {
+  it('loses its status after it was removed with all objects that were created for it', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open(true)
     await objects.writeStatus(await known('a', objects), { synced: true })
@@ -195,7 +195,7 @@ describe('a file that people wrote', () => {
     await objects.close()
   })
 
-  it('keeps the status of a Version that names an archive, for the day that it returns', async () => {
+  it('keeps the status of a Version that names an archive, in case that it returns', async () => {
     const text = moduleText('a')
       .replace('kind: Module', 'kind: Version')
       .replace(/spec:[^]*/, '')
@@ -219,7 +219,7 @@ describe('a file that people wrote', () => {
     await objects.close()
   })
 
-  it('is written nowhere else while it is missing', async () => {
+  it('is not written anywhere else while it is missing', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open()
     const before = await known('a', objects)
@@ -236,7 +236,7 @@ describe('a file that people wrote', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
-  it('is reported where it is defined twice', async () => {
+  it('is reported if it is defined twice', async () => {
     write('a.yaml', moduleText('a'))
     write('b.yaml', `# Again.\n${moduleText('a')}`)
     const objects = await open()
@@ -246,7 +246,7 @@ describe('a file that people wrote', () => {
     expect(objects.unreadable()).toBeUndefined()
   })
 
-  it('keeps its comments and the documents around it where a field is changed', async () => {
+  it('keeps its comments and the documents around it when a field is changed', async () => {
     const [before, after] = [moduleText('a'), `---\n# The next one.\n${moduleText('c')}`]
     write('all.yaml', `${before}---\n${moduleText('b')}${after}`)
     const objects = await open()
@@ -268,7 +268,7 @@ describe('a file that people wrote', () => {
   })
 
   it.each(['...\n# one\n# two\n', '# one\n# two\n...\n', '# one\n... # end\n', '...\n\n'])(
-    'keeps directives behind one end, whatever else is there: %j',
+    'keeps directives after one end, whatever else it contains: %j',
     async (between) => {
       const directed = `%YAML 1.2\n---\n${moduleText('c')}`
       write('all.yaml', moduleText('a') + between + directed)
@@ -300,7 +300,7 @@ describe('a file that people wrote', () => {
     })
   })
 
-  it('wins over a write that was made from what it was before', async () => {
+  it('takes precedence over a write that was made from its previous content', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open()
     const before = await known('a', objects)
@@ -312,7 +312,7 @@ describe('a file that people wrote', () => {
     expect(read('a.yaml')).toContain('forceSync: true')
   })
 
-  it('is not lost where it is written while a field of it is changed', async () => {
+  it('is not lost if it is written while a field of it is changed', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open()
     const reasons = new Set<unknown>()
@@ -322,7 +322,7 @@ describe('a file that people wrote', () => {
       const writing = objects.patch(ref, { metadata: { labels } })
       await writing.catch((error: ApiError) => reasons.add(error.reason))
     }
-    // An editor in a thread of its own: it writes at any moment, even in the middle of a step of this one.
+    // An editor in another thread. It writes at any moment, even in the middle of a step of this one.
     const editor = new Worker(
       `const { workerData: path, parentPort } = require('node:worker_threads')
       const { writeFileSync } = require('node:fs')
@@ -353,7 +353,7 @@ describe('a file that people wrote', () => {
     }
   })
 
-  it('is not removed with an object where it was written in the meantime', async () => {
+  it('is not removed with an object if it was written in the meantime', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open()
     await known('a', objects)
@@ -363,7 +363,7 @@ describe('a file that people wrote', () => {
     expect(read('a.yaml')).toContain('name: b')
   })
 
-  it('stays what it was while its file has a mistake', async () => {
+  it('does not change while it has a mistake', async () => {
     write('a.yaml', moduleText('a'))
     const objects = await open(true)
     const parent = await known('a', objects)
@@ -392,7 +392,7 @@ describe('a created object', () => {
     expect(parse(read('versions/team/a-1-0-0.yaml'))).toMatchObject({ status: { synced: true } })
   })
 
-  it('comes after the new spec of its owner, which a process that starts after a kill has to find', async () => {
+  it('is written after the new spec of its owner, which a process that starts after a kill has to find', async () => {
     write('vpc.yaml', moduleText('vpc'))
     const objects = await open()
     const own = await objects.apply({
@@ -411,7 +411,7 @@ describe('a created object', () => {
     expect(next.get('Module', 'team', 'dns')?.spec).toEqual(spec)
   })
 
-  it('takes back what it owns when it is applied again after its file was removed', async () => {
+  it('takes back its objects when it is applied again after its file was removed', async () => {
     const objects = await open(true)
     const spec = { moduleConfig: { name: 'a', provider: 'aws' } }
     const owner = { kind: 'Module', metadata: { name: 'a', namespace: 'team' }, spec } as const
@@ -429,7 +429,7 @@ describe('a created object', () => {
     await objects.close()
   })
 
-  it('is what a person makes of it, whatever was about to be written', async () => {
+  it('keeps changes of a person, whatever was about to be written', async () => {
     const objects = await open()
     const made = await objects.apply({
       kind: 'Module',
@@ -446,7 +446,7 @@ describe('a created object', () => {
     expect(read('modules/team/a.yaml')).toMatch(/^# Mine\.\n/)
   })
 
-  it('goes with its owner, finalizers first', async () => {
+  it('is deleted with its owner, finalizers first', async () => {
     write('a.yaml', moduleText('a'))
     write('b.yaml', moduleText('b'))
     const objects = await open(true)
@@ -465,7 +465,7 @@ describe('a created object', () => {
     await objects.close()
   })
 
-  it('has a file inside of the folder, whatever its name is', async () => {
+  it('has a file inside of the folder, whatever its name', async () => {
     const objects = await open()
     for (const name of ['..', '../x', 'a/b', 'ä b', '.hidden']) {
       const made = await objects.apply({

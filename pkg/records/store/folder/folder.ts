@@ -12,7 +12,7 @@ import { FolderState } from './state.ts'
 import { writeFile } from './write-file.ts'
 
 export interface FolderObjectsOptions {
-  /** Every `*.yaml`, `*.yml` and `*.json` below it is read; what is made is written below it. */
+  /** Every `*.yaml`, `*.yml` and `*.json` below it is read. Created objects are written below it. */
   readonly dir: string
   readonly apiGroup: string
   /** Follow later changes of files. */
@@ -20,20 +20,21 @@ export interface FolderObjectsOptions {
   readonly log: Logger
   /** Default: Date.now. */
   readonly clock?: Clock
-  /** Time without changes in the folder after which absent objects count as gone, in milliseconds. Default: 10,000. */
+  /** Time without changes in the folder after which absent objects are removed, in milliseconds. Default: 10,000. */
   readonly restMs?: number
 }
 
 const defaultRestMs = 10_000
 
 /**
- * The objects of a folder of manifests. Files that people wrote stay as they are: their statuses are in files of their own,
- * such as `vpc.status.yaml`. What is made is in a file of its own with its status, such as
- * `versions/team/network-1-0-0.yaml`. All of it is what `depot server --manifests` serves. Two processes must not write to one
- * folder: take the lock of pkg/base/folderlock first.
+ * The objects of a folder of manifests. Files that people wrote stay unchanged: their statuses are in separate files, such as
+ * `vpc.status.yaml`. Created objects are in separate files with their status, such as `versions/team/network-1-0-0.yaml`. All
+ * of
+ * it is what `depot server --manifests` serves. Two processes must not write to one folder, so take the lock of
+ * pkg/base/folderlock first.
  *
  * @returns when everything is in memory
- * @throws the error of the file system where the folder cannot be read
+ * @throws the error of the file system if the folder cannot be read
  */
 export async function folderObjects(options: FolderObjectsOptions): Promise<FolderObjects> {
   const { apiGroup, clock = Date.now, restMs = defaultRestMs } = options
@@ -104,7 +105,7 @@ function folderNotes(dir: string): Notes {
       try {
         rmdirSync(folder)
       } catch {
-        // Other notes are in it.
+        // The file has other notes.
       }
     },
   }

@@ -4,8 +4,9 @@ import type { ObjectKind, StoredObject, StoredRef } from '../types.ts'
 import { record, wholeObject } from '../whole-object.ts'
 
 /**
- * Adds the fields to an object of a file that an API server would set. The uid is derived from the name, and the generation
- * from the spec, so that both stay the same after a restart.
+ * Adds the fields that an API server would set to an object of a file. The uid is derived from the name, and the generation
+ * from
+ * the spec, so that both stay the same after a restart.
  */
 export function identified(
   kind: ObjectKind,
@@ -44,7 +45,7 @@ function generationOf(spec: unknown): number {
   return (Number.parseInt(hash('sha256', canonical(spec)).slice(0, 8), 16) >>> 1) + 1
 }
 
-/** JSON with its fields in order. */
+/** JSON with sorted fields. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isRecord(value)) return JSON.stringify(value) ?? 'null'

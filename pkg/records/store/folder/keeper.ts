@@ -11,7 +11,7 @@ export interface FiledSecret {
   readonly values: Readonly<Record<string, Buffer>>
 }
 
-/** Keeps objects with every field that they have, and Secrets. */
+/** Keeps objects with all of their fields, and Secrets. */
 export const wholeKeeper: Keeper<Fields, FiledSecret> = {
   object: (_, value) => value,
   withStatus: (value, { raw }) => ({ ...value, status: raw }),

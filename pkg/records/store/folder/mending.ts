@@ -40,7 +40,7 @@ export class Mending {
     return this.#scanner.exclusively(() => this.#files.mend(ref, value, state))
   }
 
-  /** Does the same for files that were damaged while this process ran; only while no scan runs. */
+  /** Writes files again that were damaged while this process ran. Call it only while no scan runs. */
   async mendKnown(known: () => readonly StoredObject[]): Promise<void> {
     if (this.#scanner.rejections.count === 0 || this.#scanner.restsInMs > 0) return
     for (const object of known()) {
@@ -58,7 +58,7 @@ export class Mending {
   }
 }
 
-/** Whether sync created an object. The file of a Version that a person published is theirs. */
+/** Whether sync created an object. The file of a Version that a person published belongs to that person. */
 function isMade({ kind, metadata, spec }: StoredObject): boolean {
   const isOfPerson = kind === 'Depot' || record(spec)['upload'] !== undefined
   return metadata.creationTimestamp !== '' && !isOfPerson

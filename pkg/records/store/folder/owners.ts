@@ -16,19 +16,20 @@ interface OwnersOptions {
   readonly scanner: Scanner<Fields, FiledSecret>
   readonly files: Files
   readonly writes: Writes
-  /** Time without changes in the folder after which absent objects count as gone, in milliseconds. */
+  /** Time without changes in the folder after which absent objects are removed, in milliseconds. */
   readonly restMs: number
   readonly log: Logger
   readonly clock: Clock
 }
 
 /**
- * Says which objects of a folder belong to which, and deletes what sync created for an absent owner once the folder has rested.
- * A file that cannot be read may contain the owner, so nothing is deleted while there is one.
+ * Decides which objects of a folder belong to which, and deletes those that sync created for an absent owner once the folder
+ * has
+ * had no changes for a while. An unreadable file may contain the owner, so nothing is deleted while there is one.
  */
 export class Owners {
   readonly #options: OwnersOptions
-  /** The revision for which absent owners were last handled without a failure. */
+  /** The revision for which absent owners were last processed without a failure. */
   #collected = -1
   #isFailing = false
 
@@ -44,7 +45,7 @@ export class Owners {
       .filter((object) => controllerOf(object)?.uid === uid && files.isOwn(refOf(object)))
   }
 
-  /** Objects that sync created for an owner that is absent, unless their deletion has begun. */
+  /** Objects that sync created for an absent owner, unless their deletion has begun. */
   orphans(): StoredObject[] {
     const { shown, files } = this.#options
     return objectKinds
@@ -90,8 +91,9 @@ export class Owners {
   }
 
   /**
-   * Resolves once no absent object is undecided: each counts as gone or has returned. Also resolves if a file cannot be read or
-   * removed, and if the folder does not rest within six times `restMs`; then what is left stays.
+   * Resolves once every absent object is removed or has returned. Also resolves if a file cannot be read or removed, and if
+   * the
+   * folder keeps changing for six times `restMs`. Then the rest stays.
    */
   async settled(): Promise<void> {
     const { scanner, restMs, log } = this.#options
@@ -121,8 +123,9 @@ export class Owners {
   }
 
   /**
-   * Statuses of objects that are gone, with all that was made for them. That of a Version stays while it names an archive: it is
-   * the only record of what is in storage, and the Version that a person wrote may return.
+   * Statuses of removed objects, with all objects that were created for them. That of a Version stays while it names an
+   * archive: it
+   * is the only record of an object in storage, and the Version that a person wrote may return.
    */
   #strayStatuses(): StoredRef[] {
     return [...this.#options.scanner.definitions.strayStatuses()].flatMap(({ key, status }) => {

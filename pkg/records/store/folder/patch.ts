@@ -4,7 +4,7 @@ import { ApiError, type JsonPatchOperation, type ObjectPatch } from '../../kube/
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** An object after a patch. @throws ApiError Invalid if a test fails, or a path is not there */
+/** Applies a patch to an object. @throws ApiError Invalid if a test fails, or a path does not exist */
 export function patched(object: Fields, patch: ObjectPatch): Fields {
   if (!isOperations(patch)) return merged(object, patch)
   return patch.reduce<Fields>((state, operation) => {
@@ -14,7 +14,7 @@ export function patched(object: Fields, patch: ObjectPatch): Fields {
   }, object)
 }
 
-/** RFC 7396. */
+/** Applies a merge patch (RFC 7396). */
 function merged(target: unknown, patch: Fields): Fields {
   const fields = Object.entries(patch).reduce<Map<string, unknown>>(
     (all, [field, value]) => {
@@ -27,7 +27,7 @@ function merged(target: unknown, patch: Fields): Fields {
   return Object.fromEntries(fields)
 }
 
-/** RFC 6902 for fields of objects: no reconciler patches an item of a list. */
+/** Applies a JSON patch (RFC 6902) to fields of objects. No reconciler patches an item of a list. */
 function operated(
   target: unknown,
   path: readonly string[],

@@ -7,12 +7,12 @@ import { lineOf } from './rejection-line.ts'
 
 export interface ProposedObjects {
   readonly objects: readonly StoredObject[]
-  /** One per line. */
+  /** Mistakes, one per line. */
   readonly mistakes: readonly string[]
 }
 
 /**
- * Reads the objects of a file or folder that may be no part of the records yet.
+ * Reads the objects of a file or folder that may not be part of the records yet.
  *
  * @throws the error of the file system if there is nothing at this path
  */

@@ -14,12 +14,12 @@ import type { Fields } from './keeper.ts'
 export class ShownObjects {
   readonly memory: ObjectMemory
   readonly #values = new Map<string, Fields>()
-  /** Objects whose owner counts as absent, and since when. */
+  /** Objects whose owner is absent, and since when. */
   readonly #ownerless = new Map<string, { readonly ref: StoredRef; readonly since: string }>()
   readonly #onSet: () => void
   #revision = 0
 
-  /** @param onSet called after an object is new or has changed */
+  /** @param onSet called after an object was added or changed */
   constructor(log: Logger, onSet: () => void) {
     this.memory = new ObjectMemory(log)
     this.#onSet = onSet
@@ -39,7 +39,7 @@ export class ShownObjects {
     return this.#values.get(idOf(ref))
   }
 
-  /** @param value undefined: the object is gone */
+  /** @param value undefined if the object was removed */
   set(ref: StoredRef, value: Fields | undefined): void {
     const id = idOf(ref)
     if (value === undefined) {
@@ -70,7 +70,7 @@ export class ShownObjects {
     return this.#ownerless.has(idOf(ref))
   }
 
-  /** Shows an object as about to be deleted. @param since undefined: as it was before */
+  /** Marks an object as about to be deleted. @param since undefined to remove the mark */
   markOwnerless(ref: StoredRef, since: string | undefined): void {
     if (since === undefined) this.#ownerless.delete(idOf(ref))
     else this.#ownerless.set(idOf(ref), { ref, since })

@@ -21,7 +21,7 @@ import { Writes } from './writes.ts'
 export interface FolderStateOptions {
   readonly dir: string
   readonly apiGroup: string
-  /** Time without changes in the folder after which absent objects count as gone, in milliseconds. */
+  /** Time without changes in the folder after which absent objects are removed, in milliseconds. */
   readonly restMs: number
   readonly log: Logger
   readonly clock: Clock
@@ -49,7 +49,7 @@ export class FolderState {
       dir,
       apiGroup,
       keeper: wholeKeeper,
-      // Archives are removed with their objects, so a folder that keeps changing, as in a checkout, removes nothing.
+      // Archives are removed with their objects, so nothing is removed while a folder keeps changing, as during a checkout.
       absence: { restMs, patienceMs: Infinity },
       emptyHint: 'start again if it is meant to be empty',
       take: async (changes) => writes.take(changes),
@@ -69,7 +69,7 @@ export class FolderState {
     this.#writes = writes
   }
 
-  /** @throws the error of the file system where the folder cannot be read */
+  /** @throws the error of the file system if the folder cannot be read */
   async load(): Promise<void> {
     this.#writes.take(await this.scanner.load())
   }
@@ -211,7 +211,7 @@ export class FolderState {
     const { kind, namespace, name } = ref
     const held = this.shown.get(ref)?.metadata.resourceVersion
     if (found === undefined) {
-      // The file may just be written.
+      // Another program may be writing the file.
       if (held !== undefined) throw changed(`${kind} ${namespace}/${name}`)
       throw new ApiError('NotFound', `${kind} ${namespace}/${name} is not in the folder`)
     }

@@ -9,11 +9,11 @@ const without = (text: string) =>
     () => undefined,
   )
 
-it('leaves nothing of a file in which only comments are left', () => {
+it('removes a file in which only comments are left', () => {
   expect(without(`${'#'.repeat(1000)}\n---\na: 1\n`)).toBeUndefined()
 })
 
-it('keeps what else a file has, however long its comments are', () => {
+it('keeps the rest of a file, however long its comments are', () => {
   const rest = `${'#'.repeat(1000)}\nb: [\n`
   expect(without(`a: 1\n---\n${rest}`)).toContain(rest)
 })

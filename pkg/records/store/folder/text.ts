@@ -19,10 +19,10 @@ export function textOf(value: unknown): string {
 }
 
 /**
- * The text with an object changed, and everything else, comments included, as it was.
+ * Returns the text with a changed object, and everything else, comments included, unchanged.
  *
  * @param isIt finds the object
- * @param change returns undefined if the object is to be taken out
+ * @param change returns undefined to remove the object
  * @returns undefined if nothing would be left
  * @throws ApiError Conflict if the object is not in the text
  */
@@ -52,7 +52,7 @@ export function rewritten(
   throw changed(file)
 }
 
-/** A line without anything but a comment, or the mark between two documents. */
+/** A line with nothing but a comment, or the marker between two documents. */
 const isEmptyLine = (line: string): boolean => /^(?:\s|---)*(?:#|$)/.test(line)
 
 function partsOf(file: string, text: string): string[] {
@@ -82,7 +82,7 @@ function editedYaml(
     try {
       edit(document, path, before, after)
     } catch {
-      // Behind an alias, say: then this object is written again as a whole, without its comments.
+      // This happens behind an alias, for example. Then the whole object is written again, without its comments.
       if (path.length === 0) return `${/^---\s/m.test(text) ? '---\n' : ''}${textOf(after)}`
       document.setIn(path, document.createNode(after))
     }

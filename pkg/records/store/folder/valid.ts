@@ -2,7 +2,7 @@ import { formatPath, mistakesIn, parseResource } from '../../../api/v1alpha1/v1a
 import { ApiError } from '../../kube/kube.ts'
 import type { StoredRef } from '../types.ts'
 
-/** @throws ApiError Invalid, as an API server would refuse it */
+/** @throws ApiError Invalid if an API server would refuse it */
 export function requireValid(
   { kind, namespace, name }: StoredRef,
   value: unknown,

@@ -7,7 +7,7 @@ import { ApiError } from '../../kube/kube.ts'
 
 /**
  * Creates or replaces a file, with its folder. Readers find the whole old text or the whole new one, even after a power
- * cut.
+ * failure.
  *
  * @returns the identity of the file, by which a scanner recognizes it
  * @param expected the text to replace; another text stays. Default: any text is replaced
@@ -50,8 +50,8 @@ function temporaryOf(path: string): string {
 }
 
 /**
- * Replaces a file that has the expected text. A second name of the old file shows whether an editor, which had opened it
- * before, wrote into it meanwhile: then the old file gets its place back. Synchronous, to keep that time short.
+ * Replaces a file that has the expected text. A second name of the old file shows whether an editor that had opened it before
+ * wrote into it meanwhile. Then the old file is restored. Synchronous, to keep that time short.
  */
 function replace(target: string, temporary: string, expected: string): void {
   const old = `${temporary}-old`
@@ -67,7 +67,7 @@ function replace(target: string, temporary: string, expected: string): void {
   }
 }
 
-/** Makes a hard link. Not every file system has them, and a user may not make one to a file of another user. */
+/** Makes a hard link. Some file systems have none, and a user may not link to a file of another user. */
 function hasSecondName(target: string, name: string): boolean {
   rmSync(name, { force: true })
   try {
@@ -89,7 +89,7 @@ export function changed(what: string, cause?: unknown): ApiError {
   return new ApiError('Conflict', message, { cause })
 }
 
-/** @throws ApiError Conflict if the file has another text than the expected one */
+/** @throws ApiError Conflict if the file does not have the expected text */
 export function removeFile(path: string, expected: string): void {
   try {
     if (!holds(path, expected)) throw changed(path)
@@ -102,7 +102,7 @@ export function removeFile(path: string, expected: string): void {
   }
 }
 
-/** Resolves links: the target is written, not the link. */
+/** Resolves links, because the target is written, not the link. */
 async function existing(path: string): Promise<{ target: string; mode: number }> {
   try {
     const target = await realpath(path)

@@ -17,7 +17,7 @@ export class Writes {
   readonly #shown: ShownObjects
   readonly #scanner: Scanner<Fields, FiledSecret>
   readonly #files: Files
-  /** File contents of objects whose state in memory is not written yet; undefined: there is no file. */
+  /** File contents of objects whose state in memory is not written yet; undefined if there is no file. */
   readonly #bases = new Map<string, Fields | undefined>()
 
   constructor(shown: ShownObjects, scanner: Scanner<Fields, FiledSecret>, files: Files) {
@@ -26,7 +26,7 @@ export class Writes {
     this.#files = files
   }
 
-  /** Shows what files have now. Unwritten changes stay unless a person changes the file. */
+  /** Shows the current content of files. Unwritten changes stay unless a person changes the file. */
   take(changes: readonly Resolution<Fields>[]): void {
     for (const { id, key, object } of changes) {
       const kind = objectKinds.find((one) => one === key.kind)
@@ -86,7 +86,8 @@ export class Writes {
   }
 
   /**
-   * Writes the owner of an object first. Otherwise a process that starts after a kill finds an object whose owner is absent, or
+   * Writes the owner of an object first. Otherwise, a process that starts after a kill finds an object whose owner is absent
+   * or
    * does not name it.
    */
   async #writeOwner(value: Fields): Promise<void> {
@@ -104,7 +105,7 @@ export class Writes {
     const isAhead = this.#bases.delete(id)
     try {
       await this.#files.write(ref, after)
-      // Memory has the object as the file contains it.
+      // Memory has the same object as the file.
       this.#shown.set(ref, this.#scanner.definitions.get(id))
     } catch (error) {
       if (isAhead) this.#bases.set(id, base)
