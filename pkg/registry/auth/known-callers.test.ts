@@ -113,6 +113,8 @@ describe('a known token', () => {
     const known = open()
     teach(known, 'one', ['a'])
     expect(sees(known, authorization, 'a-vpc')).toBe(false)
+    expect(sees(known, 'Bearer one', 'a-vpc')).toBe(true)
+    expect(sees(known, authorization, 'a-vpc')).toBe(false)
     expect(sees(known, authorization + 'x'.repeat(60_000), 'a-vpc')).toBe(false)
   })
 

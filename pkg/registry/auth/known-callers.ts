@@ -7,6 +7,7 @@ import type { RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { type AccessDecision, allows } from '../access/access.ts'
 import type { CallerView } from './caller.ts'
 import type { AuthMetrics } from './metrics.ts'
+import { RecentTokens } from './recent-tokens.ts'
 import {
   type CallerSession,
   createKeyedHash,
@@ -56,13 +57,14 @@ const maxSessionBytes = 48 * 1024 * 1024
 
 /**
  * Callers that were identified before, until their tokens expire. One lookup finds a caller and what it may see. Only
- * hashes of tokens are kept.
+ * hashes of tokens are kept, and those of the last minute with the tokens themselves.
  */
 export class KnownCallers implements AccessNow {
   readonly hashOf = createKeyedHash()
   readonly #options: KnownCallersOptions
   /** By the hash of the token. */
   readonly #sessions: Bounded<CallerSession>
+  readonly #recent = new RecentTokens()
 
   constructor(options: KnownCallersOptions) {
     this.#options = options
@@ -94,8 +96,13 @@ export class KnownCallers implements AccessNow {
   /** The caller, if known. Unusual spellings of the header are not looked up. */
   of({ authorization }: AuthRequest): CallerSession | undefined {
     if (authorization === undefined || !this.#options.readsTokens) return this.#options.tokenless
+    const recent = this.#recent.hashOf(authorization)
+    if (recent !== undefined) return this.get(recent)
     if (!authorization.startsWith('Bearer ')) return undefined
-    return this.get(this.hashOf(authorization.slice('Bearer '.length)))
+    const hash = this.hashOf(authorization.slice('Bearer '.length))
+    const session = this.get(hash)
+    if (session !== undefined) this.#recent.keep(authorization, hash)
+    return session
   }
 
   get(hash: string): CallerSession | undefined {
