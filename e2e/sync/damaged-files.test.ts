@@ -113,8 +113,9 @@ it('depot sync writes a cut README again', async () => {
   const files = { 'main.tf': '', 'README.md': `# VPC\n\n${'A network. '.repeat(500)}\n` }
   upstreams.github.tag('acme/vpc', 'v1.2.0', files)
   expect(await sync()).toMatchObject({ status: 0 })
-  const file = join(registry.manifests, 'configmaps/team/vpc-1-2-0-readme.yaml')
+  const file = fileOf('vpc-1-2-0')
   const whole = readFileSync(file, 'utf8')
+  expect(whole.slice(0, 4096)).toContain('README.md: ')
   writeFileSync(file, whole.slice(0, 4096))
   removeRepository()
   await sync()

@@ -85,8 +85,6 @@ describe('depot sync', () => {
     expect(status).toBe(0)
     expect(filesBelow(registry.manifests)).toEqual([
       '.depot-removals/stored.json',
-      'configmaps/team/vpc-1-0-0-readme.yaml',
-      'configmaps/team/vpc-1-1-0-readme.yaml',
       'main.status.yaml',
       'main.yaml',
       'modules/team/vpc.yaml',

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fingerprints, put } from '../../cmd/import/import.fixture.ts'
@@ -117,7 +117,9 @@ it('a check tells documentation and a README that were lost, and the next run ma
     encoding: 'utf8',
   }).filter((file) => /vpc-1\.0\.0-.*\.docs\.json\.gz$/.test(file))
   rmSync(join(place.dir, 'documented-archives', docs))
-  rmSync(join(place.dir, 'documented/configmaps/team/vpc-1-2-0-readme.yaml'))
+  const version = join(place.dir, 'documented/versions/team/vpc-1-2-0.yaml')
+  const text = readFileSync(version, 'utf8')
+  writeFileSync(version, text.slice(0, text.indexOf('---')))
   const line = '~ Module team/vpc: make the documentation again of 1.0.0, 1.2.0\n'
   expect(await sync('--check')).toMatchObject({
     status: 1,

@@ -124,7 +124,7 @@ export async function writeStatus<S extends AnyStatus>(
   for (let attempt = 0; ; attempt += 1) {
     const wanted = change(current.status as S | undefined)
     const status = statusAfter(current, wanted, context.clock())
-    const isProgress = wanted.isProgress === true || isOnlyPollTime(current.status, status)
+    const isProgress = wanted.isProgress === true || isOnlyPoll(current, status)
     try {
       return await context.objects.writeStatus(current, status, { isProgress })
     } catch (error) {
@@ -157,11 +157,22 @@ export async function suspend(
   await writeStatus<AnyStatus & { syncStatus?: string }>(context, object, () => change)
 }
 
-/** Whether nothing changes except the time of the last poll. */
-function isOnlyPollTime(before: unknown, after: Readonly<Record<string, unknown>>): boolean {
-  const { lastPoll, ...rest } = after
-  const { lastPoll: lastBefore, ...restBefore } = (before ?? {}) as Record<string, unknown>
-  return lastPoll !== lastBefore && isDeepStrictEqual(JSON.parse(JSON.stringify(rest)), restBefore)
+/** Whether nothing changes except when upstream was polled, and how many versions it had. */
+function isOnlyPoll({ kind, status }: StoredObject, after: PolledStatus): boolean {
+  if (kind !== 'Depot') return false
+  const before = (status ?? {}) as PolledStatus
+  return isDeepStrictEqual(withoutPoll(JSON.parse(JSON.stringify(after))), withoutPoll(before))
+}
+
+interface PolledStatus {
+  readonly lastPoll?: string
+  readonly lastHandledPoll?: string
+  readonly items?: readonly { readonly found?: number; readonly matched?: number }[]
+}
+
+function withoutPoll({ items = [], ...status }: PolledStatus) {
+  const stays = items.map((item) => ({ ...item, found: undefined, matched: undefined }))
+  return { ...status, lastPoll: undefined, lastHandledPoll: undefined, items: stays }
 }
 
 function isSameTask(a: StoredObject, b: StoredObject): boolean {

@@ -1,5 +1,5 @@
 import { existsSync, watch } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -149,6 +149,54 @@ describe('Versions whose files are missing at the start', () => {
   })
 })
 
+describe('a process that was killed after it wrote a new version, and before it wrote its module', () => {
+  const both = ['vpc-1-0-0', 'vpc-1-1-0']
+  const killed = async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+    const scene = await Scene.open(folderPlace(dir), 'team')
+    onTestFinished(async () => {
+      await scene.close()
+      await rm(dir, { recursive: true })
+    })
+    scene.upstream.repository(url, { 'v1.0.0': 'first' })
+    const moduleConfigs = [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }]
+    await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
+    await scene.run()
+    await scene.stop()
+    const files = ['modules/team/vpc.yaml', 'main.status.yaml'].map((one) => join(dir, one))
+    const before = await Promise.all(files.map((one) => readFile(one, 'utf8')))
+    scene.upstream.repository(url, { 'v1.0.0': 'first', 'v1.1.0': 'second' })
+    scene.aheadMs += 60_000
+    await scene.run({ pollAtStart: true })
+    expect(scene.names('Version')).toEqual(both)
+    await scene.stop()
+    await Promise.all(files.map((one, index) => writeFile(one, before[index] ?? '')))
+    scene.upstream.asked.length = 0
+    return scene
+  }
+  it('leaves a version that the next one keeps and names, without fetching it again', async () => {
+    const scene = await killed()
+    await scene.run()
+    expect(scene.status('Module', 'vpc')).toMatchObject({ synced: true, latestVersion: '1.1.0' })
+    expect([scene.listed(), scene.names('Version')]).toEqual([['v1.1.0', 'v1.0.0'], both])
+    expect(scene.upstream.asked.filter((one) => one.startsWith('fetch'))).toEqual([])
+  })
+
+  it('leaves a version that stays until upstream can be asked, and goes if nobody wants it', async () => {
+    const scene = await killed()
+    scene.upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
+    scene.aheadMs += 60_000
+    await scene.run({ pollAtStart: true })
+    expect([scene.listed(), scene.names('Version')]).toEqual([['v1.0.0'], both])
+    scene.upstream.faults.clear()
+    const source = { type: 'git', url }
+    const moduleConfigs = [{ name: 'vpc', provider: 'aws', source, versionConstraints: '1.0.0' }]
+    await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
+    await scene.run()
+    await eventually(() => expect(scene.names('Version')).toEqual(['vpc-1-0-0']))
+  })
+})
+
 describe('a Depot whose file a person removes', () => {
   const opened = async (deletionPolicy: string) => {
     const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
@@ -246,7 +294,7 @@ it('gives a free slot of a shared host to the waiting namespace, not to the one 
   expect(fetched().length).toBeLessThanOrEqual(4)
 })
 
-it('writes a module before its new version and once more after it, however long the fetch takes', async () => {
+it('writes a file for a new version with its README and one for its module, however long the fetch takes', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
   const file = (name: string) => join(dir, `${name}.yaml`)
   const scene = await Scene.open(
@@ -273,7 +321,7 @@ it('writes a module before its new version and once more after it, however long 
   scene.upstream.repository(url, { 'v1.0.0': 'first', 'v1.1.0': 'second' })
   scene.upstream.delays.set(url, fetched)
   const written: string[] = []
-  for (const folder of ['', 'configmaps/team', 'modules/team', 'versions/team']) {
+  for (const folder of ['', 'modules/team', 'versions/team']) {
     const watcher = watch(join(dir, folder), (event, name) => {
       // A file is put in place under its name as a whole.
       if (event === 'rename' && name?.endsWith('.yaml') === true) written.push(join(folder, name))
@@ -287,13 +335,10 @@ it('writes a module before its new version and once more after it, however long 
   await sync.idle()
   expect(scene.status('Module', 'vpc')).toMatchObject({ synced: true, latestVersion: '1.1.0' })
   await eventually(() =>
-    expect(written.toSorted()).toEqual([
-      'configmaps/team/vpc-1-1-0-readme.yaml',
-      'main.status.yaml',
-      // Its spec first, so that a process that is killed leaves no version that its module does not name.
-      'modules/team/vpc.yaml',
-      'modules/team/vpc.yaml',
-      'versions/team/vpc-1-1-0.yaml',
-    ]),
+    expect(written.toSorted()).toEqual(['modules/team/vpc.yaml', 'versions/team/vpc-1-1-0.yaml']),
   )
+  const counts = async () => readFile(file('main.status'), 'utf8')
+  expect(await counts()).toContain('found: 1')
+  await scene.stop()
+  expect(await counts()).toContain('found: 2')
 })

@@ -127,9 +127,21 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       for (const end of unfollow) end()
       await stopSweeping()
       await Promise.all(all.map((queue) => queue.stop()))
+      await writeCounts(context)
       await memory.close()
       await context.held.close()
     },
+  }
+}
+
+/** A folder gets the counts of the last poll with the next change of a Depot, otherwise at the end: a poll writes nothing. */
+async function writeCounts({ objects, counted, log }: Context): Promise<void> {
+  for (const depot of objects.list('Depot')) {
+    const key = keyOf(depot.metadata)
+    if (!counted.has(key)) continue
+    await objects.writeStatus(depot, depot.status).catch((err: unknown) => {
+      log.warn({ key, err }, 'the counts of the last poll were not written')
+    })
   }
 }
 
@@ -175,6 +187,8 @@ async function contextOf(
     unaged: new Map(),
     ruled: new Map(),
     relisted: new Set(),
+    counted: new Set(),
+    listed: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }
 }

@@ -335,7 +335,8 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
 
     it('keep the interface of a Version next to its README, and drop each alone', async () => {
       const parent = await written('typed')
-      const version = await objects.apply(versionOf(parent, '1.0.0'))
+      const made = await objects.apply(versionOf(parent, '1.0.0'))
+      const version = await objects.writeStatus(made, { synced: true })
       const both = ['README.md', 'interface.json']
       const texts = { 'README.md': '# Typed', 'interface.json': '{"schema":1}' }
       const readmes = () => readmesIn('typed-1-0-0-readme')
@@ -355,6 +356,7 @@ export function objectsConformance(where: string, open: () => Promise<ObjectPlac
       const parent = await written('long')
       const version = await objects.apply(versionOf(parent, '1.0.0'))
       await objects.writeReadme(version, { readme: '\u{fffd}'.repeat(400_000) })
+      await objects.writeStatus(version, { synced: true })
       const { 'README.md': text = '' } = (await readmesIn('long-1-0-0-readme')) ?? {}
       expect(text).toMatch(
         /^\u{fffd}+\n\n\*The rest of this README is left out: it has more than 512 KiB\.\*\n$/u,

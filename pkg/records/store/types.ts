@@ -187,7 +187,7 @@ export interface Objects {
   ): Promise<void>
   /**
    * Keeps the README and the interface of a Version in a ConfigMap that is deleted with the Version, or removes it. Nothing is
-   * written if nothing would change.
+   * written if nothing would change. A folder writes it together with a Version that is still to be written.
    *
    * @param texts undefined if the Version has none
    * @throws ApiError Conflict if a ConfigMap of another owner has its name

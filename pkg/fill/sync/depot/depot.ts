@@ -1,6 +1,7 @@
 /** Brings a Depot to its spec: a Module or Provider for each config, with the versions that upstream has. */
 
 import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { eachLimited } from '../../../base/pacing/pacing.ts'
 import { refOf, type StoredObject, type StoredRef } from '../../../records/store/store.ts'
 import { expiryOf, type Policy } from '../../policy/policy.ts'
@@ -121,10 +122,19 @@ async function sync(
     },
     conditions: change.conditions,
   }))
+  noteCounts(context, depot)
   await resetForceSync(context, depot, request)
   const expiresAfterMs = nextMs - context.clock()
   const requestedAfterMs = Math.min(afterMs ?? Infinity, pollAfterMs ?? Infinity)
   return afterwards(context, depot, results, Math.min(requestedAfterMs, expiresAfterMs))
+}
+
+/** Notes for the end of the process that upstreams have another number of versions. @param before the state before this poll */
+function noteCounts(context: Context, before: StoredObject): void {
+  const countsOf = ({ status }: StoredObject) =>
+    ((status ?? {}) as DepotStatus).items?.map(({ found, matched }) => [found, matched])
+  if (isDeepStrictEqual(countsOf(before), countsOf(latestOf(context, before)))) return
+  context.counted.add(keyOf(before.metadata))
 }
 
 /** Names the configs and the policy: with other ones, upstream is asked again. */

@@ -14,7 +14,7 @@ import { reportException } from '../decisions.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/children.ts'
 import { type Admission, admission, type HeldVersion, heldIn } from '../parent/held-back.ts'
-import { denialsOf, quarantine } from '../parent/quarantine.ts'
+import { awaitsList, denialsOf, quarantine } from '../parent/quarantine.ts'
 import { listingOf, seenBefore } from '../parent/seen.ts'
 import { msOf } from '../timings.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
@@ -22,6 +22,7 @@ import {
   type Choice,
   choiceOf,
   configIn,
+  hasUnnamed,
   type ItemSource,
   type ItemWork,
   identityOf,
@@ -121,12 +122,23 @@ async function bring(
   if (object !== undefined) requireOwn(context, depot, object)
   const policy = policyOf(context, depot)
   if (object !== undefined) await withdrawDenied(context, depot, item.kind, object)
-  if (asking.isPoll || object === undefined || !isApplied(context, depot, item, object)) {
+  if (asking.isPoll || object === undefined || !isComplete(context, depot, item, object)) {
     return update(context, { depot, item, object }, policy, asking)
   }
   await writePolicy(context, depot, object)
   const before = itemBefore(depot, item)
   return { isManaged: true, found: before?.found, matched: before?.matched }
+}
+
+/** Whether a resource is as its Depot made it, and names every stored Version or was listed since the start. */
+function isComplete(
+  context: Context,
+  depot: StoredObject,
+  item: DepotItem,
+  object: StoredObject,
+): boolean {
+  if (!isApplied(context, depot, item, object)) return false
+  return !awaitsList(context, object) || !hasUnnamed(context, item, object)
 }
 
 /** @throws FillError OwnedByAnother */
@@ -192,6 +204,10 @@ async function update(
     }
   }
   const applied = await apply(context, depot, item, selected)
+  if (awaitsList(context, applied)) {
+    context.listed.add(applied.metadata.uid)
+    if (hasUnnamed(context, item, applied)) context.wake(refOf(applied), 'poll')
+  }
   await writePolicy(context, depot, applied)
   await wakeChanged(context, applied, item, { listed, admitted, asking })
   const { address } = source

@@ -79,6 +79,14 @@ export function knownVersions(
   }
 }
 
+/** Whether Versions are stored that their resource does not name. */
+export function hasUnnamed(context: Context, item: DepotItem, object: StoredObject): boolean {
+  const { versions = [] } = object.spec as RawChild
+  return (
+    knownVersions(context, object.metadata.namespace, item, object).all.length > versions.length
+  )
+}
+
 /** The config that a resource was made from. */
 export function configIn({ spec }: StoredObject): unknown {
   const { moduleConfig, providerConfig } = spec as RawChild

@@ -7,6 +7,7 @@ import { freeName, labelValue, objectName, requireThere } from '../objects.ts'
 import { writeStatus } from '../status.ts'
 import { isLeft } from '../version/missing.ts'
 import { isRefusing, type VersionStatus, versionStatus } from '../version/work.ts'
+import { awaitsList } from './quarantine.ts'
 import { type HeldRemoval, heldRemoval, isStored } from './removal.ts'
 import {
   type DesiredVersion,
@@ -80,7 +81,8 @@ export async function syncChildren(
   )
   const superfluous = undesired.filter((child) => !isRetained(child))
   const held = heldRemoval(context, parent, ownedBy(context, parent), superfluous)
-  const stays = new Set(held === undefined ? [] : superfluous.filter(isStored))
+  const isDecided = held === undefined && !awaitsList(context, parent)
+  const stays = new Set(isDecided ? [] : superfluous.filter(isStored))
   for (const child of superfluous) {
     await turns.yieldIfDue()
     if (stays.has(child)) continue

@@ -91,6 +91,16 @@ export function depotOf({ objects, apiGroup }: DepotContext, parent: StoredObjec
   return name === undefined ? undefined : objects.get('Depot', namespace, name)
 }
 
+/**
+ * Whether the Depot of a resource has still to list it. In a folder, a Version is written before the resource names it, so a
+ * process that was killed may have left a stored Version that is wanted and not named.
+ */
+export function awaitsList(context: Context, parent: StoredObject): boolean {
+  if (!context.objects.isFolder || context.listed.has(parent.metadata.uid)) return false
+  const { spec } = depotOf(context, parent) ?? {}
+  return spec !== undefined && (spec as { readonly suspend?: boolean }).suspend !== true
+}
+
 const entryIn = (entries: Entries) => entries?.find((entry) => entry.by === by)
 
 /** Older releases wrote the owner at the end of the message only. */

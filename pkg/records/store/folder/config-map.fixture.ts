@@ -1,10 +1,22 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parse } from 'yaml'
+import { parseAllDocuments } from 'yaml'
 
-/** Reads a ConfigMap that was written into a folder; undefined if it does not exist. */
+/** Reads a ConfigMap from its own file of a folder, or from that of a Version; undefined if it does not exist. */
 export async function configMapIn(dir: string, namespace: string, name: string): Promise<unknown> {
-  const file = join(dir, 'configmaps', namespace, `${name}.yaml`)
-  const text = await readFile(file, 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : (parse(text) as unknown)
+  for (const folder of ['configmaps', 'versions']) {
+    const files = await readdir(join(dir, folder, namespace)).catch(() => [])
+    for (const file of files.filter((one) => !one.startsWith('.'))) {
+      const text = await readFile(join(dir, folder, namespace, file), 'utf8')
+      const all = parseAllDocuments(text).map((document) => document.toJS() as ConfigMap)
+      const found = all.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+interface ConfigMap {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
 }

@@ -11,7 +11,7 @@ import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { asideOf, commentsIn, hasObject, isBlank, isDamaged } from './damage.ts'
 import type { Fields, FiledSecret } from './keeper.ts'
-import { rewritten, textOf } from './text.ts'
+import { readmePart, rewritten, splitReadme, textOf } from './text.ts'
 import { changed, removeFile, writeFile } from './write-file.ts'
 
 interface FilesOptions {
@@ -23,8 +23,8 @@ interface FilesOptions {
 }
 
 /**
- * Writes objects into files: objects of this process as a whole into separate files; in files that a person wrote only the
- * changed fields, with the status in a separate file.
+ * Writes objects into files: objects of this process as a whole into separate files, a Version with its README; in files that a
+ * person wrote only the changed fields, with the status in a separate file.
  */
 export class Files {
   readonly #dir: string
@@ -32,6 +32,8 @@ export class Files {
   readonly #scanner: Scanner<Fields, FiledSecret>
   readonly #restMs: number
   readonly #log: Logger
+  /** READMEs that are written with their Versions; empty: to be taken out. */
+  readonly #readmes = new Map<string, string>()
 
   constructor({ dir, apiGroup, restMs, log }: FilesOptions, scanner: Scanner<Fields, FiledSecret>) {
     this.#dir = dir
@@ -101,7 +103,8 @@ export class Files {
       await this.#put(file, `${commentsIn(read.text)}${textOf(value)}`, read.text)
       return true
     }
-    await this.#writeAgain(file, textOf(value))
+    const readme = 'text' in read ? splitReadme(read.text).readme : ''
+    await this.#writeAgain(file, `${textOf(value)}${readme}`)
     return true
   }
 
@@ -123,23 +126,30 @@ export class Files {
     if (file !== undefined) await this.#edit(file, ref, () => undefined)
     await this.removeStatus(ref)
     definitions.drop(ref)
+    this.#readmes.delete(idOf(ref))
   }
 
   /**
-   * Writes the README of a Version into a separate file, or removes that.
+   * Changes or removes the README of a Version. If sync made the Version, the README is written with the next write of its file,
+   * unless it has a separate file already. The README of any other Version is in a separate file.
    *
    * @param readme undefined if there is none
    * @throws ApiError Conflict if the file has something else
    */
   async writeReadme(
-    version: Omit<StoredRef, 'kind'>,
+    version: StoredRef,
     readme: ReturnType<typeof readmeObject> | undefined,
   ): Promise<void> {
     const { name } = version
     const file = readmeFileOf(version)
     const path = join(this.#dir, file)
     const current = existsSync(path) ? await readFile(path, 'utf8') : undefined
-    const text = readme && textOf({ apiVersion: 'v1', ...readme })
+    const manifest = readme && { apiVersion: 'v1', ...readme }
+    if (current === undefined && this.isOwn(version)) {
+      this.#readmes.set(idOf(version), manifest ? readmePart(manifest) : '')
+      return
+    }
+    const text = manifest && textOf(manifest)
     if (current !== undefined) {
       const parsed = parseYaml(current)
       const isOurs = parsed.ok && isReadmeOf({ name }, parsed.value, this.#apiGroup)
@@ -153,10 +163,12 @@ export class Files {
   }
 
   /** Whether the whole text of each key exists. It is one line of the file. */
-  async hasReadme(version: Omit<StoredRef, 'kind'>, keys: readonly string[]): Promise<boolean> {
-    const path = join(this.#dir, readmeFileOf(version))
-    if (!existsSync(path)) return false
-    const text = await readFile(path, 'utf8')
+  async hasReadme(version: StoredRef, keys: readonly string[]): Promise<boolean> {
+    const files = [readmeFileOf(version), fileOf(version)]
+    const file = files.find((one) => existsSync(join(this.#dir, one)))
+    if (file === undefined) return false
+    const whole = await readFile(join(this.#dir, file), 'utf8')
+    const text = file === fileOf(version) ? splitReadme(whole).readme : whole
     return keys.every((key) => new RegExp(`^ +${RegExp.escape(key)}: \\S.*\\n`, 'm').test(text))
   }
 
@@ -169,7 +181,7 @@ export class Files {
     const file = fileOf(ref)
     const isFiled = this.#scanner.definitions.fileOf(ref) !== undefined
     if (!isFiled && !existsSync(join(this.#dir, file))) {
-      return this.#put(file, textOf(after), undefined)
+      return this.#putOwn(ref, textOf(after), undefined)
     }
     const current = await this.#textOf(file)
     if (!isFiled) {
@@ -177,12 +189,24 @@ export class Files {
         const message = `${file} cannot be read: correct it, or remove it to have it written again`
         throw new ApiError('Conflict', message)
       }
-      return this.#put(file, `${commentsIn(current)}${textOf(after)}`, current)
+      return this.#putOwn(ref, `${commentsIn(current)}${textOf(after)}`, current)
     }
     // A person may have added a comment.
-    const isUntouched = current === textOf(before)
-    const text = isUntouched ? textOf(after) : rewritten(file, current, this.#is(ref), () => after)
-    await this.#put(file, text, current)
+    const { rest } = splitReadme(current)
+    const isUntouched = rest === textOf(before)
+    const text = isUntouched ? textOf(after) : rewritten(file, rest, this.#is(ref), () => after)
+    await this.#putOwn(ref, text, current)
+  }
+
+  /** @param text without the README */
+  async #putOwn(
+    ref: StoredRef,
+    text: string | undefined,
+    current: string | undefined,
+  ): Promise<void> {
+    const readme = this.#readmes.get(idOf(ref)) ?? splitReadme(current ?? '').readme
+    await this.#put(fileOf(ref), text && `${text}${readme}`, current)
+    this.#readmes.delete(idOf(ref))
   }
 
   async #writeStatus(ref: StoredRef, status: unknown): Promise<void> {
@@ -216,6 +240,10 @@ export class Files {
     change: (before: Fields) => Fields | undefined,
   ): Promise<void> {
     const current = await this.#textOf(file)
+    if (file === fileOf(ref) && this.isOwn(ref)) {
+      const { rest } = splitReadme(current)
+      return this.#putOwn(ref, rewritten(file, rest, this.#is(ref), change), current)
+    }
     await this.#put(file, rewritten(file, current, this.#is(ref), change), current)
   }
 

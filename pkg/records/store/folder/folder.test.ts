@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import type { ApiError } from '../../kube/kube.ts'
 import { folderObjects } from '../store.ts'
@@ -65,11 +66,49 @@ const child = (parent: { metadata: { name: string; uid: string } }) => {
 }
 
 describe('the README of a version', () => {
+  const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
+  const whole = (readme: string) => ({ data: { 'README.md': base64(readme) } })
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  const documents = () =>
+    parseAllDocuments(read('versions/team/vpc-1-0-0.yaml')).map((one) => one.toJS() as unknown)
+
+  it('is in the file of the version that sync made, and is written with it', async () => {
+    write('vpc.yaml', moduleText('vpc'))
+    const objects = await open()
+    const made = await objects.apply(child(await known('vpc', objects)))
+    await objects.writeReadme(made, { readme: '# First one' })
+    expect(readdirSync(dir)).toEqual(['vpc.yaml'])
+    const version = await objects.writeStatus(made, { synced: true })
+    const status = { status: { synced: true } }
+    expect(documents()).toMatchObject([status, whole('# First one')])
+    await objects.writeReadme(version, { readme: '# Second one' })
+    expect(documents()).toMatchObject([status, whole('# Second one')])
+    await objects.writeStatus(version, { synced: false })
+    expect(documents()).toMatchObject([{ status: { synced: false } }, whole('# Second one')])
+    await objects.writeReadme(version, undefined)
+    expect(documents()).toHaveLength(1)
+    expect(existsSync(join(dir, 'configmaps'))).toBe(false)
+  })
+
+  it('stays in a file of its own if it has one', async () => {
+    write('vpc.yaml', moduleText('vpc'))
+    const objects = await open()
+    const made = await objects.apply(child(await known('vpc', objects)))
+    mkdirSync(join(dir, 'configmaps/team'), { recursive: true })
+    write(file, '')
+    await objects.writeReadme(made, { readme: '# First one' })
+    const version = await objects.writeStatus(made, { synced: true })
+    expect(parse(read(file))).toMatchObject(whole('# First one'))
+    expect(documents()).toHaveLength(1)
+    expect(await objects.hasReadme(version, ['README.md'])).toBe(true)
+    await objects.delete({ kind: 'Version', namespace: 'team', name: 'vpc-1-0-0' })
+    expect(existsSync(join(dir, file))).toBe(false)
+  })
+
   it('leaves a file with something else unchanged', async () => {
     write('vpc.yaml', moduleText('vpc'))
     const objects = await open()
     const version = await objects.apply(child(await known('vpc', objects)))
-    const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
     mkdirSync(join(dir, 'configmaps/team'), { recursive: true })
     write(file, 'theirs: true\n')
     await objects.writeReadme(version, { readme: '# Ours' }).then(
@@ -80,21 +119,47 @@ describe('the README of a version', () => {
     expect(read(file)).toBe('theirs: true\n')
   })
 
-  it('is written again wherever its file was cut', async () => {
+  it('is written again wherever it was cut', async () => {
+    write('vpc.yaml', moduleText('vpc'))
+    const objects = await open()
+    const made = await objects.apply(child(await known('vpc', objects)))
+    const own = 'versions/team/vpc-1-0-0.yaml'
+    const texts = { readme: '# VPC with a long description', interface: '{"schema":1}' }
+    const keys = ['README.md', 'interface.json']
+    await objects.writeReadme(made, texts)
+    const version = await objects.writeStatus(made, { synced: true })
+    const text = read(own)
+    const start = text.indexOf('---')
+    const cuts = [0, 3, 9, 30, text.indexOf('\ndata:') - start + 6]
+    for (const end of [
+      ...cuts.map((at) => start + at),
+      ...[60, 10, 1].map((at) => text.length - at),
+    ]) {
+      write(own, text.slice(0, end))
+      expect([end, await objects.hasReadme(version, keys)]).toEqual([end, false])
+      await objects.fresh('Version', 'team', 'vpc-1-0-0')
+      await objects.writeReadme(version, texts)
+      expect(read(own)).toBe(text)
+      expect(await objects.hasReadme(version, keys)).toBe(true)
+    }
+  })
+
+  it('is written again wherever its own file was cut', async () => {
     write('vpc.yaml', moduleText('vpc'))
     const objects = await open()
     const version = await objects.apply(child(await known('vpc', objects)))
-    const file = 'configmaps/team/vpc-1-0-0-readme.yaml'
     const texts = { readme: '# VPC with a long description', interface: '{"schema":1}' }
     const keys = ['README.md', 'interface.json']
+    mkdirSync(join(dir, 'configmaps/team'), { recursive: true })
+    write(file, '')
     await objects.writeReadme(version, texts)
-    const whole = read(file)
-    const { length: end } = whole
-    for (const length of [0, 30, whole.indexOf('data:') + 5, end - 60, end - 10, end - 1]) {
-      write(file, whole.slice(0, length))
+    const text = read(file)
+    const { length: end } = text
+    for (const length of [0, 30, text.indexOf('data:') + 5, end - 60, end - 10, end - 1]) {
+      write(file, text.slice(0, length))
       expect([length, await objects.hasReadme(version, keys)]).toEqual([length, false])
       await objects.writeReadme(version, texts)
-      expect(read(file)).toBe(whole)
+      expect(read(file)).toBe(text)
       expect(await objects.hasReadme(version, keys)).toBe(true)
     }
     const aside = readdirSync(join(dir, 'configmaps/team')).filter((name) => /broken/.test(name))
@@ -392,26 +457,7 @@ describe('a created object', () => {
     expect(parse(read('versions/team/a-1-0-0.yaml'))).toMatchObject({ status: { synced: true } })
   })
 
-  it('is written after the new spec of its owner, which a process that starts after a kill has to find', async () => {
-    write('vpc.yaml', moduleText('vpc'))
-    const objects = await open()
-    const own = await objects.apply({
-      kind: 'Module',
-      metadata: { name: 'dns', namespace: 'team' },
-      spec: { moduleConfig: { name: 'dns', provider: 'aws' }, versions: [] },
-    })
-    const listed = await objects.writeStatus(own, { synced: true })
-    const spec = { ...(listed.spec as object), versions: [{ version: '1.0.0' }] }
-    await objects.apply({ kind: 'Module', metadata: { name: 'dns', namespace: 'team' }, spec })
-    expect(read('modules/team/dns.yaml')).not.toContain('1.0.0')
-    const made = await objects.apply(child(own))
-    await objects.writeStatus(made, { synced: true })
-    const next = await open()
-    expect(next.get('Version', 'team', 'dns-1-0-0')).toBeDefined()
-    expect(next.get('Module', 'team', 'dns')?.spec).toEqual(spec)
-  })
-
-  it('takes back its objects when it is applied again after its file was removed', async () => {
+  it('takes back what it owns when it is applied again after its file was removed', async () => {
     const objects = await open(true)
     const spec = { moduleConfig: { name: 'a', provider: 'aws' } }
     const owner = { kind: 'Module', metadata: { name: 'a', namespace: 'team' }, spec } as const

@@ -66,7 +66,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
     delete: (ref, given) => state.delete(ref, given),
     mend: (object, isProven) => state.mending.mend(object, isProven),
     writeReadme: (version, texts) => state.writeReadme(version, texts),
-    hasReadme: ({ metadata }, keys) => state.files.hasReadme(metadata, keys),
+    hasReadme: (version, keys) => state.files.hasReadme(refOf(version), keys),
     event(event) {
       if (!events.isNews(event)) return
       const { object, type, reason, note } = event

@@ -162,7 +162,7 @@ export class FolderState {
 
   writeReadme(version: StoredObject, texts: ReadmeTexts | undefined): Promise<void> {
     const readme = texts && readmeObject(version, texts, this.#apiGroup)
-    return this.scanner.exclusively(() => this.files.writeReadme(version.metadata, readme))
+    return this.scanner.exclusively(() => this.#writes.changeReadme(refOf(version), readme))
   }
 
   delete(ref: StoredRef, { uid, whileOwnerAbsent }: DeleteOptions = {}): Promise<void> {

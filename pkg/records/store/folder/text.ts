@@ -18,6 +18,21 @@ export function textOf(value: unknown): string {
   return stringify(value, { lineWidth: 0 })
 }
 
+/** Begins the README behind the Version that it belongs to. */
+const readmeStart = '---\napiVersion: v1\nkind: ConfigMap\n'
+
+/** The README of a Version as a part of the file of that Version. */
+export const readmePart = (readme: unknown): string => `---\n${textOf(readme)}`
+
+/** Cuts the README of a Version off the rest of its file, also one that was cut by a full disk. */
+export function splitReadme(text: string): { readonly rest: string; readonly readme: string } {
+  const parts = Array.from(documentsOf(text), (part) => part.text)
+  const last = parts.at(-1) ?? ''
+  const isReadme = last.startsWith(readmeStart) || readmeStart.startsWith(last)
+  if (parts.length < 2 || !isReadme) return { rest: text, readme: '' }
+  return { rest: text.slice(0, -last.length), readme: last }
+}
+
 /**
  * Returns the text with a changed object, and everything else, comments included, unchanged.
  *

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { idOf, type Resolution, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
 import { objectKinds } from '../memory.ts'
+import type { readmeObject } from '../readme.ts'
 import type { StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import type { Files } from './files.ts'
@@ -39,9 +40,13 @@ export class Writes {
 
   /** The fields of an object that is in a file or about to be written into its first one. */
   valueOf(ref: StoredRef): Fields | undefined {
+    return this.#isNew(ref) || this.isFiled(ref) ? this.#shown.valueOf(ref) : undefined
+  }
+
+  /** Whether an object is to be written into its first file. */
+  #isNew(ref: StoredRef): boolean {
     const id = idOf(ref)
-    const isNew = this.#bases.has(id) && this.#bases.get(id) === undefined
-    return isNew || this.isFiled(ref) ? this.#shown.valueOf(ref) : undefined
+    return this.#bases.has(id) && this.#bases.get(id) === undefined
   }
 
   isFiled(ref: StoredRef): boolean {
@@ -72,6 +77,17 @@ export class Writes {
     )
   }
 
+  /** Changes the README of a Version, in one write with a Version that is ahead of its file. */
+  async changeReadme(
+    version: StoredRef,
+    readme: ReturnType<typeof readmeObject> | undefined,
+  ): Promise<void> {
+    const id = idOf(version)
+    await this.#files.writeReadme(version, readme)
+    const value = this.#scanner.definitions.get(id)
+    if (value !== undefined && !this.#bases.has(id)) await this.#files.write(version, value)
+  }
+
   async remove(ref: StoredRef): Promise<void> {
     this.#bases.delete(idOf(ref))
     await this.#files.remove(ref)
@@ -86,9 +102,8 @@ export class Writes {
   }
 
   /**
-   * Writes the owner of an object first. Otherwise, a process that starts after a kill finds an object whose owner is absent
-   * or
-   * does not name it.
+   * Writes the owner of an object first if it has no file yet. Otherwise, a process that starts after a kill finds an object whose
+   * owner is absent.
    */
   async #writeOwner(value: Fields): Promise<void> {
     const [owner] = identified('Version', value, '').metadata.ownerReferences
@@ -96,7 +111,7 @@ export class Writes {
     if (owner === undefined || kind === undefined) return
     const { namespace = 'default' } = record(value['metadata'])
     const ref = { kind, namespace: String(namespace), name: owner.name }
-    if (this.#bases.has(idOf(ref))) await this.#write(ref, this.#shown.valueOf(ref) ?? {})
+    if (this.#isNew(ref)) await this.#write(ref, this.#shown.valueOf(ref) ?? {})
   }
 
   async #write(ref: StoredRef, after: Fields): Promise<void> {
