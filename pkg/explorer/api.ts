@@ -19,7 +19,7 @@ const passed: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The browse API for the explorer's own pages. An ingress may send `/depot/*` straight to the server, but these requests
+ * The browse API for the explorer's own pages. An ingress may route `/depot/*` directly to the server, but these requests
  * always reach the explorer, which adds the session's token. Pages of other sites cannot use it.
  */
 export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
@@ -46,7 +46,7 @@ export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
     headers.set('Vary', 'Cookie, Accept-Encoding, Sec-Fetch-Site')
     const { status, body } = answer
     if (!packs || body === null || !isLarge(headers)) return new Response(body, { status, headers })
-    // The server compresses for callers with a token only.
+    // The server compresses only for callers with a token.
     headers.delete('Content-Length')
     headers.set('Content-Encoding', 'gzip')
     const etag = headers.get('ETag')
@@ -55,7 +55,7 @@ export function apiRoutes(upstream: Upstream): Hono<ExplorerEnv> {
   })
 }
 
-/** True for an answer that is not compressed and worth it. */
+/** Whether an answer is worth compressing and is not compressed yet. */
 const isLarge = (headers: Headers): boolean =>
   !headers.has('Content-Encoding') && Number(headers.get('Content-Length') ?? 0) >= leastPackedBytes
 
@@ -65,7 +65,7 @@ export function browsePathOf(target: string): string {
   return browsePath + target.slice(apiPath.length)
 }
 
-/** The session's token, but only for the explorer's own pages and for addresses that a person typed. */
+/** The session's token, only for the explorer's own pages and for addresses that a person typed. */
 async function authorizationOf(c: ExplorerContext): Promise<string | undefined> {
   const site = fetchSiteOf(c)
   if (site !== 'same-origin' && site !== 'none' && site !== undefined) return undefined

@@ -6,7 +6,7 @@ import type { ExplorerEnv } from './request.ts'
 
 const path = '/auth/error'
 
-/** Texts about failed sign-ins. Nothing of the URL is shown except the count. */
+/** Texts about failed sign-ins. They show nothing of the URL except the count. */
 const problems = {
   SignInDenied: ['Sign-in was cancelled', () => 'You, or your identity provider, refused access.'],
   SignInRefused: [

@@ -5,7 +5,7 @@ import { packToken } from './packed-token.ts'
 import { Seal } from './seal.ts'
 import { Sessions } from './session.ts'
 
-/** An explorer whose issuer has a sign-out page and refreshes no session. */
+/** An explorer whose issuer has a sign-out page and does not refresh sessions. */
 async function withIssuer() {
   const asked: string[] = []
   const issuer = await listening((request, response) => {
@@ -48,7 +48,7 @@ async function withIssuer() {
   }
 }
 
-it('a sign-out leads to the sign-out page of the issuer, with the ID token as hint', async () => {
+it('a sign-out redirects to the sign-out page of the issuer, with the ID token as hint', async () => {
   const { issuer, signedOut } = await withIssuer()
   const { status, headers } = await signedOut({ token: packToken('a.b.c') })
   const target = new URL(String(headers['location']))
@@ -66,7 +66,7 @@ it.each([
   ['no token', {}],
   ['a token of another type', { token: 1 }],
 ])(
-  'a sign-out of %s leads to the page after a sign-out and clears its cookie',
+  'a sign-out of %s redirects to the page after a sign-out and clears its cookie',
   async (_what, content) => {
     const { signedOut } = await withIssuer()
     const { status, headers } = await signedOut(content)

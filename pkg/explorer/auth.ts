@@ -85,7 +85,7 @@ const loggedOut =
     if (issuer === undefined) return c.json({ location: '/' })
     c.var.cookies.set(signedOutCookie, '1', signedOutSeconds)
     if (session?.idToken === undefined) return c.json({ location: signedOutPath })
-    // The next page needs the ID token, which scripts of this page must not see.
+    // The page after a sign-out needs the ID token, which scripts of this page must not see.
     const hint = await seal.seal('logout', { token: packToken(session.idToken) }, logoutSeconds)
     const fits = c.var.cookies.setLong(logoutCookie, hint, logoutSeconds)
     return c.json({ location: fits ? issuerLogoutPath : signedOutPath })
@@ -113,7 +113,7 @@ const loggedOutThere =
     return c.redirect(url.href)
   }
 
-/** Keeps another developer token, or none. */
+/** Stores another developer token, or removes it. */
 async function withDevToken(
   c: ExplorerContext,
   { sessions, clock }: AuthRoutesOptions,
@@ -142,7 +142,7 @@ export async function keep(
   }
 }
 
-/** Tokens are refreshed after this part of their life. */
+/** Tokens are refreshed after this share of their lifetime. */
 const refreshedAfter = 0.8
 
 /** The part of a session that the page may know. */
@@ -171,7 +171,7 @@ export function stateOf(
   }
 }
 
-/** The end of the session as the page knows it; another tab may have extended it since. */
+/** The end of the session that the page knows. Another tab may have extended the session since. */
 function endIn(body: unknown): number {
   const known = isRecord(body) && body['expiresAt']
   return typeof known === 'number' ? known : Number.POSITIVE_INFINITY

@@ -12,14 +12,14 @@ export interface Boot {
   readonly oidc: boolean
   /** Whether the sidebar has a field for a bearer token. */
   readonly devTokenInput: boolean
-  /** Whether the session has such a token; it takes precedence over the token of the login. */
+  /** Whether the session has such a token, which takes precedence over the token of the login. */
   readonly devTokenInUse: boolean
   readonly signedIn: boolean
   readonly name?: string | undefined
   readonly email?: string | undefined
   /** End of the token, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
-  /** End of the session, however often its token is refreshed. */
+  /** Latest end of the session, however often its token is refreshed. */
   readonly endsAt?: number | undefined
   /** When `POST /auth/refresh` should get a new token, counted from now; absent if it cannot. */
   readonly refreshInMs?: number | undefined
@@ -34,7 +34,7 @@ export interface Boot {
 
 /**
  * The page's first API answer, as JSON in `<script type="application/json" id="prime" data-key=… data-status=…>`. It is
- * absent if the server did not answer in time; the page then asks by itself.
+ * absent if the server did not answer in time. Then the page sends the request.
  */
 export interface Prime {
   /** The URL that the page would otherwise fetch, such as `/-/api/resources?page_size=20`. */
@@ -67,7 +67,7 @@ export function parseBoot(text: string): Boot {
   }
 }
 
-/** JSON for a script element: without `<`, so that it cannot end the element or open a comment. */
+/** JSON for a script element. It contains no `<`, so that it cannot end the element or open a comment. */
 export function dataBlock(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c')
 }

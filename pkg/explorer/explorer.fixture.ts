@@ -59,7 +59,7 @@ const answersJson: Listener = (_request, response) => {
   response.end('{"items":[]}')
 }
 
-/** An explorer on its own port, before a server that answers as the test says. */
+/** An explorer on its own port, in front of a server that answers as the test says. */
 export async function startExplorer(
   answer: Listener = answersJson,
   options: Partial<ExplorerOptions> = {},
@@ -90,7 +90,7 @@ export async function startExplorer(
     version: '1.2.3',
     log: logger,
     metrics,
-    // The answer comes at once, but a busy machine may take longer than people should wait.
+    // The answer arrives at once, but a busy machine may take longer than people should wait.
     firstAnswerMs: 20_000,
     ...options,
   })
@@ -171,7 +171,7 @@ export async function neverAccepting(): Promise<AsyncDisposable & { readonly url
     { eval: true },
   )
   const [port] = (await once(worker, 'message')) as [number]
-  // The kernel accepts two connections for such a queue; the others wait.
+  // The kernel accepts two connections for such a queue. Others wait.
   const waiting = Array.from({ length: 4 }, () => connect(port, '127.0.0.1'))
   for (const socket of waiting) socket.on('error', () => undefined)
   await Promise.all(waiting.slice(0, 2).map((socket) => once(socket, 'connect')))

@@ -1,6 +1,6 @@
 /**
- * The explorer: web pages of the registry. It keeps the sessions of people who sign in. In a small deployment it is also the
- * entrance: requests for the server are passed on to it.
+ * The explorer: web pages of the registry. It keeps the sessions of people who sign in. In a small deployment, it is also the
+ * entry point: it forwards requests for the server.
  */
 
 import { Hono, type MiddlewareHandler } from 'hono'
@@ -33,17 +33,17 @@ export type { Boot } from './boot.ts'
 export interface ExplorerOptions {
   /** The server: scheme, host and port. */
   readonly serverUrl: string
-  /** PEM certificates of the authorities of the server, asked for with each request. Default: those of this machine. */
+  /** PEM certificates of the server's authorities, read for each request. Default: those of this machine. */
   readonly serverCa?: (() => string | undefined) | undefined
-  /** Address of the OIDC broker inside the cluster, so that logins need not leave it. */
+  /** Address of the OIDC broker inside the cluster, so that logins need not leave the cluster. */
   readonly brokerUrl?: string | undefined
-  /** Origin by which browsers reach the explorer. Default: from the request. Required with `oidc`. */
+  /** Origin at which browsers reach the explorer. Default: from the request. Required with `oidc`. */
   readonly baseUrl?: string | undefined
-  /** Believe `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+  /** Trust `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly trustProxy: boolean
   /** Absent: no login. */
   readonly oidc?: OidcOptions | undefined
-  /** Each of 32 characters or more; needed with `oidc` or `devTokenInput`. */
+  /** Each has 32 characters or more; needed with `oidc` or `devTokenInput`. */
   readonly sessionPasswords: readonly string[]
   readonly sessionTtlMs: number
   readonly devTokenInput: boolean
@@ -52,7 +52,7 @@ export interface ExplorerOptions {
   readonly version: string
   readonly log: Logger
   readonly metrics: Metrics
-  /** How long a page waits for the first answer of the API; after that the browser asks. Default: 300. */
+  /** How long a page waits for the first answer of the API. After that, the browser sends the request. Default: 300. */
   readonly firstAnswerMs?: number
   /** Timeouts of requests to the server. Default: 5 s to connect, 30 s for each next part of an answer. */
   readonly deadlines?: Deadlines
@@ -158,7 +158,7 @@ function loginCounter(metrics: Metrics): (result: string) => void {
   return (result) => logins.inc({ result })
 }
 
-/** A certificate from a public authority names the base URL, and seldom the name of the server inside a cluster. */
+/** A certificate of a public authority names the base URL, and rarely the name of the server inside a cluster. */
 function trustOf({ serverCa, baseUrl }: ExplorerOptions): Trust {
   return {
     ca: serverCa?.(),

@@ -1,4 +1,4 @@
-/** The address by which browsers reach the explorer. */
+/** The address at which browsers reach the explorer. */
 export interface External {
   /** Scheme, host and port, without a trailing slash. */
   readonly origin: string
@@ -8,16 +8,16 @@ export interface External {
 }
 
 export interface ExternalOptions {
-  /** The configured origin; it takes precedence over the request. */
+  /** The configured origin, which takes precedence over the request. */
   readonly baseUrl?: string | undefined
-  /** Whether `X-Forwarded-Proto` and `X-Forwarded-Host` are believed. */
+  /** Whether `X-Forwarded-Proto` and `X-Forwarded-Host` are trusted. */
   readonly trustProxy: boolean
 }
 
-/** Characters of host names and addresses; a Host header with others never gets into a page. */
+/** Characters of host names and addresses. A Host header with others never gets into a page. */
 const plainHost = /^[\w.:[\]-]{1,255}$/
 
-/** From the configuration, or otherwise from the request. */
+/** From the configuration, otherwise from the request. */
 export function externalOf(
   request: { readonly url: string; readonly header: (name: string) => string | undefined },
   { baseUrl, trustProxy }: ExternalOptions,

@@ -21,7 +21,7 @@ function pagesWith(code: string): string {
 const draws =
   'export const drawFirstView = (search, { items }) => `${search.get("q")}: ${items.join()} $& $1`'
 
-it('replaces the skeleton, drawn from the answer for this caller', async () => {
+it('replaces the skeleton with HTML from the answer for this caller', async () => {
   await using explorer = await startExplorer(
     (_request, response, { headers }) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -55,7 +55,7 @@ it.each([
 it.each([
   'throw new Error("broken")',
   'export const drawFirstView = () => { throw new Error("x") }',
-])('keeps the skeleton and logs the error if drawing fails: %s', async (code) => {
+])('keeps the skeleton and logs the error if rendering fails: %s', async (code) => {
   await using explorer = await startExplorer(undefined, { dist: pagesWith(code) })
   const { status, text } = await explorer.get('/')
   expect([status, text.includes('>bones<')]).toEqual([200, true])

@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Logger } from '../base/telemetry/telemetry.ts'
 
-/** Draws the list of resources as HTML, which the page shows until the app draws the same. */
+/** Renders the list of resources as HTML, which the page shows until the app renders the same. */
 export interface FirstView {
   /**
    * @param search of the page's URL
    * @param answer of the API to the page's first request
-   * @returns the content of `<main>`; undefined if the answer has no list or drawing fails
+   * @returns the content of `<main>`; undefined if the answer has no list or rendering fails
    */
   readonly draw: (search: URLSearchParams, answer: unknown) => Promise<string | undefined>
 }
 
 type Draw = (search: URLSearchParams, answer: unknown) => string | undefined
 
-/** @param dist folder with the components that `make ui` built for Node. Without them pages begin with a skeleton. */
+/** @param dist folder with the components that `make ui` built for Node. Without them, pages begin with a skeleton. */
 export function readFirstView(dist: string, log: Logger): FirstView {
   const file = join(dist, 'first-view.mjs')
   const loading: Promise<{ drawFirstView?: Draw }> = existsSync(file)

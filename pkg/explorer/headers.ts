@@ -23,7 +23,7 @@ const everywhere = {
   'Content-Security-Policy': policy,
 } as const
 
-/** Headers of the explorer's own answers: they forbid foreign scripts, frames and pictures. */
+/** Headers of the explorer's own answers. They forbid foreign scripts, frames and pictures. */
 export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<string, string> {
   return {
     ...everywhere,
@@ -31,7 +31,7 @@ export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<s
   }
 }
 
-/** Headers of the server's answers through the explorer: a tenant's file must not run as a page of this origin. */
+/** Headers of the server's answers through the explorer, because a tenant's file must not run as a page of this origin. */
 export const inertHeaders = {
   'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const

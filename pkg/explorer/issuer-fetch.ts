@@ -6,19 +6,19 @@ export interface IssuerFetchOptions {
   readonly issuerUrl: string
   /** Origin of the explorer; undefined if it is not configured. */
   readonly baseUrl: string | undefined
-  /** The server, which passes `/broker/*` on. */
+  /** The server, which forwards `/broker/*`. */
   readonly server: Upstream
   /** The broker itself, if it can be reached inside the cluster. */
   readonly broker: Upstream | undefined
 }
 
-/** Far more than discovery documents, keys and tokens need. */
+/** Much larger than discovery documents, keys and tokens. */
 const largestBytes = 1024 * 1024
 const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 /**
- * Sends requests to the issuer. An issuer behind the explorer's own address is asked inside the cluster instead of through
- * the ingress, but by its external name.
+ * Sends requests to the issuer. An issuer at the explorer's own address is reached inside the cluster instead of through the
+ * ingress, but with its external host name.
  */
 export function issuerFetch(options: IssuerFetchOptions): CustomFetch {
   const { issuerUrl, baseUrl, server, broker } = options

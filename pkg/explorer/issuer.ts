@@ -19,11 +19,11 @@ export interface OidcOptions {
   /** Authorization endpoint for browsers. Default: from discovery. */
   readonly authzUrl?: string | undefined
   readonly clientId: string
-  /** Without it the client is public. */
+  /** Without it, the client is public. */
   readonly clientSecret?: string | undefined
   /** Separated by spaces. */
   readonly scopes: string
-  /** Path that the issuer sends browsers back to. */
+  /** Path that the issuer redirects browsers to. */
   readonly callbackPath: string
 }
 
@@ -113,7 +113,7 @@ export class Issuer {
       [customFetch]: this.#fetch,
     })
     const metadata: ServerMetadata = {
-      // A plain copy without its method.
+      // A plain copy without methods.
       ...(JSON.parse(JSON.stringify(found.serverMetadata())) as ServerMetadata),
       ...(authzUrl !== undefined && { authorization_endpoint: authzUrl }),
     }

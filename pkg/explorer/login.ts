@@ -44,11 +44,13 @@ const attemptCookie = 'login-'
 const attemptSeconds = 600
 /** Older ones are dropped, because other sites can make a browser begin logins, which must not fill its cookies. */
 const mostAttempts = 5
-/** Marks for a minute that a person has just signed in, so that a browser that loses its session is not sent in a loop. */
+/**
+ * Records for a minute that a person has just signed in, so that a browser that loses its session is not redirected in a loop.
+ */
 export const arrivedCookie = 'arrived'
 const arrivedSeconds = 60
 
-/** Signing in with the issuer: authorization code with PKCE, state and nonce. */
+/** Sign-in at the issuer: authorization code with PKCE, state and nonce. */
 export function loginRoutes(options: LoginOptions): Hono<ExplorerEnv> {
   const login = new Login(options)
   return new Hono<ExplorerEnv>()
@@ -94,7 +96,7 @@ class Login {
       nonce: attempt.nonce,
       code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
       code_challenge_method: 'S256',
-      // Without it an issuer gives no refresh token to a person who has consented before.
+      // Without it, an issuer gives no refresh token to a person who has already consented.
       ...(scopes.split(' ').includes('offline_access') && { prompt: 'consent' }),
     })
     return c.redirect(url.href)

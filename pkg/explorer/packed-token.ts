@@ -1,15 +1,15 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { jsonOf } from '../base/errors/errors.ts'
 
-/** More than any server accepts in a header. */
+/** Larger than any server accepts in a header. */
 const largestBytes = 1024 * 1024
 /** A flag for JWTs, the length of the header, and the length of the compressed part. */
 const headBytes = 9
 
 /**
- * Packs a JWT without double base64: header and claims compressed, the signature as it is. Three hundred groups take 1.5 KB
- * instead of 20. Signatures look random, so compressing them together with the names would make the result larger.
- * Anything that is not a JWT, or would not be restored exactly, is compressed as text.
+ * Packs a JWT without double base64: header and claims compressed, the signature unchanged. Three hundred groups take 1.5 KB
+ * instead of 20. Signatures look random, so compressing them together with the names would make the result larger. Anything
+ * that is not a JWT, or would not be restored exactly, is compressed as text.
  */
 export function packToken(token: string): string {
   const parts = token.split('.')
@@ -44,7 +44,7 @@ export function unpackToken(packed: string): string {
     .join('.')
 }
 
-/** The claims of a token that was checked before, or `{}`. For display only: no decision depends on them. */
+/** The claims of a token that was verified before, or `{}`. For display only: no decision depends on them. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   const claims = jsonOf(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
   return typeof claims === 'object' && claims !== null ? { ...claims } : {}

@@ -5,16 +5,16 @@ import type { Prime } from './boot.ts'
 import { type ExplorerContext, remoteAddressOf } from './request.ts'
 import { textOf, type Upstream } from './upstream.ts'
 
-/** The page asks by itself for a larger answer. */
+/** The page requests a larger answer itself. */
 const largestBytes = 1024 * 1024
 /** Statuses of answers that the page can start from. */
 const useful: ReadonlySet<number> = new Set([200, 400, 401, 403, 404])
 
-/** Statuses by which a server, or a proxy before it, says that it is unavailable. */
+/** Statuses with which a server, or a proxy in front of it, says that it is unavailable. */
 const unavailable: ReadonlySet<number> = new Set([502, 503, 504])
 
 /**
- * The answer to the page's first request. After `late` the page asks by itself, `unavailable` makes the page say that the
+ * The answer to the page's first request. After `late`, the page sends the request. After `unavailable`, it says that the
  * registry is unavailable.
  */
 export type Primed =
@@ -26,7 +26,7 @@ export interface PrimeRequest {
   readonly key: string | undefined
   /** Token of the caller. */
   readonly token: string | undefined
-  /** How long to wait; after that the page has to ask. */
+  /** How long to wait. After that, the page has to send the request. */
   readonly waitMs: number
 }
 

@@ -39,7 +39,7 @@ describe('a request for the server', () => {
     expect(explorer.reached.some(({ url }) => url === path)).toBe(isServers)
   })
 
-  it('arrives with its method, body, host and caller unchanged', async () => {
+  it('reaches the server with unchanged method, body, host and caller', async () => {
     await using explorer = await startExplorer()
     const host = new URL(explorer.url).host
     await explorer.send('POST', '/broker/token?a=1', { ...json, 'x-own': 'kept' }, '{"a":1}')
@@ -141,7 +141,7 @@ describe('a request for the server', () => {
   })
 
   it.each(['/depot/a/%2e%2e%2fb', '/depot/a%2f..%2fb', '/depot/%252e%252e/b', '/-/api/a%5c..%5cb'])(
-    'does not pass %s on',
+    'does not forward %s',
     async (path) => {
       await using explorer = await startExplorer()
       expect((await explorer.get(path)).status).toBe(400)
@@ -204,7 +204,7 @@ describe('the session of a person', () => {
     expect(explorer.reached[0]?.headers.authorization).toBeUndefined()
   })
 
-  it('keeps its cookie here, and only the broker gets other cookies', async () => {
+  it('keeps its cookie from the server, and only the broker gets other cookies', async () => {
     const { explorer, cookie } = await signedIn()
     await using _ = explorer
     const sent = { cookie: `${cookie}; _session=broker; depot-theme=dark`, ...sameOrigin }
@@ -256,7 +256,7 @@ describe('headers', () => {
 })
 
 describe("the app's route to the API", () => {
-  it('answers for this reader only, and only to this origin', async () => {
+  it('answers only for this reader, and only to this origin', async () => {
     await using explorer = await startExplorer()
     const { status, headers, text } = await explorer.get('/-/api/resources?page=2')
     expect([status, text]).toEqual([200, '{"items":[]}'])
@@ -272,7 +272,7 @@ describe("the app's route to the API", () => {
   it.each([
     ['a server that compresses', true],
     ['a server that does not', false],
-  ])('compresses answers of %s for its own pages only', async (_, compresses) => {
+  ])('compresses answers of %s only for its own pages', async (_, compresses) => {
     const text = JSON.stringify({ items: Array.from({ length: 200 }, (_item, n) => ({ n })) })
     await using explorer = await startExplorer((request, response) => {
       const packs = compresses && request.headers['accept-encoding'] === 'gzip'
@@ -297,7 +297,7 @@ describe("the app's route to the API", () => {
     }
   })
 
-  it('passes on the entity tag of a known answer', async () => {
+  it('forwards the entity tag of a known answer', async () => {
     await using explorer = await startExplorer((request, response) => {
       response.writeHead(request.headers['if-none-match'] === '"tag"' ? 304 : 200)
       response.end()
@@ -324,7 +324,7 @@ describe("the app's route to the API", () => {
 const tookTooLong = { errors: ['the registry took too long: try again in a moment'] }
 
 describe('a server that misbehaves', () => {
-  it('is reported while it is unreachable, and works again when it is back', async () => {
+  it('is reported while it is unreachable, and works again when it returns', async () => {
     const gone = await listening((_request, response) => response.end())
     gone.stop()
     await using explorer = await startExplorer(undefined, { serverUrl: gone.url })
@@ -340,7 +340,7 @@ describe('a server that misbehaves', () => {
   it.each([
     ['of a known length', { 'content-length': '1000' }],
     ['of unknown length', {}],
-  ])('aborts its clients after it breaks off an answer %s', async (_, headers) => {
+  ])('aborts its clients after it ends an answer too early %s', async (_, headers) => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(200, headers)
       response.write('the beginning', () => response.destroy())
@@ -382,7 +382,7 @@ describe('a server that misbehaves', () => {
     await expect(explorer.get('/depot/x')).rejects.toThrow(/terminated|closed|aborted/)
   })
 
-  it('may send a moving answer for any time', async () => {
+  it('may take any time for an answer that keeps moving', async () => {
     const silentMs = 1500
     await using explorer = await startExplorer(
       (_request, response) => {
@@ -399,7 +399,7 @@ describe('a server that misbehaves', () => {
     expect((await explorer.get('/depot/x')).text).toMatch(/^\.+the end$/)
   })
 
-  it('learns when a client disconnects', async () => {
+  it('is told when a client disconnects', async () => {
     const gone = Promise.withResolvers<void>()
     await using explorer = await startExplorer((_request, response) => {
       response.on('close', () => gone.resolve())

@@ -9,8 +9,8 @@ import type { Upstream } from './upstream.ts'
 const prefixes = ['/depot', '/.well-known', '/v1/modules', '/v1/providers', '/broker'] as const
 
 /**
- * Passes requests for the server on unchanged, streamed both ways, so that the explorer's address also works as the
- * registry's. A request keeps its own Authorization; only reads by the explorer's own pages get the session's token.
+ * Forwards requests for the server unchanged, streamed both ways, so that the explorer's address is also the registry's. A
+ * request keeps its own Authorization. Only reads by the explorer's own pages get the session's token.
  */
 export function proxyRoutes(upstream: Upstream): Hono<ExplorerEnv> {
   const app = new Hono<ExplorerEnv>()

@@ -24,7 +24,7 @@ function started() {
   return { refresh, asked, waiting, at: (ms: number) => (now = ms) }
 }
 
-it('asks the issuer once for requests at the same time', async () => {
+it('asks the issuer once for concurrent requests', async () => {
   const { refresh, asked, waiting } = started()
   const both = [refresh(session), refresh({ ...session, devToken: 'mine' })]
   waiting[0]?.resolve({ ...session, idToken: 'new', refreshToken: 'second' })
@@ -107,7 +107,7 @@ async function grantFor(sub: string): Promise<Grant> {
   return issuerGrant(issuer, log)
 }
 
-describe('an ID token that the issuer gives for a refresh token', () => {
+describe('an ID token from a refresh', () => {
   const alice: Session = {
     idToken: new UnsecuredJWT({ sub: 'alice' }).encode(),
     refreshToken: 'first',
@@ -120,7 +120,7 @@ describe('an ID token that the issuer gives for a refresh token', () => {
     expect([decodeJwt(idToken).sub, refreshToken]).toEqual(['alice', 'second'])
   })
 
-  it('ends the session if it is for another subject', async () => {
+  it('ends the session if it has another subject', async () => {
     const grant = await grantFor('mallory')
     expect(await grant(alice)).toEqual({ devToken: undefined, signedInAt: 0 })
   })

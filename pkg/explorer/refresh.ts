@@ -7,10 +7,10 @@ import type { Issuer } from './issuer.ts'
 import type { Session } from './session.ts'
 import { sessionOf } from './tokens.ts'
 
-/** How long a result is kept for requests that still carry the previous cookie. */
+/** How long a result is kept for requests that still have the previous cookie. */
 const keptMs = 30_000
 
-/** Gets new tokens for a session. @throws Error if the issuer is unreachable; the session stays as it is */
+/** Gets new tokens for a session. @throws Error if the issuer is unreachable; then the session stays unchanged */
 export type Grant = (session: Session) => Promise<Session>
 
 /**
@@ -28,7 +28,7 @@ export function issuerGrant(issuer: Issuer, log: Logger): Grant {
         return withoutTokens(session)
       }
       const renewed = sessionOf(tokens, session.signedInAt, session)
-      // A refresh that brings no new ID token would be repeated for every page.
+      // A refresh without a new ID token would be repeated for every page.
       return tokens.id_token === undefined ? { ...renewed, refreshToken: undefined } : renewed
     } catch (error) {
       if (error instanceof ResponseBodyError && error.status < 500) return withoutTokens(session)
@@ -50,14 +50,14 @@ interface Flight {
   endsAt: number
 }
 
-/** Refreshes each session once, however many requests ask for it at the same time or a moment later. */
+/** Refreshes each session once, however many requests need it at the same time or a moment later. */
 export function sharedGrant(grant: Grant, clock: Clock): Grant {
   const flights = new Map<string, Flight>()
   return (session) => {
     const now = clock()
     for (const [key, { endsAt }] of flights) if (endsAt <= now) flights.delete(key)
     const key = createHash('sha256')
-      // Some issuers never change the refresh token: the ID token tells one cookie from the next.
+      // Some issuers never change the refresh token. The ID token distinguishes one cookie from the next.
       .update(`${session.refreshToken} ${session.idToken}`)
       .digest('base64url')
     const known = flights.get(key)
@@ -72,7 +72,7 @@ export function sharedGrant(grant: Grant, clock: Clock): Grant {
   }
 }
 
-/** The tokens of a result with the developer token of the cookie that asks. */
+/** The tokens of a result with the developer token of the requesting cookie. */
 async function withOwn(result: Promise<Session>, { devToken }: Session): Promise<Session> {
   return { ...(await result), devToken }
 }

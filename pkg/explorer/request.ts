@@ -16,13 +16,16 @@ export interface ExplorerEnv extends ServingEnv {
 
 export type ExplorerContext = Context<ExplorerEnv>
 
-/** Tells the access log and the metrics which route answers. */
+/** Names the route for the access log and the metrics. */
 export function note(c: ExplorerContext, route: string): void {
   const facts = c.env?.facts
   if (facts !== undefined) facts.route = route
 }
 
-/** The page that asks, as the browser says: `same-origin`, `none` for a person, or another; undefined without a browser. */
+/**
+ * The site of the requesting page, from the browser: `same-origin`, `none` for a person, or another; undefined without a
+ * browser.
+ */
 export function fetchSiteOf(c: ExplorerContext): string | undefined {
   return c.req.header('sec-fetch-site')
 }

@@ -1,14 +1,15 @@
 const longest = 2048
 
 /**
- * A path of the explorer that a login may lead back to. Anything else becomes `/`.
+ * A path of the explorer that a login may redirect to. Anything else becomes `/`.
  *
  * @param asked value of the query parameter
  * @param origin of the explorer
  */
 export function safeReturnTo(asked: string | undefined, origin: string): string {
   if (asked === undefined || asked.length > longest) return '/'
-  // One slash, not followed by one that browsers read as a second slash, and nothing that browsers drop or convert.
+  // One slash, not followed by a character that browsers read as a second slash, and no characters that browsers drop or
+  // convert.
   if (!/^\/(?![/\\])/.test(asked) || /[\\\p{Cc}\u2028\u2029]/u.test(asked)) return '/'
   const url = URL.parse(asked, origin)
   if (url === null || url.origin !== origin) return '/'

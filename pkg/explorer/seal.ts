@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sealData, unsealData } from 'iron-session'
 
-/** Purpose of a sealed text; a text that was sealed for another purpose is refused. */
+/** Purpose of a sealed text. A text that was sealed for another purpose is refused. */
 type Use = 'session' | 'login' | 'logout'
 
 /**
@@ -33,7 +33,7 @@ export class Seal {
   }
 }
 
-/** Depends only on the password, not on its place in the list, and does not help to guess a long password. */
+/** Depends only on the password, not on its position in the list, and does not help to guess a long password. */
 function idOf(password: string): string {
   return String(createHash('sha256').update(`depot session ${password}`).digest().readUInt32BE())
 }

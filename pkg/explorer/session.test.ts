@@ -121,7 +121,7 @@ describe('a session', () => {
     expect(cookies.lines.at(-1)).toMatch(/^__Host-depot-session\.1=; Max-Age=0/)
   })
 
-  it('ends at its maximum lifetime, regardless of its tokens', async () => {
+  it('ends at its maximum lifetime, independent of its tokens', async () => {
     const clock = () => signedInAt
     const header = await written({ ...session, signedInAt }, sessionsOf([one], clock))
     expect(

@@ -4,20 +4,20 @@ import type { Cookies } from './cookies.ts'
 import { claimsOf, packToken, unpackToken } from './packed-token.ts'
 import type { Seal } from './seal.ts'
 
-/** A person's session. The browser keeps it sealed; this process keeps nothing. */
+/** A person's session. The browser keeps it sealed, and this process keeps nothing. */
 export interface Session {
   /** From the login; absent if there is only a developer token, or after a failed refresh. */
   readonly idToken?: string | undefined
   readonly refreshToken?: string | undefined
   /** Expiry of the ID token, in milliseconds since 1970. */
   readonly expiresAt?: number | undefined
-  /** Pasted into the sidebar; it takes precedence over the ID token. */
+  /** Pasted into the sidebar. It takes precedence over the ID token. */
   readonly devToken?: string | undefined
-  /** Milliseconds since 1970; the maximum lifetime of the session counts from here. */
+  /** Milliseconds since 1970. The maximum lifetime of the session begins here. */
   readonly signedInAt: number
 }
 
-/** The token that requests to the server carry. */
+/** The token for requests to the server. */
 export function bearerOf(session: Session | undefined): string | undefined {
   return session?.devToken ?? session?.idToken
 }
@@ -48,7 +48,7 @@ export class Sessions {
     this.#clock = clock
   }
 
-  /** The latest end of a session, regardless of its tokens. */
+  /** The latest end of a session, independent of its tokens. */
   endOf({ signedInAt }: Session): number {
     return signedInAt + this.#ttlMs
   }

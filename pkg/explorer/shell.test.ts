@@ -78,7 +78,7 @@ describe('a page', () => {
     { site: 'odd', accepted: 'gzip', encoding: undefined },
     { site: undefined, accepted: 'gzip', encoding: undefined },
   ])(
-    'is compressed as $encoding where $site leads to it: sizes tell no other site what is in it',
+    'is compressed as $encoding if $site links to it, because sizes must not reveal its content to other sites',
     async ({ site, accepted, encoding }) => {
       await using explorer = await startExplorer()
       const { headers, body } = await request(`${explorer.url}/?q=net`, {
@@ -158,7 +158,7 @@ describe('a page', () => {
     [401, '/platform/module/vpc', 200],
     [200, '/nowhere', 404],
     [200, '/a/b/c/d', 404],
-  ])('where the API answers %i, %s has the status %i', async (answered, path, status) => {
+  ])('with the answer %i of the API has at %s the status %i', async (answered, path, status) => {
     await using explorer = await statusAnswer(answered)
     expect((await explorer.get(path)).status).toBe(status)
   })
@@ -173,7 +173,7 @@ describe('a page', () => {
     ['HTML', '<html>'],
     ['cut JSON', '{"items":['],
     ['a very large answer', JSON.stringify({ items: 'x'.repeat(2 ** 20) })],
-  ])('comes without a first answer where that is %s', async (_what, body) => {
+  ])('has no first answer if that is %s', async (_what, body) => {
     await using explorer = await startExplorer((_request, response) => {
       response.writeHead(200, { ...json, 'content-length': Buffer.byteLength(body) })
       response.end(body)
@@ -189,7 +189,7 @@ describe('a 401', () => {
       response.end('{"errors":["no token"]}')
     }, options)
 
-  it('redirects to the login, which leads back to the page', async () => {
+  it('redirects to the login, which redirects back to the page', async () => {
     await using explorer = await refusing({ oidc, baseUrl: 'https://a.example' })
     const { status, headers } = await explorer.get('/stats?namespace=a&x=%26')
     expect([status, headers['location']]).toEqual([
@@ -204,7 +204,7 @@ describe('a 401', () => {
     expect([status, blockOf(text, 'prime')]).toEqual([200, '{"errors":["no token"]}'])
   })
 
-  it('does not redirect while a developer token is in use, which a login would not replace', async () => {
+  it('does not redirect while a developer token is used, which a login would not replace', async () => {
     await using explorer = await refusing({
       oidc,
       baseUrl: 'https://a.example',
@@ -301,7 +301,7 @@ describe('static files', () => {
     ['br;q=0, deflate', undefined],
     ['identity', undefined],
   ])(
-    'are sent as the build compressed them if the browser accepts %s',
+    'are sent as compressed by the build if the browser accepts %s',
     async (accepted, encoding) => {
       await using explorer = await startExplorer()
       const { headers } = await explorer.get('/-/assets/main-abc.css', {

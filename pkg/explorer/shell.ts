@@ -18,7 +18,7 @@ import type { Upstream } from './upstream.ts'
 import { matchRoute, type Route } from './web/routes.ts'
 
 export interface ShellOptions {
-  /** index.html as it was built. */
+  /** index.html as the build wrote it. */
   readonly page: string
   readonly firstView: FirstView
   readonly upstream: Upstream
@@ -35,10 +35,10 @@ export interface ShellOptions {
 
 /** A session that ends sooner than this is refreshed before the page is sent. */
 const soonMs = 10_000
-/** A 401 so soon after a login does not lead to another login. */
+/** A 401 this soon after a login does not cause another login. */
 const justSignedInMs = 60_000
 
-/** Serves every page: the same HTML with the configuration, the user and the first answer of the API in it. */
+/** Serves every page: the same HTML with the configuration, the user and the first answer of the API. */
 export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
   const { sessions, refresh, oidc, clock } = options
 
@@ -154,7 +154,7 @@ interface Filling {
   readonly route: Route
   readonly boot: Boot
   readonly prime: Prime | undefined
-  /** HTML that the server drew with the components of the app; without it the skeleton stays. */
+  /** HTML that the server rendered with the components of the app. Without it, the skeleton stays. */
   readonly view: string | undefined
 }
 
@@ -180,12 +180,12 @@ function escaped(text: string): string {
 }
 
 const compress = promisify(gzip)
-/** A page has 40 kB of similar rows: a higher level hardly makes it smaller. */
+/** A page has 40 kB of similar rows, so a higher level hardly makes it smaller. */
 const level = 3
 
 /**
- * Compresses a page for browsers that accept it: 5 kB instead of 40. Pages that another site links to are not compressed:
- * that site chooses the URL, so the compressed size would reveal what else is in the page.
+ * Compresses a page for browsers that accept it: 5 kB instead of 40. Pages that another site links to are not compressed: that
+ * site chooses the URL, so the compressed size would reveal other content of the page.
  *
  * @returns undefined if the page has to be sent uncompressed
  */

@@ -5,7 +5,7 @@ import type { Issuer } from './issuer.ts'
 import type { ExplorerEnv } from './request.ts'
 
 export const signedOutPath = '/auth/signed-out'
-/** Present from a sign-out until somebody signs in by a click. */
+/** Set from a sign-out until somebody clicks to sign in. */
 export const signedOutCookie = 'signed-out'
 export const signedOutSeconds = 86_400
 
@@ -14,7 +14,7 @@ export function signedOutRoutes(issuer: Issuer, stylesheets: readonly string[]):
   return new Hono<ExplorerEnv>().get(signedOutPath, async (c) => {
     const configuration = await issuer.configuration().catch(() => undefined)
     const endsThere = configuration?.serverMetadata().end_session_endpoint !== undefined
-    // Pages that need a sign-in lead here.
+    // Pages that need a sign-in redirect here.
     const isPrivate = c.req.query('private') !== undefined
     return openDoor(c, stylesheets, {
       title: 'You are signed out',
@@ -25,7 +25,7 @@ ${endsThere ? '' : stillSignedIn(issuer.oidc.issuerUrl, c.var.external.origin)}`
   })
 }
 
-/** @param ours origin of the explorer; a broker that shares it has no page of its own */
+/** @param ours origin of the explorer; a broker at this origin has no page of its own */
 function stillSignedIn(issuerUrl: string, ours: string) {
   const { origin, host } = new URL(issuerUrl)
   const at = origin === ours ? 'your identity provider' : html`<b>${host}</b>`

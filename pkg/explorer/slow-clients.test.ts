@@ -7,7 +7,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy()
 })
 
-/** Opens a connection from an address of this machine, and asks for a path. */
+/** Opens a connection from an address of this machine, and requests a path. */
 function ask(url: string, path: string, from: string): Socket {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from })
   socket.on('error', () => undefined)
@@ -16,7 +16,7 @@ function ask(url: string, path: string, from: string): Socket {
   return socket
 }
 
-it('answers everyone else while 1,000 clients of one address read nothing', async () => {
+it('answers all others while 1,000 clients of one address read nothing', async () => {
   const beginning = Buffer.alloc(1_000_000, 'x')
   await using explorer = await startExplorer((request, response) => {
     if (request.url === '/depot/large') response.write(beginning)

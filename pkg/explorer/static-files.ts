@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 }
 
-/** Content encodings in order of preference, with the file endings that the build gives them. */
+/** Content encodings in order of preference, with the file name endings of the build. */
 const encodings = { br: '.br', gzip: '.gz' } as const
 
 interface StaticFile {
@@ -28,7 +28,7 @@ interface StaticFile {
 export interface StaticFiles {
   /** The page, without the data of a request. */
   readonly page: string
-  /** Paths of the style sheets that the page has. */
+  /** Paths of the style sheets of the page. */
   readonly stylesheets: readonly string[]
   readonly routes: Hono<ExplorerEnv>
 }

@@ -4,10 +4,10 @@ import type { Session } from './session.ts'
 type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers
 
 /**
- * A session of the tokens that the issuer gave. The access token is not used, so it is not kept.
+ * A session with the tokens of the issuer. The access token is not used, so it is not kept.
  *
  * @param signedInAt milliseconds since 1970
- * @param before the session that is refreshed; tokens that the issuer does not give again are kept
+ * @param before the session that is refreshed; tokens that the issuer does not send again are kept
  */
 export function sessionOf(tokens: Tokens, signedInAt: number, before?: Session): Session {
   const claims = tokens.claims()

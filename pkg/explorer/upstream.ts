@@ -8,7 +8,7 @@ export interface ProxiedUpstreamOptions {
   readonly url: string
   /** Name for errors, such as `the registry`. */
   readonly name: string
-  /** Authorities of its certificate, asked for with each request. Default: those of this machine. */
+  /** Authorities of its certificate, read for each request. Default: those of this machine. */
   readonly trust?: (() => Trust | undefined) | undefined
   readonly trustProxy: boolean
   /** Default: `deadlines`. */
@@ -25,15 +25,15 @@ export interface Deadlines {
 export const deadlines: Deadlines = { connectMs: 5_000, silentMs: 30_000 }
 /** Downloads by slow clients occupy connections for a long time. */
 const connections = 1_000
-/** Leaves most of them to others, and is enough for a proxy that hides the addresses of many. */
+/** Leaves most connections to others, and is enough for a proxy that hides the addresses of many clients. */
 const connectionsPerClient = 250
-/** Logins send forms and tokens; the registry itself accepts no bodies. */
+/** Logins send forms and tokens. The registry itself accepts no bodies. */
 const largestRequestBytes = 1024 * 1024
 
-/** A request that this process makes itself. */
+/** A request of this process itself. */
 export interface Question {
   readonly method: 'GET' | 'POST'
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
@@ -64,7 +64,7 @@ export class Upstream {
     })
   }
 
-  /** Passes a request on, streamed both ways. @throws RegistryError */
+  /** Forwards a request, streamed both ways. @throws RegistryError */
   forward(c: Incoming, external: External, { path, headers }: Forwarding): Promise<Response> {
     return this.#proxy.forward(c, {
       ...(path !== undefined && { path }),

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vite'
 
-/** Builds the components that the explorer's server draws pages with, as one file that imports no packages. */
+/** Builds the components that the explorer's server renders pages with, as one file that imports no packages. */
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: false,

@@ -17,7 +17,7 @@ const answer = (items: unknown[]) => ({ items, totalCount: items.length, page: 1
 const draw = (query: string, body: unknown): string | undefined =>
   drawFirstView(new URLSearchParams(query), body)
 
-it.each(['', 'view=cards'])('draws what the app would, with %s', (query) => {
+it.each(['', 'view=cards'])('renders the same as the app, with %s', (query) => {
   const html = draw(query, answer([item]))
   for (const words of ['<b>vpc</b>', '2.4.0', 'aws', '1,200', 'out of sync', 'Public'])
     expect(html).toContain(words)
@@ -25,7 +25,7 @@ it.each(['', 'view=cards'])('draws what the app would, with %s', (query) => {
 })
 
 it.each(['name', 'namespace', 'provider', 'latestVersion'])(
-  'writes a hostile %s as text',
+  'renders a hostile %s as text',
   (field) => {
     const attack = '"><img src=x onerror=alert(1)><script>alert(1)</script><!--'
     for (const query of ['', 'view=cards', `q=${encodeURIComponent(attack)}`]) {
@@ -36,7 +36,7 @@ it.each(['name', 'namespace', 'provider', 'latestVersion'])(
   },
 )
 
-it('draws nothing without a list in the answer', () => {
+it('renders nothing if the answer has no list', () => {
   for (const body of [
     null,
     'text',
@@ -49,7 +49,7 @@ it('draws nothing without a list in the answer', () => {
     expect(draw('', body)).toBeUndefined()
 })
 
-it('draws a page for any odd URL', () => {
+it('renders a page for any odd URL', () => {
   for (const query of [
     'page=-1',
     'view=cards&view=table',

@@ -1,5 +1,5 @@
 /*
- * The list of resources as HTML, which readers see until the app draws the same. It is built for Node, because the
+ * The list of resources as HTML, which readers see until the app renders the same. It is built for Node, because the
  * explorer's server runs it.
  */
 import { renderToString } from 'preact-render-to-string'
@@ -14,7 +14,7 @@ import { parse } from './url/search-params.ts'
 /**
  * @param search of the page's URL
  * @param answer of the API to the page's first request
- * @returns the content of `<main>`; undefined without a list to draw
+ * @returns the content of `<main>`; undefined without a list to render
  */
 export function drawFirstView(search: URLSearchParams, answer: unknown): string | undefined {
   const values = parse(resourcesParams, search)
@@ -22,7 +22,7 @@ export function drawFirstView(search: URLSearchParams, answer: unknown): string 
   return renderToString(
     <>
       <ListHead data={answer} values={values} />
-      {/* The app has not started, so a choice made here would be lost. */}
+      {/* The app has not started, so it would not notice a choice. */}
       <div inert>
         <Filters values={values} namespaces={undefined} change={ignore} />
         <ActiveFilters values={values} change={ignore} />

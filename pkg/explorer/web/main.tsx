@@ -1,6 +1,6 @@
 /*
- * The page's script. It lets the browser paint the server's HTML before the app starts, because a browser paints nothing
- * while a script runs: on a slow machine that is most of the waiting time.
+ * The page's script. It lets the browser paint the server's HTML before the app starts, because a browser paints nothing while
+ * a script runs, and on a slow machine that is most of the waiting time.
  */
 
 async function startAfterFirstPaint(): Promise<void> {
@@ -9,12 +9,12 @@ async function startAfterFirstPaint(): Promise<void> {
   await import('./start.tsx')
 }
 
-/** For browsers that hold frames back. */
+/** For browsers that delay frames. */
 const longestWaitMs = 2000
 
 /**
- * Resolves when the first name of the list is on the screen. A requested frame is not enough: names that the app replaces
- * before they are shown count as never painted.
+ * Resolves when the first name of the list is on the screen. A requested frame is not enough, because names that the app
+ * replaces before they are shown count as never painted.
  */
 function painted(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/* The app: reads the data in the page, then draws the page of the URL. */
+/* The app: reads the data in the page, then renders the page of the URL. */
 import { render } from 'preact'
 import { startFromPrime } from './api/use-query.ts'
 import { matchRoute } from './routes.ts'
@@ -12,7 +12,7 @@ if (root === null) throw new Error('the page has no element with the id app')
 
 async function start(into: HTMLElement): Promise<void> {
   const { page } = matchRoute(new URL(location.href))
-  // Keep the server's page until the code has loaded: drawing twice would flicker.
+  // Keep the server's page until the code has loaded, because rendering twice would flicker.
   if (isLazy(page)) await loadPage(page).catch(() => undefined)
   startFromPrime()
   startRouter()

@@ -15,7 +15,8 @@ function inlineIcons(): Plugin {
 }
 
 /**
- * Puts scripts after the styles with low priority: readers need the styles first and see the page before the app starts.
+ * Puts scripts after the styles with low priority, because readers need the styles first and see the page before the app
+ * starts.
  * The page still names every file of the app, so that browsers load all of them at once.
  */
 function stylesFirst(): Plugin {
@@ -77,22 +78,22 @@ export default defineConfig({
     assetsDir: '-/assets',
     assetsInlineLimit: 0,
     target: 'es2024',
-    // The page names the files that are needed early; every other page is one file.
+    // The page names the files that are needed early. Every other page is one file.
     modulePreload: false,
     reportCompressedSize: false,
     rolldownOptions: {
       // Compressing takes longest, which is intended.
       checks: { bundlerTimings: false },
       output: {
-        // The code that every page needs is one file, not a dozen small ones that wait for each other.
+        // The code that every page needs is one file, instead of a dozen small ones that wait for each other.
         codeSplitting: {
           groups: [
-            // Otherwise the code that waits for the first paint would load the app.
+            // Otherwise, the code that waits for the first paint would load the app.
             { name: 'index', test: /preload-helper|web\/main\.tsx/, priority: 2 },
             { name: 'readme', test: /resource\/readme\/|node_modules\/(?:mdast|micromark|unist)/ },
             {
               name: 'app',
-              // A group takes what its modules import. What pages share would be in the README's file.
+              // A group takes what its modules import. Otherwise, code that pages share would be in the README's file.
               priority: 1,
               test: /web\/(?:start|(?:parts|shell|url|api|resources)\/)|node_modules\/(?:preact|@tanstack)\//,
             },

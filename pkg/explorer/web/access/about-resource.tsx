@@ -15,7 +15,7 @@ interface Asked {
 
 const label = 'depot.internal/public=true'
 
-/** Reads `namespace/kind/name` with names that clusters allow; undefined for anything else. */
+/** Parses `namespace/kind/name` with names that clusters allow; undefined for anything else. */
 function readAddress(text: string): Asked | undefined {
   const found = /^([a-z0-9-]{1,63})\/(module|provider)\/([a-z0-9.-]{1,253})$/.exec(text.trim())
   const [, namespace, kind, name] = found ?? []

@@ -2,7 +2,7 @@ import { type Boot, type Prime, parseBoot } from '../../boot.ts'
 
 const block = (id: string): HTMLElement | null => document.getElementById(id)
 
-/** Configuration and user, as the server put them into the page. */
+/** Configuration and user, which the server put into the page. */
 export const boot: Boot = parseBoot(block('boot')?.textContent || '{}')
 
 /** The page's first answer, if the server sent it with the page. */

@@ -1,6 +1,6 @@
 /*
- * The fields that the pages rely on: an answer without them is reported as an error instead of being drawn as nonsense. Errors
- * of what is in the fields are those of the region that draws them.
+ * The fields that the pages rely on. An answer without them is reported as an error instead of being rendered as nonsense.
+ * Mistakes inside of a field are errors of the region that renders it.
  */
 
 const page = ['items', 'totalCount', 'page', 'pageSize']
@@ -27,7 +27,7 @@ const shapes: readonly (readonly [path: RegExp, fields: readonly string[]])[] = 
   [/^\/-\/api\/whoami$/, ['groups', 'access']],
 ]
 
-/** @param url below `/-/api`. Without a known shape any object is accepted. */
+/** @param url below `/-/api`. Without a known shape, any object is accepted. */
 export function hasShape(url: string, body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
   const [path = ''] = url.split('?')

@@ -12,18 +12,18 @@ export interface Query<T> {
   readonly fetching: boolean
   /** When the data was fetched, in milliseconds since 1970. */
   readonly updatedAt: number
-  /** Whether the data is of the previous request, shown until the new answer arrives. */
+  /** Whether the data is that of the previous request, shown until the new answer arrives. */
   readonly previous: boolean
   readonly refetch: () => void
 }
 
 const freshMs = 30_000
-/** Until a page asks again for what an unreachable registry did not answer. */
+/** How long until a page repeats a request that an unreachable registry did not answer. */
 const againMs = 15_000
 
 const mayBeTransient = (error: unknown): boolean => {
   if (!(error instanceof BrowseApiError) || error.retryAfterSeconds !== undefined) return false
-  // After waiting half a minute, people see the error instead of waiting for two more attempts.
+  // After half a minute, people see the error instead of waiting for two more attempts.
   if (error.isLate) return false
   return error.status === undefined || [502, 503, 504].includes(error.status)
 }
@@ -61,7 +61,7 @@ export function startFromPrime(): void {
     primedErrors.set(prime.key, new BrowseApiError(messageOf(prime.status, prime.body), prime))
 }
 
-/** Asks again for old answers that the page shows, so that it does not stay as it was when it was opened. */
+/** Refreshes old answers on the page, so that a page that stays open is not outdated. */
 export const refreshOld = (): void =>
   void client.refetchQueries({
     type: 'active',
@@ -69,7 +69,7 @@ export const refreshOld = (): void =>
       state.data !== undefined && state.dataUpdatedAt < Date.now() - freshMs,
   })
 
-/** Forgets every answer, as after signing out. */
+/** Drops all answers, as after signing out. */
 export const forgetAnswers = (): void => client.clear()
 
 /** @param url below `/-/api`; undefined to send no request */

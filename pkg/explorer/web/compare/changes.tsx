@@ -6,7 +6,7 @@ import { Type } from '../resource/docs/type.tsx'
 import type { VersionRange } from '../url/pages.ts'
 import { type ChangeGroup, kindWords } from './groups.ts'
 
-/** A group of changes, in a table. What callers do not see is folded. */
+/** A table with a group of changes. Changes that callers do not see are folded. */
 export function Changes({
   group,
   range,

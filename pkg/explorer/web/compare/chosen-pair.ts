@@ -2,15 +2,15 @@ import { previousVersion } from '../../../api/changes/changes.ts'
 import type { ResourceDetail } from '../api/records.ts'
 import type { VersionRange } from '../url/pages.ts'
 
-/** The versions that a page compares, as the module lists them. */
+/** The versions that a page compares, from those that the module lists. */
 export interface ChosenPair extends VersionRange {
-  /** Versions of the URL that the module does not have. */
+  /** Versions in the URL that the module does not have. */
   readonly unknown: readonly string[]
 }
 
 type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion'>
 
-/** Without versions in the URL: the latest with the previous release. Undefined for a module with fewer than two. */
+/** Without versions in the URL: the latest and the previous release. Undefined for a module with fewer than two versions. */
 export function chosenPair(
   { versions, latestVersion }: VersionsOf,
   range: VersionRange,
@@ -27,7 +27,7 @@ export function chosenPair(
   return { from, to, unknown }
 }
 
-/** The previous release that the registry has stored, or one that it has not if it has none. */
+/** The previous release that the registry has stored; without one, a release that it has not stored. */
 export function versionBefore(
   versions: VersionsOf['versions'],
   version: string,
@@ -41,5 +41,5 @@ export function versionBefore(
   return among(stored) ?? among(versions)
 }
 
-/** The number that a person means who writes `v1.0.0`. */
+/** The version that a person means by `v1.0.0`. */
 const numberOf = (asked: string): string => asked.trim().replace(/^v(?=\d)/, '')

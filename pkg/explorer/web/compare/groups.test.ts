@@ -24,7 +24,7 @@ it.each([
   ['internal', change({ kind: 'state', before: 'aws_vpc.this' })],
   ['internal', change({ kind: 'resource', after: 'aws_vpc.this' })],
   ['internal', change({ kind: 'module', after: './m' })],
-] as const)('is %s: %j', (id, only) => {
+] as const)('groups as %s: %j', (id, only) => {
   expect(idsOf(only)).toEqual([id])
 })
 

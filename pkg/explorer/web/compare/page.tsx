@@ -92,11 +92,11 @@ interface PicksProps {
   readonly address: PageAddress
   readonly detail: ResourceDetail
   readonly pair: ChosenPair
-  /** Undefined until it is known, and if there is none. */
+  /** Undefined while it is unknown, and if there is none. */
   readonly compared: ModuleComparison | undefined
 }
 
-/** Chooses the versions: the URL changes, and the page stays. */
+/** Chooses the versions. This changes the URL and keeps the page. */
 function Picks({ address, detail, pair, compared }: PicksProps) {
   const options = detail.versions.map(
     ({ version }) => [version, numberWords(version, detail)] as const,
@@ -227,7 +227,7 @@ function Compared({ address, data }: ComparedProps) {
   )
 }
 
-/** The consumers that still use a version, for those who may publish the module. */
+/** The consumers that still use a version, for callers who may publish the module. */
 function UsersOf({
   address,
   version,

@@ -29,7 +29,7 @@ it.each([
   [['unknown', 'compatible'], 'warn', '1 change could not be decided'],
   [['breaking', 'unknown'], 'fail', '1 change breaks callers of 1.4.0'],
   [['breaking', 'breaking'], 'fail', '2 changes break callers of 1.4.0'],
-] as const)('says of %j in %s: %s', (verdicts, tone, title) => {
+] as const)('says about %j in %s: %s', (verdicts, tone, title) => {
   expect(verdictOf(compared(verdicts))).toMatchObject({ tone, title })
 })
 

@@ -4,11 +4,11 @@ import { plural } from '../parts/format.ts'
 interface Verdict {
   readonly tone: 'fail' | 'warn' | 'quiet'
   readonly title: string
-  /** Judges the number of the later version; empty if that says nothing. */
+  /** Judges the number of the later version; empty if the number says nothing. */
   readonly promise: string
 }
 
-/** Whether callers can take the later version, in a sentence or two. */
+/** Says in a sentence or two whether callers can take the later version. */
 export function verdictOf({ from, to, changes, verdict }: ModuleComparison): Verdict {
   if (verdict === 'breaking') {
     const count = changes.filter((change) => change.verdict === 'breaking').length

@@ -29,7 +29,7 @@ interface Props {
   readonly change: UrlChange<ConflictsValues>
 }
 
-/** Objects that are known and not served, by reason, with the object that is served instead. */
+/** Known objects that are not served, by reason, with the object that is served instead. */
 export function ConflictsPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(conflictsParams, search)
   const query = useQuery<ConflictList>(conflictsUrl(values))

@@ -16,12 +16,12 @@ interface Props {
   readonly values: DepotsValues
   readonly view: 'graph' | 'list'
   readonly hits: readonly FleetHit[]
-  /** The hit that was jumped to. */
+  /** The hit that a person jumped to. */
   readonly current: FleetNode | undefined
   readonly change: UrlChange<DepotsValues>
 }
 
-/** A drawing, an overview or the hits of a search, with the chosen node beside it. */
+/** A drawing, an overview or the hits of a search, with the chosen node next to it. */
 export function Content(props: Props) {
   const { fleet, values, view, hits, current, change } = props
   const isFinding = values.q !== ''

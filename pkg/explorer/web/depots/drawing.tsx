@@ -8,7 +8,7 @@ interface Props extends Choosing {
   readonly depots: readonly DepotNode[]
 }
 
-/** Depots on the left, their resources on the right, and a line from each depot to what it manages. */
+/** Depots on the left, their resources on the right, and a line from each depot to the resources that it manages. */
 export function Drawing({ depots, chosen, hrefOf }: Props) {
   const root = useRef<HTMLDivElement>(null)
   const lines = useLines(root, depots)

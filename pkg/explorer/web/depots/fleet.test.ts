@@ -34,7 +34,7 @@ describe('a fleet', () => {
     expect(withHealth(undefined, 'healthy')).toEqual([])
   })
 
-  it('has a state for each depot, the worst that is known, and lists the worst first', () => {
+  it('has a state for each depot, its worst known one, and lists the worst first', () => {
     const graph = graphOf({ late: ['x'], ok: ['y'], held: ['x', 'z'], broken: ['y'] }, ['x'])
     const fleet = fleetOf({
       ...graph,
@@ -97,7 +97,7 @@ describe('groups of a drawing', () => {
   const groups = (managed: Readonly<Record<string, string[]>>) =>
     groupsOf(depotsOf(managed)).map(([depot, own]) => [depot.name, own.map(({ name }) => name)])
 
-  it('show each resource once, beside its first depot and nearest to the next one', () => {
+  it('show each resource once, next to its first depot and nearest to the next one', () => {
     expect(groups({ one: ['shared', 'b', 'c'], two: ['shared', 'd'], three: [] })).toEqual([
       ['one', ['b', 'c', 'shared']],
       ['two', ['d']],
@@ -105,7 +105,7 @@ describe('groups of a drawing', () => {
     ])
   })
 
-  it('show a resource beside the first depot that is drawn', () => {
+  it('show a resource next to the first depot that is drawn', () => {
     const [, ...rest] = depotsOf({ one: ['shared'], two: ['shared'] })
     expect(groupsOf(rest).map(([, own]) => own.map(({ name }) => name))).toEqual([['shared']])
   })

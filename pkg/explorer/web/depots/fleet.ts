@@ -15,7 +15,7 @@ export interface ResourceNode
   readonly managers: DepotNode[]
 }
 
-/** The worst that is known of a depot, worst first. */
+/** The states of a depot, worst first. */
 const states = ['failing', 'held', 'unsynced', 'healthy'] as const
 export type DepotState = (typeof states)[number]
 
@@ -27,7 +27,7 @@ export interface DepotNode
   /** Resources that are not in sync come first. */
   readonly items: readonly ResourceNode[]
   readonly unsynced: readonly ResourceNode[]
-  /** Resources whose versions stay until a person confirms that they are removed. */
+  /** Resources whose versions stay until a person confirms their removal. */
   readonly held: readonly ResourceNode[]
 }
 
@@ -69,14 +69,14 @@ function stateOf(ready: boolean | undefined, held: number, unsynced: number): De
 
 export const isHealthy = ({ state }: DepotNode): boolean => state === 'healthy'
 
-/** @param health the filter of the page's URL, empty for every depot */
+/** @param health the filter in the page's URL, empty for every depot */
 export function withHealth(fleet: Fleet | undefined, health: string): readonly DepotNode[] {
   const depots = fleet?.depots ?? []
   if (health === '') return depots
   return depots.filter((it) => (health === 'trouble' ? !isHealthy(it) : it.state === health))
 }
 
-/** The depots that need a look, worst first. */
+/** The depots that need attention, worst first. */
 export const worstFirst = (depots: readonly DepotNode[]): DepotNode[] =>
   depots
     .filter((it) => !isHealthy(it))
@@ -111,8 +111,8 @@ export function search(depots: readonly DepotNode[], text: string): FleetHit[] {
 }
 
 /**
- * Each depot with the resources that are drawn beside it. A resource of several depots is drawn once, beside
- * the first of them and nearest to the others, so that few lines cross.
+ * Each depot with the resources that are drawn next to it. A resource of several depots is drawn once, next to the first of
+ * them and nearest to the others, so that few lines cross.
  */
 export function groupsOf(depots: readonly DepotNode[]): [DepotNode, ResourceNode[]][] {
   const rank = new Map(depots.map((depot, at) => [depot, at]))

@@ -10,7 +10,7 @@ const depot = (name: string, modules: string[]): DepotGraph['depots'][number] =>
 })
 
 /**
- * A graph of depots with the names of the modules that each manages, all of them in the namespace `a`.
+ * A graph of depots with the names of the modules that each manages, all in the namespace `a`.
  *
  * @param unsynced names of the modules that are not in sync
  */

@@ -53,7 +53,7 @@ interface StateLook {
   readonly words: string
 }
 
-/** How each state of a depot is drawn. */
+/** How to draw each state of a depot. */
 export const stateLooks: Readonly<Record<DepotState, StateLook>> = {
   healthy: { icon: 'check', tone: 'c-ok', words: 'healthy' },
   unsynced: { icon: 'wait', tone: 'c-warn', words: 'not in sync' },
@@ -61,7 +61,7 @@ export const stateLooks: Readonly<Record<DepotState, StateLook>> = {
   held: { icon: 'hold', tone: 'c-warn', words: 'removal held' },
 }
 
-/** The state of a depot that needs a look. */
+/** The state of a depot that needs attention. */
 export function TroubleIcon({ of: { state } }: { readonly of: DepotNode }) {
   const { icon, tone, words } = stateLooks[state]
   return state === 'healthy' ? null : (
@@ -78,7 +78,7 @@ const failures: Readonly<Record<string, string>> = {
   InvalidSpec: 'Its spec has a mistake',
 }
 
-/** Why a depot needs a look; empty for a healthy one. */
+/** The reason why a depot needs attention; empty for a healthy one. */
 export function causeOf({ state, reason, held, unsynced }: DepotNode): string {
   if (state === 'failing') {
     return failures[reason ?? ''] ?? (reason === undefined ? 'Failing' : `Failing: ${reason}`)

@@ -23,7 +23,7 @@ interface HealthProps {
 
 const counted = ['healthy', 'unsynced', 'failing', 'held'] as const
 
-/** How many depots are in each state; each count is a filter. */
+/** How many depots are in each state. Each count is a filter. */
 export function HealthStrip({ depots, health, hrefOf }: HealthProps) {
   const inState = Map.groupBy(depots, ({ state }) => state)
   const count = (value: Health, total: number, words: string, icon?: [string, string]) => (
@@ -51,13 +51,13 @@ export function HealthStrip({ depots, health, hrefOf }: HealthProps) {
 interface Props extends Choosing {
   readonly depots: readonly DepotNode[]
   readonly health: Health
-  /** URL of the list of all depots that need a look. */
+  /** URL of the list of all depots that need attention. */
   readonly troubleHref: string
 }
 
 const mostAtFirst = 4
 
-/** The depots that need a look, worst first, then all of them by namespace. */
+/** The depots that need attention, worst first, then all of them by namespace. */
 export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props) {
   const needy = worstFirst(depots)
   const isAboutTrouble = health !== '' && health !== 'healthy'

@@ -160,7 +160,7 @@ function useFinding(
   return { at, jump, onSearch, onEscape }
 }
 
-/** As in `14 hits in 6 depots`, or `3 of 14, in 6 depots` after a jump. */
+/** Formats `14 hits in 6 depots`, or `3 of 14, in 6 depots` after a jump. */
 function hitCount(hits: readonly FleetHit[], at: number): string {
   const depots = plural(new Set(hits.map(({ depot }) => depot)).size, 'depot')
   if (at < 0) return `${plural(hits.length, 'hit')} in ${depots}`

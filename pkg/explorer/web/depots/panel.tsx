@@ -147,7 +147,7 @@ interface ListProps {
   readonly hrefOf: Choosing['hrefOf']
 }
 
-/** Rows that are drawn at first, and added by each click. */
+/** Number of rows that are drawn at first, and added by each click. */
 const slice = 100
 
 function NodeList({ nodes, typed = '', current, hrefOf }: ListProps) {

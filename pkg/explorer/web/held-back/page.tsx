@@ -23,7 +23,7 @@ interface Props {
   readonly change: UrlChange<HeldBackValues>
 }
 
-/** Versions of upstreams that policies hold back: why, until when, and how often they were asked for. */
+/** Versions of upstreams that policies hold back: why, until when, and how often they were requested. */
 export function HeldBackPage({ search }: { readonly search: URLSearchParams }) {
   const values = parse(heldBackParams, search)
   const query = useQuery<HeldBackList>(heldBackUrl(values))
@@ -36,7 +36,7 @@ export function HeldBackPage({ search }: { readonly search: URLSearchParams }) {
       </PageHead>
       <p class="quiet intro">
         New versions wait until they are old enough, so that a stolen release is found before it
-        reaches you. Until then <code>init</code> takes the newest one that is free.
+        reaches you. Until then <code>init</code> installs the newest version that is not held.
       </p>
       <Filters depots={query.data?.depots ?? []} values={values} change={change} />
       <div class="gap" />

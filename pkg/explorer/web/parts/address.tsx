@@ -6,11 +6,11 @@ import type { SearchMatch } from './matches.ts'
 interface Props {
   readonly of: Path & { readonly matched?: readonly SearchMatch[] | undefined }
   readonly version?: string
-  /** Words of a search, which are marked. */
+  /** Words of a search to mark. */
   readonly typed?: string
 }
 
-/** Kind, namespace and name; the name is the link. A search result also says what matched. */
+/** Kind, namespace and name, which is the link. A search result also says what matched. */
 export function AddressLink({ of, version, typed = '' }: Props) {
   return (
     <span class="addr">
@@ -22,7 +22,7 @@ export function AddressLink({ of, version, typed = '' }: Props) {
         </span>
         <a
           href={resourceHref(of, version === undefined ? {} : { version })}
-          // Makes the browser report when the name is painted: main.tsx waits for it.
+          // Makes the browser report when the name is painted, which main.tsx waits for.
           elementtiming="name"
         >
           <b>

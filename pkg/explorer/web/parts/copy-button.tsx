@@ -17,7 +17,7 @@ export async function copyText(text: string): Promise<boolean> {
 type Outcome = 'none' | 'copied' | 'failed'
 
 interface Props {
-  /** A function makes a long text when it is copied. */
+  /** A function that makes a long text when it is copied. */
   readonly text: string | (() => string)
   /** Name of the copied text, shown after the word Copy. */
   readonly what: string

@@ -7,7 +7,7 @@ interface Props {
   readonly children?: ComponentChildren
 }
 
-/** The way from the list to a page of a resource. */
+/** The path from the list to a page of a resource. */
 export const Crumb = ({ namespace, children }: Props) => (
   <nav class="crumb" aria-label="Breadcrumb">
     <a href="/">Registry</a>

@@ -8,7 +8,7 @@ interface Props {
   readonly children: preact.ComponentChildren
 }
 
-/** Limits an error in drawing to its region. */
+/** Limits a rendering error to its region. */
 export class ErrorBoundary extends Component<Props, { failed: boolean }> {
   override state = { failed: false }
 

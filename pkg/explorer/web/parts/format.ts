@@ -7,7 +7,7 @@ export const number = (value: number): string => grouped.format(value)
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${number(count)} ${count === 1 ? one : many}`
 
-/** The end of a sentence as one of its own. */
+/** Appends the end of a sentence as its own sentence. */
 export const sentence = (text: string): string =>
   text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.')
 

@@ -54,7 +54,7 @@ it('colours the fields, strings and comments of YAML', () => {
   ])
 })
 
-it('reads long runs of blanks at once', () => {
+it('colours long runs of blanks fast', () => {
   const blanks = ' '.repeat(200_000)
   expect(yamlTokens(`\v${blanks}`)).toEqual([{ kind: 'plain', text: `\v${blanks}` }])
   expect(hclTokens(`\v${blanks}`)).toEqual([{ kind: 'plain', text: `\v${blanks}` }])

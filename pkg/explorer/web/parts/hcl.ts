@@ -1,4 +1,4 @@
-/* Colours for HCL and YAML: keywords, fields, strings and comments. They are not parsers; unknown text stays plain. */
+/* Colours for HCL and YAML: keywords, fields, strings and comments. They are not parsers, and unknown text stays plain. */
 
 export interface Token {
   readonly kind: 'plain' | 'key' | 'field' | 'string' | 'comment'

@@ -9,7 +9,7 @@ interface Props extends Omit<ButtonHTMLAttributes, 'icon'> {
   readonly popovertarget?: string
 }
 
-/** A button that shows only an icon; its words are a tooltip, and the name that screen readers say. */
+/** A button that shows only an icon. Its words are a tooltip, and the name for screen readers. */
 export const IconButton = ({ icon, words, look = '', type = 'button', ...rest }: Props) => (
   <button type={type} class={`btn ${look} icon`} title={words} {...rest}>
     <Icon name={icon} />

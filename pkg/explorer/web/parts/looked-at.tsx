@@ -4,7 +4,7 @@ import { useQuery } from '../api/use-query.ts'
 import { whoAmIUrl } from '../url/pages.ts'
 
 /**
- * Says where a search without results looked, and how to find the rest, which depends on who asks.
+ * Says which fields a search without results looked at, and how to find the rest, which depends on who searches.
  *
  * @param access name of the page, or a link to it
  */

@@ -1,6 +1,6 @@
 import { markedParts, matchedFields, type SearchMatch } from './matches.ts'
 
-/** Marks the last place of the typed text, because the ends of names tell them apart. */
+/** Marks the last occurrence of the typed text, because the ends of names distinguish them. */
 export function Marked({ words, typed }: { readonly words: string; readonly typed: string }) {
   const at = typed === '' ? -1 : words.toLowerCase().lastIndexOf(typed.toLowerCase())
   if (at < 0) return <>{words}</>
@@ -14,7 +14,7 @@ export function Marked({ words, typed }: { readonly words: string; readonly type
   )
 }
 
-/** Marks every word of the question that begins a word of the text. */
+/** Marks every word of the query that begins a word of the text. */
 export const MarkedWords = ({ text, typed }: { readonly text: string; readonly typed: string }) => (
   <>
     {markedParts(text, typed).map((part, at) =>

@@ -10,7 +10,7 @@ describe('the marks of a match', () => {
     ['İstanbul vpc', 'vpc', ['İstanbul ', 'vpc', '']],
     ['a.b', '.* (', ['a.b']],
     ['subnets', 'subnest', ['subnets']],
-  ])('in %j for %j', (text, typed, parts) => {
+  ])('are in %j for %j', (text, typed, parts) => {
     expect(markedParts(text, typed)).toEqual(parts)
   })
 })

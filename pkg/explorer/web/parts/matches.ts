@@ -1,6 +1,6 @@
 import type { SearchResults } from '../api/records.ts'
 
-/* Fields that a search matched, with the words of the question as the registry splits it. */
+/* Fields that a search matched, with the words of the query as the registry splits it. */
 
 export type SearchMatch = SearchResults['items'][number]['matched'][number]
 
@@ -28,7 +28,7 @@ function patternOf(typed: string): RegExp | undefined {
     : new RegExp(`(?<![\\p{L}\\p{N}])(${longestFirst.join('|')})`, 'giu')
 }
 
-/** Parts of a text: each second one begins a word of the text, and is a word of the question. */
+/** Parts of a text. Each second one begins a word of the text, and is a word of the query. */
 export function markedParts(text: string, typed: string): readonly string[] {
   const pattern = patternOf(typed)
   return pattern === undefined ? [text] : text.split(pattern)

@@ -2,13 +2,13 @@ import { Icon } from './icon.tsx'
 
 interface VoidProps {
   readonly words: preact.ComponentChildren
-  /** Whether it replaces all of a page, so that its heading is of that level. */
+  /** Whether it replaces a whole page, so that its heading has that level. */
   readonly isPage?: boolean
   readonly role?: 'alert'
   readonly children?: preact.ComponentChildren
 }
 
-/** Replaces content that is not there: says why, and what to do. */
+/** Replaces missing content: says why it is missing, and what to do. */
 export const Void = ({ words, isPage = false, role, children }: VoidProps) => (
   <div class="void" role={role}>
     {isPage ? <h2 class="h3">{words}</h2> : <h3>{words}</h3>}

@@ -18,7 +18,7 @@ export const NoMatch = ({ clearHref, children }: Props) => (
   </Void>
 )
 
-/** The same in a section, where a button clears the filters. */
+/** Replaces an empty section, with a button that clears the filters. */
 export const NoMatchHere = ({ onClear }: { readonly onClear: () => void }) => (
   <Void words={words}>
     <button type="button" class="btn" onClick={onClear}>

@@ -5,7 +5,7 @@ interface Props {
   readonly children: preact.ComponentChildren
 }
 
-/** A link that leads out of the explorer. */
+/** A link to another site. */
 export const OutLink = ({ href, children }: Props) => (
   <a href={href} rel="noopener noreferrer">
     {children}

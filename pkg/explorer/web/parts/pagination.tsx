@@ -14,7 +14,7 @@ interface PageProps {
 interface Props extends PageProps {
   /** Plural name of the items, such as `results`. */
   readonly what: string
-  /** Undefined in HTML that the server draws, where nothing listens yet. */
+  /** Undefined in HTML that the server renders, where nothing listens yet. */
   readonly onRows: ((rows: number) => void) | undefined
 }
 
@@ -49,7 +49,7 @@ const PastEnd = ({ of, hrefOf }: PageProps) => (
   </Void>
 )
 
-/** First, last, the current page and its neighbours; 0 marks a gap. */
+/** First, last, the current page and its neighbours. 0 marks a gap. */
 export function pageNumbers(page: number, last: number): number[] {
   const wanted = [1, page - 1, page, page + 1, last]
   if (page <= 3) wanted.push(2, 3)

@@ -3,13 +3,13 @@ import { Icon } from './icon.tsx'
 interface Props<V extends string> {
   readonly label: string
   readonly value: string
-  /** Value and words. The first is the default; a value that is not listed is added. */
+  /** Value and words. The first is the default. A value that is not listed is added. */
   readonly options: readonly (readonly [value: V, words: string])[]
-  /** Undefined in HTML that the server draws, where nothing listens yet. */
+  /** Undefined in HTML that the server renders, where nothing listens yet. */
   readonly onChoose: ((value: V) => void) | undefined
-  /** Whether any option but the first tints it. */
+  /** Whether any option except the first tints it. */
   readonly tinted?: boolean
-  /** Whether the options are names of any length, which may come later than the page. */
+  /** Whether the options are names of any length, which may arrive later than the page. */
   readonly names?: boolean
 }
 
@@ -42,7 +42,7 @@ export function Pick<const V extends string>({
   )
 }
 
-/** Options of names, after one for all of them. */
+/** Options of names, after an option for all of them. */
 export const nameOptions = (
   all: string,
   names: readonly string[],

@@ -12,7 +12,7 @@ export const StateMark = ({ state }: { readonly state: string }) => (
   <span class={state === 'Deprecated' ? 'tag mark warn' : 'tag mark'}>{state}</span>
 )
 
-/** Why a resource, or a version of it, is not served; it leads to the page of conflicts. What is held is served. */
+/** The reason why a resource, or a version of it, is not served, with a link to the conflicts. Held versions are served. */
 export const ReasonMark = ({ reason, of: { namespace, name } }: Props) =>
   reason === undefined ? null : reason === 'RemovalHeld' ? (
     <span class="tag mark">Removal held</span>

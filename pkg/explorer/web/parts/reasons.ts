@@ -1,6 +1,6 @@
 import type { UnservedReason } from '../api/records.ts'
 
-/* Why objects that are known are not served. */
+/* Reasons why known objects are not served. */
 
 export const reasonWords: Readonly<Record<UnservedReason, { words: string; about: string }>> = {
   Duplicate: { words: 'Duplicate', about: 'The same version twice' },

@@ -9,7 +9,7 @@ interface Props {
   /** Whether the key `/` focuses it. */
   readonly main?: boolean
   readonly placeholder?: string
-  /** Called by Enter when the text was searched already: forward, or back with Shift. */
+  /** Called by Enter when the text was already searched: forward, or back with Shift. */
   readonly onJump?: (step: 1 | -1) => void
   readonly onEscape?: () => void
   /** Shown at the end of the field. */

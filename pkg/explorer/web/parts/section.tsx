@@ -1,6 +1,6 @@
 import { number } from './format.ts'
 
-/** A number next to a heading, which screen readers say when it changes. */
+/** A number next to a heading. Screen readers announce its changes. */
 export const Count = ({ children }: { readonly children: preact.ComponentChildren }) => (
   <span class="quiet num" role="status">
     {children}

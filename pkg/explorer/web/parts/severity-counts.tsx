@@ -22,7 +22,7 @@ export const severityOptions = [
 interface Props {
   /** Undefined if nothing was scanned. */
   readonly counts: SeverityCounts | undefined
-  /** Reserves a place for every severity, so that rows can be compared. */
+  /** Reserves space for every severity, so that rows can be compared. */
   readonly slots?: boolean
   /** Target of the counts as links. */
   readonly href?: string

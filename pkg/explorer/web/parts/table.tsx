@@ -9,16 +9,16 @@ export interface Head {
 
 interface Props {
   readonly label: string
-  /** A text stands for a head with nothing else. */
+  /** A text is a head with nothing else. */
   readonly heads: readonly (Head | string)[]
   readonly children: preact.ComponentChildren
-  /** `stack` shows labelled values instead of columns in narrow windows; `flow` lets them share lines. */
+  /** `stack` shows labelled values instead of columns in narrow windows. `flow` lets them share lines. */
   readonly look?: string
   /** Whether the rows are placeholders, which screen readers skip. */
   readonly busy?: boolean
 }
 
-/** A table that keeps its roles when CSS draws it as a list. It takes the focus only while it scrolls. */
+/** A table that keeps its roles when CSS shows it as a list. It takes the focus only while it scrolls. */
 export function Table({ label, heads, children, look = 'stack', busy = false }: Props) {
   const { box, scrolls } = useScrolls<HTMLDivElement>()
   return (

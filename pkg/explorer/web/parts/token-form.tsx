@@ -3,7 +3,7 @@ import { boot } from '../api/boot.ts'
 import { clearDevToken, saveDevToken } from '../shell/session.ts'
 import { Hidden, Icon } from './icon.tsx'
 
-/** Form for the developer token. The server keeps the token; the page never reads it back. */
+/** Form for the developer token. The server keeps the token, and the page never reads it back. */
 export function TokenForm() {
   const [token, setToken] = useState('')
   const [problem, setProblem] = useState('')

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** Whether an element scrolls: only then it takes the focus, so that keys can scroll it. */
+/** Whether an element scrolls. Only then it takes the focus, so that keys can scroll it. */
 export function useScrolls<T extends HTMLElement>() {
   const box = useRef<T>(null)
   const [scrolls, setScrolls] = useState(false)

@@ -5,7 +5,7 @@ import { type DocsValues, docsHref, type PageAddress } from '../url/pages.ts'
 /** Folders of `website/docs`, and their names in `docs`. */
 const longNames: Readonly<Record<string, string>> = { r: 'resources', d: 'data-sources' }
 
-/** The path of a page below `docs`, without its ending, whatever the layout. */
+/** The path of a page below `docs`, without its ending, in any layout. */
 function stemOf(path: string): string {
   const stem = path
     .replace(/^(?:website\/)?docs\//, '')
@@ -13,7 +13,7 @@ function stemOf(path: string): string {
   return stem.replace(/^([rd])(?=\/)/, (short) => longNames[short] ?? short)
 }
 
-/** Links of a page: those to other pages lead to them here, all others to where they did. */
+/** Links of a page. Links to other pages lead to them here, all others stay unchanged. */
 export function linksFrom(
   from: ProviderPage,
   pages: readonly ProviderPage[],

@@ -142,7 +142,7 @@ interface AbsentProps extends Omit<Shown, 'values'> {
   readonly latest: string | undefined
 }
 
-/** The version that is shown may lack a page that another one has. */
+/** The shown version may lack a page that another one has. */
 function Absent({ address, place, version, latest }: AbsentProps) {
   return (
     <Note tone="warn" icon="warn">

@@ -36,7 +36,7 @@ export const kindOfPage = ({
 }: Pick<ProviderPage, 'category' | 'subcategory'>) =>
   [singles[category] ?? category, ...(subcategory === undefined ? [] : [subcategory])].join(', ')
 
-/** The pages that contain every word, as branches of a tree. The overview is not in it. */
+/** The pages that contain every word, as branches of a tree, without the overview. */
 export function branchesOf(pages: readonly ProviderPage[], filter: string): Branch[] {
   const words = filter.toLowerCase().split(/\s+/)
   const isHit = ({ title, slug, subcategory = '' }: ProviderPage): boolean => {

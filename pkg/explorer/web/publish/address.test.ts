@@ -13,7 +13,7 @@ it.each([
 })
 
 it.each(['', '1.0.0', 'v1.0.0', '1.0.0-rc.1', '1.0.0-a+b.1'])(
-  'takes the version "%s"',
+  'accepts the version "%s"',
   (version) => {
     expect(mistakeIn({ ...values, version })).toBeUndefined()
   },
@@ -35,7 +35,7 @@ it('has an address once every field is filled', () => {
   expect(addressIn({ ...values, namespace: '' })).toBeUndefined()
 })
 
-it('fills commands with nothing that has a mistake', () => {
+it('leaves fields with a mistake out of commands', () => {
   const linked = {
     kind: 'module',
     namespace: 'network',

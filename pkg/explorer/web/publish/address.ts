@@ -13,7 +13,7 @@ const systemPattern = /^[0-9a-z]{1,64}$/
 const versionPattern =
   /^v?(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/
 
-/** The first mistake in what is typed. Empty fields are not mistakes. */
+/** The first mistake in the typed fields. Empty fields are not mistakes. */
 export function mistakeIn({ kind, name, system, version }: PublishValues): Mistake | undefined {
   if (kind === 'provider' && name !== '' && !typePattern.test(name)) {
     const words = `Name “${name}” is not a type of providers: use up to 64 lower-case letters, digits and dashes.`
@@ -42,13 +42,13 @@ export function mistakeIn({ kind, name, system, version }: PublishValues): Mista
   }
 }
 
-/** Empties the fields that have a mistake: a link of somebody else can fill them with any text. */
+/** Empties the fields with a mistake, because a link of another person can fill them with any text. */
 export function withoutMistakes(values: PublishValues): PublishValues {
   const mistake = mistakeIn(values)
   return mistake === undefined ? values : withoutMistakes({ ...values, [mistake.field]: '' })
 }
 
-/** The address after the host; undefined until all fields are filled and right. */
+/** The address after the host; undefined until all fields are filled and valid. */
 export function addressIn(values: PublishValues): string | undefined {
   const { kind, namespace, name, system } = values
   if (namespace === '' || name === '' || mistakeIn(values) !== undefined) return undefined
@@ -56,6 +56,6 @@ export function addressIn(values: PublishValues): string | undefined {
   return system === '' ? undefined : `${namespace}/${name}/${system}`
 }
 
-/** The patterns of names that a right is for. */
+/** The name patterns of a right. */
 export const namesOf = (kind: string, { modules, providers }: PublishRight): readonly string[] =>
   kind === 'provider' ? providers : modules

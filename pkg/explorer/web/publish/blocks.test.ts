@@ -21,7 +21,7 @@ const module: Filled = {
 }
 const provider: Filled = { ...module, kind: 'provider', name: 'cmdb' }
 
-/** The objects of a block, whose digest is filled in as its comment says. */
+/** The objects of a block. Its digest is filled in as the comment in the block says. */
 const objectsOf = (text: string) =>
   parseAllDocuments(text.replace('""', 'a'.repeat(64))).map((document) => {
     const object = document.toJS() as { readonly kind: 'Depot' | 'Module' | 'Provider' | 'Version' }
@@ -41,7 +41,7 @@ it.each([
   expect(objectsOf(depotBlock(filled)).map(({ kind }) => kind)).toEqual(['Depot'])
 })
 
-it('names the Module as the registry does, and otherwise as it is typed', () => {
+it('uses the name of the Module in the registry, otherwise the typed name', () => {
   const [version] = objectsOf(manifests({ ...module, object: 'vpc-aws' }))
   expect(version).toMatchObject({
     metadata: { name: 'vpc-aws-2.1.0' },

@@ -1,6 +1,6 @@
 import type { PublishValues } from '../url/pages.ts'
 
-/* Blocks to paste, filled in with the typed values. Capital letters stand for an empty field. */
+/* Blocks to paste, filled in with the typed values. Empty fields are capital letters. */
 
 export interface Filled extends PublishValues {
   readonly registryHost: string
@@ -28,7 +28,7 @@ metadata:
   namespace: ${namespace}
 spec:`
 
-/** Storage of archives, which only its owner can name. */
+/** Storage of archives, whose real values only its owner knows. */
 const storage = (indent: string): string =>
   ['storageConfig:', '  fileSystem:', '    directoryPath: modules']
     .map((line) => indent + line)
@@ -109,7 +109,7 @@ const fileName = (filled: Filled): string =>
     ? `${nameOf(filled)}-${versionOf(filled)}.zip`
     : `terraform-provider-${nameOf(filled)}_${versionOf(filled)}_linux_amd64.zip`
 
-/** The name of the file of manifests. */
+/** Name of the file with the manifests. */
 export const manifestFile = (filled: Filled): string =>
   `${objectName(`${parentOf(filled)}-${versionOf(filled)}`)}.yaml`
 

@@ -47,7 +47,7 @@ export function useAddress(values: PublishValues): AtAddress {
 }
 
 interface Props {
-  /** As typed, which is ahead of what was asked for. */
+  /** As typed, which may be newer than the last request. */
   readonly values: PublishValues
   readonly mistake: Mistake | undefined
   readonly found: AtAddress
@@ -77,7 +77,7 @@ function sayingOf({ values, mistake, found }: Props): Saying {
     const fields = kind === 'module' ? 'a name and a system' : 'a name'
     return { icon: 'publish', words: `Type ${fields}. The commands below follow.` }
   }
-  // The registry is asked when typing pauses.
+  // The registry is asked when the person stops typing.
   const isAsked = found.address === address && found.version === version
   if (isAsked && !found.isLoading) return answerOf(found)
   const words = (
@@ -107,8 +107,8 @@ function answerOf({ address, version, object, latest, isTaken, error }: AtAddres
   if (isTaken) {
     const words = (
       <>
-        <code>{number}</code> of <code>{address}</code> exists. What was published does not change,
-        so take another number.
+        <code>{number}</code> of <code>{address}</code> exists. Published versions never change, so
+        choose another number.
       </>
     )
     return { tone: 'warn', icon: 'warn', words }

@@ -7,7 +7,7 @@ import { Lines } from '../parts/skeleton.tsx'
 import { loginHref } from '../shell/session.ts'
 import { whoAmIUrl } from '../url/pages.ts'
 
-/** For callers who may publish nowhere: what to ask for, and whom. */
+/** For callers who may publish nowhere: which right to ask for, and whom. */
 export function Nowhere() {
   const who = useQuery<WhoAmI>(whoAmIUrl)
   if (who.data === undefined && who.error === undefined) return <Lines count={6} />
@@ -64,7 +64,7 @@ const AskForRole = () => (
 
 const identity = (): string | undefined => boot.email ?? boot.name
 
-/** A sentence about the caller for those who give rights. */
+/** A sentence about the caller for the administrators. */
 function signedInAs(subject: string | undefined): string {
   const name = identity() ?? subject
   return name === undefined ? '' : `I am signed in as ${name}.\n`

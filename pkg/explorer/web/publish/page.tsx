@@ -38,7 +38,7 @@ export function PublishPage({ search }: { readonly search: URLSearchParams }) {
 
 const waitMs = 250
 
-/** Keeps the typed values, and writes them into the URL when typing pauses. */
+/** Keeps the typed values, and writes them into the URL when the person stops typing. */
 function useTyped(values: PublishValues) {
   const [typed, setTyped] = useState(values)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -109,7 +109,7 @@ function Somewhere({ rights, values }: { rights: PublishRights; values: PublishV
   )
 }
 
-/** `a, b and c`. */
+/** Formats `a, b and c`. */
 function Namespaces({ items }: Pick<PublishRights, 'items'>) {
   const shown = items.slice(0, 5)
   const left = items.length - shown.length
@@ -157,7 +157,7 @@ const Field = ({ words, field, example, typed, mistake, change }: FieldProps) =>
   </label>
 )
 
-/** Says which names the right is for, unless it is for all. */
+/** Names that the right is for, unless it is for all. */
 function Names({ kind, right }: { readonly kind: string; readonly right: PublishRight }) {
   const names = namesOf(kind, right)
   if (names.includes('*')) return null

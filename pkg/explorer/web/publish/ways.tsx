@@ -20,7 +20,7 @@ interface Props {
   readonly overHttp: boolean
 }
 
-/** The ways to publish, the best for most first. */
+/** The ways to publish, the one that is best for most first. */
 export function Ways({ filled: values, overHttp }: Props) {
   const isModule = values.kind === 'module'
   const typed = withoutMistakes(values)

@@ -20,7 +20,7 @@ interface Section {
   readonly sub?: boolean
 }
 
-/** The version to choose, the usage block to copy, and links to all sections where they do not stand elsewhere. */
+/** The version to choose, the usage block to copy, and links to all sections if they are not shown elsewhere. */
 export function Aside(props: Props) {
   const { detail, version, change } = props
   return (
@@ -95,7 +95,7 @@ const folderSections = (docs: Props['docs'], headings: readonly ReadmeHeading[])
 
 const topPx = 120
 
-/** The last section whose heading has passed the top of the window. */
+/** The last section whose heading is above the top of the window. */
 function useCurrentSection(ids: readonly string[]): string | undefined {
   const [current, setCurrent] = useState(ids[0])
   const known = ids.join(' ')

@@ -12,7 +12,7 @@ import { Published } from './published.tsx'
 import { safeHref } from './safe-href.ts'
 import type { SectionProps } from './section.ts'
 
-/** Name and state of the resource, with findings and downloads of the version that is shown. */
+/** Name and state of the resource, with findings and downloads of the shown version. */
 export function Header(props: SectionProps & { readonly summary: string | undefined }) {
   const { address, detail, values, version, summary } = props
   const { shown, synced, isLatest } = version

@@ -80,7 +80,7 @@ function useScrollToHash(found: boolean): void {
 /** How long content above a section may keep growing. */
 const longestMs = 4000
 
-/** Scrolls to a section, and again while content above it grows, until the person does something. */
+/** Scrolls to a section, and again while content above it grows, until the person scrolls or types. */
 function stayAt(id: string): void {
   const stop = new AbortController()
   const go = (): void => document.getElementById(id)?.scrollIntoView()
@@ -139,7 +139,7 @@ interface PartsProps extends SectionProps {
   readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
 }
 
-/** Parts below the tabs of a module, besides its lists. For a provider, all parts. */
+/** Parts below the tabs of a module, in addition to its lists. For a provider, all parts. */
 function Parts({ query, headings, onHeadings, ...section }: PartsProps) {
   const { address, detail, docs, values, version } = section
   const tab = shownTab(detail, values)
@@ -154,7 +154,7 @@ function Parts({ query, headings, onHeadings, ...section }: PartsProps) {
   if (tab === 'findings') return <FindingsSection {...section} />
   if (tab === 'versions') return versions
   if (tab !== '') return null
-  // The usage block grows by its inputs: it waits for them, so that nothing below moves.
+  // The usage block grows by its inputs, so it waits for them. Then nothing below moves.
   if (detail.hasDocs && query.data === undefined && query.error === undefined) {
     return <Lines count={14} />
   }

@@ -3,7 +3,7 @@ import { OutLink } from '../parts/out-link.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { safeHref } from './safe-href.ts'
 
-/** From where the version that is shown was published over HTTP. */
+/** The origin of the shown version, if it was published over HTTP. */
 export function Published({ published }: Pick<ResourceDetail, 'published'>) {
   if (published === undefined) return null
   const { by, ref, commit, runUrl, at } = published

@@ -3,8 +3,9 @@ const allowed = new Set(['http:', 'https:', 'mailto:'])
 /**
  * The target of a link of a README; undefined if it leads nowhere.
  *
- * @param filesUrl page of the folder that the README is in, from which relative links lead; a slash at their start is the
- *   root of a code host there, and not of the repository, so these lead nowhere
+ * @param filesUrl page of the README's folder, to which links are relative; a slash at their start means the root of a code
+ * host
+ *   there, not of the repository, so these lead nowhere
  */
 export function targetOf(link: string, filesUrl: string | undefined): string | undefined {
   const absolute = safeHref(link)

@@ -86,7 +86,7 @@ function Steps({
   )
 }
 
-/** Why there is no block. */
+/** The reason if there is no block. */
 function whyNone({ name, versions }: SectionProps['detail'], shown: string | undefined): string {
   if (shown !== undefined) return `${shown} is quarantined: choose another version.`
   return versions.length === 0

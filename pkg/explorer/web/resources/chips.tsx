@@ -19,7 +19,7 @@ interface Props {
   readonly change: UrlChange<ResourcesValues>
 }
 
-/** Every filter that is on, each with a button that removes it. */
+/** Every active filter, each with a button that removes it. */
 export function ActiveFilters({ values, change }: Props) {
   const active = activeFilters(values)
   if (active.length === 0) return <div class="gap" />

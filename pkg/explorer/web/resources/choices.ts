@@ -6,7 +6,7 @@ import type { ResourcesValues } from '../url/pages.ts'
 interface FilterChoice {
   readonly key: 'kind' | 'synced' | 'severity' | 'os' | 'arch'
   readonly label: string
-  /** Value and words; the first stands for no filter. */
+  /** Value and words. The first means no filter. */
   readonly options: readonly (readonly [value: string, words: string])[]
 }
 
@@ -43,12 +43,12 @@ export const otherChoices: readonly FilterChoice[] = [
   },
 ]
 
-/** A filter that is on. */
+/** An active filter. */
 interface ActiveFilter {
   readonly key: keyof ResourcesValues
   readonly label: string
   readonly words: string
-  /** The change that removes it. */
+  /** The change that removes the filter. */
   readonly without: Partial<ResourcesValues>
 }
 

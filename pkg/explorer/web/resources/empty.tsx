@@ -16,7 +16,7 @@ import {
 } from '../url/pages.ts'
 
 interface NothingProps {
-  /** Filters that are on. */
+  /** Active filters. */
   readonly count: number
   readonly values: ResourcesValues
 }

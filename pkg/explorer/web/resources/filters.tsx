@@ -25,7 +25,7 @@ const sortOptions = [
   ['synced', 'Sort: status'],
 ] as const
 
-/** The column that sorts the list; empty for how well it fits the search. */
+/** The sort column; empty for relevance to the search. */
 export const sortedBy = ({ sort_by, q }: ResourcesValues): ResourcesValues['sort_by'] =>
   sort_by === '' && q === '' ? 'name' : sort_by
 

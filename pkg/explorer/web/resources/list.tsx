@@ -9,7 +9,7 @@ import { Cards } from './card.tsx'
 import { activeFilters } from './choices.ts'
 import { ResourceTable } from './table.tsx'
 
-/* The parts of the page that the server draws too: they use neither URL nor window. */
+/* The parts of the page that the server also renders. They use neither URL nor window. */
 
 interface HeadProps {
   /** Undefined while loading. */
@@ -59,7 +59,7 @@ const ViewSwitch = ({ values }: { readonly values: ResourcesValues }) => (
 interface ListProps {
   readonly data: ResourcePage
   readonly values: ResourcesValues
-  /** Undefined in HTML that the server draws, where nothing listens yet. */
+  /** Undefined in HTML that the server renders, where nothing listens yet. */
   readonly onRows: ((rows: number) => void) | undefined
   /** Replaces a list without resources. */
   readonly empty?: preact.ComponentChildren

@@ -24,7 +24,7 @@ interface Props {
 }
 
 export function ResourceTable({ items, values }: Props) {
-  // The same elements while the items stay the same, so that other changes of the page do not redraw them.
+  // The same elements while the items are the same, so that other changes of the page do not redraw them.
   const rows = useMemo(
     () =>
       items.map((item) => (
@@ -49,7 +49,7 @@ const heads = (values: ResourcesValues): (Head | string)[] => [
   { words: 'Visibility', class: 'mid-hide' },
 ]
 
-/** A head that sorts by its column, and reverses the order if it already does. */
+/** A head that sorts by its column, or reverses the order. */
 function sortable(
   values: ResourcesValues,
   by: ResourcesValues['sort_by'],

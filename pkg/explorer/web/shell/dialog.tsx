@@ -7,7 +7,7 @@ interface Props {
   readonly children: preact.ComponentChildren
 }
 
-/** A native modal dialog. Escape or a click outside closes it, and nothing behind it can be reached. */
+/** A native modal dialog. Escape or a click outside closes it. Nothing behind it can be reached. */
 export function Dialog({ label, class: name, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   // Before the page is painted, so that the next keys go to the dialog.

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** How long a page may take to draw its final heading. */
+/** How long a page may take to render its final heading. */
 const longestMs = 10_000
 
 /**
- * Focuses the heading of a new page, where screen readers begin. If the heading is redrawn, such as when the answer comes,
- * it gets the focus again, until the person presses a key or a button.
+ * Focuses the heading of a new page, where screen readers begin. If the heading is rendered again, for example when the answer
+ * arrives, it gets the focus again, until the person presses a key or a button.
  */
 export function useFocusOnHeading(path: string): void {
   const before = useRef(path)

@@ -5,7 +5,7 @@ interface Props {
   readonly children?: preact.ComponentChildren
 }
 
-/** The heading of a page, which is the title of its window too, and what is next to it. */
+/** The heading of a page, which is also the title of its window, and the elements next to it. */
 export function PageHead({ title, children }: Props) {
   useTitle(title)
   return (

@@ -30,7 +30,7 @@ export type FoundResource = SearchResults['items'][number]
 /** A found resource that a pasted block or source names. */
 interface PastedResource {
   readonly item: FoundResource
-  /** As the block has it. */
+  /** As in the block. */
   readonly version: string | undefined
   readonly folder: Folder | undefined
   /** The block with its lines; undefined if the text was typed. */
@@ -51,7 +51,7 @@ interface Asked {
   readonly typed: string
   readonly found: readonly FoundResource[]
   readonly pasted: PastedResource | undefined
-  /** True if the search found nothing or failed, so that people can go on. */
+  /** Whether the search found nothing or failed, so that people can go on. */
   readonly allPages: boolean
 }
 
@@ -79,7 +79,7 @@ const resourceHit = (item: FoundResource): Hit => ({
   matched: item.matched,
 })
 
-/** Versions after the pasted one that are listed; the page lists all. */
+/** Listed versions after the pasted one. The page lists all. */
 const mostNewer = 5
 
 function pastedHits({ item, version, folder, block, detail }: PastedResource): Hit[] {

@@ -77,7 +77,7 @@ interface FieldProps {
   /** Id of the chosen suggestion. */
   readonly active: string | undefined
   readonly onType: (text: string) => void
-  /** Called with the lines of what is pasted, which the field joins. */
+  /** Called with the lines of the pasted text, which the field joins. */
   readonly onPaste: (text: string) => void
   readonly onKey: (event: KeyboardEvent) => void
 }
@@ -106,7 +106,7 @@ const Field = ({ typed, active, onType, onPaste, onKey }: FieldProps) => (
   </div>
 )
 
-/** Remarks on the suggestions, and on a text that was copied. */
+/** Remarks on the suggestions, and on a copied text. */
 function Said({ found, outcome }: { readonly found: Suggestions; readonly outcome: string }) {
   const { asked, error, refetch, isEmpty, isAbsent } = found
   const isShown = isEmpty || isAbsent || outcome !== ''
@@ -219,7 +219,7 @@ function Option({ hit, id, isChosen, typed, open }: OptionProps) {
   )
 }
 
-/** Says what to do about a failed search; the pages are offered above it. */
+/** Says what to do about a failed search. The pages are offered above it. */
 function Failed({ error, refetch }: { error: BrowseApiError } & Pick<Query<unknown>, 'refetch'>) {
   const isDenied = error.status === 401 || error.status === 403
   return (

@@ -40,7 +40,7 @@ describe('a pasted text', () => {
     'source = "git::https://git.example.com/network/vpc.git?ref=v1.0.0"',
     'source = "',
     '',
-  ])('%j is searched as it is', (text) => {
+  ])('%j is searched unchanged', (text) => {
     expect(pastedSource(text)).toBeUndefined()
   })
 })
@@ -61,7 +61,7 @@ it.each([
   expect(behind(used, { versions: [] })).toBe('It has no version yet.')
 })
 
-it('lists the released versions after the one that is used, newest first', () => {
+it('lists the released versions after the used one, newest first', () => {
   const versions = ['3.0.0', '3.0.0-rc.1', '2.1.0', '2.0.0', '1.0.0'].map((version) => ({
     version,
     synced: version !== '2.1.0',
@@ -83,6 +83,6 @@ it.each([
   expect(withVersion(block, '2.0.0')?.endsWith(end)).toBe(true)
 })
 
-it('writes no version into a block that names none', () => {
+it('adds no version to a block without one', () => {
   expect(withVersion('required_version = "1.0.0"', '2.0.0')).toBeUndefined()
 })

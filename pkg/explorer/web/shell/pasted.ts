@@ -2,14 +2,14 @@ import type { ResourceDetail } from '../api/records.ts'
 import { plural } from '../parts/format.ts'
 import type { Folder } from '../url/pages.ts'
 
-/* A block of a configuration, or its source, pasted to find the page of the module or provider. */
+/* A pasted block of a configuration, or its source, to find the page of the module or provider. */
 
 export interface Pasted {
   /** `namespace/name/system` of a module, `namespace/type` of a provider. */
   readonly address: string
-  /** As the configuration has it: a number or a constraint. */
+  /** As in the configuration: a number or a constraint. */
   readonly version: string | undefined
-  /** The submodule or example that follows `//`. */
+  /** The submodule or example after `//`. */
   readonly folder: Folder | undefined
 }
 
@@ -26,7 +26,7 @@ export function pastedSource(text: string): Pasted | undefined {
   const fewest = inBlock !== undefined || hasHost ? 2 : 3
   if (names.length < fewest || names.length > 3 || !names.every((it) => name.test(it)))
     return undefined
-  // Pages of the explorer have the kind in the middle; the search itself understands them.
+  // Pages of the explorer have the kind in the middle. The search itself understands them.
   if (names[1] === 'module' || names[1] === 'provider') return undefined
   const version = versionPatternOf(text)?.exec(text)?.[0].trim()
   return { address: names.join('/'), version, folder: folderIn(source) }
@@ -40,11 +40,11 @@ function folderIn(source: string): Folder | undefined {
 
 type VersionsOf = Pick<ResourceDetail, 'versions' | 'latestVersion'>
 
-/** The number that a configuration names alone; undefined for a constraint. */
+/** The number of a constraint that allows only one; undefined for other constraints. */
 export const exactly = (used: string): string | undefined =>
   /^(?:=\s*)?v?(\d+\.\d+\.\d+(?:[-+]\S+)?)$/.exec(used)?.[1]
 
-/** The releases after the one that a configuration names, newest first; undefined if it names none of these versions. */
+/** The releases after the one in a configuration, newest first; undefined if it names none of these versions. */
 export function newerThan(used: string, { versions }: VersionsOf): string[] | undefined {
   const at = versions.findIndex(({ version }) => version === exactly(used))
   if (at < 0) return undefined
@@ -71,7 +71,7 @@ const versionPatterns = [/(?<=\bversion\s*=\s*")[^"]+(?=")/, /(?<=[?&]version=)[
 const versionPatternOf = (block: string): RegExp | undefined =>
   versionPatterns.find((pattern) => pattern.test(block))
 
-/** A pasted block with another version; undefined if it names none. */
+/** A pasted block with another version; undefined if the block names none. */
 export function withVersion(block: string, version: string): string | undefined {
   const pattern = versionPatternOf(block)
   return pattern && block.replace(pattern, version)

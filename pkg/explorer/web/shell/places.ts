@@ -10,14 +10,14 @@ import {
 } from '../url/pages.ts'
 import { readChoice } from './choices.ts'
 
-/** A page that people go to by the sidebar, the palette or a key. */
+/** A page that people open with the sidebar, the palette or a key. */
 export interface NavPlace {
   readonly words: string
   readonly icon: string
   readonly href: string
-  /** The key after `g`. */
+  /** The key to press after `g`. */
   readonly key?: string
-  /** Pages that are part of it. */
+  /** Pages that belong to it. */
   readonly pages: readonly ExplorerPage[]
 }
 

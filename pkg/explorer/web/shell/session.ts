@@ -4,14 +4,15 @@ import { forgetAnswers } from '../api/use-query.ts'
 import { readStored, writeStored } from './storage.ts'
 import { forgetVisits } from './visits.ts'
 
-/* Sign-in, sign-out and the developer token. Tokens stay with the server; only a typed one passes through here. */
+/* Sign-in, sign-out and the developer token. The server keeps tokens. Only a typed one passes through here. */
 
 const justMs = 60_000
 const leftKey = 'depot-login'
 
 /**
- * Whether a login has just ended, so that another one would end the same way. `signedInAt` is a time of the server. In case
- * the clock of this machine is ahead, the time at which this tab last left for the login counts too.
+ * Whether a login has just ended, so that another one would end the same way. `signedInAt` is a time of the server. The clock
+ * of
+ * this machine may be ahead, so the time at which this tab last left for the login counts, too.
  */
 export const justSignedIn = (): boolean =>
   boot.signedInAt !== undefined && Date.now() - Math.max(boot.signedInAt, leftAt()) < justMs
@@ -22,7 +23,7 @@ const here = (): string => location.pathname + location.search + location.hash
 
 export const loginHref = (): string => `/auth/login?returnTo=${encodeURIComponent(here())}`
 
-/** Goes to the login; returns false if a 401 has to be explained instead. */
+/** Goes to the login. Returns false if a 401 has to be explained instead. */
 export function goToLogin(): boolean {
   if (!boot.oidc || boot.devTokenInUse || justSignedIn()) return false
   writeStored('sessionStorage', leftKey, String(Date.now()))

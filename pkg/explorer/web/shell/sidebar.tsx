@@ -62,7 +62,7 @@ export function Sidebar({ page, path, onFind }: Props) {
   )
 }
 
-/** Links to what is wrong with the registry, for those who may see it. Draws nothing while nothing is. */
+/** Links to problems of the registry, for people who may see them. Hidden without problems. */
 function NeedsALook({ page }: Pick<Props, 'page'>) {
   const held = useQuery<HeldBackList>(heldBackUrl()).data?.totalCount ?? 0
   const unserved = useQuery<ConflictList>(conflictsUrl()).data?.totalCount ?? 0
@@ -158,7 +158,7 @@ function Identity() {
   )
 }
 
-/** An address of an e-mail may wrap after its `@` before it wraps within a word. */
+/** An e-mail address should wrap after its `@` before it wraps within a word. */
 const Wrapping = ({ text }: { readonly text: string }) => (
   <>
     {text.split(/(?<=@)/).map((part, at) => (

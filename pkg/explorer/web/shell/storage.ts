@@ -1,4 +1,4 @@
-/* Storage of the browser. People can switch it off; then nothing is kept. */
+/* Storage of the browser. People can switch it off. Then nothing is kept. */
 
 type Kind = 'localStorage' | 'sessionStorage'
 
@@ -14,6 +14,6 @@ export function writeStored(kind: Kind, key: string, value: string): void {
   try {
     globalThis[kind].setItem(key, value)
   } catch {
-    // The value lasts for this page only.
+    // The value lasts only for this page.
   }
 }

@@ -9,19 +9,19 @@ import { pastedSource } from './pasted.ts'
 const waitMs = 120
 
 export interface Suggestions extends Pick<Query<SearchResults>, 'error' | 'refetch'> {
-  /** Text to look for: as typed, or the address in what was pasted. */
+  /** Text to search: as typed, or the address in the pasted text. */
   readonly text: string
-  /** The text that was looked for last. */
+  /** The text of the last search. */
   readonly asked: string
   readonly groups: readonly Group[]
   /** Number of results in words; empty until it is known. */
   readonly count: string
   readonly isEmpty: boolean
-  /** Whether the registry lacks the address in what was pasted. */
+  /** Whether the registry lacks the pasted address. */
   readonly isAbsent: boolean
 }
 
-/** Looks for what is typed, when typing pauses. @param block what was pasted last, with its lines */
+/** Searches when the person stops typing. @param block the last pasted text, with its lines */
 export function useSuggestions(typed: string, block: string): Suggestions {
   const [asked, setAsked] = useState('')
   const source = pastedSource(typed)
@@ -66,10 +66,10 @@ export function useSuggestions(typed: string, block: string): Suggestions {
   }
 }
 
-/** A field has one line: it drops those of what is pasted. */
+/** A field has one line and drops the line breaks of a pasted text. */
 const joined = (text: string): string => text.replaceAll(/\s+/g, '')
 
-/** The answer of an earlier question is shown until the next one arrives. */
+/** The answer of an earlier request is shown until the next one arrives. */
 const ownDetail = (detail: ResourceDetail | undefined, item: FoundResource) =>
   detail?.namespace === item.namespace && detail.address === item.address ? detail : undefined
 

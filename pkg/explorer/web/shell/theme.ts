@@ -5,7 +5,7 @@ const yearSeconds = 31_536_000
 export const chosenTheme = (): Theme | undefined =>
   parseTheme(document.documentElement.dataset['theme'])
 
-/** Shows the theme and sets its cookie, so that the server sends the next page in it. */
+/** Shows the theme and sets its cookie, so that the server sends the next page with it. */
 export function chooseTheme(theme: Theme | undefined): void {
   const secure = location.protocol === 'https:' ? '; Secure' : ''
   const age = theme === undefined ? 0 : yearSeconds

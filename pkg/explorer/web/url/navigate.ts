@@ -3,7 +3,7 @@ import { matchRoute } from '../routes.ts'
 
 /*
  * The URL is the state of every page. Choices push a history entry, typing replaces it. Scroll positions are kept for each
- * entry, because the browser restores them before a page is drawn.
+ * entry, because the browser restores them before a page is rendered.
  */
 
 const positions = new Map<string, number>()

@@ -25,7 +25,7 @@ const resourceFilters = {
   os: text,
   arch: text,
   public_only: oneOf(['', 'true'], ''),
-  /** Empty for relevance where there is a text, otherwise for the name. */
+  /** Empty for relevance with a text, otherwise for the name. */
   sort_by: oneOf(['', ...sortNames], ''),
   sort_dir: oneOf(['asc', 'desc'], 'asc'),
   page: count(1),
@@ -39,14 +39,14 @@ export type ResourcesValues = Values<typeof resourcesParams>
 
 export const tools = ['terraform', 'tofu', 'terragrunt'] as const
 
-/** Lists of the folders of a module that have pages of their own. */
+/** Lists of the folders of a module that have their own pages. */
 export const folderTabs = ['submodules', 'examples'] as const
 export type FolderTab = (typeof folderTabs)[number]
 /** Lists of one folder. */
 export const rootTabs = ['inputs', 'outputs', 'resources', 'dependencies'] as const
 const docsTabs = [...rootTabs, ...folderTabs] as const
 export type DocsTab = (typeof docsTabs)[number]
-/** Parts of a module that are there without documentation. */
+/** Parts of a module that exist without documentation. */
 export const factTabs = ['versions', 'findings', 'used-by'] as const
 export const moduleTabs = [...docsTabs, ...factTabs] as const
 export type ModuleTab = (typeof moduleTabs)[number]
@@ -150,7 +150,7 @@ export interface PageAddress {
 /** Path of the browse API on the explorer's server. */
 const api = '/-/api'
 
-/** Whether a text is long enough to look for it in documentation. */
+/** Whether a text is long enough to search documentation for it. */
 export const isSearched = (q: string): boolean => q.trim().length >= 2
 
 export const resourcesUrl = (values: ResourcesValues): string =>
@@ -160,7 +160,7 @@ export function resourceUrl({ namespace, kind, name }: PageAddress): string {
   return `${api}/resources/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`
 }
 
-/** Without lists of findings, which the page asks for by itself. */
+/** Without lists of findings, which the page requests separately. */
 export const detailUrl = (address: PageAddress, version: string): string =>
   `${resourceUrl(address)}${print({ version: text, findings: text }, { version, findings: 'false' })}`
 
@@ -168,7 +168,7 @@ export const detailUrl = (address: PageAddress, version: string): string =>
 export const docsUrl = (address: PageAddress, version: string): string =>
   `${resourceUrl(address)}/docs${print({ version: text }, { version })}`
 
-/** A page of a provider's documentation; an empty one is for the page to choose. */
+/** A page of a provider's documentation; empty if the page should choose. */
 export interface DocsPlace {
   readonly category: string
   readonly slug: string
@@ -228,7 +228,7 @@ export const publishRightsUrl = `${api}/publish-rights`
 export const explainUrl = (address: string, version: string): string =>
   `${api}/explain${print({ address: text, version: text }, { address, version })}`
 
-/** First path elements of the server; namespaces with such a name have their pages below `/-/r`. */
+/** First path elements of the server. Namespaces with such a name have their pages below `/-/r`. */
 const taken = new Set(['depot', 'broker'])
 
 function resourcePath({ namespace, kind, name }: PageAddress): string {
@@ -243,7 +243,7 @@ export function resourceHref(address: PageAddress, values: Partial<ResourceValue
   return resourcePath(address) + part + print(resourceParams, values)
 }
 
-/** Two versions of a module; an empty one is for the page to choose. */
+/** Two versions of a module. The page chooses empty ones. */
 export interface VersionRange {
   readonly from: string
   readonly to: string

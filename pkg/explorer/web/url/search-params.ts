@@ -1,7 +1,7 @@
 /*
  * Parameters of a page's URL: their values, and the order in which they are written. Unknown parameters are dropped and bad
- * values become the default, so a printed URL is always the shortest one. Works without DOM, because the server asks for the
- * same first answer as the page.
+ * values become the default, so a printed URL is always the shortest one. Works without DOM, because the server sends the same
+ * first request as the page.
  */
 
 export interface Param<T> {

@@ -38,13 +38,13 @@ const views: Readonly<Record<DocsTab, (props: TabProps) => preact.JSX.Element>> 
   examples: Examples,
 }
 
-/** Tabs that are listed only with something in them. */
+/** Tabs that are hidden if they are empty. */
 const optionalTabs = ['resources', 'dependencies', ...folderTabs] as const
 
 const viewOf = (tab: ModuleTab | '') =>
   Object.hasOwn(views, tab) ? views[tab as DocsTab] : undefined
 
-/** Inputs and more of a module version, and who uses it: links to its tabs, and the one that the URL names. */
+/** Inputs and more of a module version, and who uses it: links to its tabs, and the one in the URL. */
 export function DocsTabs(props: Props) {
   const { address, detail, docs, query, values } = props
   const { folder, ...module } = address
@@ -94,7 +94,7 @@ export function DocsTabs(props: Props) {
   )
 }
 
-/** Says why there is no documentation, though there should be. */
+/** Says why expected documentation is missing. */
 export const Missing = ({ query: { error, refetch } }: Pick<Props, 'query'>) =>
   error?.status === 404 ? (
     <Note tone="warn" icon="warn" role="alert">
@@ -104,7 +104,7 @@ export const Missing = ({ query: { error, refetch } }: Pick<Props, 'query'>) =>
     error && <ErrorCard error={error} what="The documentation" refetch={refetch} />
   )
 
-/** Scrolls a row of tabs, and nothing else, to the current one. */
+/** Scrolls only the row of tabs to the current one. */
 function showCurrent(list: HTMLElement | null): void {
   const current = list?.querySelector('[aria-current]')
   if (list === null || current === null || current === undefined) return
@@ -112,7 +112,7 @@ function showCurrent(list: HTMLElement | null): void {
   list.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2
 }
 
-/** The number beside a tab: a dash while it is not known, nothing for what nobody scanned. */
+/** The number on a tab: a dash while it is unknown, nothing for what was not scanned. */
 const Count = ({ count, tab }: { readonly count: number | undefined; readonly tab: ModuleTab }) =>
   count === undefined && tab === 'findings' ? null : (
     <span class="quiet num">{count === undefined ? '–' : number(count)}</span>
@@ -130,8 +130,8 @@ export function Problem({ docs }: { readonly docs: VersionDocs }) {
           <code>{place}</code>:{' '}
         </>
       )}
-      {sentence(error.message)} The lists of {docs.version} may be incomplete. It can be installed
-      nevertheless.
+      {sentence(error.message)} The lists of {docs.version} may be incomplete. It can still be
+      installed.
     </Note>
   )
 }

@@ -153,7 +153,7 @@ const Value = ({ text }: { readonly text: string }) => (
   </>
 )
 
-/** The fragment of the URL: browsers do not mark rows as its target that are drawn later. */
+/** The fragment of the URL, because browsers do not mark rows as its target that are rendered later. */
 function useHash(): string {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {

@@ -31,7 +31,7 @@ it('lists required inputs first, each group in the order of the module', () => {
   expect(namesOf('').slice(0, 4)).toEqual(['cidr', 'name', 'tags', 'other_0'])
 })
 
-it('copies no deprecated input that may be left out', () => {
+it('copies no deprecated input that may be omitted', () => {
   const deprecated = 'Use name.'
   const some = [
     input('old', { deprecated }),
@@ -72,7 +72,7 @@ it('ignores the filter of a URL if the list is too short for one', () => {
   expect(namesOf('nothing', inputs.slice(0, 2))).toEqual(['cidr', 'tags'])
 })
 
-it('groups inputs, and leaves out a group without any', () => {
+it('groups inputs, and omits an empty group', () => {
   const sizes = (all: readonly ModuleInput[]) =>
     groupsOf(all).map(([words, group]) => [words, group.length])
   expect(sizes(inputs)).toEqual([

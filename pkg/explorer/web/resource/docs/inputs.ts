@@ -36,7 +36,7 @@ export function countsOf({
   }
 }
 
-/** The documentation of one folder, in the place of the root's; undefined if the version has no such folder. */
+/** The documentation of one folder, instead of that of the root; undefined if the version has no such folder. */
 export function docsOfFolder(docs: VersionDocs, { tab, name }: Folder): VersionDocs | undefined {
   const root = docs[tab].find((one) => folderName(one) === name)
   return root && { ...docs, root }
@@ -50,7 +50,7 @@ export const folderName = ({ path }: { readonly path: string }): string =>
 export const placeOf = ({ file, line }: NonNullable<VersionDocs['root']['error']>): string =>
   [file, line].filter((part) => part !== undefined).join(':')
 
-/** Text for an empty list, which may be empty only because a file cannot be parsed. */
+/** Text for an empty list. A list may be empty only because a file cannot be parsed. */
 export const noneOf = (words: string, { root }: VersionDocs): string =>
   root.error === undefined ? `No ${words}.` : `No ${words} could be read.`
 
@@ -71,7 +71,7 @@ export function localFolder(
   return undefined
 }
 
-/** Inputs that a caller may set without a warning, as far as their defaults are known, and those that a caller must set. */
+/** Inputs that a caller may set without a warning, if their defaults are known, and those that a caller must set. */
 export const settableInputs = (inputs: readonly ModuleInput[]): readonly ModuleInput[] =>
   listedInputs(inputs, { i_q: '', i_group: '' }).filter(
     (input) => input.required || (input.deprecated === undefined && input.default !== undefined),
@@ -109,7 +109,7 @@ export const inputGroups = (
     return length === 0 ? [] : [[group, `${words} ${number(length)}`] as const]
   })
 
-/** The items of which a text has the filter. A short list has none. */
+/** The items with a text that contains the filter. A short list has no filter. */
 export function listedBy<T>(
   list: readonly T[],
   filter: string,
@@ -120,7 +120,7 @@ export function listedBy<T>(
   return list.filter((item) => textsOf(item).some((text) => text?.toLowerCase().includes(wanted)))
 }
 
-/** Required inputs first, and only those of a group with a text in their name, type or description. */
+/** Required inputs first, only those of a group, with the text in their name, type or description. */
 export function listedInputs(
   inputs: readonly ModuleInput[],
   { i_q: filter, i_group: group }: Pick<ResourceValues, 'i_q' | 'i_group'>,
@@ -131,7 +131,7 @@ export function listedInputs(
     .toSorted((a, b) => Number(b.required) - Number(a.required))
 }
 
-/** Required inputs, then the others; a group without inputs is left out. */
+/** Required inputs, then the others. A group without inputs is omitted. */
 export const groupsOf = (
   inputs: readonly ModuleInput[],
 ): (readonly [words: string, group: readonly ModuleInput[]])[] =>

@@ -12,14 +12,14 @@ import { hasFilter, noneOf, tabNames } from './inputs.ts'
 interface ListProps<T> {
   readonly id: 'inputs' | 'outputs' | 'resources'
   readonly docs: VersionDocs
-  /** Everything, and what the filter leaves. */
+  /** All items, and those that the filter leaves. */
   readonly all: readonly T[]
   readonly listed: readonly T[]
-  /** Fields that the filter looks at, in words. */
+  /** Fields that the filter searches, in words. */
   readonly by: string
   readonly filter: string
   readonly onFilter: (text: string) => void
-  /** Another filter. */
+  /** Changes the filter. */
   readonly pick?: preact.ComponentChildren
   /** Buttons that copy the list. */
   readonly copies?: preact.ComponentChildren
@@ -30,7 +30,7 @@ interface ListProps<T> {
   readonly children: (rows: readonly T[]) => preact.ComponentChildren
 }
 
-/** A list of a module: its filter, unless it is short, what there is to copy, and its table. */
+/** A list of a module: its filter, unless it is short, its copy buttons, and its table. */
 export function DocsList<T>({ id, docs, all, listed, isTarget, ...props }: ListProps<T>) {
   const { by, filter, onFilter, pick, copies, look = '', heads, children } = props
   const { rows, more } = useRows(listed, isTarget)
@@ -71,7 +71,7 @@ export function DocsList<T>({ id, docs, all, listed, isTarget, ...props }: ListP
 /** Thousands of rows would take a browser half a minute. */
 const rowsAtOnce = 300
 
-/** The first rows of a list with the one that the URL names, and a button for more. */
+/** The first rows of a list, the one in the URL, and a button for more. */
 function useRows<T>(list: readonly T[], isTarget: (item: T) => boolean = () => false) {
   const [most, setMost] = useState(rowsAtOnce)
   const later = list.slice(most)
@@ -102,7 +102,7 @@ export const Name = ({ name, id }: { readonly name: string; readonly id: string 
   </span>
 )
 
-/** Marks: what callers should know of an input or output, in a word each. */
+/** Marks what callers should know of an input or output, in one word each. */
 export function Marks({ words }: { readonly words: readonly (string | false)[] }) {
   const said = words.filter((it) => it !== false)
   if (said.length === 0) return null
@@ -115,7 +115,7 @@ export function Marks({ words }: { readonly words: readonly (string | false)[] }
   )
 }
 
-/** Text of a module about an input or output: text, never markup, but for code in backticks. */
+/** A text of a module about an input or output. It is shown as text, never as markup, except for code in backticks. */
 export const Description = (props: {
   readonly text: string | undefined
   readonly deprecated: string | undefined

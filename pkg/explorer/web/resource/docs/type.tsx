@@ -2,10 +2,10 @@ import { dedented } from '../../../../api/usage/usage.ts'
 
 const typeWords = /\b(string|number|bool|any|list|set|map|object|tuple|optional)\b/
 
-/** Colours of a longer type cost more than they help. */
+/** Longer types are not coloured, because that costs more than it helps. */
 const longestColoured = 20_000
 
-/** A type as its author wrote it; words of the language are coloured. */
+/** A type as its author wrote it. Words of the language are coloured. */
 export function Type({ text }: { readonly text: string }) {
   const lines = dedented(text)
   if (lines.length > longestColoured) return lines

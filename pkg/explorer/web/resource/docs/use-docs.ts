@@ -5,7 +5,7 @@ import type { ChosenVersion } from '../chosen-version.ts'
 
 export interface Documentation {
   readonly query: Query<VersionDocs>
-  /** Documentation of the version that the page shows; never that of another one. */
+  /** Documentation of the version that the page shows, never that of another one. */
   readonly docs: VersionDocs | undefined
 }
 
@@ -19,7 +19,7 @@ export function useDocs(
   return { query, docs: isCurrent ? query.data : undefined }
 }
 
-/** The README of the version that the page shows. A cluster has those of older versions only in their documentation. */
+/** The README of the shown version. For older versions, a cluster has it only in their documentation. */
 export const readmeOf = (
   { kind, readmeContent }: ResourceDetail,
   docs: VersionDocs | undefined,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { downloadsByVersion } from './by-version.ts'
 
-it('adds up the platforms of a version, and leaves out versions without downloads', () => {
+it('adds up the platforms of a version, and omits versions without downloads', () => {
   const rows = [
     { version: '2.0.0', downloadCount: 3 },
     { version: '2.0.0', downloadCount: 4 },

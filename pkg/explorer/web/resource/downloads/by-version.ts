@@ -7,7 +7,7 @@ export interface VersionDownloads {
 
 const most = 10
 
-/** The versions with the most downloads, newest first, as the rows are. */
+/** The versions with the most downloads, newest first, like the rows. */
 export function downloadsByVersion(
   rows: readonly Pick<VersionItem, 'version' | 'downloadCount'>[],
 ): VersionDownloads[] {

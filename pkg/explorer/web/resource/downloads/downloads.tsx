@@ -15,7 +15,7 @@ interface Props {
   readonly detail: ResourceDetail
 }
 
-/** Downloads of each version, to show which are in use. Left out without downloads. */
+/** Downloads of each version, to show which are used. Hidden without downloads. */
 export function DownloadsSection({ address, detail }: Props) {
   const wanted = detail.totalDownloads > 0
   const query = useQuery<VersionPage>(

@@ -8,7 +8,7 @@ const barWidth = 10
 const gap = 2
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
-/** Downloads of the last 30 days, one bar for each day. Left out if the server keeps no history. */
+/** Downloads of the last 30 days, one bar for each day. Hidden if the server keeps no history. */
 export function History({ address }: { readonly address: PageAddress }) {
   const { data, error } = useQuery<DownloadHistory>(`${resourceUrl(address)}/downloads`)
   if (data === undefined) return error === undefined ? <div class="history" /> : null

@@ -14,7 +14,7 @@ export function countsOf(findings: readonly Finding[]): SeverityCounts {
   return counts
 }
 
-/** Number of findings of the version that is shown; undefined if it was not scanned. */
+/** Number of findings of the shown version; undefined if it was not scanned. */
 export const countOf = ({ scanCounts }: Pick<ResourceDetail, 'scanCounts'>): number | undefined =>
   scanCounts && Object.values(scanCounts).reduce((sum, count) => sum + count, 0)
 

@@ -20,7 +20,7 @@ import { Matrix } from './matrix.tsx'
 import { FindingsTable } from './table.tsx'
 import { Upgrades } from './upgrades.tsx'
 
-/** Name of the source scan, beside the names of platforms. */
+/** Name of the source scan, next to the names of platforms. */
 const source = 'source'
 
 /** Findings of the chosen version. */
@@ -62,7 +62,7 @@ export function FindingsSection(props: SectionProps) {
   )
 }
 
-/** Versions with a scan of any kind, newest first; both lists come newest first. */
+/** Versions with a scan of any kind, newest first. Both lists are sorted that way. */
 function scannedVersions(data: ScanFindings | undefined): string[] {
   const all = [...(data?.scannedVersions ?? []), ...(data?.binaryVersions ?? [])]
   const collator = new Intl.Collator('en', { numeric: true })
@@ -113,7 +113,7 @@ function Scans({ data, address, detail, version, values, change }: ScansProps) {
 /** A date, unless it is a text such as `embedded checks`. */
 const isDate = (text: string): boolean => /^\d{4}-/.test(text)
 
-/** When the archive was scanned, and the age of the database: a fresh scan with an old one misses much. */
+/** When the archive was scanned, and the age of the database. A fresh scan with an old database misses much. */
 function ScannedBy({ scan }: { readonly scan: ScanFindings['oldestScan'] }) {
   if (scan === undefined) return null
   const { scannedAt, scanner, database } = scan

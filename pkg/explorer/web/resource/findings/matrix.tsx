@@ -10,7 +10,7 @@ interface Props {
   readonly hrefOf: (name: string) => string
 }
 
-/** Number of findings by platform and severity; the head of a row chooses the list below. */
+/** Number of findings by platform and severity. The head of a row chooses the list below. */
 export const Matrix = ({ scans, chosen, hrefOf }: Props) => (
   <Table
     label="Findings by platform"

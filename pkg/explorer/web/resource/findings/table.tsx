@@ -6,7 +6,7 @@ import { SeverityWord } from '../../parts/severity-counts.tsx'
 import { Cell, CodeCell, RowHead, Table } from '../../parts/table.tsx'
 
 const first = 20
-/** Rows that each click adds. */
+/** Number of rows that each click adds. */
 const slice = 200
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
   readonly total: number
 }
 
-/** Columns that would be empty in every row are not drawn. */
+/** Columns that would be empty in every row are hidden. */
 function columnsOf(findings: readonly Finding[]) {
   const hasPkgName = findings.some(({ pkgName }) => pkgName !== '')
   const hasInstalled = findings.some(({ installedVersion }) => installedVersion !== '')

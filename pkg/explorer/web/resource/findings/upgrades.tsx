@@ -8,7 +8,7 @@ import { Cell, CodeCell, RowHead, Table } from '../../parts/table.tsx'
 
 const heads = ['Package', 'Worst', 'Installed', 'Upgrade to', { words: 'Closes', class: 'num' }]
 
-/** Packages with the version that closes most of their findings. */
+/** Packages with the version that fixes most of their findings. */
 export function Upgrades({ findings }: { readonly findings: readonly Finding[] }) {
   const upgrades = useMemo(
     () => packagesOf(findings).filter(({ fixedIn }) => fixedIn !== undefined),

@@ -32,7 +32,7 @@ export function alertOf({ children }: Blockquote): Alert | undefined {
 /** The callouts of the public registry: a paragraph that begins with one of these. */
 const callouts = { '->': 'note', '~>': 'warning', '!>': 'caution' } as const
 
-/** Reads a paragraph as a callout, which has its title in its own text; undefined if it is plain. */
+/** Reads a paragraph as a callout, whose title is in its text; undefined if it is plain. */
 export function calloutOf(
   children: readonly PhrasingContent[],
 ): Pick<Alert, 'kind' | 'children'> | undefined {

@@ -42,21 +42,21 @@ interface Manner {
 }
 
 /**
- * Draws a README.
+ * Renders a README.
  *
- * @param filesUrl page of the folder that the README is in; without it, relative links are drawn as text
+ * @param filesUrl page of the README's folder; without it, relative links are shown as text
  */
 export const drawReadme = (markdown: string, filesUrl?: string): DrawnReadme =>
   drawMarkdown(markdown, { of: 'README', hrefOf: (url) => targetOf(url, filesUrl) })
 
-/** Draws a document as elements. It never becomes HTML text, so none of it can run. */
+/** Renders a document as elements. It never becomes HTML text, so none of it can run. */
 export function drawMarkdown(markdown: string, manner: Manner): DrawnReadme {
   const drawing = new Drawing(parseMarkdown(markdown), manner)
   const content = drawing.root()
   return { content, headings: drawing.sections }
 }
 
-/** Turns a Markdown tree into elements. Only listed nodes become elements; all others are dropped or shown as text. */
+/** Turns a Markdown tree into elements. Only listed nodes become elements. All others are dropped or shown as text. */
 class Drawing {
   readonly sections: ReadmeHeading[] = []
   readonly #tree: Root

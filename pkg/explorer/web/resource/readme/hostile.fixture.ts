@@ -1,4 +1,4 @@
-/* Documents that try to run, to call out, to look like the page, or to stop the browser. */
+/* Documents that try to run code, to send requests, to look like the page, or to block the browser. */
 
 const mark = 'globalThis.ran=1'
 
@@ -108,7 +108,7 @@ const heavy = [
   'a'.repeat(500_000),
 ]
 
-/** Short ones, that a page can hold many of. */
+/** Short ones, so that a page can contain many. */
 export const hostileTexts: readonly string[] = [...links, ...markup, ...looks]
 
 /** Each of them alone could take long to read. */

@@ -9,7 +9,7 @@ export interface Lines {
 const opening = /^<pre>$/i
 const closing = /^<\/pre>$/i
 
-/** Replaces `<pre>` elements, in which terraform-docs writes long types into the cells of a table. */
+/** Replaces `<pre>` elements, in which terraform-docs writes long types into table cells. */
 export function withLines(nodes: readonly Nodes[]): readonly (Nodes | Lines)[] {
   const start = nodes.findIndex((node) => node.type === 'html' && opening.test(node.value))
   if (start === -1) return nodes

@@ -14,7 +14,7 @@ interface Drawn {
 const nameOf = (type: unknown): string =>
   type === CodeBlock ? 'CodeBlock' : type === Fragment ? 'Fragment' : 'unknown'
 
-/** Every element of a drawing, and its texts. */
+/** Every rendered element, and its texts. */
 function elementsOf(node: unknown, found: (Drawn | string)[] = []): (Drawn | string)[] {
   const left: unknown[] = [node]
   while (left.length > 0) {
@@ -57,7 +57,7 @@ it('is tested with at least a hundred attacks', () => {
 })
 
 it.each(hostileTexts.map((text) => [text.slice(0, 100), text] as const))(
-  'draws nothing harmful of %j',
+  'renders nothing harmful of %j',
   (_start, markdown) => {
     const drawn = elementsOf(drawReadme(markdown).content).filter(
       (node) => typeof node !== 'string',
@@ -76,7 +76,7 @@ const isHarmless = (href: unknown): boolean =>
   /^(?:https?:\/\/|mailto:|#readme-)/.test(href as string)
 
 it.each(heavyTexts.map((text, at) => [at, text.slice(0, 12), text] as const))(
-  'parses the heavy document %i, %j…, in short time',
+  'parses the heavy document %i, %j…, fast',
   (_at, _start, markdown) => {
     const began = cpuTimeMs()
     drawReadme(markdown)
@@ -84,7 +84,7 @@ it.each(heavyTexts.map((text, at) => [at, text.slice(0, 12), text] as const))(
   },
 )
 
-it('draws tables, task lists, strikethrough and footnotes', () => {
+it('renders tables, task lists, strikethrough and footnotes', () => {
   const tags = tagsOf('| a |\n|-|\n| b |\n\n- [x] c\n\n~~d~~ e[^1]\n\n[^1]: f')
   expect(tags).toEqual(expect.arrayContaining(['table', 'input', 'del', 'sup']))
 })
@@ -99,7 +99,7 @@ it('shifts headings below the heading of the card, and skips no level', () => {
   ])
 })
 
-it('draws pictures as links, and relative links as text', () => {
+it('renders pictures as links, and relative links as text', () => {
   const drawn = elementsOf(drawReadme('![alt](https://a.example/b.png) [here](docs/a.md)').content)
   const links = drawn.flatMap((node) =>
     typeof node === 'string' ? [] : (node.props['href'] ?? []),
@@ -115,7 +115,7 @@ describe('with the page of its folder', () => {
       typeof node === 'string' ? [] : (node.props['href'] ?? []),
     )
 
-  it('leads from relative links and pictures to the repository', () => {
+  it('resolves relative links and pictures to the repository', () => {
     const markdown =
       '[a](docs/a.md#use) [b](../../LICENSE) ![c](./c.png) [d][d] [e](https://e.example/)\n\n[d]: d.md'
     expect(hrefsOf(markdown)).toEqual([
@@ -135,19 +135,19 @@ describe('with the page of its folder', () => {
     '[a](javascript:alert(1))',
     '[a](&#10;//evil.example)',
     '[a](file:c)',
-  ])('draws the link %j as text', (markdown) => {
+  ])('renders the link %j as text', (markdown) => {
     expect(hrefsOf(markdown)).toEqual([])
   })
 
   it.each(hostileTexts.map((text) => [text.slice(0, 100), text] as const))(
-    'draws nothing harmful of %j',
+    'renders nothing harmful of %j',
     (_start, markdown) => {
       expect(hrefsOf(markdown).filter((href) => !isHarmless(href))).toEqual([])
     },
   )
 })
 
-it('draws the callouts of the public registry in pages of a provider only', () => {
+it('renders the callouts of the public registry only in pages of a provider', () => {
   const text = '-> **Note:** a\n\n~> b `c`\n\n!> d\n\n-> \n\na -> b'
   const quotes = (hasCallouts: boolean) =>
     elementsOf(drawMarkdown(text, { of: 'page', hrefOf: () => undefined, hasCallouts }).content)
@@ -157,7 +157,7 @@ it('draws the callouts of the public registry in pages of a provider only', () =
   expect(quotes(false)).toEqual([])
 })
 
-it('draws the alerts of GitHub, and other quotes as quotes', () => {
+it('renders the alerts of GitHub, and other quotes as quotes', () => {
   const quotes = (markdown: string) =>
     elementsOf(drawReadme(markdown).content).flatMap((node) =>
       typeof node !== 'string' && node.type === 'blockquote' ? [node.props['class'] ?? ''] : [],
@@ -169,7 +169,7 @@ it('draws the alerts of GitHub, and other quotes as quotes', () => {
   expect(quotes('> [!NOTE] and more\n\n> [!constructor]\n> x')).toEqual(['', ''])
 })
 
-it('keeps the lines of a type that terraform-docs wrote', () => {
+it('keeps the line breaks in a type that terraform-docs wrote', () => {
   const type = '<pre>map(object({<br>    cidr   = string<br/>    "*" = any<br>  }))</pre>'
   const markdown = `| Name | Type |\n|---|---|\n| a | ${type} |\n| b | <pre>open |`
   const code = elementsOf(drawReadme(markdown).content).filter(
@@ -195,13 +195,13 @@ it('keeps line breaks and anchors of terraform-docs', () => {
   expect(drawn.some(({ props }) => props['href'] === '#readme-input_a')).toBe(true)
 })
 
-it('shows deeply nested parts as written, and draws the rest', () => {
+it('shows deeply nested parts as written, and renders the rest', () => {
   const deep = '> '.repeat(1000)
   expect(tagsOf(`# Fine\n\n${deep}\n\n## Fine too`)).toEqual(['h3', 'CodeBlock', 'h4'])
 })
 
 it('keeps a long table in one piece, and code as written', () => {
-  // On a busy machine drawing takes longer than the limit, after which the rest is shown as written.
+  // On a busy machine, rendering takes longer than the limit, after which the rest is shown as written.
   vi.useFakeTimers({ toFake: ['performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const rows = Array.from({ length: 500 }, (_item, at) => `| input_${at} | [text][ref] | \`x\` |`)

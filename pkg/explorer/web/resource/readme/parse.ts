@@ -4,9 +4,9 @@ import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { definitionsOf, type Piece, piecesOf, withDefinitions } from './pieces.ts'
 
-/** Deeper nesting is an attack or an accident, and drawing is recursive. */
+/** Deeper nesting is an attack or an accident, and rendering is recursive. */
 const deepest = 60
-/** The rest of a document that takes longer is shown as written. */
+/** If a document takes longer, its rest is shown as written. */
 const longestMs = 1500
 
 const options = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }

@@ -1,11 +1,11 @@
 /*
- * Splits a document into pieces of a few kilobytes, because an attacker can make parsing take time quadratic in the length.
- * It is cut between blocks, or otherwise between lines, so that nothing is lost.
+ * Splits a document into pieces of a few kilobytes, because an attacker can make parsing take quadratic time. It is cut
+ * between blocks, otherwise between lines, so that nothing is lost.
  */
 
 export interface Piece {
   /**
-   * `rows` continue the previous piece's table and repeat its head; `code` is the content of a fence; `text` is shown as
+   * `rows` continue the table of the previous piece and repeat its head. `code` is the content of a fence. `text` is shown as
    * written.
    */
   readonly kind: 'markdown' | 'rows' | 'code' | 'text'

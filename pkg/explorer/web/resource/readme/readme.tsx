@@ -6,11 +6,11 @@ export type { ReadmeHeading }
 
 interface Props {
   readonly content: string
-  /** Page of the folder that the README is in, at the tag of the version. */
+  /** Page of the README's folder, at the tag of the version. */
   readonly filesUrl?: string | undefined
   /** The version that the README belongs to. */
   readonly version: string | undefined
-  /** Called with the headings of the sections after drawing. */
+  /** Called with the headings of the sections after rendering. */
   readonly onHeadings: (headings: readonly ReadmeHeading[]) => void
 }
 

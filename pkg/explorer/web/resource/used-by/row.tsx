@@ -7,7 +7,7 @@ import { Cell, RowHead } from '../../parts/table.tsx'
 
 type Consumer = ConsumerList['items'][number]
 
-/** Versions of a consumer that are shown at once; some use dozens. */
+/** Number of versions of a consumer that are shown at first. Some use dozens. */
 const atOnce = 5
 
 /** A consumer, and each version that it downloaded. */

@@ -19,7 +19,7 @@ import { ConsumerRow } from './row.tsx'
 
 const clear = { u_q: '', u_version: '', u_state: '', u_page: 1 } as const
 
-/** Consumers that downloaded a module in the last 90 days. Few may read it, so the others read how to get the right. */
+/** Consumers that downloaded a module in the last 90 days. Few people may read it, so others read how to get the right. */
 export function UsedBy(props: SectionProps) {
   const { address, values } = props
   const query = useQuery<ConsumerList>(consumersUrl(address, values))
@@ -133,7 +133,7 @@ const Figure = ({ words, count }: { readonly words: string; readonly count: numb
   </div>
 )
 
-/** Versions to filter by: those that the registry has, and those that it had. */
+/** Versions to filter by: existing and former ones. */
 const versionsOf = (data: ConsumerList, { versions }: SectionProps['detail']): string[] => [
   ...new Set([...versions, ...data.items.flatMap((item) => item.versions)].map((it) => it.version)),
 ]

@@ -3,7 +3,7 @@ import { groupsOf } from './groups.ts'
 
 const archive = { version: '1.0.0', synced: true, os: 'linux', arch: 'amd64', downloadCount: 2 }
 
-it('keeps duplicates apart, and names what blocks archives', () => {
+it('keeps duplicates apart, and says what blocks archives', () => {
   const twice = { ...archive, reason: 'Duplicate' as const, message: 'duplicate of a: remove it' }
   const waiting = { ...archive, arch: 'arm64', synced: false, reason: 'NoDigest' as const }
   const page = { items: [archive, twice, waiting], totalCount: 1, page: 1, pageSize: 20 }
@@ -12,7 +12,7 @@ it('keeps duplicates apart, and names what blocks archives', () => {
   ])
 })
 
-it('marks a version that breaks callers, unless it is not served for that', () => {
+it('marks a version that breaks callers, unless that is why it is not served', () => {
   const breaks = { from: '1.0.0', reasons: ['output id: The output was removed.'] }
   const served = { version: '1.1.0', synced: true, breaks }
   const refused = { version: '1.2.0', synced: false, breaks, reason: 'BreakingChange' as const }
@@ -23,7 +23,7 @@ it('marks a version that breaks callers, unless it is not served for that', () =
   ])
 })
 
-it('gathers the archives of a version, and counts downloads of a platform once', () => {
+it('groups the archives of a version, and counts downloads of a platform once', () => {
   const items = [
     { ...archive, version: '2.0.0', synced: false, syncStatus: 'Failed to sync: refused' },
     { ...archive, version: '2.0.0', arch: 'arm64', synced: false, syncStatus: 'Waiting' },

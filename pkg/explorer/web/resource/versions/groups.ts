@@ -4,9 +4,9 @@ import type { SeverityCounts, UnservedReason, VersionItem, VersionPage } from '.
 export interface VersionGroup {
   readonly version: string
   readonly archives: readonly VersionItem[]
-  /** Archives of another one's version and platform. */
+  /** Archives with the same version and platform as an older one. */
   readonly duplicates: readonly VersionItem[]
-  /** Why archives are blocked. */
+  /** Reasons that block archives. */
   readonly reasons: readonly UnservedReason[]
   /** Present if a served version breaks callers without a new major version. */
   readonly breaks: VersionItem['breaks']
@@ -18,7 +18,7 @@ export interface VersionGroup {
   readonly waiting: number
 }
 
-/** The versions of a page, in its order. */
+/** The versions of a page, in order. */
 export function groupsOf({ items, versionScanCounts = {} }: VersionPage): VersionGroup[] {
   return [...Map.groupBy(items, ({ version }) => version)].map(([version, all]) => {
     const [duplicates = [], archives = []] = [true, false].map((isTwice) =>
@@ -49,7 +49,7 @@ export function groupsOf({ items, versionScanCounts = {} }: VersionPage): Versio
 export const platformOf = ({ os, arch }: VersionItem): string | undefined =>
   os === undefined ? undefined : `${os}/${arch}`
 
-/** Whether an archive is not served for another reason than its synchronisation. */
+/** Whether an archive is not served for a reason other than its synchronisation. */
 export const isBlocked = ({ reason, synced }: VersionItem): boolean =>
   reason !== undefined && (reason !== 'NoDigest' || synced)
 

@@ -22,7 +22,7 @@ interface Props {
   readonly group: VersionGroup
   readonly address: PageAddress
   readonly values: ResourceValues
-  /** The version before, to compare with; undefined if there is none, or nothing to compare. */
+  /** The previous version to compare with; undefined if there is none, or nothing to compare. */
   readonly previous: string | undefined
   readonly isLatest: boolean
   /** The state of its lifecycle; undefined if it is active. */
@@ -85,7 +85,7 @@ export function VersionRow(props: Props) {
   )
 }
 
-/** The number, with a link that shows the version, and what people should know of it. */
+/** The number, with a link that shows the version, and its marks. */
 function VersionName({ group, address, values, isLatest, state, isShown }: Props) {
   const { version, reasons, breaks } = group
   return (
@@ -95,7 +95,7 @@ function VersionName({ group, address, values, isLatest, state, isShown }: Props
         href={resourceHref(address, {
           ...values,
           version: isLatest ? '' : version,
-          // The list of a module is alone on its tab, so a version leads to its README.
+          // The list of a module has its own tab, so a version links to its README.
           tab: '',
         })}
         aria-current={isShown ? 'true' : undefined}
@@ -213,7 +213,7 @@ const Sync = ({ archive }: ArchiveProps) => (
 const needsWhy = (archive: VersionItem): boolean =>
   !archive.synced || isBlocked(archive) || lifecycleText(archive) !== ''
 
-/** Why people should take another version; empty if nobody said. */
+/** Reason why people should use another version; empty if nobody gave one. */
 function lifecycleText({ lifecycle: { message, replacedBy } = {} }: Lifecycled): string {
   const parts = [message && sentence(message), replacedBy && `Take ${replacedBy} instead.`]
   return parts.filter(Boolean).join(' ')
