@@ -10,7 +10,7 @@ const change = (more: Partial<InterfaceChange>): InterfaceChange => ({
   why: 'Because.',
   ...more,
 })
-const idsOf = (...changes: readonly InterfaceChange[]) => groupsOf({ changes }).map(({ id }) => id)
+const idsOf = (...changes: InterfaceChange[]) => groupsOf({ changes }).map(({ id }) => id)
 
 it.each([
   ['breaking', change({ verdict: 'breaking', after: 'string' })],

@@ -30,8 +30,8 @@ import {
   resourceHref,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
+import { kindOfPage } from './branches.ts'
 import { linksFrom } from './page-links.ts'
-import { kindOfPage } from './tree.ts'
 import { Tree } from './tree.tsx'
 
 interface Props {

@@ -4,7 +4,7 @@ import { number, plural } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { type DocsValues, docsHref, type PageAddress } from '../url/pages.ts'
-import { branchesOf } from './tree.ts'
+import { branchesOf } from './branches.ts'
 
 interface Props {
   readonly address: PageAddress

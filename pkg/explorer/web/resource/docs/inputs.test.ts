@@ -91,9 +91,12 @@ describe('the page of a local module', () => {
     providers: [],
     resources: [],
     modules: [],
+    refactorings: [],
   })
   const docsIn = (path: string): VersionDocs => ({
+    schema: 1,
     version: '1.0.0',
+    address: 'network/vpc/aws',
     root: folder(path),
     submodules: [folder('modules/subnet')],
     examples: [folder('examples/complete')],
