@@ -1,5 +1,6 @@
 import { markdownText, oneLine } from '../../pkg/api/changes/changes.ts'
 import type { DocsProblem } from '../../pkg/api/docs/docs.ts'
+import { sarifLog, sarifPlace } from '../../pkg/api/sarif/sarif.ts'
 import { problemText } from '../../pkg/archives/docs/docs.ts'
 import { checks, type Item } from './items.ts'
 
@@ -101,14 +102,7 @@ export function asSarif({ items, problems, version }: Report): string {
       ruleId: check,
       level: checks[check].level,
       message: { text: `${item.name} ${item.source}: ${message}` },
-      locations: [
-        {
-          physicalLocation: {
-            artifactLocation: { uri: encodeURI(item.file.replaceAll('\\', '/')) },
-            ...(item.line === undefined ? {} : { region: { startLine: item.line } }),
-          },
-        },
-      ],
+      locations: [sarifPlace(item.file, item.line)],
     })),
   )
   // A code host closes earlier findings that a run does not repeat, so the run also lists what could not be checked.
@@ -117,14 +111,7 @@ export function asSarif({ items, problems, version }: Report): string {
     ...items.flatMap((item) =>
       linesOf({ ...item, findings: [] }).map((line) => `${item.name} ${item.source}: ${line}`),
     ),
-  ].map((text) => ({ level: 'error', message: { text } }))
-  const invocations = [
-    { executionSuccessful: notices.length === 0, toolExecutionNotifications: notices },
-  ]
-  const log = {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [{ tool: { driver: { name: 'depot outdated', version, rules } }, invocations, results }],
-  }
+  ].map((text) => ['error', text] as const)
+  const log = sarifLog({ name: 'depot outdated', version, rules }, results, notices)
   return `${JSON.stringify(log, undefined, 2)}\n`
 }

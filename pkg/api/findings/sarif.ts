@@ -1,3 +1,4 @@
+import { type SarifNotice, sarifLog } from '../sarif/sarif.ts'
 import { distinctFindings, type ScanReport } from './scan-report.ts'
 import { rankOf, type ScanFinding } from './upgrades.ts'
 
@@ -6,11 +7,7 @@ const levels = ['error', 'error', 'warning', 'note', 'none'] as const
 /** Scores of CVSS by rank, with which GitHub sorts. */
 const scores = ['9.5', '8.0', '5.5', '2.0', '0.0'] as const
 
-/**
- * The findings of a version in the format of tools for static analysis.
- *
- * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
- */
+/** The findings of a version in SARIF. */
 export function sarifOf(report: ScanReport) {
   const all = distinctFindings(report)
   const byId = Map.groupBy(
@@ -19,46 +16,24 @@ export function sarifOf(report: ScanReport) {
   )
   const indexOf = new Map(Array.from(byId.keys(), (id, index) => [id, index]))
   const uri = [...report.address.split('/'), report.version].map(encodeURIComponent).join('/')
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: 'Depot',
-            rules: Array.from(byId, ([id, found]) => ruleOf(id, found)),
-          },
+  const rules = Array.from(byId, ([id, found]) => ruleOf(id, found))
+  const results = all.map(({ finding, places }) => {
+    const { vulnerabilityID: id, pkgName, installedVersion } = finding
+    return {
+      ruleId: id,
+      ruleIndex: indexOf.get(id),
+      level: levels[rankOf(finding.severity)],
+      message: { text: `${textOf(finding)} (${places.join('; ')})` },
+      locations: [
+        {
+          physicalLocation: { artifactLocation: { uri } },
+          ...(pkgName !== '' && { logicalLocations: [{ name: pkgName }] }),
         },
-        invocations: [
-          {
-            executionSuccessful: report.unscanned.length === 0,
-            toolExecutionNotifications: noticesOf(report).map(([level, text]) => ({
-              level,
-              message: { text },
-            })),
-          },
-        ],
-        results: all.map(({ finding, places }) => ({
-          ruleId: finding.vulnerabilityID,
-          ruleIndex: indexOf.get(finding.vulnerabilityID),
-          level: levels[rankOf(finding.severity)],
-          message: { text: `${textOf(finding)} (${places.join('; ')})` },
-          locations: [
-            {
-              physicalLocation: { artifactLocation: { uri } },
-              ...(finding.pkgName !== '' && { logicalLocations: [{ name: finding.pkgName }] }),
-            },
-          ],
-          partialFingerprints: {
-            'finding/v1': [finding.vulnerabilityID, finding.pkgName, finding.installedVersion].join(
-              ' ',
-            ),
-          },
-        })),
-      },
-    ],
-  }
+      ],
+      partialFingerprints: { 'finding/v1': [id, pkgName, installedVersion].join(' ') },
+    }
+  })
+  return sarifLog({ name: 'Depot', rules }, results, noticesOf(report))
 }
 
 function ruleOf(id: string, findings: readonly ScanFinding[]) {
@@ -79,10 +54,7 @@ function textOf({ vulnerabilityID, pkgName, installedVersion, fixedVersion, titl
 }
 
 /** Reasons why the results are not all there is. */
-export function noticesOf({
-  unscanned,
-  scans,
-}: ScanReport): (readonly ['error' | 'warning', string])[] {
+export function noticesOf({ unscanned, scans }: ScanReport): SarifNotice[] {
   const isCut = scans.some(({ truncated }) => truncated)
   return [
     ...unscanned.map((archive) => ['error', `${archive} was not scanned`] as const),

@@ -1,22 +1,8 @@
+import type { VersionFindings } from '../browse/browse.ts'
 import { rankOf, type ScanFinding, type Severity } from './upgrades.ts'
 
 /** Results of the scans of one version. */
-export interface ScanReport {
-  /** `namespace/name/system` or `namespace/type`. */
-  readonly address: string
-  readonly version: string
-  readonly scans: readonly {
-    readonly in: 'source' | 'binary'
-    /** With these findings; binaries only. */
-    readonly platforms?: readonly string[] | undefined
-    readonly scannedAt?: string | undefined
-    /** Whether the mildest findings are missing, because there were too many. */
-    readonly truncated?: true | undefined
-    readonly findings: readonly ScanFinding[]
-  }[]
-  /** Archives that nobody scanned: `source` or platforms. */
-  readonly unscanned: readonly string[]
-}
+export type ScanReport = Omit<VersionFindings, 'packages'>
 
 type ReportedScan = ScanReport['scans'][number]
 

@@ -1,27 +1,9 @@
-/** A finding as the browse API has it. */
-export interface ScanFinding {
-  readonly vulnerabilityID: string
-  readonly pkgName: string
-  readonly installedVersion: string
-  /** One version, or those of several lines with commas between. */
-  readonly fixedVersion?: string | undefined
-  readonly severity: string
-  readonly title: string
-}
+import type { VersionFindings } from '../browse/browse.ts'
+
+export type ScanFinding = VersionFindings['scans'][number]['findings'][number]
 
 /** The findings of one package, and the version that closes most of them. */
-export interface PackageFindings {
-  readonly pkgName: string
-  readonly installedVersion: string
-  /** The worst one. */
-  readonly severity: string
-  /** Number of findings. */
-  readonly findings: number
-  /** The lowest version that closes as many as any other; absent if no finding names one. */
-  readonly fixedIn?: string
-  /** Number of findings that it closes. */
-  readonly closes?: number
-}
+export type PackageFindings = VersionFindings['packages'][number]
 
 /** From the worst to the mildest. */
 export const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'] as const

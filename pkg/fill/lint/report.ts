@@ -1,3 +1,4 @@
+import { sarifLog, sarifPlace } from '../../api/sarif/sarif.ts'
 import { checks, type LintFinding, type LintResult, reasonOf } from './finding.ts'
 
 const subjectOf = ({ object, field }: LintFinding): string =>
@@ -31,33 +32,21 @@ export function asJson({ findings, files, objects }: LintResult): string {
   return `${JSON.stringify({ files, objects, findings: told }, undefined, 2)}\n`
 }
 
-/** SARIF 2.1.0, which code hosts show next to the lines of a change. */
+/** The findings in SARIF. */
 export function asSarif({ findings }: LintResult, version: string): string {
   const rules = Object.entries(checks).map(([id, text]) => ({ id, shortDescription: { text } }))
   const results = findings.map((finding) => {
     const { check, level, file, line, message } = finding
     const reason = reasonOf(finding)
     const subject = subjectOf(finding)
-    const artifactLocation = { uri: encodeURI(file.replaceAll('\\', '/')) }
     return {
       ruleId: check,
       level,
       ...(reason && { properties: { reason } }),
       message: { text: subject === '' ? message : `${subject}: ${message}` },
-      locations: [
-        {
-          physicalLocation: {
-            artifactLocation,
-            ...(line === undefined ? {} : { region: { startLine: line } }),
-          },
-        },
-      ],
+      locations: [sarifPlace(file, line)],
     }
   })
-  const log = {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [{ tool: { driver: { name: 'depot lint', version, rules } }, results }],
-  }
+  const log = sarifLog({ name: 'depot lint', version, rules }, results)
   return `${JSON.stringify(log, undefined, 2)}\n`
 }

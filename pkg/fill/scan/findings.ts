@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { rankOf, type Severity, severities } from '../../api/findings/findings.ts'
 import type { ScanSummary, SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
 
@@ -11,9 +12,6 @@ const maxIdBytes = 128
 export const findingId = z
   .string()
   .refine((id) => printable(id, maxIdBytes) !== '', { error: 'is empty or cannot be printed' })
-
-const severities = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW', 'UNKNOWN'] as const
-type Severity = (typeof severities)[number]
 
 /** The findings of a scan as a status stores them, and the counts of all of them. */
 export interface ListedFindings {
@@ -73,16 +71,13 @@ function readable({ fixedVersion, title, ...finding }: SecurityFinding): Securit
   return { ...finding, ...(fixed !== '' && { fixedVersion: fixed }), title: printable(title, 256) }
 }
 
-function severityOf(text: string): Severity {
-  const upper = text.toUpperCase()
-  if (upper === 'NEGLIGIBLE') return 'LOW'
-  return severities.find((severity) => severity === upper) ?? 'UNKNOWN'
-}
+/** Trivy's NEGLIGIBLE is a low one. */
+const severityOf = (text: string): Severity =>
+  text.toUpperCase() === 'NEGLIGIBLE' ? 'LOW' : (severities[rankOf(text)] ?? 'UNKNOWN')
 
 function byImportance(a: SecurityFinding, b: SecurityFinding): number {
-  const rankOf = ({ severity }: SecurityFinding) => severities.findIndex((one) => one === severity)
   return (
-    rankOf(a) - rankOf(b) ||
+    rankOf(a.severity) - rankOf(b.severity) ||
     compare(a.vulnerabilityID, b.vulnerabilityID) ||
     compare(a.pkgName, b.pkgName) ||
     compare(a.installedVersion, b.installedVersion)
