@@ -53,7 +53,7 @@ class Checker {
       case 'int':
       case 'float':
       case 'string':
-        return T.literal(node.kind)
+        return { kind: node.kind }
       case 'name':
         return this.#name(node.name, node.at)
       case 'pointer':
@@ -159,7 +159,8 @@ class Checker {
         (T.isNumber(left) && T.isNumber(right)) ||
         (left.kind === 'string' && right.kind === 'string') ||
         T.maybe(left, right, 'int', 'float', 'string')
-      if (!fits) throw mismatchOf(at, operator, left, right)
+      if (fits) continue
+      throw mismatch(at, `${operator} does not take ${T.describe(left)} and ${T.describe(right)}`)
     }
     return T.bool
   }
@@ -312,8 +313,4 @@ class Checker {
 
 function mismatch(at: number, message: string): Fault {
   return new Fault('TypeMismatch', at, message)
-}
-
-function mismatchOf(at: number, operator: string, left: StaticType, right: StaticType): Fault {
-  return mismatch(at, `${operator} does not take ${T.describe(left)} and ${T.describe(right)}`)
 }

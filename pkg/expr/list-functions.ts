@@ -4,8 +4,8 @@ import { sorted } from './sort.ts'
 import {
   elementAt,
   equal,
+  GroupedMap,
   inMap,
-  isGrouped,
   isList,
   isMap,
   noList,
@@ -51,7 +51,7 @@ export const lists: readonly (readonly [string, BuiltinFunction])[] = [
 
 /** nil if there is no such element, whatever the value is. */
 function edge(value: Value, index: bigint, at: number, run: Run): Value {
-  if (isMap(value) && isGrouped(value)) return inMap(value, index, at) ?? noList
+  if (value instanceof GroupedMap) return inMap(value, index, at) ?? noList
   const hasItems = isList(value) || typeof value === 'string'
   return hasItems ? (elementAt(toItems(value, at, run), index) ?? null) : null
 }

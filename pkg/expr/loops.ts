@@ -3,7 +3,7 @@ import type { Call } from './ast.ts'
 import { failAt } from './expression-error.ts'
 import type { Evaluate, Run } from './run.ts'
 import { sorted } from './sort.ts'
-import { groupedMap, toAnyKey, toBool, toItems, type Value } from './value.ts'
+import { GroupedMap, toAnyKey, toBool, toItems, type Value } from './value.ts'
 
 /** The builtins that take a closure. */
 export function compileLoop(call: Call, args: readonly Evaluate[]): Evaluate {
@@ -64,24 +64,10 @@ const loops = new Map<string, (loop: Loop) => Value>([
       return items.map((_, index) => each(index))
     },
   ],
-  [
-    'find',
-    (loop) =>
-      found(
-        loop,
-        loop.items.findIndex((_, index) => loop.test(index)),
-      ),
-  ],
-  [
-    'findLast',
-    (loop) =>
-      found(
-        loop,
-        loop.items.findLastIndex((_, index) => loop.test(index)),
-      ),
-  ],
-  ['findIndex', ({ items, test }) => place(items.findIndex((_, index) => test(index)))],
-  ['findLastIndex', ({ items, test }) => place(items.findLastIndex((_, index) => test(index)))],
+  ['find', (loop) => found(loop, firstOf(loop))],
+  ['findLast', (loop) => found(loop, lastOf(loop))],
+  ['findIndex', (loop) => place(firstOf(loop))],
+  ['findLastIndex', (loop) => place(lastOf(loop))],
   ['reduce', reduce],
   ['sortBy', sortBy],
   ['groupBy', groupBy],
@@ -89,6 +75,14 @@ const loops = new Map<string, (loop: Loop) => Value>([
 
 function matching({ items, test }: Loop): Value[] {
   return items.filter((_, index) => test(index))
+}
+
+function firstOf({ items, test }: Loop): number {
+  return items.findIndex((_, index) => test(index))
+}
+
+function lastOf({ items, test }: Loop): number {
+  return items.findLastIndex((_, index) => test(index))
 }
 
 function found({ items, call }: Loop, index: number): Value {
@@ -135,7 +129,7 @@ function groupBy({ items, each, run, call }: Loop): Value {
     if (list === undefined) lists.set(key, [item])
     else list.push(item)
   }
-  return groupedMap(lists)
+  return new GroupedMap(lists)
 }
 
 function sortBy({ items, each, extra, run, call }: Loop): Value {

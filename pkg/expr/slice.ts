@@ -1,5 +1,5 @@
 import type { Run } from './run.ts'
-import { byteLength, sliceBytes } from './text.ts'
+import { sliceBytes } from './text.ts'
 import { isList, partOf, toInt, type Value, wrongType } from './value.ts'
 
 interface Bounds {
@@ -12,7 +12,7 @@ interface Bounds {
 /** Bounds beyond the ends are moved to them, and negative bounds count from the end. The result may be empty. */
 export function slice(value: Value, { from, to }: Bounds, run: Run, at: number): Value {
   if (!isList(value) && typeof value !== 'string') return wrongType(value, 'a list or string', at)
-  const length = isList(value) ? value.length : byteLength(value)
+  const length = isList(value) ? value.length : Buffer.byteLength(value)
   run.work(length, at)
   const end = to === undefined ? length : bound(to, length, at)
   const start = from === undefined ? 0 : Math.min(bound(from, length, at), end)

@@ -24,11 +24,6 @@ export const grouped: StaticType = { kind: 'map', grouped: true }
 export const stringArray: StaticType = { kind: 'array', strings: true, element: string }
 export const anyArray: StaticType = { kind: 'array', strings: false, element: any }
 
-/** The type of a literal. */
-export function literal(kind: 'nil' | 'bool' | 'int' | 'float' | 'string'): StaticType {
-  return { kind }
-}
-
 export function arrayOf(element: StaticType): StaticType {
   return { kind: 'array', strings: false, element }
 }

@@ -1,7 +1,7 @@
 import { failAt } from './expression-error.ts'
 import { format } from './format.ts'
 import type { BuiltinFunction } from './run.ts'
-import { byteLength, lowerText, replaceText, splitText, trimText, upperText } from './text.ts'
+import { mapCharacters, replaceText, splitText, trimText } from './text.ts'
 import {
   elementTypeOf,
   noStrings,
@@ -15,8 +15,8 @@ import {
 
 /** The builtins on strings. */
 export const strings: readonly (readonly [string, BuiltinFunction])[] = [
-  ['upper', ofTexts((text = '') => upperText(text))],
-  ['lower', ofTexts((text = '') => lowerText(text))],
+  ['upper', ofTexts((text = '') => mapCharacters(text, (one) => one.toUpperCase()))],
+  ['lower', ofTexts((text = '') => mapCharacters(text, (one) => one.toLowerCase()))],
   ['trim', ofTexts((text = '', cutset) => trimText(text, cutset))],
   ['trimPrefix', ofTexts((text = '', prefix = ' ') => withoutPrefix(text, prefix))],
   ['trimSuffix', ofTexts((text = '', suffix = ' ') => withoutSuffix(text, suffix))],
@@ -50,7 +50,7 @@ export const strings: readonly (readonly [string, BuiltinFunction])[] = [
       const text = toText(value, at)
       const count = toInt(times, at)
       if (count < 0n) return failAt(at, 'repeat needs a count of 0 or more')
-      const size = BigInt(byteLength(text)) * count
+      const size = BigInt(Buffer.byteLength(text)) * count
       run.grow(Number(count > 1_000_000n ? count : size), at)
       return text.repeat(Number(count))
     },
@@ -90,7 +90,7 @@ function withoutSuffix(text: string, suffix: string): string {
 }
 
 function byteOffset(text: string, offset: number): bigint {
-  return offset < 0 ? -1n : BigInt(byteLength(text.slice(0, offset)))
+  return offset < 0 ? -1n : BigInt(Buffer.byteLength(text.slice(0, offset)))
 }
 
 function toLimit(value: Value, at: number): number {

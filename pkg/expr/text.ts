@@ -55,10 +55,6 @@ export function replaceText(text: string, old: string, by: string, limit: number
   return head.join('') + (places > characters.length ? by : characters.slice(places).join(''))
 }
 
-export function byteLength(text: string): number {
-  return Buffer.byteLength(text)
-}
-
 /** Offsets are those of bytes of UTF-8; both lie within the text. */
 export function sliceBytes(text: string, from: number, to: number, at: number): string {
   const bytes = Buffer.from(text)
@@ -67,14 +63,6 @@ export function sliceBytes(text: string, from: number, to: number, at: number): 
     failAt(at, 'this slice splits a character; offsets are those of bytes')
   }
   return bytes.toString('utf8', from, to)
-}
-
-export function upperText(text: string): string {
-  return mapCharacters(text, (character) => character.toUpperCase())
-}
-
-export function lowerText(text: string): string {
-  return mapCharacters(text, (character) => character.toLowerCase())
 }
 
 // JavaScript has no simple case mapping of letters whose full mapping has several characters: the dotted I, and Greek
@@ -86,7 +74,7 @@ const simpleMappings = new Map([
 ])
 
 /** Maps character by character as Go does: without context, and one character to one. */
-function mapCharacters(text: string, change: (character: string) => string): string {
+export function mapCharacters(text: string, change: (character: string) => string): string {
   let changed = ''
   for (const character of text) {
     const other = change(character)

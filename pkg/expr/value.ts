@@ -46,17 +46,8 @@ export function partOf(list: readonly Value[], from: number, to: number): readon
   return type === undefined ? part : typedList(type, part)
 }
 
-/** Maps of `groupBy`, whose keys can be anything. */
-const groupedMaps = new WeakSet<ValueMap>()
-
-export function isGrouped(map: ValueMap): boolean {
-  return groupedMaps.has(map)
-}
-
-export function groupedMap(map: ValueMap): ValueMap {
-  groupedMaps.add(map)
-  return map
-}
+/** A map of `groupBy`, whose keys can be anything. */
+export class GroupedMap extends Map<Value, Value> {}
 
 export function isNumeric(value: Value): value is bigint | number {
   return typeof value === 'bigint' || typeof value === 'number'
@@ -146,7 +137,7 @@ export function equal(left: Value, right: Value, run: Work, at: number): boolean
 /** Inside maps, 1 and 1.0 differ. */
 function sameMap(left: ValueMap, right: ValueMap, run: Work, at: number): boolean {
   run.work(left.size, at)
-  if (groupedMaps.has(left) !== groupedMaps.has(right)) return false
+  if (left instanceof GroupedMap !== right instanceof GroupedMap) return false
   if (left.size !== right.size) return false
   for (const [key, value] of left) {
     const other = right.get(key)
@@ -195,7 +186,7 @@ export function fetch(object: Value, key: Value, at: number, run: Work): Value {
       ? failAt(at, `index ${toInt(key, at)} is outside of a list of ${items.length}`)
       : element
   }
-  if (isMap(object)) return inMap(object, key, at) ?? (groupedMaps.has(object) ? noList : null)
+  if (isMap(object)) return inMap(object, key, at) ?? (object instanceof GroupedMap ? noList : null)
   const what = typeof key === 'string' ? `member ${key.slice(0, 40)}` : 'element'
   return failAt(at, `${described(object)} has no ${what}`)
 }
@@ -207,7 +198,7 @@ export function elementAt(list: readonly Value[], index: bigint): Value | undefi
 
 /** The value of a key in a map; undefined if there is none. */
 export function inMap(map: ValueMap, key: Value, at: number): Value | undefined {
-  return map.get(groupedMaps.has(map) ? toAnyKey(key, at) : toKey(key, at))
+  return map.get(map instanceof GroupedMap ? toAnyKey(key, at) : toKey(key, at))
 }
 
 /** A key of `groupBy`: anything but lists and maps. */
