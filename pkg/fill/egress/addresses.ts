@@ -12,14 +12,7 @@ export const localNetworks = [
 ]
 
 /** Decides which addresses Depot may connect to. */
-export interface AddressRules {
-  /**
-   * Explains why an address is refused; undefined if it is allowed.
-   *
-   * @param named whether an option names the host: then its address may be in a private network that an option names
-   */
-  refusal(address: string, named: boolean): string | undefined
-}
+export type AddressRules = ReturnType<typeof addressRules>
 
 /**
  * Allows public unicast addresses, and addresses in the given private networks.
@@ -27,13 +20,18 @@ export interface AddressRules {
  * @param privateNetworks in CIDR notation, such as `10.0.0.0/8`
  * @throws Error for an invalid network
  */
-export function addressRules(privateNetworks: readonly string[]): AddressRules {
+export function addressRules(privateNetworks: readonly string[]) {
   const networks = privateNetworks.map((network) => {
     if (ipaddr.isValidCIDR(network)) return ipaddr.parseCIDR(network)
     throw new Error(`"${network}" is not a network: write it as 10.0.0.0/8 or fd00::/8`)
   })
   return {
-    refusal(text, named) {
+    /**
+     * Explains why an address is refused; undefined if it is allowed.
+     *
+     * @param named whether an option names the host: then its address may be in a private network that an option names
+     */
+    refusal(text: string, named: boolean): string | undefined {
       if (!ipaddr.isValid(text)) return 'is not an IP address'
       const address = ipaddr.process(text)
       if (isPublic(address)) return undefined

@@ -3,14 +3,7 @@
  * of bodies, and obeys the rate limits of each host.
  */
 export { localNetworks } from './addresses.ts'
-export {
-  type Credential,
-  type DownloadedFile,
-  type EgressAnswer,
-  type EgressOptions,
-  type EgressPolicy,
-  type EgressRequest,
-} from './client.ts'
+export * from './client.ts'
 export { EgressError } from './errors.ts'
 export { refusalOf } from './hosts.ts'
 export { Egress } from './open.ts'

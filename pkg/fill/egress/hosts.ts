@@ -8,19 +8,21 @@ import { shownUrl } from './shown.ts'
 export type HostAccess = 'named' | 'public'
 
 /** Decides which URLs may be requested. */
-export interface HostRules {
-  /** @throws EgressError Refused */
-  accessTo(url: URL, by: Pick<EgressRequest, 'namedByUpstream' | 'namedByOperator'>): HostAccess
-  /** For metrics: the host, or `other` if no option names it. */
-  labelOf(url: URL): string
-}
+export type HostRules = ReturnType<typeof hostRules>
 
 /** @throws Error for an entry that is not a host */
-export function hostRules({ hosts, publicDownloads, plainOrigins }: EgressPolicy): HostRules {
+export function hostRules({ hosts, publicDownloads, plainOrigins }: EgressPolicy) {
   const named = new Set(hosts.map(keyOfEntry))
   const plain = new Set(plainOrigins)
   return {
-    accessTo(url, { namedByUpstream = false, namedByOperator = false }) {
+    /** @throws EgressError Refused */
+    accessTo(
+      url: URL,
+      {
+        namedByUpstream = false,
+        namedByOperator = false,
+      }: Pick<EgressRequest, 'namedByUpstream' | 'namedByOperator'>,
+    ): HostAccess {
       if (plain.has(url.origin)) return 'named'
       if (url.protocol !== 'https:') throw refused(url, 'only https is allowed')
       if (namedByOperator || named.has(keyOf(url))) return 'named'
@@ -33,7 +35,8 @@ export function hostRules({ hosts, publicDownloads, plainOrigins }: EgressPolicy
         `an operator can allow it with --egress-allow=${url.host}, or --egress-public-downloads`,
       )
     },
-    labelOf: (url) => (named.has(keyOf(url)) ? url.host : 'other'),
+    /** For metrics: the host, or `other` if no option names it. */
+    labelOf: (url: URL): string => (named.has(keyOf(url)) ? url.host : 'other'),
   }
 }
 
