@@ -52,7 +52,7 @@ export async function readInto(
     const source = await watchManifests({ dir: manifests, apiGroup, sink, probe, log, metrics })
     return source.close()
   }
-  const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup }, metrics)
+  const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup })
   const scope = { watchNamespace: only.namespace, bindingsNamespace: namespace }
   await untilRead(cluster.watch({ kinds: only.kinds, scope, sink }).ready)
   await cluster.close()

@@ -13,7 +13,6 @@ import {
   type LifecycleCommandOptions,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
-import { createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { claimsOf, type PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 import { openRecords } from '../records/records.ts'
@@ -97,8 +96,7 @@ async function edit(
     throw new OptionsError(['write an address and one constraint in quotes, such as "< 1.0.0"'])
   }
   const [namespace = '', name = '', system, ...more] = address.split('/')
-  const metrics = createMetrics()
-  await using records = await openRecords(options, [namespace], metrics)
+  await using records = await openRecords(options, [namespace])
   const { objects } = records
   const parent =
     more.length === 0 ? find(objects, { namespace, name, ...(system && { system }) }) : undefined

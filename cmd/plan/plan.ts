@@ -46,7 +46,7 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
   }
   const asked = askedOf(depot, files, paths.length > 0)
   const namespaces = asked && [...new Set(asked.map(({ namespace }) => namespace))]
-  await using records = await openRecords(options, namespaces, metrics)
+  await using records = await openRecords(options, namespaces)
   const { objects, folder, clock } = records
   if (depot !== undefined) requireDepot(depot, [...objects.list('Depot'), ...files])
   const fetching = await openFetching({

@@ -57,8 +57,7 @@ async function test(options: PolicyCommandOptions, operand: string): Promise<str
 }
 
 async function list(options: PolicyCommandOptions): Promise<string> {
-  const metrics = createMetrics()
-  await using records = await openRecords(options, undefined, metrics)
+  await using records = await openRecords(options)
   const { objects } = records
   if (options.held) {
     const rows: HeldRow[] = heldRows(objects)

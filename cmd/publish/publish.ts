@@ -18,7 +18,6 @@ import {
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import { madeFolderProblem } from '../../pkg/base/run/run.ts'
-import { createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
 import {
   type Publication,
@@ -94,8 +93,7 @@ async function direct(
     const { manifests, dryRun } = options
     await using _ =
       manifests === undefined || dryRun ? undefined : await folderLock(manifests, stopped)
-    const metrics = createMetrics()
-    await using records = await openRecords(options, [namespace], metrics)
+    await using records = await openRecords(options, [namespace])
     const { objects, clock } = records
     const { archives, isModule } = asked
     const limits = limitsOf(options)[isModule ? 'module' : 'provider']

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { OptionsError, requireNone } from '../../pkg/base/options/options.ts'
 import type { Clock } from '../../pkg/base/pacing/pacing.ts'
 import { folderProblem } from '../../pkg/base/run/run.ts'
-import { createLogger, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
+import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { type Cluster, loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import {
   clusterObjects,
@@ -52,8 +52,7 @@ interface OpenRecords extends AsyncDisposable {
  */
 export async function openRecords(
   { manifests, kubeconfig, apiGroup }: PlaceOptions,
-  namespaces: readonly string[] | undefined,
-  metrics: Metrics,
+  namespaces?: readonly string[],
 ): Promise<OpenRecords> {
   const log = createLogger('silent')
   if (manifests !== undefined) {
@@ -61,7 +60,7 @@ export async function openRecords(
     const folder = await folderObjects({ dir: manifests, apiGroup, watch: false, log })
     return { objects: folder, folder, clock: Date.now, [Symbol.asyncDispose]: () => folder.close() }
   }
-  const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup }, metrics)
+  const { cluster, untilRead } = openReadCluster({ kubeconfig, apiGroup })
   const { client } = cluster
   const objects = clusterObjects({
     cluster,
@@ -79,10 +78,7 @@ export async function openRecords(
 }
 
 /** Opens a cluster, and remembers why it cannot be read. @throws RegistryError NotConfigured */
-export function openReadCluster(
-  { kubeconfig, apiGroup }: Omit<PlaceOptions, 'manifests'>,
-  metrics: Metrics,
-): {
+export function openReadCluster({ kubeconfig, apiGroup }: Omit<PlaceOptions, 'manifests'>): {
   readonly cluster: Cluster
   /** @throws OptionsError if the records cannot be read; then the cluster is closed */
   readonly untilRead: (ready: Promise<void>) => Promise<void>
@@ -97,7 +93,7 @@ export function openReadCluster(
   }
   const connection = loadConnection({ kubeconfig, env: process.env })
   const log = createLogger('warn', { write })
-  const cluster = openCluster({ connection, apiGroup, log, metrics })
+  const cluster = openCluster({ connection, apiGroup, log, metrics: createMetrics() })
   const late = async () => {
     await sleep(unansweredMs, undefined, { ref: false })
     if (cause === '') await sleep(timeoutMs - unansweredMs, undefined, { ref: false })

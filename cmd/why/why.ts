@@ -1,6 +1,5 @@
 import { normalizeVersion, type Version } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { closest, OptionsError, type WhyCommandOptions } from '../../pkg/base/options/options.ts'
-import { createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import type { Objects, StoredObject } from '../../pkg/records/store/store.ts'
 import { explainAddress } from '../explain/explain.ts'
 import { openRecords } from '../records/records.ts'
@@ -27,8 +26,7 @@ export async function why(
       `${JSON.stringify(address)}: write NAMESPACE/NAME and at most one version`,
     ])
   }
-  const metrics = createMetrics()
-  await using records = await openRecords(options, [namespace], metrics)
+  await using records = await openRecords(options, [namespace])
   const { objects, folder } = records
   const found = find(objects, namespace, name, system)
   if (found.length === 0) throw nothingOf(objects, namespace, name)
