@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { hash } from 'node:crypto'
 import {
   globSync,
@@ -11,7 +10,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { customResourceDefinition } from '../hack/definitions.ts'
@@ -22,7 +20,7 @@ import {
 } from '../hack/testbed/control-plane/control-plane.ts'
 import { applyAsController, applyManifests } from '../hack/testbed/control-plane/manifests.ts'
 import { sampleStatus } from '../hack/testbed/control-plane/sample-status.ts'
-import { depotArguments } from '../hack/testbed/program/command.ts'
+import { runProgram } from '../hack/testbed/program/program.ts'
 import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startAs } from '../hack/testbed/server/server.ts'
 import { customResourceKinds, kinds } from '../pkg/api/v1alpha1/v1alpha1.ts'
@@ -169,20 +167,8 @@ async function askProvider(
   }
 }
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function run(...args: readonly string[]): Promise<Ended> {
-  const all = [...depotArguments(...args), '--kubeconfig', cluster.kubeconfigFile]
-  try {
-    return { code: 0, ...(await promisify(execFile)(process.execPath, all)) }
-  } catch (thrown) {
-    return thrown as Ended
-  }
-}
+const run = (...args: readonly string[]) =>
+  runProgram(folder, [...args, '--kubeconfig', cluster.kubeconfigFile])
 
 /** Deletes namespaces with everything in them, as the controllers of a whole cluster would. */
 async function deleteNamespaces(): Promise<void> {
@@ -216,7 +202,7 @@ it('brings back every answer, byte by byte, after the namespaces were deleted', 
     20,
   )
 
-  expect(await run('backup', '--out', backup)).toMatchObject({ code: 0 })
+  expect(await run('backup', '--out', backup)).toMatchObject({ status: 0 })
   expect(readFileSync(backup, 'utf8')).not.toMatch(
     /uid: .*\n.*resourceVersion|managedFields|creationTimestamp: "/,
   )
@@ -225,12 +211,12 @@ it('brings back every answer, byte by byte, after the namespaces were deleted', 
   expect(gone).not.toEqual(before)
 
   const tried = await run('restore', backup, '--dry-run')
-  expect(tried).toMatchObject({ code: 0, stderr: '' })
+  expect(tried).toMatchObject({ status: 0, stderr: '' })
   expect(tried.stdout).toMatch(/^\d+ objects would be restored, \d+ of them into namespaces/)
   expect(await answers()).toEqual(gone)
 
   const restored = await run('restore', backup)
-  expect(restored).toMatchObject({ code: 0, stderr: '' })
+  expect(restored).toMatchObject({ status: 0, stderr: '' })
   expect(restored.stdout).toMatch(/^\d+ objects restored, \d+ with their status\n$/)
   expect(await answers()).toEqual(before)
 })
@@ -244,7 +230,7 @@ it('drops owner references, because their objects were in the previous cluster',
 
 it('changes nothing if every object exists', async () => {
   const before = await answers()
-  expect(await run('restore', backup)).toMatchObject({ code: 0 })
+  expect(await run('restore', backup)).toMatchObject({ status: 0 })
   expect(await answers()).toEqual(before)
 })
 
@@ -277,11 +263,11 @@ it('refuses a backup of another group, until both are named', async () => {
     await applyManifests(cluster.admin, file)
   }
   const refused = await run('restore', backup, '--api-group', 'registry.example.com')
-  expect(refused).toMatchObject({ code: 2 })
+  expect(refused).toMatchObject({ status: 2 })
   expect(refused.stderr).toContain('name both with --map-group depot.internal=registry.example.com')
 
   const mapped = await run('restore', backup, '--map-group', 'depot.internal=registry.example.com')
-  expect(mapped).toMatchObject({ code: 0, stderr: '' })
+  expect(mapped).toMatchObject({ status: 0, stderr: '' })
   const ours = await answers()
   const theirs = await answers('--api-group', 'registry.example.com')
   expect(theirs).toEqual(ours)
@@ -309,8 +295,8 @@ it.each([
 ])('refuses a backup that %s, and changes nothing', async (_, damage, message) => {
   const file = join(folder, 'damaged.yaml')
   writeFileSync(file, damage(readFileSync(backup, 'utf8')))
-  const { code, stderr } = await run('restore', file)
-  expect(code).toBe(2)
+  const { status, stderr } = await run('restore', file)
+  expect(status).toBe(2)
   expect(stderr).toMatch(message)
 })
 
@@ -322,8 +308,8 @@ it('names every object that the API server refuses, and restores the others', as
     'kind: Version\n$1spec:\n  surprise: true\n',
   )
   writeFileSync(file, wrong.replace(/ {2}type: Module\n/, '  type: Nothing\n'))
-  const { code, stderr, stdout } = await run('restore', file)
-  expect(code).toBe(1)
+  const { status, stderr, stdout } = await run('restore', file)
+  expect(status).toBe(1)
   expect(stderr).toMatch(/^Version \w+\/[\w.-]+: PATCH .*\n/)
   expect(stdout).toMatch(/^\d+ objects restored/)
 })
@@ -347,7 +333,7 @@ it('keeps the newest backups of a folder, notes the time in a Lease, and restore
   for (const name of [...old, 'mine.yaml']) writeFileSync(join(dir, name), '')
   const flags = ['--dir', dir, '--keep', '2', '--namespace', 'platform']
   const saved = await run('backup', ...flags, '--lease-name', 'depot-backup')
-  expect(saved).toMatchObject({ code: 0, stderr: '' })
+  expect(saved).toMatchObject({ status: 0, stderr: '' })
   expect(await noted()).toBeGreaterThan(createdMs - 1)
   expect(Date.now() - (await noted())).toBeLessThan(60_000)
   const kept = readdirSync(dir)
@@ -355,25 +341,25 @@ it('keeps the newest backups of a folder, notes the time in a Lease, and restore
   expect(saved.stdout).toBe(`saved ${join(dir, kept[1] ?? '')}\n`)
 
   await deleteNamespaces()
-  expect(await run('restore', dir)).toMatchObject({ code: 0, stderr: '' })
+  expect(await run('restore', dir)).toMatchObject({ status: 0, stderr: '' })
   expect(await answers()).toEqual(before)
 })
 
 it('says which Lease is missing, and keeps the backup', async () => {
   const dir = join(folder, 'no-lease')
-  const { code, stderr } = await run('backup', '--dir', dir, '--lease-name', 'none')
-  expect(code).toBe(2)
+  const { status, stderr } = await run('backup', '--dir', dir, '--lease-name', 'none')
+  expect(status).toBe(2)
   expect(stderr).toContain('leases/none')
   expect(readdirSync(dir)).toHaveLength(1)
 })
 
 it('says what to do if the definitions are missing', async () => {
-  const { code, stderr } = await run(
+  const { status, stderr } = await run(
     'restore',
     backup,
     '--map-group',
     'depot.internal=other.example.com',
   )
-  expect(code).toBe(2)
+  expect(status).toBe(2)
   expect(stderr).toContain('kubectl apply --server-side -k config/crd')
 })

@@ -283,7 +283,7 @@ describe('depot publish', () => {
     const compare = async (tokenFile: string) => {
       const own = readFileSync(join(cwd, tokenFile), 'utf8').trim()
       const env = { ...publishing.cliEnvironment(cwd), TF_TOKEN_depot_test: own }
-      return depot(cwd, ['compare', `${to}@4.0.0`, 'source'], undefined, env)
+      return depot(cwd, ['compare', `${to}@4.0.0`, 'source'], env)
     }
     await vi.waitFor(async () => {
       const download = await fetch(`${server.url}/depot/modules/v1/team/vpc/aws/4.0.0/download`, {

@@ -109,7 +109,7 @@ export class PublishingRegistry {
 
   /** Runs `depot publish` in a folder, to the host `depot.test`, which the configuration of the CLIs says is the server. */
   publish(cwd: string, ...args: readonly string[]) {
-    return depot(cwd, ['publish', ...args], undefined, this.cliEnvironment(cwd))
+    return depot(cwd, ['publish', ...args], this.cliEnvironment(cwd))
   }
 
   /** Environment in which the configuration of the CLIs says where `depot.test` is. */

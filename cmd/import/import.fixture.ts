@@ -1,35 +1,20 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
-import { bareEnvironment } from '../../hack/testbed/environment.ts'
 import { depotArguments } from '../../hack/testbed/program/command.ts'
+import { runProgram } from '../../hack/testbed/program/program.ts'
 
 const [program = ''] = depotArguments()
 
 /** How `depot` is started. */
 export const depotCommand = [process.execPath, program] as const
 
-/** Runs a command of `depot` to its end, in a folder. */
-export async function depot(
+/** Runs a command of `depot` to its end, in a folder that has a folder for temporary files. */
+export const depot = (
   cwd: string,
   args: readonly string[],
-  uid?: number,
   env: Readonly<Record<string, string>> = {},
-) {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd,
-    env: { ...bareEnvironment, TMPDIR: join(cwd, 'tmp'), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(uid !== undefined && { uid }),
-  })
-  const exited = once(child, 'exit') as Promise<[number | null]>
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
-  const [status] = await exited
-  return { status, stdout, stderr }
-}
+) => runProgram(cwd, args, { TMPDIR: join(cwd, 'tmp'), ...env })
 
 /** Writes a file with its folders. */
 export function put(file: string, bytes: Buffer | string): void {
