@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
-import { ArchiveError, quoted } from './archive-error.ts'
 import { packageDigest } from './content-digest.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { type ArchiveLimits, providerLimits } from './limits.ts'
-import { formatOfFile } from './reading.ts'
+import { ArchiveError, type ArchiveLimits, moduleLimits, providerLimits, quoted } from './limits.ts'
+import { isConfiguration, moduleFiles, wrapperOf } from './module-tree.ts'
+import { readTree } from './read-tree.ts'
+import { formatOfFile, readArchive } from './reading.ts'
+import { Scratch } from './scratch.ts'
 import { readZip } from './zip-reading.ts'
 
 export interface ProviderArchive {
@@ -88,5 +90,73 @@ async function digestOf(file: string, signal: AbortSignal | undefined): Promise<
     const { bytesRead } = await source.read(buffer, 0, buffer.length)
     if (bytesRead === 0) return hash.digest('hex')
     hash.update(buffer.subarray(0, bytesRead))
+  }
+}
+
+/**
+ * Checks that CLIs can use the archive of a module unchanged. They unpack it by its format, and look for the module at its
+ * root.
+ *
+ * @param options.format the format that CLIs are told
+ * @param options.scratch path for scratch space, which is freed before the function returns
+ * @returns whether the archive has a module at its root; otherwise it has some in `modules/`, which CLIs can use directly
+ * @throws ArchiveError
+ */
+export async function inspectModule(options: {
+  readonly file: string
+  readonly format: 'zip' | 'tar.gz'
+  readonly scratch: string
+  readonly limits?: ArchiveLimits | undefined
+  readonly signal?: AbortSignal | undefined
+}): Promise<boolean> {
+  const { file, format, limits = moduleLimits, signal } = options
+  const reading = { file, limits, signal }
+  const found = await formatOfFile(file, limits)
+  if ((found === 'zip') !== (format === 'zip') || found === 'tar') {
+    const actual = found === 'gzip' ? 'tar.gz' : found
+    throw new ArchiveError(
+      'NotAnArchive',
+      `this is a ${actual}, and CLIs are told that it is a ${format}: name the file by its format, or pack it again`,
+    )
+  }
+  const scratch = await Scratch.open(options.scratch)
+  try {
+    const { files } = await readTree(reading, scratch)
+    if (files.some(({ path }) => isConfiguration(path))) return true
+    if (files.some(({ path }) => /^modules\/[^/]+\/[^/]+\.(?:tf|tofu)(?:\.json)?$/.test(path)))
+      return false
+    moduleFiles(files, undefined)
+    const wrapper = wrapperOf(files) ?? ''
+    throw new ArchiveError(
+      'NoModuleAtRoot',
+      `all files are in the folder ${quoted(wrapper)}, and CLIs look at the root: pack the files without that folder, or use depot import, which removes it`,
+    )
+  } finally {
+    await scratch.close()
+  }
+}
+
+/**
+ * Reads the files of an archive that a visitor wants. Links are skipped.
+ *
+ * @param visit called with each path, without a directory that wraps all files
+ * @param directory of the archive to read, below that; default: its root
+ * @throws ArchiveError, or what the visitor throws
+ */
+export async function visitFiles(
+  reading: ArchiveReading,
+  visit: FileVisitor,
+  directory = '',
+): Promise<void> {
+  const files: { readonly path: string }[] = []
+  for await (const { path, kind } of await readArchive(reading)) {
+    if (kind !== 'directory') files.push({ path })
+  }
+  const parts = [wrapperOf(files) ?? '', ...directory.split('/')]
+  const prefix = parts.flatMap((part) => (part === '' || part === '.' ? [] : [`${part}/`])).join('')
+  for await (const { path, kind, content } of await readArchive(reading)) {
+    if (kind !== 'file' || !path.startsWith(prefix)) continue
+    const take = visit(path.slice(prefix.length))
+    if (take !== undefined) for await (const chunk of content) take(chunk)
   }
 }

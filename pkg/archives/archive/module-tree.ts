@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { ArchiveError, quoted } from './archive-error.ts'
+import { ArchiveError, quoted } from './limits.ts'
 import type { Extent } from './scratch.ts'
 
 /** A file of an archive. Its bytes are in the scratch file. */

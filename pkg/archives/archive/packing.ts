@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ZipFile } from 'yazl'
-import { drained } from './drained.ts'
 import type { TreeFile } from './module-tree.ts'
+import { drained } from './tar-reading.ts'
 
 /** The bytes of a file. */
 type Read = (file: TreeFile) => AsyncIterable<Uint8Array>

@@ -1,11 +1,11 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { Turns } from '../../base/pacing/pacing.ts'
-import { ArchiveError, quoted } from './archive-error.ts'
-import { checkDistinct } from './distinct-paths.ts'
-import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { type ArchiveLimits, checkUnpacked } from './limits.ts'
+import { type ArchiveEntry, type ArchiveReading, checkDistinct } from './entry.ts'
+import { ArchiveError, type ArchiveLimits, checkUnpacked, quoted } from './limits.ts'
 import { isLeftOut, resolveLinks, type TreeFile, type TreeLink } from './module-tree.ts'
 import { readArchive } from './reading.ts'
-import type { Scratch } from './scratch.ts'
+import { Scratch } from './scratch.ts'
 
 /** The files of an archive, with links replaced by their targets and the content in the scratch file. */
 export async function readTree(
@@ -63,3 +63,33 @@ async function targetIn(
 }
 
 const noName = () => new ArchiveError('UnsafeArchive', 'the archive has a file without a name')
+
+interface Unpacking extends ArchiveReading {
+  /** Path of the scratch file, which must not exist. It is freed before the function returns. */
+  readonly scratch: string
+  /** An empty folder that no other process writes to. */
+  readonly into: string
+  /** Mode of every file. */
+  readonly mode: number
+}
+
+/**
+ * Unpacks an archive for a program that reads folders. The names of its files are checked before the first is written, and
+ * links become copies, so nothing is written outside of the folder.
+ *
+ * @throws ArchiveError
+ */
+export async function unpack({ scratch: path, into, mode, ...reading }: Unpacking): Promise<void> {
+  const scratch = await Scratch.open(path)
+  try {
+    const { files } = await readTree(reading, scratch)
+    for (const file of files) {
+      reading.signal?.throwIfAborted()
+      const target = join(into, file.path)
+      await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+      await writeFile(target, scratch.read(file), { flag: 'wx', mode })
+    }
+  } finally {
+    await scratch.close()
+  }
+}

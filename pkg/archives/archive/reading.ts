@@ -1,8 +1,16 @@
-import { open, stat } from 'node:fs/promises'
-import { ArchiveError, quoted } from './archive-error.ts'
-import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { readFolder } from './folder-reading.ts'
-import { type ArchiveLimits, checkPacked } from './limits.ts'
+import { constants, type Stats } from 'node:fs'
+import { lstat, open, readdir, readlink, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type ArchiveEntry, type ArchiveReading, entryPath } from './entry.ts'
+import {
+  ArchiveError,
+  type ArchiveLimits,
+  checkEntries,
+  checkPacked,
+  checkUnpacked,
+  quoted,
+} from './limits.ts'
+import { isLeftOut } from './module-tree.ts'
 import { readTar } from './tar-reading.ts'
 import { readZip } from './zip-reading.ts'
 
@@ -56,4 +64,78 @@ function looksLike(first: string): string {
   if (first.startsWith('\x28\xb5\x2f\xfd')) return 'this is packed with zstd'
   if (first.startsWith('7z\xbc\xaf')) return 'this is packed with 7z'
   return `this is not an archive; it begins with ${quoted(first.slice(0, 16))}`
+}
+
+/**
+ * Lists the entries of a folder, as an archive of it would have them. Folders that never belong to a module are skipped: a
+ * `.terraform` may contain gigabytes.
+ *
+ * @throws ArchiveError from the iteration
+ */
+async function* readFolder({
+  file: folder,
+  limits,
+  signal,
+}: ArchiveReading): AsyncGenerator<ArchiveEntry> {
+  let count = 0
+  let sizeBytes = 0
+  const pending = ['']
+  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
+    for (const name of await readdir(join(folder, below))) {
+      signal?.throwIfAborted()
+      checkEntries(++count, limits)
+      const path = entryPath(below === '' ? name : `${below}/${name}`, limits.pathBytes)
+      const stats = await lstat(join(folder, path))
+      if (stats.isDirectory() && !isLeftOut(path)) pending.push(path)
+      if (stats.isFile() && !isLeftOut(path)) sizeBytes += stats.size
+      checkUnpacked(sizeBytes, sizeBytes, limits)
+      yield await entryOf(folder, path, stats, signal)
+    }
+  }
+}
+
+async function entryOf(
+  folder: string,
+  path: string,
+  stats: Stats,
+  signal: AbortSignal | undefined,
+): Promise<ArchiveEntry> {
+  const at = join(folder, path)
+  const executable = (stats.mode & constants.S_IXUSR) !== 0
+  if (stats.isDirectory()) return { path, kind: 'directory', executable, content: nothing() }
+  if (stats.isSymbolicLink()) {
+    const target = await readlink(at)
+    return { path, kind: 'symlink', executable, target, content: nothing() }
+  }
+  if (stats.isFile()) return { path, kind: 'file', executable, content: contentOf(at, signal) }
+  throw new ArchiveError('UnsafeArchive', `${quoted(path)} is not a regular file: leave it out`)
+}
+
+/** The file is opened when it is read, not when it is listed. A link that replaced it meanwhile is not followed. */
+async function* contentOf(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+  for await (const chunk of file.createReadStream({ signal })) yield chunk as Buffer
+}
+
+async function* nothing(): AsyncGenerator<Buffer> {}
+
+const looksSecret = (name: string): boolean =>
+  name === '.env' || name === '.terraform' || /\.pem$|\.tfstate(?:\.|$)/.test(name)
+
+/**
+ * Finds files that people publish by mistake: keys, states and settings of an environment.
+ *
+ * @returns their paths; for a folder of such files, its path with a `/` at the end
+ * @throws ArchiveError
+ */
+export async function secretFilesIn(reading: ArchiveReading): Promise<string[]> {
+  const found = new Set<string>()
+  for await (const { path, kind } of await readArchive(reading)) {
+    const parts = path.split('/')
+    const at = parts.findIndex((part) => looksSecret(part.toLowerCase()))
+    if (at === -1) continue
+    const isFolder = at < parts.length - 1 || kind === 'directory'
+    found.add(`${parts.slice(0, at + 1).join('/')}${isFolder ? '/' : ''}`)
+  }
+  return [...found].toSorted()
 }

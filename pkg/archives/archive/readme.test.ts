@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readmeOf } from './readme.ts'
+import { readmeOf } from './content-digest.ts'
 
 const maxBytes = 512 * 1024
 

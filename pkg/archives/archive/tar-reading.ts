@@ -4,11 +4,8 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { extract, type Header } from 'tar-stream'
 import { messageOf } from '../../base/errors/errors.ts'
-import { ArchiveError, quoted } from './archive-error.ts'
-import { drained } from './drained.ts'
-import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { entryPath } from './entry-path.ts'
-import { checkEntries, checkUnpacked } from './limits.ts'
+import { type ArchiveEntry, type ArchiveReading, entryPath } from './entry.ts'
+import { ArchiveError, checkEntries, checkUnpacked, quoted } from './limits.ts'
 
 const chunkBytes = 256 * 1024
 const blockBytes = 512
@@ -146,3 +143,21 @@ const damaged = (what: string, cause?: unknown): ArchiveError =>
   new ArchiveError('NotAnArchive', `the tar archive is damaged: ${what}. Build or fetch it again`, {
     cause,
   })
+
+interface Filled {
+  once(event: 'drain' | 'close', listener: () => void): unknown
+  off(event: 'drain' | 'close', listener: () => void): unknown
+}
+
+/** Waits until a stream of tar-stream accepts more or is closed. */
+export function drained(stream: Filled): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      stream.off('drain', go)
+      stream.off('close', go)
+      resolve()
+    }
+    stream.once('drain', go)
+    stream.once('close', go)
+  })
+}

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { visitFiles } from './inspect-provider.ts'
 import { defaultLimits } from './limits.ts'
 import { tarOf, zipOf } from './packed.fixture.ts'
-import { visitFiles } from './visit-files.ts'
 
 let dir: string
 beforeAll(async () => {

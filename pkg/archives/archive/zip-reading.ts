@@ -1,10 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
-import { ArchiveError, damagedZip, quoted } from './archive-error.ts'
 import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { FileWindow } from './file-window.ts'
-import { readZipLayout, type ZipEntry } from './zip-layout.ts'
+import { ArchiveError, damagedZip, quoted } from './limits.ts'
+import { FileWindow, readZipLayout, type ZipEntry } from './zip-layout.ts'
 
 const chunkBytes = 256 * 1024
 /** Entries up to this size, packed and unpacked, are inflated in one call, because a stream costs more than the work. */

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { assignable } from './assignable.ts'
-import { parseType } from './type-expression.ts'
+import { assignable, parseType } from './type-expression.ts'
 
 const verdictOf = (from: string | undefined, to: string | undefined) => {
   const [before, after] = [parseType(from), parseType(to)]

@@ -7,7 +7,7 @@ import type {
   ModuleDocs,
 } from '../../api/docs/docs.ts'
 import { folderChanges, type Work, workOfModule } from './folder-changes.ts'
-import { moduleText, providerText } from './texts.ts'
+import { moduleText, providerText } from './pairs.ts'
 
 const order = { breaking: 0, unknown: 1, compatible: 2 }
 

@@ -1,9 +1,8 @@
 import { ConstraintError, excludedVersion } from '../../api/constraint/constraint.ts'
 import type { DocsProblem, FolderDocs, InterfaceChange, OutputDocs } from '../../api/docs/docs.ts'
 import { inputChanges } from './input-changes.ts'
-import { type FolderChange, pairs, type VersionPair } from './pairs.ts'
+import { type FolderChange, pairs, providerText, type VersionPair } from './pairs.ts'
 import { stateChanges } from './state-changes.ts'
-import { providerText } from './texts.ts'
 
 /** Limit of the work for comparing the constraints of a module. Otherwise, a hostile module could need minutes. */
 export interface Work {

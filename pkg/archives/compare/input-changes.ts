@@ -1,7 +1,6 @@
 import type { InputDocs } from '../../api/docs/docs.ts'
-import { assignable } from './assignable.ts'
 import type { FolderChange, VersionPair } from './pairs.ts'
-import { parseType } from './type-expression.ts'
+import { assignable, parseType } from './type-expression.ts'
 
 /** Lists changes of an input. Each aspect is a change of its own. */
 export function inputChanges({ name, before, after }: VersionPair<InputDocs>): FolderChange[] {

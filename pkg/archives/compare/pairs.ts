@@ -1,4 +1,4 @@
-import type { InterfaceChange } from '../../api/docs/docs.ts'
+import type { FolderDocs, InterfaceChange } from '../../api/docs/docs.ts'
 
 /** A change in a folder whose name the caller knows. */
 export type FolderChange = Omit<InterfaceChange, 'path'>
@@ -24,3 +24,14 @@ export function pairs<T extends { readonly name: string }>(
       .map((each) => ({ name: each.name, before: each })),
   ]
 }
+
+type Provider = FolderDocs['providers'][number]
+type ModuleCall = FolderDocs['modules'][number]
+
+/** Formats `hashicorp/aws ~> 5.0`, with the configurations that the caller passes. */
+export const providerText = ({ name, source = name, version, aliases }: Provider): string =>
+  [source, version ?? [], aliases.length > 0 ? `(${aliases.join(', ')})` : []].flat().join(' ')
+
+/** Formats `terraform-aws-modules/vpc/aws ~> 5.0`. */
+export const moduleText = ({ source, version }: ModuleCall): string =>
+  [source ?? 'no source', version ?? []].flat().join(' ')

@@ -1,6 +1,5 @@
 import type { FolderDocs } from '../../api/docs/docs.ts'
-import { type FolderChange, pairs, type VersionPair } from './pairs.ts'
-import { moduleText } from './texts.ts'
+import { type FolderChange, moduleText, pairs, type VersionPair } from './pairs.ts'
 
 /** Changes inside of a module: resources of the state, data sources and module calls. */
 export function stateChanges(before: FolderDocs, after: FolderDocs): FolderChange[] {

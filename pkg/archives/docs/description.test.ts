@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
-import { firstParagraph } from './description.ts'
+import { firstParagraph } from './read-docs.ts'
 
 it.each([
   ['# vpc\n\nA *small* network.', 'A small network.'],

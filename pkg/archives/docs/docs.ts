@@ -4,8 +4,7 @@
  * a provider is the Markdown of its release.
  */
 export { parseCliConfig } from './cli-config.ts'
-export { docsMarkdown, injectDocs } from './markdown.ts'
-export { openModuleDocs } from './open-docs.ts'
+export { docsMarkdown, docsProblems, injectDocs, problemText } from './markdown.ts'
 export {
   docsOfText,
   maxDocsBytes,
@@ -15,8 +14,7 @@ export {
   unpackDocs,
   unpackDocsText,
 } from './packed-docs.ts'
-export { PageCollector } from './page-collector.ts'
-export { maxPagesBytes, unpackPage, unpackPages } from './pages-file.ts'
+export { maxPagesBytes, PageCollector, unpackPage, unpackPages } from './pages-file.ts'
 export { plainText } from './plain-text.ts'
-export { docsProblems, problemText } from './problems.ts'
+export { openModuleDocs } from './read-docs.ts'
 export { readUses, type Use } from './uses.ts'

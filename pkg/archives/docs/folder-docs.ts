@@ -1,16 +1,21 @@
 import type { FolderDocs, InputDocs, ProviderRequirement } from '../../api/docs/docs.ts'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
-import { type Block, type BlockType, type Body, blocksOf, headerOrder, nested } from './blocks.ts'
-import type { ParsedFile } from './hcl-parser.ts'
 import {
+  type Block,
+  type BlockType,
+  type Body,
+  blocksOf,
   expressionText,
   hasInfinity,
+  headerOrder,
   isDeep,
   isFalse,
   isTrue,
+  nested,
   textOrNothing,
   unescaped,
-} from './values.ts'
+} from './blocks.ts'
+import type { ParsedFile } from './hcl-parser.ts'
 
 /** A file that was parsed. */
 export interface ParsedSource {

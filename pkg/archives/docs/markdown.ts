@@ -1,5 +1,5 @@
-import type { FolderDocs, InputDocs, ModuleDocs } from '../../api/docs/docs.ts'
-import { problemText } from './problems.ts'
+import { oneLine } from '../../api/changes/changes.ts'
+import type { DocsProblem, FolderDocs, InputDocs, ModuleDocs } from '../../api/docs/docs.ts'
 
 const begin = '<!-- BEGIN_TF_DOCS -->'
 const end = '<!-- END_TF_DOCS -->'
@@ -112,3 +112,15 @@ function code(text: string): string {
 /** Control and invisible characters, such as escapes for terminals and marks that reverse text. */
 const withoutControls = (text: string): string =>
   text.toWellFormed().replaceAll(/[^\P{C}\r\n\t]|[\p{Zl}\p{Zp}]/gu, '\ufffd')
+
+/** Lists problems in the files of a module, of its root, submodules and examples. */
+export const docsProblems = ({ root, submodules, examples }: ModuleDocs): DocsProblem[] =>
+  [root, ...submodules, ...examples].flatMap(({ path, error }) =>
+    error === undefined ? [] : [{ ...error, file: error.file ?? (path || 'the root module') }],
+  )
+
+/** Formats a problem with its place in one line, such as `main.tf:2: Invalid expression`. */
+export const problemText = ({ message, file, line }: DocsProblem): string => {
+  const place = [file, line].filter((part) => part !== undefined).join(':')
+  return oneLine(place === '' ? message : `${place}: ${message}`)
+}

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { PageCollector } from './page-collector.ts'
-import { unpackPage, unpackPages } from './pages-file.ts'
+import { PageCollector, unpackPage, unpackPages } from './pages-file.ts'
 
 async function collected(files: Iterable<readonly [string, string]>) {
   const collector = new PageCollector()

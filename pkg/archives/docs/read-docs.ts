@@ -1,7 +1,9 @@
+import { createReadStream } from 'node:fs'
+import { lstat, readdir, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { DocsProblem, FolderDocs, ModuleDocs } from '../../api/docs/docs.ts'
-import { readmeOf } from '../archive/archive.ts'
-import { configurationFiles } from './configuration-files.ts'
-import { firstParagraph } from './description.ts'
+import { defaultLimits, readmeOf, withModuleFiles } from '../archive/archive.ts'
 import { listsOf, type ParsedSource } from './folder-docs.ts'
 import { HclError, type ParseHcl, withHclParser } from './hcl-parser.ts'
 
@@ -115,4 +117,114 @@ function parseJson(text: string): unknown {
   } catch (error) {
     throw new HclError(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** How the CLIs read a file of a module's folder. */
+interface ConfigurationFile {
+  readonly name: string
+  readonly isJson: boolean
+  /** Whether its blocks change those of other files instead of adding to them. */
+  readonly isOverride: boolean
+}
+
+/**
+ * Selects the files that the CLIs read in a folder, in their order. OpenTofu reads `main.tofu` instead of a `main.tf` next to
+ * it.
+ *
+ * @param names of all files in the folder
+ */
+function configurationFiles(names: readonly string[]): ConfigurationFile[] {
+  const all = new Set(names)
+  const files = names.flatMap((name) => {
+    const [, base = '', language, json] = /^(.+)\.(tf|tofu)(\.json)?$/.exec(name) ?? []
+    if (language === undefined || isIgnored(name)) return []
+    if (language === 'tf' && all.has(`${base}.tofu${json ?? ''}`)) return []
+    const isOverride = base === 'override' || base.endsWith('_override')
+    return [{ name, isJson: json !== undefined, isOverride }]
+  })
+  return files.toSorted(
+    (a, b) => Number(a.isOverride) - Number(b.isOverride) || (a.name < b.name ? -1 : 1),
+  )
+}
+
+/** Hidden files, and copies that editors make. */
+const isIgnored = (name: string): boolean =>
+  name.startsWith('.') || name.endsWith('~') || (name.startsWith('#') && name.endsWith('#'))
+
+/** Headings, badges, images, HTML, rules and code, which do not describe the module in a sentence. */
+const notProse = /^(?:#|<|!?\[!?\[|!\[|```|~~~|---|===|\*\*\*|\||>)/
+
+/** More than a paragraph of 300 characters with all of its links. */
+const longestRead = 4096
+
+/** The first paragraph of a README as one line of text, of at most 300 characters. */
+export function firstParagraph(markdown: string): string | undefined {
+  const paragraphs = markdown.replaceAll(/<!--.*?(?:-->|$)/gs, '').split(/\r?\n[ \t]*\r?\n/)
+  const prose = paragraphs
+    .map((paragraph) => withoutHeading(paragraph.trim()))
+    .find((paragraph) => paragraph !== '' && !notProse.test(paragraph))
+  if (prose === undefined) return undefined
+  const text = prose
+    .slice(0, longestRead)
+    .replaceAll(/!\[[^\]]*\]\([^)]*\)/g, '')
+    .replaceAll(/\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])/g, '$1')
+    .replaceAll(/(\*\*|__|`)(.+?)\1/g, '$2')
+    .replaceAll(/(?<![\w*])([*_])(?=\S)([^*_]+)(?<=\S)\1(?![\w*])/g, '$2')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+  const characters = Array.from(text)
+  return characters.length <= 300 ? text : `${characters.slice(0, 299).join('')}…`
+}
+
+/** A heading can be followed by its first paragraph without an empty line. */
+function withoutHeading(paragraph: string): string {
+  const [first = '', ...rest] = paragraph.split(/\r?\n/)
+  const isUnderlined = /^(?:=+|-+)\s*$/.test(rest[0] ?? '')
+  if (isUnderlined) return rest.slice(1).join('\n').trim()
+  return first.startsWith('#') ? rest.join('\n').trim() : paragraph
+}
+
+/**
+ * Reads the documentation of a module on the file system.
+ *
+ * @param path of a folder, or of an archive: zip, tar or tar.gz
+ * @param within the folder of the module in the archive; default: the root
+ * @throws ArchiveError, an error of the file system, or Error for a folder without configuration
+ */
+export async function openModuleDocs(path: string, within?: string): Promise<ModuleDocs> {
+  if ((await stat(path)).isDirectory()) return docsOfFolder(path)
+  const scratch = join(tmpdir(), `depot-docs-${crypto.randomUUID()}`)
+  const reading = { file: path, path: within, limits: defaultLimits.module, scratch }
+  return withModuleFiles(reading, ({ files, read }) => readModuleDocs(files, read))
+}
+
+/** Lists only folders with documentation, so that `.terraform` costs nothing. */
+async function docsOfFolder(folder: string): Promise<ModuleDocs> {
+  const parents = await Promise.all(['modules', 'examples'].map((name) => childrenOf(folder, name)))
+  const paths = ['', ...parents.flat()]
+  const files = await Promise.all(paths.map((path) => filesOf(folder, path)))
+  // Otherwise, a wrong folder would look like a module without inputs and outputs.
+  if (!files.some((group) => configurationFiles(group.map(({ name }) => name)).length > 0)) {
+    throw new Error('it has no configuration: name the folder of a module')
+  }
+  return readModuleDocs(files.flat(), ({ path, sizeBytes }) =>
+    createReadStream(join(folder, path), { end: Math.max(sizeBytes - 1, 0) }),
+  )
+}
+
+async function childrenOf(folder: string, parent: string): Promise<string[]> {
+  const entries = await readdir(join(folder, parent), { withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${parent}/${name}`)
+}
+
+async function filesOf(folder: string, path: string) {
+  const names = await readdir(join(folder, path))
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const below = path === '' ? name : `${path}/${name}`
+      const found = await lstat(join(folder, below))
+      return found.isFile() ? [{ name, path: below, sizeBytes: found.size }] : []
+    }),
+  )
+  return files.flat()
 }

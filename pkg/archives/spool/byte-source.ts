@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { type ReasonOf, RegistryError } from '../../base/errors/errors.ts'
 
 /**
  * Bytes that are read on demand, so that a slow reader costs no memory. It is not a stream of Node, because streams cannot
@@ -82,4 +83,106 @@ export const chunkBuffers = new ChunkBuffers()
 /** Closes a file after pending reads. Does not wait for them, because they may hang. */
 export function release(file: FileHandle): void {
   file.close().catch(() => {})
+}
+
+/** The reason why sending an archive was aborted; the label `reason` of `archive_aborts_total`. */
+export type AbortReason = ReasonOf<
+  'ChecksumMismatch' | 'Truncated' | 'ClientGone' | 'StorageFailed'
+>
+
+/** The expected size and digest of a body, and callbacks for its end. */
+interface Expected {
+  /** Size of this body, which may be a part of an archive. */
+  readonly sizeBytes: number
+  /** Hexadecimal; undefined if the bytes need not be checked. */
+  readonly sha256?: string | undefined
+  readonly onEnd?: () => void
+  readonly onAbort?: (reason: AbortReason, error: unknown) => void
+}
+
+/**
+ * Passes a body on as it arrives, but holds back the last chunk until length and digest are checked. If they are wrong,
+ * reading fails, and the caller, who promised `sizeBytes` bytes, must abort the connection. So no client gets a whole
+ * archive with another digest. An empty body has no last chunk, so check its digest before.
+ */
+export function checkedBody(
+  body: ByteSource,
+  { sizeBytes, sha256, onEnd, onAbort }: Expected,
+): ByteSource {
+  const hash = sha256 === undefined ? undefined : createHash('sha256')
+  let seenBytes = 0
+  let over = false
+  let reason: AbortReason = 'StorageFailed'
+
+  async function next(): Promise<Uint8Array | undefined> {
+    const chunk = await body.read()
+    if (chunk === undefined) {
+      if (seenBytes === sizeBytes) return undefined
+      reason = 'Truncated'
+      throw badGateway('the archive in storage ends too early')
+    }
+    seenBytes += chunk.byteLength
+    if (seenBytes > sizeBytes) throw grown()
+    hash?.update(chunk)
+    if (seenBytes === sizeBytes) await checkEnd()
+    return chunk
+  }
+
+  async function checkEnd(): Promise<void> {
+    if (hash !== undefined && hash.digest('hex') !== sha256) {
+      reason = 'ChecksumMismatch'
+      throw mismatch()
+    }
+    if ((await body.read()) !== undefined) throw grown()
+  }
+
+  return {
+    async read() {
+      if (over) return undefined
+      try {
+        const chunk = await next()
+        if (seenBytes === sizeBytes && !over) {
+          over = true
+          onEnd?.()
+        }
+        return chunk
+      } catch (error) {
+        // The previous chunk may still be in use. The reader closes the body.
+        if (!over) onAbort?.(reason, error)
+        over = true
+        throw error
+      }
+    },
+    close() {
+      if (!over) onAbort?.('ClientGone', undefined)
+      over = true
+      body.close()
+    },
+  }
+}
+
+/** The error for an archive with another digest. */
+export function mismatch(): RegistryError {
+  return badGateway('the archive in storage does not match its checksum; tell its owner')
+}
+
+const grown = () => badGateway('the archive in storage grew while it was read')
+
+const badGateway = (message: string) => new RegistryError('BadGateway', message)
+
+/** A source without its first bytes, which it reads and discards. */
+export function skipping(source: ByteSource, bytes: number): ByteSource {
+  let left = bytes
+  return {
+    async read() {
+      for (;;) {
+        const chunk = await source.read()
+        if (chunk === undefined || left === 0) return chunk
+        const rest = chunk.subarray(Math.min(left, chunk.length))
+        left -= chunk.length - rest.length
+        if (rest.length > 0) return rest
+      }
+    },
+    close: () => source.close(),
+  }
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { ByteSource } from './byte-source.ts'
-import { checkedBody } from './checked-body.ts'
+import { type ByteSource, checkedBody } from './byte-source.ts'
 
 const sha256 = createHash('sha256').update('one two three').digest('hex')
 

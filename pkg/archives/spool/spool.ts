@@ -3,14 +3,17 @@
  * is reserved before it is used. It knows neither backends nor clients.
  */
 export {
+  type AbortReason,
   type ByteSource,
+  checkedBody,
   chunkBuffers,
   chunksOf,
+  mismatch,
   noAnswer,
   release,
   sha256Of,
+  skipping,
 } from './byte-source.ts'
-export { type AbortReason, checkedBody, mismatch } from './checked-body.ts'
 export { GrowingFile } from './growing-file.ts'
 export {
   openSpool,

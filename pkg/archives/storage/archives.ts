@@ -1,19 +1,24 @@
 import type { ArchiveLocation } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, messageOf, unavailable } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { type ByteSource, checkedBody } from '../spool/spool.ts'
+import { type ByteSource, checkedBody, skipping } from '../spool/spool.ts'
 import { ArchiveCache, type Origin } from './cache/archive-cache.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import { FirstReads } from './first-reads.ts'
 import { StorageGrants } from './grants.ts'
 import { checkDeadlineMs, Hashing } from './hashing.ts'
-import { ArchiveReports, HotArchives, VerifiedObjects } from './known-archives.ts'
-import { type ArchiveMetrics, createArchiveMetrics, type Source } from './metrics.ts'
+import {
+  type ArchiveMetrics,
+  ArchiveReports,
+  createArchiveMetrics,
+  HotArchives,
+  openVerified,
+  type Source,
+  VerifiedObjects,
+} from './known-archives.ts'
 import { createPlaces, type Place } from './places.ts'
 import { maxTtlSeconds, presignedUrl } from './presigning.ts'
-import { skipping } from './skipping.ts'
 import type { Archive, ArchiveDigest, Archives, ArchivesOptions, OpenArchive } from './types.ts'
-import { openVerified } from './verified-reading.ts'
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 /** Lifetime of a URL of an object that its namespace was not granted. Another tenant may replace the object. */

@@ -1,4 +1,5 @@
-import type { ByteSource } from '../spool/spool.ts'
+import { ifFound, notFound, RegistryError } from '../../base/errors/errors.ts'
+import { type ByteSource, sha256Of } from '../spool/spool.ts'
 
 /** Bytes of an object, both ends included, as in HTTP: `{ start: 0, end: 0 }` is the first byte. */
 export interface ByteRange {
@@ -114,4 +115,97 @@ export interface WritableDriver extends Driver {
    * @throws RegistryError as `put`
    */
   list(prefix: string): AsyncIterable<ListedObject>
+}
+
+const maxSegmentBytes = 255
+const maxNameBytes = 1024
+
+/**
+ * Refuses names that backends resolve differently: names that leave the directory, have empty parts, or are too long for a
+ * file.
+ *
+ * @returns the name
+ * @throws RegistryError NotFound
+ */
+export function checkObjectName(name: string): string {
+  const segments = name.split('/')
+  const bad =
+    /[\0\\]/.test(name) ||
+    !name.isWellFormed() ||
+    Buffer.byteLength(name) > maxNameBytes ||
+    segments.some(
+      (part) => ['', '.', '..'].includes(part) || Buffer.byteLength(part) > maxSegmentBytes,
+    )
+  if (bad) throw notFound('there is no such archive: its name is not a valid object name')
+  return name
+}
+
+/**
+ * Selects the bytes of an object for a range.
+ *
+ * @throws RegistryError RangeNotSatisfiable
+ */
+export function satisfiable(range: ByteRange | undefined, sizeBytes: number): ByteRange {
+  const last = sizeBytes - 1
+  if (range === undefined) return { start: 0, end: last }
+  const { start, end } = range
+  if (isRange(range) && start <= last) return { start, end: Math.min(end, last) }
+  throw notSatisfiable(sizeBytes)
+}
+
+/** Whether any object could have such bytes. */
+export const isRange = ({ start, end }: ByteRange): boolean =>
+  Number.isSafeInteger(start) && start >= 0 && end >= start
+
+export function notSatisfiable(sizeBytes: number): RegistryError {
+  return new RegistryError('RangeNotSatisfiable', `the archive has ${sizeBytes} bytes`, {
+    headers: { 'Content-Range': `bytes */${sizeBytes}` },
+  })
+}
+
+type Expected = Parameters<WritableDriver['check']>[1]
+
+/**
+ * Checks whether an object is the one that was stored.
+ *
+ * @param reported the digest that the backend reports for a whole object; undefined if it reports none
+ */
+export function createVerifying(
+  driver: Pick<Driver, 'open' | 'stat'>,
+  reported: (object: string) => Promise<Expected | undefined> = async () => undefined,
+): Pick<WritableDriver, 'verify' | 'check'> {
+  return {
+    verify: async (object, expected, { signal, read = false } = {}) => {
+      signal?.throwIfAborted()
+      const known = read ? undefined : await reported(object)
+      return known === undefined
+        ? ((await ifFound(matchesRead(driver, object, expected, signal))) ?? false)
+        : matches(known, expected)
+    },
+    check: async (object, expected) => {
+      const known = await reported(object)
+      if (known !== undefined) return matches(known, expected)
+      const found = await ifFound(driver.stat(object))
+      return found !== undefined && matches({ sizeBytes: found.sizeBytes }, expected)
+    },
+  }
+}
+
+/** Values that one side does not report are not compared. */
+function matches(known: Expected, expected: Expected): boolean {
+  const { sizeBytes = known.sizeBytes, sha256 = known.sha256 } = expected
+  return known.sizeBytes === sizeBytes && (known.sha256 ?? sha256) === sha256
+}
+
+/** Reads a whole object and discards it. */
+async function matchesRead(
+  driver: Pick<Driver, 'open'>,
+  object: string,
+  { sizeBytes, sha256 }: Expected,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { info, body } = await driver.open(object)
+  const isSize = info.sizeBytes === sizeBytes
+  if (!isSize) body.close()
+  return isSize && (await sha256Of(body, signal)) === sha256
 }

@@ -8,9 +8,8 @@ import { bytesOf } from './conformance.fixture.ts'
 import type { OpenObject } from './driver.ts'
 import { createFilesystemDriver } from './file/filesystem.ts'
 import { Hashing } from './hashing.ts'
-import { VerifiedObjects } from './known-archives.ts'
+import { openVerified, VerifiedObjects } from './known-archives.ts'
 import type { Place } from './places.ts'
-import { openVerified } from './verified-reading.ts'
 
 const bytes = randomBytes(600_000)
 const sha256 = createHash('sha256').update(bytes).digest('hex')

@@ -1,12 +1,19 @@
-import { RegistryError } from '../../base/errors/errors.ts'
+import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
+import { RegistryError, unavailable } from '../../base/errors/errors.ts'
 import { Bounded, keptBytes } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Logger } from '../../base/telemetry/telemetry.ts'
+import {
+  counter,
+  gauge,
+  histogram,
+  type Logger,
+  type Metrics,
+  requestDurationBuckets,
+} from '../../base/telemetry/telemetry.ts'
 import { type AbortReason, mismatch } from '../spool/spool.ts'
-import { type ObjectInfo, settledAfterMs } from './driver.ts'
-import type { ArchiveMetrics } from './metrics.ts'
+import { type ByteRange, type ObjectInfo, type OpenObject, settledAfterMs } from './driver.ts'
 import type { Place } from './places.ts'
-import type { Archive } from './types.ts'
+import type { Archive, ArchiveDigest } from './types.ts'
 
 /** Larger archives gain little, because reading this much costs as much as sending it. */
 const maxArchiveBytes = 256 * 1024
@@ -147,3 +154,99 @@ export class ArchiveReports {
 }
 
 const keyOf = ({ sha256 }: Archive, { key }: Place): string => `${sha256} ${key}`
+
+/**
+ * Opens a local file, or part of it, after the whole file was verified. A verified file that has not changed is not read
+ * again.
+ *
+ * @param digest reads the whole file, as it was when it was opened
+ * @returns undefined if the file is wrong
+ * @throws RegistryError as `open` and `digest`; Unavailable if the file changes meanwhile
+ */
+export async function openVerified({
+  sha256,
+  range,
+  verified,
+  open,
+  digest,
+}: {
+  sha256: string
+  range: ByteRange | undefined
+  verified: VerifiedObjects
+  open: (range?: ByteRange) => Promise<OpenObject>
+  digest: (seen: ObjectInfo) => Promise<ArchiveDigest>
+}): Promise<OpenObject | undefined> {
+  const opened = await open(range)
+  if (verified.has(opened.info, sha256)) return opened
+  opened.body.close()
+  const { sha256: found, fingerprint } = await digest(opened.info)
+  if (found !== sha256) return undefined
+  const again = await open(range)
+  if (again.info.fingerprint === fingerprint) return again
+  again.body.close()
+  throw unavailable('the archive changed while it was read')
+}
+
+type Operation = 'stat' | 'open' | 'presign'
+/** The source of the bytes for a client. Memory counts as cache. */
+export type Source = 'cache' | 'backend'
+
+export type ArchiveMetrics = ReturnType<typeof createArchiveMetrics>
+
+/** The metrics of archive storage. */
+export function createArchiveMetrics(metrics: Metrics) {
+  const duration = histogram(metrics, {
+    name: 'storage_request_duration_seconds',
+    help: 'Time to the first byte of requests to the archive storage.',
+    labels: ['backend', 'operation', 'result'],
+    buckets: requestDurationBuckets,
+  })
+  const errors = counter(metrics, {
+    name: 'storage_errors_total',
+    help: 'Requests to the archive storage that failed, by what the client was answered.',
+    labels: ['backend', 'reason'],
+  })
+  const bytes = counter(metrics, {
+    name: 'archive_bytes_total',
+    help: 'Bytes of archives that were given to clients, by where they came from.',
+    labels: ['source'],
+  })
+  const aborts = counter(metrics, {
+    name: 'archive_aborts_total',
+    help: 'Archives that were broken off on the way to a client.',
+    labels: ['backend', 'reason'],
+  })
+  const sentFrom = { cache: bytes.labels('cache'), backend: bytes.labels('backend') }
+
+  return {
+    sent: (source: Source, sizeBytes: number) => sentFrom[source].inc(sizeBytes),
+
+    aborted(backend: Backend, reason: AbortReason) {
+      aborts.inc({ backend, reason })
+      if (reason !== 'ClientGone') errors.inc({ backend, reason })
+    },
+
+    /** Measures one request. The result is `ok` or the reason of the RegistryError. */
+    async timed<T>(backend: Backend, operation: Operation, request: Promise<T>): Promise<T> {
+      const stop = duration.startTimer({ backend, operation })
+      try {
+        const value = await request
+        stop({ result: 'ok' })
+        return value
+      } catch (error) {
+        const result = error instanceof RegistryError ? error.reason : 'Internal'
+        stop({ result })
+        if (result !== 'RangeNotSatisfiable') errors.inc({ backend, reason: result })
+        throw error
+      }
+    },
+
+    observeCache(usedBytes: () => number) {
+      gauge(metrics, {
+        name: 'archive_cache_bytes',
+        help: 'Size of the archives in the cache on disk.',
+        collect: (used) => used.set(usedBytes()),
+      })
+    },
+  }
+}

@@ -1,11 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { hasReason, RegistryError } from '../../../base/errors/errors.ts'
 import { type Clock, withDeadline } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { type ByteSource, GrowingFile } from '../../spool/spool.ts'
 import type { ByteRange, Driver, ObjectInfo, OpenObject } from '../driver.ts'
 import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
-import { CacheFiles } from './cache-files.ts'
-import { CacheIndex } from './cache-index.ts'
 
 /** Pause after the disk has failed. */
 const pauseMs = 60_000
@@ -203,4 +204,123 @@ const fetchKey = (sha256: string, { key }: Origin): string => `${sha256} ${key}`
 /** The cache works without its disk, only slower. */
 function unlessDisk(error: unknown): void {
   if (!hasReason(error, 'DiskFailed')) throw error
+}
+
+/** The content of the cache in order of use, and the space that it takes. */
+class CacheIndex {
+  readonly #sizes = new Map<string, number>()
+  readonly #limitBytes: number
+  #storedBytes = 0
+  #reservedBytes = 0
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes
+  }
+
+  /** Size of complete archives. */
+  get storedBytes(): number {
+    return this.#storedBytes
+  }
+
+  sizeOf(sha256: string): number | undefined {
+    return this.#sizes.get(sha256)
+  }
+
+  used(sha256: string): void {
+    const sizeBytes = this.#sizes.get(sha256)
+    if (sizeBytes === undefined) return
+    this.#sizes.delete(sha256)
+    this.#sizes.set(sha256, sizeBytes)
+  }
+
+  /**
+   * Reserves space for an archive before it is written.
+   *
+   * @returns the archives to delete for it; undefined if there cannot be enough space
+   */
+  reserve(sizeBytes: number): string[] | undefined {
+    if (this.#reservedBytes + sizeBytes > this.#limitBytes) return undefined
+    this.#reservedBytes += sizeBytes
+    return this.shrink()
+  }
+
+  /** Makes space for reservations. The returned archives are forgotten and must be deleted. */
+  shrink(): string[] {
+    const evicted: string[] = []
+    for (const sha256 of this.#sizes.keys()) {
+      if (this.#reservedBytes + this.#storedBytes <= this.#limitBytes) break
+      this.remove(sha256)
+      evicted.push(sha256)
+    }
+    return evicted
+  }
+
+  release(sizeBytes: number): void {
+    this.#reservedBytes -= sizeBytes
+  }
+
+  add(sha256: string, sizeBytes: number): void {
+    this.remove(sha256)
+    this.#sizes.set(sha256, sizeBytes)
+    this.#storedBytes += sizeBytes
+  }
+
+  remove(sha256: string): void {
+    this.#storedBytes -= this.#sizes.get(sha256) ?? 0
+    this.#sizes.delete(sha256)
+  }
+}
+
+/** The files of the cache: `archives/ab/abcd…` by digest, and `partial/…` while they are written. */
+class CacheFiles {
+  readonly archivesDir: string
+  readonly #partialDir: string
+
+  constructor(dir: string) {
+    this.archivesDir = join(dir, 'archives')
+    this.#partialDir = join(dir, 'partial')
+  }
+
+  /** Name of an archive below `archivesDir`. */
+  objectOf(sha256: string): string {
+    return `${sha256.slice(0, 2)}/${sha256}`
+  }
+
+  /**
+   * Deletes partial files of previous processes.
+   *
+   * @returns the cached archives, the least recently used first
+   */
+  async open(): Promise<{ sha256: string; sizeBytes: number }[]> {
+    await rm(this.#partialDir, { recursive: true, force: true })
+    await mkdir(this.#partialDir, { recursive: true, mode: 0o700 })
+    await mkdir(this.archivesDir, { recursive: true, mode: 0o700 })
+    const found: { sha256: string; sizeBytes: number; usedMs: number }[] = []
+    for (const entry of await readdir(this.archivesDir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !/^[0-9a-f]{64}$/.test(entry.name)) continue
+      const { size, atimeMs, mtimeMs } = await stat(join(entry.parentPath, entry.name))
+      found.push({ sha256: entry.name, sizeBytes: size, usedMs: Math.max(atimeMs, mtimeMs) })
+    }
+    return found.toSorted((a, b) => a.usedMs - b.usedMs)
+  }
+
+  async create(): Promise<{ path: string; file: FileHandle }> {
+    const path = join(this.#partialDir, randomUUID())
+    return { path, file: await open(path, 'wx+', 0o600) }
+  }
+
+  /** Moves a complete file to its final path, atomically. */
+  async keep(path: string, sha256: string): Promise<void> {
+    const target = join(this.archivesDir, this.objectOf(sha256))
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    await rename(path, target)
+  }
+
+  async drop(path: string): Promise<void> {
+    await unlink(path).catch(() => {})
+  }
+
+  async remove(sha256: string): Promise<void> {
+    await this.drop(join(this.archivesDir, this.objectOf(sha256)))
+  }
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { Stats } from 'node:fs'
 import {
   constants,
   type FileHandle,
   link,
   lstat,
   open,
+  opendir,
   readdir,
   rename,
   unlink,
@@ -12,11 +14,13 @@ import {
 import { codeOf, notFound, unavailable } from '../../../base/errors/errors.ts'
 import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer, release } from '../../spool/spool.ts'
-import type { LocalFile, WritableDriver } from '../driver.ts'
-import { checkObjectName } from '../driver-input.ts'
-import { writeError } from './file-error.ts'
-import { listFiles, removeAbandoned, temporaryPattern } from './file-listing.ts'
-import { openDirectory, pathIn } from './mount.ts'
+import {
+  checkObjectName,
+  type ListedObject,
+  type LocalFile,
+  type WritableDriver,
+} from '../driver.ts'
+import { fileError, openDirectory, pathIn, writeError } from './mount.ts'
 
 const stepDeadlineMs = 30_000
 const chunkBytes = 1024 * 1024
@@ -167,3 +171,59 @@ function partsOf(object: string): { segments: string[]; name: string } {
 }
 
 const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+
+/** The name of a file that is being written. No archive has such a name. */
+const temporaryPattern = /^\.depot-[0-9a-f-]{36}\.part$/
+
+const abandonedAfterMs = 86_400_000
+
+/** Removes the temporary file of a process that was killed while it wrote. */
+async function removeAbandoned(path: string, { mtimeMs }: Pick<Stats, 'mtimeMs'>): Promise<void> {
+  if (Date.now() - mtimeMs > abandonedAfterMs) await unlink(path).catch(() => undefined)
+}
+
+/**
+ * Lists regular files below a directory of the mount. Links are not followed, because their targets are listed under their own
+ * names. Abandoned temporary files are removed, because nothing may ever be written to their directory again.
+ */
+async function* listFiles(mountPath: string, prefix: string): AsyncGenerator<ListedObject> {
+  const waiting = [prefix.split('/').filter((part) => part !== '')]
+  for (let segments = waiting.pop(); segments; segments = waiting.pop()) {
+    for (const entry of await entriesOf(mountPath, segments)) {
+      const path = [...segments, entry.name]
+      const { sizeBytes, changedAtMs } = entry
+      if (entry.directory) waiting.push(path)
+      else yield { object: path.join('/'), sizeBytes, changedAtMs }
+    }
+  }
+}
+
+async function entriesOf(mountPath: string, segments: readonly string[]) {
+  try {
+    const directory = await openDirectory(mountPath, segments, { create: false })
+    try {
+      const entries = []
+      for await (const { name } of await opendir(pathIn(directory, '.'))) {
+        const stats = await lstat(pathIn(directory, name)).catch(() => undefined)
+        if (!stats?.isDirectory() && !stats?.isFile()) continue
+        if (temporaryPattern.test(name) && stats.isFile()) {
+          await removeAbandoned(pathIn(directory, name), stats)
+          continue
+        }
+        entries.push({
+          name,
+          directory: stats.isDirectory(),
+          sizeBytes: stats.size,
+          changedAtMs: stats.mtimeMs,
+        })
+      }
+      return entries
+    } finally {
+      release(directory)
+    }
+  } catch (thrown) {
+    const error = fileError(thrown)
+    if (error.reason === 'NotFound') return []
+    throw error
+  }
+}

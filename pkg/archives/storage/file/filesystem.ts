@@ -4,12 +4,18 @@ import { join, relative, resolve } from 'node:path'
 import { notFound, unavailable } from '../../../base/errors/errors.ts'
 import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { type ByteSource, chunkBuffers, noAnswer, release } from '../../spool/spool.ts'
-import type { ByteRange, Driver, ObjectInfo, OpenObject, WritableDriver } from '../driver.ts'
-import { checkObjectName, satisfiable } from '../driver-input.ts'
-import { createVerifying } from '../verifying.ts'
-import { fileError } from './file-error.ts'
+import {
+  type ByteRange,
+  checkObjectName,
+  createVerifying,
+  type Driver,
+  type ObjectInfo,
+  type OpenObject,
+  satisfiable,
+  type WritableDriver,
+} from '../driver.ts'
 import { createFileWriting } from './file-writing.ts'
-import { isInside, realPathOf, rootOf } from './mount.ts'
+import { fileError, isInside, realPathOf, rootOf } from './mount.ts'
 
 const openDeadlineMs = 10_000
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants

@@ -7,7 +7,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openArchiveStore } from '../archive-store.ts'
+import { openArchiveStore } from '../places.ts'
 import { localFiles } from '../writing.fixture.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown

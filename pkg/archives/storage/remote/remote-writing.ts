@@ -1,15 +1,20 @@
+import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { ifFound, type RegistryError, unavailable } from '../../../base/errors/errors.ts'
 import { discard, readBounded } from '../../../base/http/http.ts'
 import { withDeadline } from '../../../base/pacing/pacing.ts'
 import { noAnswer } from '../../spool/spool.ts'
-import type { Driver, ListedObject, LocalFile, WritableDriver } from '../driver.ts'
-import { checkObjectName } from '../driver-input.ts'
+import {
+  checkObjectName,
+  type Driver,
+  type ListedObject,
+  type LocalFile,
+  type WritableDriver,
+} from '../driver.ts'
 import { badGateway, connectionError, refusalError, thrownBy } from './remote-error.ts'
-import type { StoreRequest } from './remote-store.ts'
+import type { RemoteStore, StoreRequest, StoreUpload } from './remote-store.ts'
 import { type RemoteOptions, type StoreClient, writeRetries } from './store-client.ts'
 import type { StoreAnswer } from './transport.ts'
-import { isStored, Uploads } from './uploads.ts'
 
 /** A page has up to 1,000 names of up to 1,024 bytes. */
 const maxPageBytes = 16 * 1024 * 1024
@@ -125,4 +130,66 @@ const missing = (cause: unknown): RegistryError =>
 function isMissing(thrown: unknown): boolean {
   const { statusCode, code } = thrown as { statusCode?: unknown; code?: unknown }
   return statusCode === 404 || code === 404 || code === 'NoSuchBucket'
+}
+
+const uploadMs = 30 * 60_000
+const chunkBytes = 256 * 1024
+
+const isStored = (status: number): boolean => status >= 200 && status < 300
+
+/** Uploads to one bucket or container, with a checksum if the store keeps one. */
+class Uploads {
+  readonly #store: RemoteStore
+  readonly #client: StoreClient
+  /** Whether the store accepts checksums; undefined until an upload has shown it. */
+  #takesChecksum: boolean | undefined
+
+  constructor(store: RemoteStore, client: StoreClient) {
+    this.#store = store
+    this.#client = client
+    this.#takesChecksum = store.checksum === undefined ? false : undefined
+  }
+
+  /**
+   * Services that are only compatible with S3 may refuse the checksum header: Backblaze with 400, others with 501.
+   *
+   * @param conditional whether to refuse to overwrite an existing object
+   */
+  async upload(
+    object: string,
+    file: LocalFile,
+    conditional: boolean,
+    signal?: AbortSignal,
+  ): Promise<StoreAnswer> {
+    const attempt = (checksum: boolean) =>
+      this.#once(object, file, { conditional, checksum, sha256: file.sha256 }, signal)
+    if (this.#takesChecksum !== undefined) return attempt(this.#takesChecksum)
+    const answer = await attempt(true)
+    if (answer.status !== 400 && answer.status !== 501) {
+      if (isStored(answer.status)) this.#takesChecksum = true
+      return answer
+    }
+    discard(answer.body)
+    const without = await attempt(false)
+    // If this is refused too, the first refusal may have had another cause.
+    if (isStored(without.status)) this.#takesChecksum ??= false
+    return without
+  }
+
+  async #once(
+    object: string,
+    { path, sizeBytes }: LocalFile,
+    how: StoreUpload,
+    signal?: AbortSignal,
+  ): Promise<StoreAnswer> {
+    const { writing } = this.#store
+    const open = () => ({
+      body: createReadStream(path, { highWaterMark: chunkBytes }),
+      signal,
+      inAllMs: uploadMs,
+    })
+    const headers = { 'content-length': String(sizeBytes) }
+    const sign = () => writing.put(object, how)
+    return this.#client.send({ method: writing.method, sign, headers, open, signal }, writeRetries)
+  }
 }
