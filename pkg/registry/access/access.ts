@@ -6,7 +6,7 @@ export {
   allowsPublishing,
   type Binding,
   compileBinding,
+  compileGlob,
   publishRightsOf,
 } from './binding.ts'
-export { compileGlob } from './glob.ts'
 export { GroupBindings } from './group-bindings.ts'

@@ -6,37 +6,45 @@
 import type { WhoAmI } from '../../api/browse/browse.ts'
 import type { Login } from '../../api/registry/registry.ts'
 import { gauge, type RequestFacts } from '../../base/telemetry/telemetry.ts'
-import { presentedIn, refusedHeader } from './bearer.ts'
-import type { AuthMode, Caller, CallerView } from './caller.ts'
-import { ClusterCallers } from './cluster-callers.ts'
+import {
+  type AccessNow,
+  AuthMetrics,
+  type AuthRequest,
+  ClusterCallers,
+  IssuerCallers,
+  KnownCallers,
+  viewOf,
+} from './callers.ts'
 import { TokenIssuer } from './issuer.ts'
-import { IssuerCallers } from './issuer-callers.ts'
-import { type AccessNow, type AuthRequest, KnownCallers, viewOf } from './known-callers.ts'
-import { loginOf } from './login.ts'
-import { AuthMetrics } from './metrics.ts'
 import type { AuthOptions, OidcAuthOptions } from './options.ts'
 import { Passthrough } from './passthrough.ts'
+import { loginOf } from './provider-metadata.ts'
 import { PublishIssuers } from './publish-issuers.ts'
 import { Publishers } from './publishers.ts'
 import { Refusal } from './refusal.ts'
 import {
+  type AuthMode,
+  type Caller,
   type CallerSession,
   type Callers,
+  type CallerView,
   callerHashOf,
   nameOf,
   noteCaller,
+  presentedIn,
   type ResourceKey,
+  refusedHeader,
   unnamedSession,
 } from './session.ts'
 import { describe } from './who-am-i.ts'
 
-export type { Caller, CallerView } from './caller.ts'
 export type { ClusterAddress } from './caller-reads.ts'
+export { type AccessNow, type AuthRequest, requestOf } from './callers.ts'
 export { TokenIssuer } from './issuer.ts'
-export { type AccessNow, type AuthRequest, requestOf } from './known-callers.ts'
 export type { AuthOptions, OidcAuthOptions } from './options.ts'
 export type { PublishIssuer } from './publish-issuers.ts'
 export type { Publishers } from './publishers.ts'
+export type { Caller, CallerView } from './session.ts'
 export { machinePrefix } from './token-verifier.ts'
 
 /**

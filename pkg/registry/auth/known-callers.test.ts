@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import { createLogger, createMetrics, type RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { GroupBindings } from '../access/access.ts'
-import { KnownCallers, type KnownCallersOptions } from './known-callers.ts'
-import { AuthMetrics } from './metrics.ts'
+import { AuthMetrics, KnownCallers, type KnownCallersOptions } from './callers.ts'
 import { type CallerSession, unnamedSession } from './session.ts'
 
 const guest = unnamedSession('oidc', 'guest')

@@ -2,12 +2,11 @@ import type { ProxyRules } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { GroupBindings } from '../access/access.ts'
-import type { AuthMode } from './caller.ts'
 import type { IssuerTimings } from './issuer.ts'
-import type { LoginSettings } from './login.ts'
 import type { PassthroughOptions } from './passthrough.ts'
+import type { LoginSettings } from './provider-metadata.ts'
 import type { PublishIssuersOptions } from './publish-issuers.ts'
-import type { ConsumerRules, ResourceKey } from './session.ts'
+import type { AuthMode, ConsumerRules, ResourceKey } from './session.ts'
 
 export interface OidcAuthOptions extends LoginSettings {
   readonly issuerUrl: string

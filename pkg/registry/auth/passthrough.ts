@@ -11,7 +11,6 @@ import { printable } from '../../base/errors/errors.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import { histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { checkToken, unverifiedClaims } from './bearer.ts'
 import { type ClusterCredentials, credentialsOfKubeconfig } from './caller-kubeconfig.ts'
 import {
   CallerReads,
@@ -23,7 +22,7 @@ import {
   whoAmI,
 } from './caller-reads.ts'
 import { Refusal } from './refusal.ts'
-import type { Presented, ResourceKey } from './session.ts'
+import { checkToken, type Presented, type ResourceKey, unverifiedClaims } from './session.ts'
 
 export interface PassthroughOptions {
   readonly apiGroup: string

@@ -3,13 +3,20 @@ import type { ProxyRules } from '../../base/http/http.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import type { FollowedFile } from '../../base/run/run.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { checkSpelling, checkToken, unverifiedClaims } from './bearer.ts'
-import type { AuthMode, Caller } from './caller.ts'
+import type { KnownCallers } from './callers.ts'
 import { originOf } from './ci-claims.ts'
 import { type IssuerTimings, TokenIssuer } from './issuer.ts'
-import type { KnownCallers } from './known-callers.ts'
 import { quote, Refusal } from './refusal.ts'
-import { type CallerSession, callerHashOf, repositoryConsumer } from './session.ts'
+import {
+  type AuthMode,
+  type Caller,
+  type CallerSession,
+  callerHashOf,
+  checkSpelling,
+  checkToken,
+  repositoryConsumer,
+  unverifiedClaims,
+} from './session.ts'
 import { verifySigned } from './token-verifier.ts'
 
 /** An issuer of CI: its tokens give groups `ALIAS:CLAIM:VALUE`. */

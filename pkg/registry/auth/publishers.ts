@@ -2,10 +2,9 @@ import type { PublishRight } from '../../api/browse/browse.ts'
 import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
 import { allowsPublishing, publishRightsOf } from '../access/access.ts'
-import type { CallerView } from './caller.ts'
-import type { AuthRequest } from './known-callers.ts'
+import type { AuthRequest } from './callers.ts'
 import { maxUserBytes, type Passthrough } from './passthrough.ts'
-import type { CallerSession, ResourceKey } from './session.ts'
+import type { CallerSession, CallerView, ResourceKey } from './session.ts'
 
 /** Finds out who calls. */
 export interface CallerQuestions {

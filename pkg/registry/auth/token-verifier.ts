@@ -8,9 +8,9 @@ import {
 } from 'jose'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { unverifiedClaims } from './bearer.ts'
 import type { TokenIssuer } from './issuer.ts'
 import { quote, Refusal } from './refusal.ts'
+import { unverifiedClaims } from './session.ts'
 
 /** The caller of a token of the issuer. */
 export interface VerifiedToken {

@@ -1,6 +1,6 @@
 import type { WhoAmI } from '../../api/browse/browse.ts'
 import type { AccessDecision } from '../access/access.ts'
-import type { Caller } from './caller.ts'
+import type { Caller } from './session.ts'
 
 const access = {
   anonymous: 'everything: this server does not ask who its callers are',

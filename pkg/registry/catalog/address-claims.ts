@@ -1,6 +1,6 @@
 import { fitsSystem } from '../../api/v1alpha1/v1alpha1.ts'
+import { NamedRows } from './collections.ts'
 import { isOlder, lowerBound } from './compare.ts'
-import { NamedRows } from './named-rows.ts'
 import { Parent } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Bits } from './bits.ts'
+import { Bits } from './collections.ts'
 
 const numbers = fc.uniqueArray(fc.nat({ max: 400 }))
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Bits } from './bits.ts'
+import { Bits } from './collections.ts'
 import { NameSearch, sortByRelevance, wordsOf } from './filters.ts'
 import { Listed } from './summary.ts'
 

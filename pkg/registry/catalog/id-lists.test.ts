@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { IdLists } from './id-lists.ts'
+import { IdLists } from './findings.ts'
 
 const large = 2 ** 16
 

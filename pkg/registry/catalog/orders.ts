@@ -1,4 +1,4 @@
-import type { Bits } from './bits.ts'
+import type { Bits } from './collections.ts'
 import { comparePrecedence, compareText, newestFirst } from './compare.ts'
 import { type DownloadTable, mostDownloadedOf } from './downloads.ts'
 import { severities } from './findings.ts'

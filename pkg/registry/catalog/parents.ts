@@ -1,6 +1,6 @@
 import { fitsSystem, type ParentKind, parentOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { AddressClaims } from './address-claims.ts'
-import { NamedRows } from './named-rows.ts'
+import { NamedRows } from './collections.ts'
 import { Parent, type VersionChunk, VersionList } from './parent.ts'
 import type { ResourceRow } from './resource-row.ts'
 import type { Unserved } from './unserved.ts'

@@ -8,9 +8,8 @@ import {
   type Scan,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { digestOf } from './digest.ts'
 import type { FindingList } from './findings.ts'
-import type { RowContext } from './row-context.ts'
+import { digestOf, type RowContext } from './row-context.ts'
 import type { Breaks } from './unserved.ts'
 
 /** A key of a ConfigMap in the namespace of a Version. */

@@ -1,11 +1,10 @@
 import type { Depot, Namespace } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Binding } from '../access/access.ts'
 import { Backlog, type Worked } from './backlog.ts'
-import { Bits } from './bits.ts'
+import { Bits, NamedRows } from './collections.ts'
 import { compareText } from './compare.ts'
 import { Depots, type ShownDepot } from './depots.ts'
 import { chosen, NameSearch, type Selection, sortByRelevance, TagSets, tag } from './filters.ts'
-import { NamedRows } from './named-rows.ts'
 import {
   bestDownloads,
   type MostDownloaded,

@@ -18,9 +18,7 @@ import {
   takenText,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { commonOf } from './common.ts'
 import { byAge, compareText, isSemver, newestFirst } from './compare.ts'
-import { digestOf } from './digest.ts'
 import type { FindingList } from './findings.ts'
 import {
   criticalSinceOf,
@@ -32,7 +30,7 @@ import {
   servedScans,
 } from './rare.ts'
 import { identityOf, type ResourceRow, revisionOf } from './resource-row.ts'
-import type { Common, RowContext } from './row-context.ts'
+import { type Common, commonOf, digestOf, type RowContext } from './row-context.ts'
 import {
   type Breaks,
   breakingChange,

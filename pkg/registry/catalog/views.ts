@@ -1,6 +1,6 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { allows, type Binding } from '../access/access.ts'
-import { Bits } from './bits.ts'
+import { Bits } from './collections.ts'
 import { type Listed, noTotals, type Totals } from './summary.ts'
 import { accumulate } from './version-sums.ts'
 

@@ -1,8 +1,7 @@
 import { Backoff, type Clock, pause, Turns } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { batchOf, type CountedDownload } from './event.ts'
+import { batchOf, type CountedDownload, type CountStore } from './event.ts'
 import type { Journals } from './journals.ts'
-import type { CountStore } from './store.ts'
 
 /** Receives counts. */
 export interface CountSink {

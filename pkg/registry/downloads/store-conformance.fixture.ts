@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import { batchOf, type DownloadEvent, hourMs, type JournalRecord } from './event.ts'
-import type { CountStore } from './store.ts'
+import {
+  batchOf,
+  type CountStore,
+  type DownloadEvent,
+  hourMs,
+  type JournalRecord,
+} from './event.ts'
 
 const module: DownloadEvent = { kind: 'Module', namespace: 'a', name: 'vpc', version: '1.0.0' }
 const other: DownloadEvent = { ...module, version: '2.0.0' }

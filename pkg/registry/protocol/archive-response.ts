@@ -5,7 +5,7 @@ import { type ByteSource, chunksOf } from '../../archives/spool/spool.ts'
 import type { Archive, ByteRange } from '../../archives/storage/storage.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import { matchesEtag, type ServingEnv } from '../../base/serving/serving.ts'
-import type { RegistryOptions } from './options.ts'
+import type { RegistryOptions } from './endpoint.ts'
 
 /** An archive that a client asks for. */
 export interface AskedArchive {

@@ -20,11 +20,16 @@ import {
 import type { Catalog, VersionRow } from '../catalog/catalog.ts'
 import { archiveHeaders, archiveResponse, etagOf } from './archive-response.ts'
 import { modulePrefix } from './discovery.ts'
-import { type Endpoint, endpoint, queryOf } from './endpoint.ts'
+import {
+  downloadOf,
+  type Endpoint,
+  endpoint,
+  queryOf,
+  type RegistryOptions,
+  servedArchive,
+} from './endpoint.ts'
 import { findPlatform, findRelease, noProvider, platformNames } from './find.ts'
-import type { RegistryOptions } from './options.ts'
-import { providerRoutes } from './provider-answers.ts'
-import { downloadOf, servedArchive } from './respond.ts'
+import { providerRoutes } from './providers.ts'
 
 /** The archive routes: the name of each backend in a path, and the segments that follow. */
 export const archivePaths = {

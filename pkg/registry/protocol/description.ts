@@ -1,13 +1,18 @@
 import type { Backend } from '../../api/v1alpha1/v1alpha1.ts'
 import { archivePaths, archivePattern } from './archives.ts'
+import { detailRoutes, latestDownloadRoute, providerDetailRoutes } from './detail.ts'
 import { discoveryPaths, modulePrefix, providerPrefix } from './discovery.ts'
 import { downloadSummaryRoute } from './download-summary.ts'
-import { detailRoutes, latestDownloadRoute } from './module-detail.ts'
-import { listNumbers, listQuery, listRoutes, searchRoute } from './module-lists.ts'
+import {
+  listNumbers,
+  listQuery,
+  listRoutes,
+  providerListQuery,
+  providerListRoutes,
+  searchRoute,
+} from './lists.ts'
 import { moduleRoutes } from './modules.ts'
-import { providerRoutes } from './provider-answers.ts'
-import { providerDetailRoutes } from './provider-detail.ts'
-import { providerListQuery, providerListRoutes } from './provider-lists.ts'
+import { providerRoutes } from './providers.ts'
 
 /** A route of the protocols, for the OpenAPI document. */
 export interface DescribedRoute {

@@ -1,7 +1,6 @@
 import type { Discovery, Login } from '../../api/registry/registry.ts'
 import { ReadyAnswer } from '../../base/serving/serving.ts'
-import { type Endpoint, endpoint } from './endpoint.ts'
-import type { RegistryOptions } from './options.ts'
+import { type Endpoint, endpoint, type RegistryOptions } from './endpoint.ts'
 
 /** CLIs ask for the first; the second is this service's own name for the same document. */
 export const discoveryPaths = ['/.well-known/terraform.json', '/.well-known/registry.json'] as const

@@ -1,9 +1,7 @@
 import type { DownloadSummary } from '../../api/registry/registry.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
-import { type Endpoint, endpoint } from './endpoint.ts'
+import { type Endpoint, endpoint, jsonResponse, type RegistryOptions } from './endpoint.ts'
 import { noModule } from './find.ts'
-import type { RegistryOptions } from './options.ts'
-import { jsonHeadersOf } from './respond.ts'
 
 export const downloadSummaryRoute = '/:namespace/:name/:system/downloads/summary'
 const dayMs = 24 * 3_600_000
@@ -40,7 +38,7 @@ export function downloadSummaryEndpoint(options: RegistryOptions): Endpoint {
           },
         },
       }
-      return new Response(JSON.stringify(summary), { headers: jsonHeadersOf(options) })
+      return jsonResponse(summary, options)
     },
   })
 }

@@ -4,12 +4,17 @@ import { ReadyAnswer } from '../../base/serving/serving.ts'
 import type { Parent, VersionRow } from '../catalog/catalog.ts'
 import { archivePath } from './archives.ts'
 import { modulePrefix } from './discovery.ts'
-import { type Endpoint, endpoint } from './endpoint.ts'
+import {
+  baseUrlOf,
+  downloadOf,
+  type Endpoint,
+  endpoint,
+  jsonHeadersOf,
+  linkHeadersOf,
+  type RegistryOptions,
+} from './endpoint.ts'
 import { findModuleVersion, noModule } from './find.ts'
-import { deprecationOf } from './lifecycle.ts'
-import { sourceOf } from './listed-version.ts'
-import type { RegistryOptions } from './options.ts'
-import { baseUrlOf, downloadOf, jsonHeadersOf, linkHeadersOf } from './respond.ts'
+import { deprecationOf, sourceOf } from './listed-version.ts'
 
 export const moduleRoutes = {
   versions: '/:namespace/:name/:system/versions',

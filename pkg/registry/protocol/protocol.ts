@@ -13,6 +13,7 @@ import {
 } from '../../base/serving/serving.ts'
 import type { Parent } from '../catalog/catalog.ts'
 import { moduleArchiveEndpoints, providerArchiveEndpoint, ReadyArchives } from './archives.ts'
+import { moduleDetailEndpoints, providerDetailEndpoints } from './detail.ts'
 import { discoveryEndpoints, modulePrefix, providerPrefix } from './discovery.ts'
 import { downloadSummaryEndpoint } from './download-summary.ts'
 import {
@@ -23,21 +24,17 @@ import {
   nameIn,
   namesArchive,
   parentOf,
+  type RegistryOptions,
 } from './endpoint.ts'
-import { moduleDetailEndpoints } from './module-detail.ts'
-import { moduleListRoutes } from './module-lists.ts'
+import { listEndpoints } from './lists.ts'
 import { moduleEndpoints } from './modules.ts'
-import type { RegistryOptions } from './options.ts'
-import { ProviderAnswers } from './provider-answers.ts'
-import { providerDetailEndpoints } from './provider-detail.ts'
-import { createProviderLists } from './provider-lists.ts'
-import { providerEndpoints } from './providers.ts'
+import { ProviderAnswers, providerEndpoints } from './providers.ts'
 
 export { type DescribedRoute, describedRoutes } from './description.ts'
 export { discoveryPaths } from './discovery.ts'
 export { unreadable } from './download-summary.ts'
-export type { RegistryOptions } from './options.ts'
-export { baseUrlOf } from './respond.ts'
+export type { RegistryOptions } from './endpoint.ts'
+export { baseUrlOf } from './endpoint.ts'
 
 const archivePrefix = `${modulePrefix}/download/`
 
@@ -83,8 +80,7 @@ export function createRegistry(options: RegistryOptions): {
   for (const [prefix, endpoints] of table) {
     for (const endpoint of endpoints) mount(routes, prefix, endpoint, options)
   }
-  routes.route('/', moduleListRoutes(options))
-  routes.route('/', createProviderLists(options))
+  routes.route('/', listEndpoints(options))
   const plain = new PlainRoutes(
     table
       .slice(0, 3)

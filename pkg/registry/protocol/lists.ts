@@ -1,15 +1,14 @@
 import { type Context, Hono } from 'hono'
-import type { ListedModule, ModuleList } from '../../api/registry/registry.ts'
+import type { ListedModule, ModuleList, ProviderList } from '../../api/registry/registry.ts'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import { notFound, RegistryError } from '../../base/errors/errors.ts'
 import { after, get, note, type ServingEnv } from '../../base/serving/serving.ts'
 import { type CallerView, requestOf } from '../auth/auth.ts'
 import type { Listed, View } from '../catalog/catalog.ts'
 import { Search } from '../search/search.ts'
-import { modulePrefix } from './discovery.ts'
+import { modulePrefix, providerPrefix } from './discovery.ts'
+import { jsonResponse, type RegistryOptions } from './endpoint.ts'
 import { listedVersion } from './listed-version.ts'
-import type { RegistryOptions } from './options.ts'
-import { jsonHeadersOf } from './respond.ts'
 
 export const listRoutes = {
   all: '',
@@ -22,6 +21,11 @@ export const listQuery = {
   offset: 'Modules before the page; default 0.',
   provider: 'The target system of the modules.',
 }
+export const providerListRoutes = { all: '', namespace: '/:namespace' } as const
+export const providerListQuery = {
+  limit: listQuery.limit.replace('Modules', 'Providers'),
+  offset: listQuery.offset.replace('Modules', 'Providers'),
+}
 
 export const listNumbers = {
   limit: { minimum: 1, maximum: 100 },
@@ -29,18 +33,30 @@ export const listNumbers = {
 } as const
 
 /** Finds the part of the catalog that a caller may see. */
-export function viewsOf({ auth, catalog: { model } }: RegistryOptions) {
+function viewsOf({ auth, catalog: { model } }: RegistryOptions) {
   const toView = (view: CallerView): View =>
     typeof view === 'string' ? model.views[view] : model.viewOf(view)
   return (c: Context<ServingEnv>) =>
     auth === undefined ? model.views.all : after(auth.viewOf(requestOf(c)), toView)
 }
 
-/** Lists of the modules that a caller may see, with their latest versions, in the form of the public registry. */
-export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
+/** Lists of the modules and providers that a caller may see, with their latest versions, in the form of the public registry. */
+export function listEndpoints(options: RegistryOptions): Hono<ServingEnv> {
   const routes = new Hono<ServingEnv>()
   const { catalog, search = new Search(catalog) } = options
   const viewOf = viewsOf(options)
+  const listsOf = (kind: ParentKind, path: string, answer: ListAnswer) =>
+    get(routes, '', path, (c: Context<ServingEnv>) => {
+      const { namespace, name } = c.req.param()
+      if (namespace !== undefined) note(c, { namespace })
+      return after(viewOf(c), (view) => {
+        const found = listedIn(options, view, kind, namespace).filter(
+          ({ summary }) => name === undefined || namesIn(summary)[0] === name,
+        )
+        if (found.length > 0 || namespace === undefined) return answer(new URL(c.req.url), found)
+        throw nothingIn(kind, namespace, name)
+      })
+    })
   const toModule = (entry: Listed): ListedModule => {
     const { parent, summary } = entry
     const [name, provider] = namesIn(summary)
@@ -48,14 +64,24 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
     const listed = listedVersion(catalog, parent, [namespace, name, provider], latestVersion)
     return { ...listed, provider, description: search.descriptionOf(entry), verified: false }
   }
-  const listResponse = (url: URL, modules: readonly Listed[]) => {
+  const modulesAnswer: ListAnswer = (url, modules) => {
     // So that no new version has the description of the previous one.
     search.follow()
     const provider = url.searchParams.get('provider')
     const isChosen = ({ summary }: Listed) => provider === null || namesIn(summary)[1] === provider
     const { meta, items } = listOf(url, modules.filter(isChosen))
     const list: ModuleList = { meta, modules: items.map(toModule) }
-    return new Response(JSON.stringify(list), { headers: jsonHeadersOf(options) })
+    return jsonResponse(list, options)
+  }
+  const providersAnswer: ListAnswer = (url, all) => {
+    const { meta, items } = listOf(url, all)
+    const list: ProviderList = {
+      meta,
+      providers: items.map(({ parent, summary: { namespace, address, latestVersion = '' } }) =>
+        listedVersion(catalog, parent, [namespace, address], latestVersion),
+      ),
+    }
+    return jsonResponse(list, options)
   }
   for (const prefix of [modulePrefix, '/v1/modules']) {
     get(routes, prefix, searchRoute, (c: Context<ServingEnv>) =>
@@ -66,29 +92,26 @@ export function moduleListRoutes(options: RegistryOptions): Hono<ServingEnv> {
         const namespace = url.searchParams.get('namespace')
         const filter = { kind: 'Module', ...(namespace && { namespaces: [namespace] }) } as const
         const modules = search.find(view, filter, q).slice(0, Infinity).filter(hasVersion)
-        return listResponse(url, modules)
+        return modulesAnswer(url, modules)
       }),
     )
-    for (const route of Object.values(listRoutes)) {
-      get(routes, prefix, route, (c: Context<ServingEnv>) => {
-        const { namespace, name } = c.req.param()
-        if (namespace !== undefined) note(c, { namespace })
-        return after(viewOf(c), (view) => {
-          const modules = listedIn(options, view, 'Module', namespace).filter(
-            ({ summary }) => name === undefined || namesIn(summary)[0] === name,
-          )
-          if (modules.length === 0 && namespace !== undefined) throw noModules(namespace, name)
-          return listResponse(new URL(c.req.url), modules)
-        })
-      })
+    for (const route of Object.values(listRoutes)) listsOf('Module', prefix + route, modulesAnswer)
+  }
+  for (const prefix of [providerPrefix, '/v1/providers']) {
+    for (const route of Object.values(providerListRoutes)) {
+      listsOf('Provider', prefix + route, providersAnswer)
     }
   }
   return routes
 }
 
-const noModules = (namespace: string, name = '*') =>
+type ListAnswer = (url: URL, found: readonly Listed[]) => Response
+
+const nothingIn = (kind: ParentKind, namespace: string, name = '*') =>
   notFound(
-    `modules ${namespace}/${name} not found, or not for you to see: check namespace and name, and your access`,
+    kind === 'Module'
+      ? `modules ${namespace}/${name} not found, or not for you to see: check namespace and name, and your access`
+      : `providers ${namespace}/* not found, or not for you to see: check the namespace, and your access`,
   )
 
 /** The name and the system of a module. */
@@ -101,7 +124,7 @@ function namesIn({ address }: Listed['summary']): [name: string, system: string]
 const hasVersion = ({ summary }: Listed): boolean => summary.latestVersion !== undefined
 
 /** The resources of a kind that have a version, in a namespace or in all, sorted by name. */
-export function listedIn(
+function listedIn(
   { catalog: { model } }: RegistryOptions,
   view: View,
   kind: ParentKind,
@@ -113,7 +136,7 @@ export function listedIn(
 }
 
 /** A page of a list. @throws RegistryError BadRequest naming the parameter */
-export function listOf<T>(url: URL, all: readonly T[]): { meta: ModuleList['meta']; items: T[] } {
+function listOf<T>(url: URL, all: readonly T[]): { meta: ModuleList['meta']; items: T[] } {
   const { searchParams: query, pathname } = url
   const limit = numberIn(query, 'limit', 15)
   const offset = numberIn(query, 'offset', 0)
