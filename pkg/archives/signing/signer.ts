@@ -9,25 +9,10 @@ const maxSignatures = 4096
 /** A signature takes 2 to 5 ms, so no caller waits longer than a few seconds. */
 const maxWaiting = 1000
 
-/** Signs the checksums that CLIs verify providers with. */
-export interface Signer {
-  /** Counts replacements of the key. Results of an older key must be dropped. */
-  readonly revision: number
-  publicKeys(): readonly PublicKey[]
-  /**
-   * Makes a binary detached signature of the text. For a text that was signed before, it returns the same one at once.
-   *
-   * @throws RegistryError Unavailable if too many wait, or the key has expired since it was read
-   */
-  sign(text: string): Uint8Array | Promise<Uint8Array>
-  /** Counts a signature that was sent from a kept answer. */
-  countReuse(): void
-  /** Stops watching the file of the key. */
-  close(): void
-}
+export type Signer = Omit<Pick<KeySigner, keyof KeySigner>, 'replaceKey'>
 
-/** Signs with one key at a time, one text after the other, and remembers signatures; see Signer. */
-export class KeySigner implements Signer {
+/** Signs the checksums that CLIs verify providers with: one key at a time, one text after the other. It remembers signatures. */
+export class KeySigner {
   #key: SigningKey
   #revision = 0
   readonly #signatures = new Bounded<Uint8Array | Promise<Uint8Array>>({
@@ -66,6 +51,7 @@ export class KeySigner implements Signer {
     })
   }
 
+  /** Counts replacements of the key. Results of an older key must be dropped. */
   get revision(): number {
     return this.#revision
   }
@@ -80,6 +66,11 @@ export class KeySigner implements Signer {
     this.#signatures.clear()
   }
 
+  /**
+   * Makes a binary detached signature of the text. For a text that was signed before, it returns the same one at once.
+   *
+   * @throws RegistryError Unavailable if too many wait, or the key has expired since it was read
+   */
   sign(text: string): Uint8Array | Promise<Uint8Array> {
     const signatures = this.#signatures
     const known = signatures.get(text)
@@ -98,10 +89,12 @@ export class KeySigner implements Signer {
     return signing
   }
 
+  /** Counts a signature that was sent from a kept answer. */
   countReuse(): void {
     this.#requests.cached += 1
   }
 
+  /** Stops watching the file of the key. */
   close(): void {
     this.#options.close()
   }

@@ -10,34 +10,6 @@ export interface SpoolOptions {
   readonly sizeBytes: number
 }
 
-/** A folder for temporary files. Space is reserved before anything is written. */
-export interface Spool {
-  readonly sizeBytes: number
-  /** Space that is reserved now. */
-  readonly reservedBytes: number
-  /** Number of waiting reservations. */
-  readonly waiting: number
-  /**
-   * Calls the listener whenever a reservation has to wait, so that files that can be fetched again can be removed.
-   *
-   * @returns a function that removes the listener
-   */
-  onFull(listener: () => void): () => void
-  /**
-   * Waits for space, in order of arrival. A file that is small compared with an archive reserves 0 bytes and never waits.
-   * Otherwise, a process that keeps an archive could wait for itself.
-   *
-   * @param onWaiting called once if there is no space now
-   * @throws ReasonError ArchiveTooLarge if it can never fit; the reason of the signal if that ends the wait
-   */
-  reserve(
-    bytes: number,
-    options: { readonly signal: AbortSignal; readonly onWaiting?: (() => void) | undefined },
-  ): Promise<SpoolFile>
-  /** Removes everything. */
-  close(): Promise<void>
-}
-
 /** Space for one file, which does not exist yet. */
 export interface SpoolFile {
   readonly path: string
@@ -83,7 +55,10 @@ interface Waiter {
   readonly go: () => void
 }
 
-class ReservedSpool implements Spool {
+export type Spool = Pick<ReservedSpool, keyof ReservedSpool>
+
+/** A folder for temporary files. Space is reserved before anything is written. */
+class ReservedSpool {
   readonly sizeBytes: number
   readonly #dir: string
   readonly #waiting: Waiter[] = []
@@ -96,22 +71,36 @@ class ReservedSpool implements Spool {
     own.add(dir)
   }
 
+  /** Space that is reserved now. */
   get reservedBytes(): number {
     return this.#reservedBytes
   }
 
+  /** Number of waiting reservations. */
   get waiting(): number {
     return this.#waiting.length
   }
 
+  /**
+   * Calls the listener whenever a reservation has to wait, so that files that can be fetched again can be removed.
+   *
+   * @returns a function that removes the listener
+   */
   onFull(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
+  /**
+   * Waits for space, in order of arrival. A file that is small compared with an archive reserves 0 bytes and never waits.
+   * Otherwise, a process that keeps an archive could wait for itself.
+   *
+   * @param options.onWaiting called once if there is no space now
+   * @throws ReasonError ArchiveTooLarge if it can never fit; the reason of the signal if that ends the wait
+   */
   async reserve(
     bytes: number,
-    { signal, onWaiting }: Parameters<Spool['reserve']>[1],
+    { signal, onWaiting }: { signal: AbortSignal; onWaiting?: (() => void) | undefined },
   ): Promise<SpoolFile> {
     signal.throwIfAborted()
     if (bytes > this.sizeBytes) {
@@ -132,6 +121,7 @@ class ReservedSpool implements Spool {
     return this.#file(bytes)
   }
 
+  /** Removes everything. */
   async close(): Promise<void> {
     own.delete(this.#dir)
     await rm(this.#dir, { recursive: true, force: true })

@@ -91,21 +91,10 @@ export interface Answer {
   readonly body: Readable
 }
 
-export interface Pool {
-  /**
-   * Redirects are not followed and bodies not decoded.
-   *
-   * @throws RegistryError Unavailable if every connection stayed taken; any Error if the exchange failed
-   */
-  send(to: Destination, request: OutgoingRequest): Promise<Answer>
-  /** Aborts running exchanges. */
-  close(): Promise<void>
-}
+export type Pool = Pick<ConnectionPool, keyof ConnectionPool>
 
-/** Connections are kept for later requests. `send` throws an Error if a certificate cannot be read */
-export function createPool(options: PoolOptions): Pool {
-  return new ConnectionPool(options)
-}
+/** Connections are kept for later requests. */
+export const createPool = (options: PoolOptions): Pool => new ConnectionPool(options)
 
 /** True if an exchange failed because it took too long. */
 export function isTimeout(thrown: unknown): boolean {
@@ -138,7 +127,7 @@ interface Route {
   readonly trust: Trust | undefined
 }
 
-class ConnectionPool implements Pool {
+class ConnectionPool {
   readonly #options: PoolOptions
   /** By URL of the proxy; '' is the direct route. */
   readonly #routes = new LRUCache<string, Route>({
@@ -158,6 +147,12 @@ class ConnectionPool implements Pool {
     }
   }
 
+  /**
+   * Redirects are not followed and bodies not decoded.
+   *
+   * @throws RegistryError Unavailable if every connection stayed taken; any Error if the exchange failed, or a certificate
+   *   cannot be read
+   */
   async send(to: Destination, request: OutgoingRequest): Promise<Answer> {
     const { totalMs } = this.#options
     const client = loaded ?? (await library())
@@ -185,6 +180,7 @@ class ConnectionPool implements Pool {
     }
   }
 
+  /** Aborts running exchanges. */
   async close(): Promise<void> {
     this.#closed = true
     const current = Array.from(this.#routes.values(), ({ dispatcher }) => dispatcher)

@@ -6,15 +6,6 @@ import { readTextFile } from './text-file.ts'
 /** How long a file has to stay as it is before its content counts. */
 const restMs = 1000
 
-/** The content of a file, now and after each change. */
-export interface FollowedFile<T> {
-  readonly current: T
-  /** @returns removes the listener */
-  onChange(listener: () => void): () => void
-  /** Follows the file no longer. */
-  close(): Promise<void>
-}
-
 interface FollowOptions<T> {
   readonly path: string
   /** @throws Error with file and line */
@@ -48,7 +39,10 @@ interface State<T> {
   readonly content: T
 }
 
-class TextFile<T> implements FollowedFile<T> {
+export type FollowedFile<T> = Pick<TextFile<T>, 'current' | 'onChange' | 'close'>
+
+/** The content of a file, now and after each change. */
+class TextFile<T> {
   readonly #options: FollowOptions<T>
   readonly #lookMs: number
   readonly #valid: { set(value: 0 | 1): void }
@@ -72,6 +66,7 @@ class TextFile<T> implements FollowedFile<T> {
     return this.#state.content
   }
 
+  /** @returns removes the listener */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -81,6 +76,7 @@ class TextFile<T> implements FollowedFile<T> {
     this.#looking.schedule(this.#lookMs)
   }
 
+  /** Follows the file no longer. */
   close(): Promise<void> {
     return this.#looking.close()
   }

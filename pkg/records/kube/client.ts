@@ -40,54 +40,6 @@ interface RequestOptions {
   readonly mayBegin?: (() => boolean) | undefined
 }
 
-/** Reads and writes single objects of a cluster. Every method throws ApiError. */
-export interface KubeClient {
-  /** @throws ApiError NotFound if it does not exist */
-  get(ref: ObjectRef, options?: RequestOptions): Promise<ObservedObject>
-  /** @throws ApiError AlreadyExists */
-  create(object: ObjectToWrite, options?: RequestOptions): Promise<ObservedObject>
-  /**
-   * Server-side apply: creates the object, or sets these fields and leaves those of others unchanged. Fields that this field
-   * manager applied before and omits now are removed.
-   */
-  apply(
-    object: ObjectToWrite,
-    fieldManager: string,
-    options?: RequestOptions,
-  ): Promise<ObservedObject>
-  /**
-   * Changes an object.
-   *
-   * @param options.resourceVersion the state that the patch was made from. Default: any
-   * @throws ApiError Conflict if the object is in another state; Invalid if a `test` of a JSON patch fails
-   */
-  patch(
-    ref: ObjectRef,
-    patch: ObjectPatch,
-    options?: RequestOptions & { readonly resourceVersion?: string | undefined },
-  ): Promise<ObservedObject>
-  /**
-   * Replaces the whole status, by the status subresource.
-   *
-   * @throws ApiError Conflict if the object is no longer in the state `resourceVersion`
-   */
-  writeStatus(
-    ref: ObjectRef & { readonly resourceVersion: string },
-    status: unknown,
-    options?: RequestOptions,
-  ): Promise<ObservedObject>
-  /**
-   * Deletes an object. A missing one is not an error.
-   *
-   * @param options.uid only deletes the object with this uid
-   * @returns the object, if it has to wait for its finalizers
-   */
-  delete(
-    ref: ObjectRef,
-    options?: RequestOptions & { readonly uid?: string },
-  ): Promise<ObservedObject | undefined>
-}
-
 interface ClientOptions {
   readonly transport: Transport
   readonly apiGroup: string
@@ -103,21 +55,22 @@ interface ApiRequest {
   readonly write?: Write
 }
 
-export class ApiClient implements KubeClient {
-  readonly #transport: Transport
-  readonly #apiGroup: string
-  readonly #timings: Timings
+export type KubeClient = Pick<ApiClient, keyof ApiClient>
 
-  constructor({ transport, apiGroup, timings }: ClientOptions) {
-    this.#transport = transport
-    this.#apiGroup = apiGroup
-    this.#timings = timings
+/** Reads and writes single objects of a cluster. Every method throws ApiError. */
+export class ApiClient {
+  readonly #options: ClientOptions
+
+  constructor(options: ClientOptions) {
+    this.#options = options
   }
 
+  /** @throws ApiError NotFound if it does not exist */
   get(ref: ObjectRef, options?: RequestOptions): Promise<ObservedObject> {
     return this.#object({ path: this.#pathOf(ref), doing: this.#named('get', ref) }, options)
   }
 
+  /** @throws ApiError AlreadyExists */
   create(given: ObjectToWrite, options?: RequestOptions): Promise<ObservedObject> {
     const { kind, metadata } = given
     const { namespace, name = '' } = metadata
@@ -126,6 +79,10 @@ export class ApiClient implements KubeClient {
     return this.#object({ path: this.#pathOf({ kind, namespace }), doing, write }, options)
   }
 
+  /**
+   * Server-side apply: creates the object, or sets these fields and leaves those of others unchanged. Fields that this field
+   * manager applied before and omits now are removed.
+   */
   apply(
     given: ObjectToWrite,
     fieldManager: string,
@@ -139,6 +96,12 @@ export class ApiClient implements KubeClient {
     return this.#object({ path, doing: this.#named('apply', ref), write }, options)
   }
 
+  /**
+   * Changes an object.
+   *
+   * @param options.resourceVersion the state that the patch was made from. Default: any
+   * @throws ApiError Conflict if the object is in another state; Invalid if a `test` of a JSON patch fails
+   */
   patch(
     ref: ObjectRef,
     patch: ObjectPatch,
@@ -149,6 +112,11 @@ export class ApiClient implements KubeClient {
     return this.#object({ path: this.#pathOf(ref), doing, write }, options)
   }
 
+  /**
+   * Replaces the whole status, by the status subresource.
+   *
+   * @throws ApiError Conflict if the object is no longer in the state `resourceVersion`
+   */
   writeStatus(
     ref: ObjectRef & { readonly resourceVersion: string },
     status: unknown,
@@ -160,6 +128,12 @@ export class ApiClient implements KubeClient {
     return this.#object({ path, doing: this.#named('patch', ref, '/status'), write }, options)
   }
 
+  /**
+   * Deletes an object. A missing one is not an error.
+   *
+   * @param options.uid only deletes the object with this uid
+   * @returns the object, if it has to wait for its finalizers
+   */
   async delete(
     ref: ObjectRef,
     options?: RequestOptions & { readonly uid?: string },
@@ -191,35 +165,39 @@ export class ApiClient implements KubeClient {
     { path, doing, write }: ApiRequest,
     { signal = new AbortController().signal, mayBegin }: RequestOptions = {},
   ): Promise<ObservedObject | undefined> {
-    const { headersMs: idleMs, pageMs: deadlineMs } = this.#timings
+    const { transport, timings } = this.#options
+    const { headersMs: idleMs, pageMs: deadlineMs } = timings
     const once = () =>
-      this.#transport.read(
+      transport.read(
         { path, signal, idleMs, deadlineMs, ...(write && { write, mayBegin }) },
         async (body) => observe(jsonOf(String(await readBounded(body, maxObjectBytes)))),
       )
     let answer = await once()
     if (answer instanceof Outcome && answer.reason === 'Unauthenticated') {
-      this.#transport.reload()
+      transport.reload()
       answer = await once()
     }
     if (!(answer instanceof Outcome)) return answer
-    if (answer.reason === 'Unreachable') this.#transport.recheck()
+    if (answer.reason === 'Unreachable') transport.recheck()
     throw apiErrorOf(answer, doing)
   }
 
   #bodyOf(given: ObjectToWrite): string {
-    return JSON.stringify({ apiVersion: placeOf(given.kind, this.#apiGroup).version, ...given })
+    return JSON.stringify({
+      apiVersion: placeOf(given.kind, this.#options.apiGroup).version,
+      ...given,
+    })
   }
 
   /** Path of a collection, or of an object in it. */
   #pathOf({ kind, namespace, name }: Omit<ObjectRef, 'name'> & { readonly name?: string }): string {
-    const { root, plural } = placeOf(kind, this.#apiGroup)
+    const { root, plural } = placeOf(kind, this.#options.apiGroup)
     const collection = `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
     return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`
   }
 
   #named(verb: string, { kind, namespace, name }: ObjectRef, subresource = ''): string {
-    return `${verb} ${placeOf(kind, this.#apiGroup).plural}${subresource} ${namespace}/${name}`
+    return `${verb} ${placeOf(kind, this.#options.apiGroup).plural}${subresource} ${namespace}/${name}`
   }
 }
 

@@ -7,20 +7,6 @@ import type {
 } from '../kube/kube.ts'
 import { record } from './whole-object.ts'
 
-/** Storage locations in the annotations of Namespaces. */
-export interface StorageAnnotations {
-  /** Current value of the annotation `{api_group}/storage` of a namespace. */
-  of(namespace: string): string | undefined
-  /**
-   * Calls back with each namespace whose annotation changed.
-   *
-   * @returns a function that removes the listener
-   */
-  onChange(listener: (namespace: string) => void): () => void
-  /** Resolves once every Namespace was read; never, while that is forbidden. */
-  readonly ready: Promise<void>
-}
-
 interface WatchOptions {
   readonly cluster: Pick<Cluster, 'observe'>
   readonly apiGroup: string
@@ -28,11 +14,14 @@ interface WatchOptions {
   readonly namespaces?: readonly string[] | undefined
 }
 
-export function watchStorageAnnotations(options: WatchOptions): StorageAnnotations {
-  return new WatchedAnnotations(options)
-}
+type StorageAnnotations = Pick<WatchedAnnotations, keyof WatchedAnnotations>
 
-class WatchedAnnotations implements StorageAnnotations {
+export const watchStorageAnnotations = (options: WatchOptions): StorageAnnotations =>
+  new WatchedAnnotations(options)
+
+/** Storage locations in the annotations of Namespaces. */
+class WatchedAnnotations {
+  /** Resolves once every Namespace was read; never, while that is forbidden. */
   readonly ready: Promise<void>
   /** Name of the annotation. */
   readonly #annotation: string
@@ -51,10 +40,16 @@ class WatchedAnnotations implements StorageAnnotations {
     this.ready = Promise.all(watches.map(({ ready }) => ready)).then(() => undefined)
   }
 
+  /** Current value of the annotation `{api_group}/storage` of a namespace. */
   of(namespace: string): string | undefined {
     return this.#values.get(namespace)
   }
 
+  /**
+   * Calls back with each namespace whose annotation changed.
+   *
+   * @returns a function that removes the listener
+   */
   onChange(listener: (namespace: string) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
