@@ -153,7 +153,7 @@ it.each(own)('%s imports only planes below its own, by entry files', (file) => {
 /** The code of a file without its imports and exports of types. */
 const runningCode = (file: string): string =>
   readFileSync(file, 'utf8').replaceAll(
-    /(?:import type [^;]*?|export type \{[^}]*\} )from '[^']+'/g,
+    /(?:import type [^;]*?|export type (?:\{[^}]*\}|\*) )from '[^']+'/g,
     '',
   )
 
