@@ -175,7 +175,7 @@ export class ValkeyStore implements CountStore {
 
   async consumers(resource: DownloadedResource): Promise<ConsumerUse[]> {
     const text = await this.#ask((client) => client.get(usedKey(resource)))
-    const uses = usesIn(text ?? '', dayOf(this.#clock()), historyDays)
+    const uses = usesIn(text ?? '', dayOf(this.#clock()))
     const numbers = [...new Set(uses.flatMap(({ consumer, version }) => [consumer, version]))]
     if (numbers.length === 0) return []
     const found = await this.#ask((client) => client.hmget(`${prefix}named`, ...numbers))
@@ -356,7 +356,7 @@ if used ~= before then redis.call('SET', KEYS[1], used, 'EX', (history + 1) * 86
 `
 
 /** Reads the text of a resource. */
-function usesIn(text: string, today: number, historyDays: number) {
+function usesIn(text: string, today: number) {
   return Array.from(
     text.matchAll(/ (\d+):(\d+)=(\d+):(\d+)/g),
     ([, consumer = '', version = '', day, days]) => ({

@@ -57,32 +57,8 @@ export function listEndpoints(options: RegistryOptions): Hono<ServingEnv> {
         throw nothingIn(kind, namespace, name)
       })
     })
-  const toModule = (entry: Listed): ListedModule => {
-    const { parent, summary } = entry
-    const [name, provider] = namesIn(summary)
-    const { namespace, latestVersion = '' } = summary
-    const listed = listedVersion(catalog, parent, [namespace, name, provider], latestVersion)
-    return { ...listed, provider, description: search.descriptionOf(entry), verified: false }
-  }
-  const modulesAnswer: ListAnswer = (url, modules) => {
-    // So that no new version has the description of the previous one.
-    search.follow()
-    const provider = url.searchParams.get('provider')
-    const isChosen = ({ summary }: Listed) => provider === null || namesIn(summary)[1] === provider
-    const { meta, items } = listOf(url, modules.filter(isChosen))
-    const list: ModuleList = { meta, modules: items.map(toModule) }
-    return jsonResponse(list, options)
-  }
-  const providersAnswer: ListAnswer = (url, all) => {
-    const { meta, items } = listOf(url, all)
-    const list: ProviderList = {
-      meta,
-      providers: items.map(({ parent, summary: { namespace, address, latestVersion = '' } }) =>
-        listedVersion(catalog, parent, [namespace, address], latestVersion),
-      ),
-    }
-    return jsonResponse(list, options)
-  }
+  const modulesAnswer = modulesAnswerOf(options, search)
+  const providersAnswer = providersAnswerOf(options)
   for (const prefix of [modulePrefix, '/v1/modules']) {
     get(routes, prefix, searchRoute, (c: Context<ServingEnv>) =>
       after(viewOf(c), (view) => {
@@ -106,6 +82,43 @@ export function listEndpoints(options: RegistryOptions): Hono<ServingEnv> {
 }
 
 type ListAnswer = (url: URL, found: readonly Listed[]) => Response
+
+function modulesAnswerOf(options: RegistryOptions, search: Search): ListAnswer {
+  const toModule = (entry: Listed): ListedModule => {
+    const { parent, summary } = entry
+    const [name, provider] = namesIn(summary)
+    const { namespace, latestVersion = '' } = summary
+    const listed = listedVersion(
+      options.catalog,
+      parent,
+      [namespace, name, provider],
+      latestVersion,
+    )
+    return { ...listed, provider, description: search.descriptionOf(entry), verified: false }
+  }
+  return (url, modules) => {
+    // So that no new version has the description of the previous one.
+    search.follow()
+    const provider = url.searchParams.get('provider')
+    const isChosen = ({ summary }: Listed) => provider === null || namesIn(summary)[1] === provider
+    const { meta, items } = listOf(url, modules.filter(isChosen))
+    const list: ModuleList = { meta, modules: items.map(toModule) }
+    return jsonResponse(list, options)
+  }
+}
+
+function providersAnswerOf(options: RegistryOptions): ListAnswer {
+  return (url, all) => {
+    const { meta, items } = listOf(url, all)
+    const list: ProviderList = {
+      meta,
+      providers: items.map(({ parent, summary: { namespace, address, latestVersion = '' } }) =>
+        listedVersion(options.catalog, parent, [namespace, address], latestVersion),
+      ),
+    }
+    return jsonResponse(list, options)
+  }
+}
 
 const nothingIn = (kind: ParentKind, namespace: string, name = '*') =>
   notFound(
