@@ -77,14 +77,14 @@ interface Case {
   /** Selects one of several rules with that name. */
   readonly window?: string | undefined
   readonly component?: string | undefined
-  /** Input in promtool's notation, one value a minute. */
+  /** Input in promtool's notation, one value per minute. */
   readonly fires: Series
   readonly quiet: Series
   /** Time of the check. Default: 30m */
   readonly at?: string
-  /** The interval of evaluation, longer for alerts that take days. Default: 1m */
+  /** Interval of the evaluation, longer for alerts that take days. Default: 1m */
   readonly every?: string
-  /** True if no other rule fires at the same time. */
+  /** Whether no other rule fires at the same time. */
   readonly alone?: true
 }
 
@@ -111,7 +111,7 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotErrorBudgetBurn',
     window: '6h',
-    // 0.8 % of the requests: too little for a burn of 14.4, enough for one of 6.
+    // 0.8 % of the requests: too few for a burn rate of 14.4, enough for one of 6.
     fires: { [count('200')]: '0+992x500', [count('503')]: '0+8x500' },
     quiet: { [count('200')]: '0+9999x500', [count('503')]: '0+0.5x500' },
     at: '7h',
@@ -119,9 +119,9 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotErrorBudgetBurn',
     window: '3d',
-    // 0.2 % for four days: too little for both of the others.
+    // 0.2 % for four days: too few for both of the others.
     fires: { [count('200')]: '0+998x5760', [count('503')]: '0+2x5760' },
-    // As much, but only until yesterday.
+    // The same rate, but only until yesterday.
     quiet: { [count('200')]: '0+998x5760', [count('503')]: '0+2x4320 8640x1440' },
     at: '96h',
     every: '30m',
@@ -258,7 +258,7 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotControllerStalled',
     fires: { [controller('depot_lease_held')]: '1x10 0x50' },
-    // The one that waits for the other.
+    // The replica that waits for the other.
     quiet: {
       [controller('depot_lease_held')]: '0x60',
       [controller('depot_lease_held').replace('depot-server-0', 'other')]: '1x60',
@@ -286,7 +286,7 @@ const cases: readonly Case[] = [
     quiet: { [publishing('503')]: '0+1x60', [publishing('201')]: '0+1x60' },
   },
   {
-    // A request that failed once says little where nobody else publishes.
+    // A single failed request means little if nobody else publishes.
     alert: 'DepotPublishingFailing',
     fires: { [publishing('503')]: '0x20 3x40' },
     quiet: { [publishing('503')]: '0x20 2x40' },
@@ -318,7 +318,7 @@ const cases: readonly Case[] = [
     quiet: { [controller('depot_upstream_substitution_total', 'kind="Provider"')]: '3x60' },
   },
   {
-    // The counter of a process that just began has no earlier value.
+    // The counter of a new process has no earlier value.
     alert: 'DepotUpstreamSubstitution',
     fires: {
       [controller('depot_upstream_substitution_total', 'kind="Provider"')]: '_x20 1x40',
@@ -348,7 +348,7 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotBackupOld',
     fires: { [controller('depot_backup_last_success_timestamp_seconds')]: '3600x2000' },
-    // Of yesterday, and of today.
+    // One value of yesterday, and one of today.
     quiet: {
       [controller('depot_backup_last_success_timestamp_seconds')]: '3600x1440 90000x560',
     },
@@ -372,21 +372,21 @@ const cases: readonly Case[] = [
   {
     alert: 'DepotScanDatabaseMissing',
     fires: { [scanning('up')]: '1x180' },
-    // A scanner that is down says nothing about its database.
+    // A stopped scanner reports nothing about its database.
     quiet: { [scanning('up')]: '0x180' },
     at: '170m',
   },
   {
     alert: 'DepotScanDatabaseOld',
     fires: { [scanning('depot_scan_database_timestamp_seconds')]: '3600x5000' },
-    // Of yesterday, and of two days before.
+    // One value of yesterday, and one of two days before.
     quiet: { [scanning('depot_scan_database_timestamp_seconds')]: '86400x5000' },
     at: '75h',
     every: '5m',
   },
 ]
 
-/** The complaints of promtool. */
+/** The errors that promtool prints. */
 function promtool(...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(tool('promtool'), args, { encoding: 'utf8' })
   return status === 0 ? '' : `${stdout}${stderr}`
@@ -410,7 +410,7 @@ interface Firing {
   readonly description: string
 }
 
-/** The rules of an alert, after the recorded series that they ask for, or that these ask for. */
+/** The rules of an alert, after the recorded series that they read, directly or indirectly. */
 function groupsOf(name: string) {
   const needed = new Set(rules.filter(({ alert }) => alert === name))
   // The loop also visits rules that it adds.
@@ -422,11 +422,11 @@ function groupsOf(name: string) {
     .filter((group) => group.rules.length > 0)
 }
 
-/** Evaluates the rules of an alert over some input. @returns the alerts that fire at the time of the case */
+/** Evaluates the rules of an alert for some input. @returns the alerts that fire at the time of the case */
 function firing({ alert, at = '30m', every = '1m' }: Case, input: Series): Firing[] {
   const file = join(folder, 'test.yaml')
   const inputs = Object.entries(input).map(([name, samples]) => ({ series: name, values: samples }))
-  // promtool reports the alerts that fire if it was told to expect none.
+  // promtool reports the alerts that fire if none are expected.
   const asked = [{ alertname: alert, eval_time: at, exp_alerts: [] }]
   const needed = groupsOf(alert)
   writeFileSync(join(folder, 'needed.yaml'), stringify({ groups: needed }))
@@ -456,7 +456,7 @@ function firing({ alert, at = '30m', every = '1m' }: Case, input: Series): Firin
 
 const firings = new Map<Case, Firing[]>()
 
-/** The alerts of the case's name that fire when they should, evaluated once. */
+/** The alerts with the case's name that fire when they should, evaluated once. */
 function fired(of: Case): Firing[] {
   const known = firings.get(of) ?? firing(of, of.fires)
   firings.set(of, known)
@@ -480,7 +480,7 @@ describe('alerts', () => {
     expect(labels).toContainEqual(expect.objectContaining(labelsOf(of)))
   })
 
-  it.each(cases)('$alert $window $component keeps quiet', (of) => {
+  it.each(cases)('$alert $window $component does not fire', (of) => {
     const labels = firing(of, of.quiet).map((one) => one.labels)
     expect(labels).not.toContainEqual(expect.objectContaining(labelsOf(of)))
   })
@@ -514,7 +514,7 @@ describe('alerts', () => {
     }
   })
 
-  it('can be left out by name, and follow the service level', () => {
+  it('can be omitted by name, and follow the service level', () => {
     const some = render({
       crds: { install: false },
       monitoring: {
@@ -526,7 +526,7 @@ describe('alerts', () => {
     expect(text).toContain('(14.4 * 0.01)')
   })
 
-  it('leave out controller, explorer and backups if there are none', () => {
+  it('omit controller, explorer and backups if there are none', () => {
     const without = {
       ...values,
       controller: { enabled: false },
@@ -541,7 +541,7 @@ describe('alerts', () => {
   })
 
   it.each([{ providerScanning: false }, { offline: false }])(
-    'leave out the database of scans with %j',
+    'omit the database of scans with %j',
     (scanningValues) => {
       const some = render({ ...values, scanning: { enabled: true, ...scanningValues } })
       const text = stringify(find(some, 'PrometheusRule', 'depot').spec)
@@ -550,7 +550,7 @@ describe('alerts', () => {
     },
   )
 
-  it('leave out the memory if it has no limit', () => {
+  it('omit the memory if it has no limit', () => {
     const some = render({ ...values, server: { resources: { limits: null } } })
     const text = stringify(find(some, 'PrometheusRule', 'depot').spec)
     expect(text.match(/alert: DepotMemoryHigh/g)).toHaveLength(2)
@@ -589,7 +589,7 @@ describe('the dashboard', () => {
     expect(dashboardQueries.length).toBeGreaterThan(30)
   })
 
-  it('is the file that Grafana gets', () => {
+  it('is the file that Grafana loads', () => {
     const objects = render({ ...values, monitoring: { dashboard: { enabled: true } } })
     const { panels } = parse(
       find(objects, 'ConfigMap', 'depot-dashboard').data?.['depot.json'] ?? '',

@@ -1,4 +1,4 @@
-/** A graph: its title, Grafana's unit, and its queries with a legend each. */
+/** A graph: its title, Grafana's unit, and its queries, each with a legend. */
 interface Panel {
   readonly title: string
   readonly unit: 'short' | 'reqps' | 'percentunit' | 's' | 'bytes' | 'Bps' | 'dateTimeAsIso'
@@ -6,7 +6,7 @@ interface Panel {
 }
 
 const target = 'namespace="$namespace",job="$job",pod=~"$pod"'
-/** Metrics of controllers. They have another job label than the one that is selected. */
+/** Metrics of controllers, whose job label differs from the selected one. */
 const release = 'namespace="$namespace"'
 const requests = 'depot_http_request_duration_seconds'
 const protocol = 'route=~"/(depot/modules|depot/providers|v1|[.]well-known)/.*"'
@@ -470,7 +470,7 @@ const variable = (name: string, query: string, more: object = {}): object => ({
   ...more,
 })
 
-/** config/grafana/depot.json: three graphs a line below a heading for each row. */
+/** config/grafana/depot.json: three graphs in a line, below a heading for each row. */
 export function dashboard(): object {
   const panels: object[] = []
   let id = 0

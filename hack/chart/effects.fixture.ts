@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { chart, find, render, type Values } from './helm.fixture.ts'
 import type { Schema, Value } from './value.ts'
 
-/* The effect of each value: one run of Helm renders all templates hundreds of times, each time with one value changed. */
+/* The effect of each value. One run of Helm renders all templates hundreds of times, each time with one value changed. */
 
-/** Values whose schema says less than their templates need. */
+/** Values whose schema allows more than their templates do. */
 const special: Values = {
   'valkey.auth.aclUsers': { default: { permissions: '+changed' } },
   'monitoring.prometheusRule.disabledAlerts': ['DepotDown'],
 }
 
-/** Prints which changes show in a template. Each renders templates until one differs. */
+/** Prints which changes have an effect on a template. Each renders templates until one differs. */
 const template = `
 {{- $initial := dict -}}
 {{- range $path := .Files.Get "paths.json" | fromJsonArray -}}
@@ -37,16 +37,16 @@ metadata: {name: effects}
 text: {{ $found | toJson | toJson }}
 `
 
-/** The values that change the rendered templates, if `base` has the other values. */
+/** The values that change the rendered templates, if the other values are those of `base`. */
 export function effective(values: readonly Value[], base: Values): Set<string> {
   const folder = mkdtempSync(join(tmpdir(), 'depot-effects-'))
   try {
-    // Leaves out the checks, which would refuse some values: a change has to show in the objects.
+    // Omits the checks, which would refuse some values, because a change has to appear in the objects.
     const leave = /(NOTES\.txt|values\.schema\.json|templates\/validate\.yaml)$/
     cpSync(chart, folder, { recursive: true, filter: (path) => !leave.test(path) })
     const templates = join(folder, 'templates')
     const paths = globSync('**/*.yaml', { cwd: templates }).toSorted()
-    // The templates of a value's own component come first, because most values show there.
+    // The templates of a value's own component come first, because most effects are there.
     const ownFirst = ([component]: readonly string[]) => {
       const isOwn = (path: string) => path.startsWith(`${component}/`)
       return [...paths.filter(isOwn), ...paths.filter((path) => !isOwn(path))]
@@ -93,7 +93,7 @@ const next = (now: number, maximum: unknown) => (now === maximum ? now - 1 : now
 const fits = (text: string, pattern: string, now: unknown) =>
   text !== now && new RegExp(pattern).test(text)
 
-/** For the patterns of the table: digests, groups, quantities, durations, shares, paths, addresses. */
+/** Values for the patterns of the table: digests, groups, quantities, durations, shares, paths, addresses. */
 const matches = [
   `sha256:${'f'.repeat(64)}`,
   'changed',

@@ -116,7 +116,7 @@ interface Options {
   readonly release?: string
   /** Another folder than the chart's own. */
   readonly from?: string
-  /** Runs Helm even if it has rendered the same before. */
+  /** Runs Helm even if it has already rendered the same. */
   readonly again?: boolean
 }
 
@@ -126,7 +126,7 @@ interface Outcome {
   readonly stderr: string
 }
 
-/** Outcomes of this chart, by what they follow from. Files of tests share them. */
+/** Results of this chart, by their inputs. Test files share them. */
 function outcomes(): string {
   const all = join(root, '.depot/helm')
   const current = digestOf(chart)
@@ -136,7 +136,7 @@ function outcomes(): string {
   return join(all, current)
 }
 
-/** Renders the chart with some values, or takes the outcome from the cache. */
+/** Renders the chart with some values, or takes the result from the cache. */
 function template(values: Values, options: Options): Outcome {
   const { helm = 'helm', release = 'depot', from = chart, again = false } = options
   const input = JSON.stringify(values)
@@ -147,9 +147,9 @@ function template(values: Values, options: Options): Outcome {
   const file = join(outcomes(), `${key.digest('hex')}.json`)
   if (!again && existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
   const outcome = runHelm(input, { helm, release, from })
-  // A Helm that was killed says nothing about the chart.
+  // A killed Helm says nothing about the chart.
   if (outcome.status === null) return outcome
-  // Renamed, because another worker may read it at this moment.
+  // Written and renamed, because another worker may read it at this moment.
   writeFileSync(`${file}.${process.pid}`, JSON.stringify(outcome))
   renameSync(`${file}.${process.pid}`, file)
   return outcome
@@ -160,7 +160,7 @@ function runHelm(values: string, options: Required<Omit<Options, 'again'>>): Out
   const { status, stdout, stderr } = spawnSync(
     tool(options.helm),
     ['template', options.release, options.from, ...flags],
-    // Collects garbage less often, which takes a quarter of its processor time.
+    // Collects garbage less often, which saves a quarter of its processor time.
     {
       encoding: 'utf8',
       input: values,
@@ -208,7 +208,7 @@ export function objectsOf(text: string): Rendered[] {
     .filter((object) => object !== null)
 }
 
-/** The lines `V01 ...` of a render that is refused. Leaves out the definitions, which are most of the text. */
+/** The lines `V01 ...` of a refused render, without the definitions, which are most of the text. */
 export function mistakes(values: Values, options: Options = {}): string[] {
   const { status, stderr } = template({ crds: { install: false }, ...values }, options)
   if (status === 0) return []
@@ -217,7 +217,9 @@ export function mistakes(values: Values, options: Options = {}): string[] {
   return found
 }
 
-/** The notes that Helm prints after an install. They are rendered as an object, because Helm prints them only for a cluster. */
+/**
+ * The notes that Helm prints after an install. They are rendered as an object, because Helm only prints them for a cluster.
+ */
 export function notes(values: Values): string {
   const folder = mkdtempSync(join(tmpdir(), 'depot-chart-'))
   try {

@@ -1,5 +1,5 @@
-// Writes the folders of config/ that are rendered from the chart, for those who use kubectl and kustomize instead of
-// Helm: `node hack/chart/kustomize.ts`, or with --check to compare only.
+// Writes the folders of config/ that are rendered from the chart, for users of kubectl and kustomize instead of Helm:
+// `node hack/chart/kustomize.ts`, or with --check to compare only.
 
 import { execFileSync } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ interface Manifest {
 
 type Files = Map<string, string>
 
-/** Folders whose files are all written here. */
+/** Folders in which every file is generated. */
 const folders = ['rbac', 'manager', 'network-policy', 'prometheus', 'grafana', 'default'] as const
 
 const place: Readonly<Record<string, string>> = {
@@ -66,7 +66,7 @@ function render(...flags: readonly string[]): Manifest[] {
     .filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] === undefined)
 }
 
-/** Removes labels and annotations that only mean something to Helm. */
+/** Removes labels and annotations that only Helm uses. */
 function withoutHelm(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutHelm)
   if (!(value instanceof Object)) return value
@@ -120,7 +120,7 @@ export function kustomizeFiles(): Files {
       labels: { 'pod-security.kubernetes.io/enforce': 'restricted' },
     },
   })
-  // config/prometheus is left out: it needs the definitions of the Prometheus operator.
+  // config/prometheus is omitted, because it needs the definitions of the Prometheus operator.
   files.set(
     'default/kustomization.yaml',
     kustomization(['namespace.yaml', '../crd', '../rbac', '../manager', '../network-policy']),
@@ -147,7 +147,7 @@ function addScoped(files: Files): void {
   )
 }
 
-/** Paths of files that are missing, differ, or should not be there. */
+/** Paths of files that are missing, differ, or should not exist. */
 export function staleManifests(): string[] {
   const files = kustomizeFiles()
   const differing = [...files].filter(([path, content]) => read(path) !== content)

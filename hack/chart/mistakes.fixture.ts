@@ -298,7 +298,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V23 two places',
     filesystem({ hostPath: '/srv', existingClaim: 'c' }),
-    'V23 set only one of hostPath and existingClaim',
+    'V23 set only one of storage.filesystem.hostPath and storage.filesystem.existingClaim',
   ],
   [
     'V24',
@@ -445,7 +445,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
             podDisruptionBudget: { enabled: true, minAvailable: least },
           },
         },
-        `V26 server.podDisruptionBudget.minAvailable=${least} with ${pods} replicas would block every node drain`,
+        `V26 server.podDisruptionBudget.minAvailable=${least} with ${pods} replicas would block every node drain; set less than the number of replicas`,
       ] as const,
   ),
   ...[0, '0%'].map(
@@ -453,7 +453,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
       [
         `V26 at most ${most}`,
         { ui: { enabled: true, podDisruptionBudget: { enabled: true, maxUnavailable: most } } },
-        `V26 ui.podDisruptionBudget.maxUnavailable=${most} would block every node drain`,
+        `V26 ui.podDisruptionBudget.maxUnavailable=${most} would block every node drain; set 1 or more`,
       ] as const,
   ),
   [
@@ -479,7 +479,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V30',
     { broker: { enabled: true, config: { staticClients: [{ id: 'other' }] } } },
-    'V30 broker.config.staticClients has no client "depot"',
+    'V30 broker.config.staticClients has no client "depot"; add it, or correct server.oidc.clientId',
   ],
   ['V31 dex', { dex: { enabled: true } }, 'V31 dex is now broker; see docs/migrating.md'],
   [
@@ -584,7 +584,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
   [
     'V33 strategy of a StatefulSet',
     { server: { updateStrategy: { type: 'OnDelete' } } },
-    'V33 server.updateStrategy.type=OnDelete is not one of a Deployment, which the server is with server.stats.persistence.enabled=false',
+    'V33 server.updateStrategy.type=OnDelete is not a strategy of a Deployment, which the server is with server.stats.persistence.enabled=false; write RollingUpdate or Recreate',
   ],
   [
     'V33 strategy of a Deployment',
@@ -594,7 +594,7 @@ export const cases: readonly (readonly [what: string, values: Values, message: s
         stats: { persistence: { enabled: true } },
       },
     },
-    'V33 server.updateStrategy.type=Recreate is not one of a StatefulSet, which the server is with server.stats.persistence.enabled=true',
+    'V33 server.updateStrategy.type=Recreate is not a strategy of a StatefulSet, which the server is with server.stats.persistence.enabled=true; write RollingUpdate or OnDelete',
   ],
   [
     'V33 no rolling update',

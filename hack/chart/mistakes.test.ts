@@ -9,7 +9,7 @@ describe('values that contradict each other', () => {
     expect(mistakes(values)).toContainEqual(message)
   })
 
-  it('every message is tested', () => {
+  it('tests every message', () => {
     const tested = new Set(cases.map(([name]) => name.slice(0, 3)))
     expect([...tested]).toEqual(
       Array.from({ length: 36 }, (_, i) => `V${String(i + 1).padStart(2, '0')}`),
@@ -17,7 +17,7 @@ describe('values that contradict each other', () => {
   })
 
   it.each(table.filter(({ retired }) => retired))(
-    'the name $name of an older chart is reported instead of being stopped by the schema',
+    'the name $name of an older chart is reported, and passes the schema',
     ({ name }) => {
       const given = name.split('.').reduceRight<object>((below, key) => ({ [key]: below }), {})
       expect(mistakes({ ...given })).toEqual([
@@ -31,7 +31,7 @@ describe('values that contradict each other', () => {
     expect(mistakes({ scanning, server: { baseUrl: 'https://example.com/terraform' } })).toEqual([])
   })
 
-  it('accepts what the previous chart has below scanning, except the names that are reported', () => {
+  it('accepts values of the previous chart below scanning, except the names that are reported', () => {
     const scanning = {
       enabled: true,
       providerScanning: true,
@@ -55,7 +55,7 @@ describe('values that contradict each other', () => {
     expect(() => renderText(values)).toThrow(new RegExp(`at '/[^']*${path}'`))
   })
 
-  it.each(helms)('%s says all of them at once, and nothing twice', (helm) => {
+  it.each(helms)('%s reports all of them at once, and none twice', (helm) => {
     const values = {
       broker: { enabled: true, config: { issuer: 'http://id.example.com' } },
       server: { oidc: { enabled: true, issuerUrl: '%zz' }, useBearerToken: true, replicaCount: 2 },
@@ -73,7 +73,7 @@ describe('values that contradict each other', () => {
     ])
   })
 
-  it.each(Object.entries(profiles))('finds none in the profile %s', (_, values) => {
+  it.each(Object.entries(profiles))('finds no mistake in the profile %s', (_, values) => {
     expect(mistakes(values)).toEqual([])
   })
 
@@ -83,7 +83,7 @@ describe('values that contradict each other', () => {
     'http://dex.login.svc:5556/dex',
     'http://dex.login.svc.cluster.local/dex',
     'https://id.example.com:8443/realms/x',
-  ])('takes the issuer %s', (issuerUrl) => {
+  ])('accepts the issuer %s', (issuerUrl) => {
     expect(mistakes(oidc({ issuerUrl }))).toEqual([])
   })
 })

@@ -11,7 +11,7 @@ const brokerWithSecret: Values = {
 }
 
 describe('notes after an install', () => {
-  it('lead to a first answer without an ingress, and end with a command', () => {
+  it('show a first request without an ingress, and end with a command', () => {
     const text = notes({})
     expect(text).toContain('port-forward service/depot-server 8080:80')
     expect(text).toContain('host "depot.test" {')
@@ -38,7 +38,7 @@ describe('notes after an install', () => {
     )
   })
 
-  it('name the address that an ingress gives', () => {
+  it('name the address of an ingress', () => {
     const text = notes(profiles['ui'] ?? {})
     expect(text).toContain('Its address: https://depot.example.com')
     expect(text).toContain('curl --fail https://depot.example.com/.well-known/terraform.json')

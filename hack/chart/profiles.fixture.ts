@@ -38,7 +38,7 @@ const broker: Values = {
   },
 }
 
-/** Everything that can be enabled at once. */
+/** Enables everything that can be enabled at once. */
 const everything: Values = {
   global: {
     image: { digest },

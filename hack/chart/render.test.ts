@@ -60,7 +60,7 @@ const storages: Readonly<Record<string, Values>> = {
   },
 }
 
-/** Every mode with every entrance, with and without the explorer; storages take turns. */
+/** Every mode with every way in, with and without the explorer. Storages alternate. */
 const matrix = Object.entries(modes).flatMap(([mode, modeValues], row) =>
   Object.entries(entrances).map(([entrance, entranceValues], column) => {
     const explorer = (row + column) % 2 === 0
@@ -95,7 +95,7 @@ describe('the rendered chart', () => {
     expect(schemas.check(renderText(values))).toEqual([])
   })
 
-  it('fails the same check if a field is misspelt', () => {
+  it('is not valid if a field is misspelt', () => {
     const text = renderText(withoutDefinitions).replace('readOnlyRootFilesystem', 'readOnlyRoot')
     expect(schemas.check(text)).toHaveLength(1)
   })
@@ -106,7 +106,7 @@ describe('the rendered chart', () => {
   })
 
   it.each(Object.entries(profiles))(
-    'is the same each time and in both Helms: profile %s',
+    'is the same each time and in both versions of Helm: profile %s',
     (_, values) => {
       const [first, ...others] = [...helms, ...helms].map((helm, index) =>
         render(values, { helm, again: index >= helms.length }),
@@ -152,7 +152,7 @@ describe('the rendered chart', () => {
     })
   })
 
-  it('pins the images of others by digest, as long as their tags are those of the chart', () => {
+  it('pins third-party images by digest, if their tags are those of the chart', () => {
     const imageOf = (broker: object) =>
       podsOf(render({ ...withoutDefinitions, ...brokerWith(broker) }))
         .filter(({ name }) => ['depot-broker', 'depot-valkey'].includes(name))
@@ -167,7 +167,7 @@ describe('the rendered chart', () => {
     expect(imageOf({ image: { tag: 'v3' } })[0]).toEqual(['depot-broker', 'ghcr.io/dexidp/dex:v3'])
   })
 
-  it('is all in one namespace, or in none', () => {
+  it('is in one namespace only, or in none', () => {
     const objects = render({ ...profiles['everything'], global: { namespace: 'other' } })
     const namespaces = objects.map(({ kind, metadata }) => [kind, metadata.namespace])
     const elsewhere = namespaces.filter(
@@ -181,7 +181,7 @@ describe('the rendered chart', () => {
       ({ metadata }) => metadata.name,
     )
     expect(new Set(names.map((name) => name.split('-', 2).join('-')))).toEqual(
-      // Claims of StatefulSets have always been called so.
+      // Claims of StatefulSets have always had this name.
       new Set(['registry-depot', 'data-registry']),
     )
   })
@@ -205,7 +205,7 @@ describe('pods', () => {
     ])
   })
 
-  it.each(all)('$name fulfils the level restricted', ({ spec }) => {
+  it.each(all)('$name meets the level restricted', ({ spec }) => {
     expect(spec.securityContext).toMatchObject({
       runAsNonRoot: true,
       seccompProfile: { type: 'RuntimeDefault' },
@@ -260,7 +260,7 @@ describe('pods', () => {
   })
 
   it.each([false, true])(
-    'the controller has no permission beyond its namespace if it is scoped to it: %s',
+    'the controller has no permission beyond its namespace if it is limited to it: %s',
     (scopeToNamespace) => {
       const objects = render({ ...withoutDefinitions, rbac: { scopeToNamespace } })
       const roles = objects.filter(
@@ -272,7 +272,7 @@ describe('pods', () => {
       )
       const rules = roles.flatMap((role) => role.rules ?? [])
       expect(JSON.stringify(rules)).not.toMatch(/"\*"|escalate|impersonate/)
-      // Anyone who may write a GroupBinding can get access with it. So the controller only writes the status.
+      // Anyone who may write a GroupBinding can get access with it. So the controller may only write the status.
       const ofBindings = rules.filter(({ resources }) => /groupbindings/.test(resources.join()))
       expect(ofBindings.map(({ resources, verbs }) => [resources, verbs])).toEqual([
         [['groupbindings'], ['list', 'watch']],
@@ -293,7 +293,7 @@ describe('pods', () => {
     ])
   })
 
-  it('claims are objects of their own, so that an upgrade can resize them', () => {
+  it('claims are separate objects, so that an upgrade can resize them', () => {
     const sized = (size: string) =>
       render({
         server: { replicaCount: 2, stats: { persistence: { enabled: true, size } } },
@@ -325,7 +325,7 @@ describe('pods', () => {
     ])
   })
 
-  it('the self-test has the settings of the server, without volumes that keep it from starting', () => {
+  it('the self-test has the settings of the server, without volumes that could prevent its start', () => {
     const { everything = {} } = profiles
     const storage = { filesystem: { enabled: true, accessMode: 'ReadWriteOnce', singleNode: true } }
     const pods = podsOf(render({ ...everything, ...withoutDefinitions, storage }))
@@ -350,7 +350,7 @@ describe('pods', () => {
     expect(names(selftest)).toEqual(['tmp', ...shared])
   })
 
-  it('backups need only permissions to read records, and to note their time', () => {
+  it('backups need only permissions to read records, and to record their time', () => {
     for (const scopeToNamespace of [false, true]) {
       const rbac = { scopeToNamespace }
       const objects = render({ ...withoutDefinitions, rbac, backup: { enabled: true } })
@@ -386,7 +386,7 @@ describe('pods', () => {
     }
   })
 
-  it('scans read archives as large as the controller stores, and leave room to unpack them', () => {
+  it('scans read archives as large as the controller stores, and have space to unpack them', () => {
     const [pod] = podsOf(
       render({
         ...withoutDefinitions,
@@ -417,7 +417,7 @@ describe('pods', () => {
     expect(downloads({ dbUpdater: { enabled: false } })).toEqual([])
   })
 
-  it('the secret of the CLI client stays with the broker', () => {
+  it('only the broker gets the secret of the CLI client', () => {
     const objects = render({
       ...withoutDefinitions,
       ...brokerWith({}, { clientSecret: 'hush' }),

@@ -42,7 +42,7 @@ const proxied = {
 }
 const explorer = { enabled: true, sessionPasswordSecretName: 'session' }
 
-/** `pathType: Prefix` and `PathPrefix` match whole elements; the longest match wins. */
+/** `pathType: Prefix` and `PathPrefix` match whole elements. The longest match wins. */
 function byElements(
   rules: readonly (readonly [prefix: string, to: string])[],
   path: string,
@@ -113,7 +113,7 @@ describe('with the explorer', () => {
     expect(await throughMesh(path)).toBe('depot-server')
   })
 
-  it('the ingress and the route of the server are left out', () => {
+  it('the ingress and the route of the server are not rendered', () => {
     const kinds = objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
     expect(kinds).not.toContain('Ingress depot-server')
     expect(kinds).not.toContain('HTTPRoute depot-server')
@@ -141,7 +141,7 @@ describe('without the explorer', () => {
   })
 })
 
-describe('if the server does not pass on the paths of the broker', () => {
+describe('if the server does not forward the paths of the broker', () => {
   const objects = render({
     crds: { install: false },
     ui: { ...explorer, ingress: { enabled: true, hosts } },

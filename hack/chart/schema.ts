@@ -15,7 +15,7 @@ const branch = (): Branch => ({
   required: [],
 })
 
-/** values.schema.json: Helm refuses a value that is not in the table, or is of another type. */
+/** values.schema.json: Helm refuses values that are not in the table, or of another type. */
 export function schemaOf(values: readonly Value[]): object {
   const root = branch()
   for (const value of values) {

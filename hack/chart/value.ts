@@ -12,7 +12,7 @@ export interface Value {
   readonly retired?: true
 }
 
-/** Helm's own check of the chart makes sure that a default fits its schema. */
+/** Helm checks that a default of the chart fits its schema. */
 const row =
   (schema: Schema) =>
   (name: string, initial: unknown, meaning: string): Value => ({
@@ -28,7 +28,7 @@ export const quantitySchema: Schema = {
   type: ['string', 'number'],
   pattern: `^(${amount}([numkMGTPE]|[KMGTPE]i|[eE][0-9]+)?)?$`,
 }
-/** Bytes: `500m` would be half of one. */
+/** Bytes only, because `500m` would be half a byte. */
 export const bytesSchema: Schema = {
   type: ['string', 'number'],
   pattern: `^${amount}([kMGTPE]|[KMGTPE]i|[eE][0-9]+)?$`,
@@ -37,7 +37,7 @@ export const bytesSchema: Schema = {
 export const bool = row({ type: 'boolean' })
 export const text = row({ type: 'string' })
 export const list = row({ type: 'array' })
-/** Keys are the user's: annotations, labels, node selectors. */
+/** Keys that users choose: annotations, labels, node selectors. */
 export const map = row({ type: 'object' })
 const prefix = '([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?'
 /** Name of a label, an annotation or a class: `team`, `example.com/team`. */
@@ -47,7 +47,7 @@ const named = (of: Schema): Schema => ({
   patternProperties: { [`^${qualifiedName}$`]: of },
   additionalProperties: false,
 })
-/** The API server refuses numbers and switches in annotations. */
+/** The API server refuses numbers and booleans in annotations. */
 export const strings = row(named({ type: 'string' }))
 const label = '([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?'
 export const labels = row(named({ type: 'string', pattern: `^${label}$` }))

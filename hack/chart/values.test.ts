@@ -14,7 +14,7 @@ import { values } from './values.ts'
 const withoutDefinitions = { crds: { install: false } }
 const hosts = ['depot.example.com']
 
-/** Base values with which a value may have an effect. The first is enough for nearly all. */
+/** Base values with which a value may have an effect. The first one is enough for most values. */
 const bases: readonly Values[] = [
   { ...profiles['everything'], ...withoutDefinitions },
   {
@@ -49,7 +49,7 @@ it('every value changes the rendered chart', () => {
   expect(rest.map(({ name }) => name)).toEqual(Object.keys(without))
 })
 
-it('a value that no template uses has no effect', () => {
+it('reports a value that no template uses', () => {
   const unknown = text('server.unheardOf', '', 'Nothing.')
   const known = text('server.priorityClassName', '', 'Priority class.')
   expect([...effective([unknown, known], withoutDefinitions)]).toEqual(['server.priorityClassName'])
@@ -89,7 +89,7 @@ const components: readonly Component[] = [
   {
     name: 'depot-scanning',
     command: scannerCommand,
-    // The chart mounts what the defaults name, and runs Trivy.
+    // The chart mounts the defaults of these, and runs Trivy.
     elsewhere: [
       'admin-listen',
       'kubeconfig',

@@ -17,7 +17,7 @@ export interface Section {
   readonly values: readonly Value[]
 }
 
-/** Every value of the chart: the one table that values.yaml, the schema and the README come from. */
+/** Every value of the chart. values.yaml, the schema and the README are generated from this table. */
 export const sections: readonly Section[] = [
   { title: 'Everything', values: globalValues },
   { title: 'Server', values: serverValues },

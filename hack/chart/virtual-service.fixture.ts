@@ -9,12 +9,12 @@ import { freePorts } from '../testbed/ports.ts'
 import { type Rendered, tool } from './helm.fixture.ts'
 
 /*
- * A VirtualService by HTTP: Envoy with the routes that Istio makes of it, which are its `exact`, `prefix` and default
- * rules as Envoy's `path`, `prefix` and `prefix: /`, in the same order.
+ * A VirtualService by HTTP: Envoy with the routes that Istio makes of it. Its `exact`, `prefix` and default rules are Envoy's
+ * `path`, `prefix` and `prefix: /`, in the same order.
  */
 
 export interface Mesh {
-  /** The Service that a path leads to. */
+  /** The Service for a path. */
   to(path: string): Promise<string>
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ const settings = (port: number, service: Rendered): object => ({
                   '@type':
                     'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
                   stat_prefix: 'http',
-                  // As Istio's gateways have it.
+                  // As in Istio's gateways.
                   normalize_path: true,
                   route_config: {
                     virtual_hosts: [{ name: 'all', domains: ['*'], routes: rulesOf(service) }],

@@ -1,4 +1,4 @@
-{{- /* Facts that follow from several values, computed once. Read with `include "depot.facts" . | fromYaml`. */ -}}
+{{- /* Facts that depend on several values, computed once. Read with `include "depot.facts" . | fromYaml`. */ -}}
 {{- define "depot.facts" -}}
 {{- $v := .Values -}}
 {{- $server := dict "root" . "component" "server" -}}

@@ -1,10 +1,10 @@
-{{- /* Parts of pods that all components have. They take (dict "root" $ "component" "server"). */ -}}
+{{- /* Parts of the pods of all components. They take (dict "root" $ "component" "server"). */ -}}
 
 {{- define "depot.podLabels" -}}
 {{- merge (include "depot.selector" . | fromYaml) (index .root.Values .component).podLabels .root.Values.commonLabels | toYaml }}
 {{- end }}
 
-{{- /* Also takes "annotations": hashes of files that only a new pod reads. */ -}}
+{{- /* Also takes "annotations", with hashes of files that only a new pod reads. */ -}}
 {{- define "depot.podAnnotations" -}}
 {{- with merge (dict) (index .root.Values .component).podAnnotations (.annotations | default dict) .root.Values.commonAnnotations }}
 annotations:
@@ -91,7 +91,7 @@ hostAliases:
 {{- end }}
 {{- end }}
 
-{{- /* Pods are spread over zones, if there are any. A volume that only one node can mount keeps its pods together. */ -}}
+{{- /* Spreads pods over zones, if there are any. Pods with a volume that only one node can mount stay together. */ -}}
 {{- define "depot.affinity" -}}
 {{- $affinity := deepCopy (index .root.Values .component).affinity -}}
 {{- if kindIs "string" (index .root.Values .component).topologySpreadConstraints -}}
@@ -112,7 +112,7 @@ hostAliases:
 {{ toYaml $affinity }}
 {{- end }}
 
-{{- /* The parts of the main container that all components share. */ -}}
+{{- /* Parts of the main container of all components. */ -}}
 {{- define "depot.container" -}}
 {{- $c := index .root.Values .component -}}
 image: {{ include "depot.image" . | quote }}
@@ -155,7 +155,7 @@ lifecycle:
 {{- end }}
 {{- end }}
 
-{{- /* Heap for JavaScript: the rest of the limit is for buffers and rows outside of it. */ -}}
+{{- /* Heap for JavaScript. The rest of the limit is for memory outside of the heap. */ -}}
 {{- define "depot.heapMiB" -}}
 {{- $limits := (index .root.Values .component).resources.limits | default dict -}}
 {{- if $limits.memory -}}
@@ -163,7 +163,7 @@ lifecycle:
 {{- end -}}
 {{- end }}
 
-{{- /* Arguments from a table of options: those that are set, in the order of the table. */ -}}
+{{- /* Arguments from a table of options, in its order, without unset ones. */ -}}
 {{- define "depot.args" -}}
 {{- range .options }}
 {{- if .switch }}
@@ -176,7 +176,7 @@ lifecycle:
 {{- end }}
 {{- end }}
 
-{{- /* A variable that says which keys of Secrets variables and files are, for messages. Takes "env", "volumes" and "mounts". */ -}}
+{{- /* A variable that tells messages which Secret keys the variables and files are from. Takes "env", "volumes" and "mounts". */ -}}
 {{- define "depot.secretSources" -}}
 {{- $paths := dict -}}
 {{- range .mounts }}{{ $_ := set $paths .name .mountPath }}{{ end -}}
@@ -208,8 +208,8 @@ lifecycle:
 {{- end }}
 
 {{- /*
-A claim of its own. In the volumeClaimTemplates of a StatefulSet, no upgrade could change its size. Takes "name", "size",
-"class", "modes" and "keep" in addition.
+A claim as a separate object, because no upgrade can resize the volumeClaimTemplates of a StatefulSet. Also takes "name",
+"size", "class", "modes" and "keep".
 */ -}}
 {{- define "depot.claim" -}}
 apiVersion: v1
@@ -230,7 +230,7 @@ spec:
       storage: {{ .size }}
 {{- end }}
 
-{{- /* The volume from which servers read archives and to which the controller writes them. */ -}}
+{{- /* The volume that servers read archives from, and that the controller writes them to. */ -}}
 {{- define "depot.archiveVolume" -}}
 {{- $f := .Values.storage.filesystem -}}
 name: modules

@@ -1,4 +1,4 @@
-{{- /* Paths of the server on a shared host. Whole path segments: /depots is a page of the explorer. */ -}}
+{{- /* Paths of the server on a shared host, as whole path segments, because /depots is a page of the explorer. */ -}}
 {{- define "depot.serverPaths" -}}
 - /depot
 - /v1/modules

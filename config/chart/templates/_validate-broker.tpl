@@ -1,4 +1,4 @@
-{{- /* Dex ignores a key that it does not know, and stops at a connector that it does not know. */ -}}
+{{- /* Dex ignores unknown keys, and stops at an unknown connector. */ -}}
 {{- define "depot.validate.broker" -}}
 {{- $v := .v -}}
 {{- $found := .found -}}
@@ -9,7 +9,7 @@
 {{- include "depot.check" (dict "found" $found "wrong" (dict
 "V29 broker.config.storage.type=memory gives each pod its own login codes and signing keys; use kubernetes, or one replica"
   (and (gt (int $v.broker.replicaCount) 1) (eq (toString (dig "storage" "type" "" $config)) "memory"))
-(printf "V30 broker.config.staticClients has no client \"%s\"" $v.server.oidc.clientId)
+(printf "V30 broker.config.staticClients has no client \"%s\"; add it, or correct server.oidc.clientId" $v.server.oidc.clientId)
   (and $ids (not (has $v.server.oidc.clientId $ids)))
 "V35 broker.enabled needs server.oidc.enabled=true, because the server ignores the broker's tokens otherwise"
   (not $v.server.oidc.enabled)

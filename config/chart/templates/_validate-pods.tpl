@@ -35,7 +35,7 @@
 {{- $rolling := $u.rollingUpdate | default dict -}}
 {{- $still := has (toString $rolling.maxSurge) (list "0" "0%") | and (has (toString $rolling.maxUnavailable) (list "0" "0%")) -}}
 {{- include "depot.check" (dict "found" .found "wrong" (dict
-(printf "V33 server.updateStrategy.type=%v is not one of a %s, which the server is with server.stats.persistence.enabled=%v" $u.type $kind $c.stats.persistence.enabled)
+(printf "V33 server.updateStrategy.type=%v is not a strategy of a %s, which the server is with server.stats.persistence.enabled=%v; write RollingUpdate or %s" $u.type $kind $c.stats.persistence.enabled (ternary "OnDelete" "Recreate" $c.stats.persistence.enabled))
   (eq (toString $u.type) (ternary "Recreate" "OnDelete" $c.stats.persistence.enabled))
 "V33 server.updateStrategy.rollingUpdate needs server.updateStrategy.type=RollingUpdate"
   (and $u.rollingUpdate $u.type (ne $u.type "RollingUpdate"))
@@ -69,9 +69,9 @@
 {{- include "depot.check" (dict "found" $found "wrong" (dict
 (printf "V26 %s.podDisruptionBudget takes minAvailable or maxUnavailable, not both" $c)
   (and $b.enabled (ne $min "") (ne (toString $b.maxUnavailable) ""))
-(printf "V26 %s.podDisruptionBudget.minAvailable=%s with %d replicas would block every node drain" $c $min $pods)
+(printf "V26 %s.podDisruptionBudget.minAvailable=%s with %d replicas would block every node drain; set less than the number of replicas" $c $min $pods)
   (and $b.enabled (ne $min "") (ge $stay $pods))
-(printf "V26 %s.podDisruptionBudget.maxUnavailable=%v would block every node drain" $c $b.maxUnavailable)
+(printf "V26 %s.podDisruptionBudget.maxUnavailable=%v would block every node drain; set 1 or more" $c $b.maxUnavailable)
   (and $b.enabled (has (toString $b.maxUnavailable) (list "0" "0%")))
 (printf "V27 %s.autoscaling.minReplicas (%d) is above maxReplicas (%d)" $c (int $auto.minReplicas) (int $auto.maxReplicas))
   (and $auto.enabled (gt (int $auto.minReplicas) (int $auto.maxReplicas)))

@@ -1,4 +1,4 @@
-{{- /* Users must not repeat what the chart sets: the second one would win, or the pod would be refused. */ -}}
+{{- /* Users must not repeat what the chart sets: the second one would win, or the API server would refuse the pod. */ -}}
 {{- define "depot.validate.repeats" -}}
 {{- $in := . -}}
 {{- range $c := list "server" "ui" "controller" "scanning" "broker" -}}

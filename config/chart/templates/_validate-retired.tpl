@@ -1,4 +1,4 @@
-{{- /* Values that change nothing although their component is enabled. */ -}}
+{{- /* Values without effect although their component is enabled. */ -}}
 {{- define "depot.validate.unused" -}}
 {{- $v := .v -}}
 {{- $own := include "depot.namespace" .root -}}
@@ -23,7 +23,7 @@
 )) -}}
 {{- end }}
 
-{{- /* Names of the chart that this one replaces. */ -}}
+{{- /* Names of the chart that this chart replaces. */ -}}
 {{- define "depot.validate.retired" -}}
 {{- $v := .v -}}
 {{- $in := . -}}

@@ -4,7 +4,7 @@
 {{- $public := list -}}
 {{- range $c := list "server" "ui" -}}
 {{- $values := index $v $c -}}
-{{- /* If the explorer is enabled, the server's own ingress and route are not rendered. */ -}}
+{{- /* If the explorer is enabled, the ingress and the route of the server are not rendered. */ -}}
 {{- if and $values.enabled (or (eq $c "ui") (not $v.ui.enabled)) -}}
 {{- if $values.ingress.enabled -}}
 {{- $hosts := list -}}
@@ -70,7 +70,7 @@
 {{- end -}}
 {{- end }}
 
-{{- /* Prints something if "host" is one of "hosts", where each can have a wildcard. */ -}}
+{{- /* Prints something if "host" is one of "hosts", each of which may have a wildcard. */ -}}
 {{- define "depot.covers" -}}
 {{- $domain := regexReplaceAll "^[^.]*" .host "*" -}}
 {{- $host := .host -}}

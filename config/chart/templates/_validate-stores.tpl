@@ -26,14 +26,14 @@
   (and $f.enabled (eq $f.accessMode "ReadOnlyMany") $v.controller.enabled)
 (printf "V23 server.stats.persistence.existingClaim is one claim and cannot be shared by %d servers; use one replica, or claims of the chart" $servers)
   (and $v.server.stats.persistence.enabled $v.server.stats.persistence.existingClaim (gt $servers 1))
-"V23 set only one of hostPath and existingClaim"
+"V23 set only one of storage.filesystem.hostPath and storage.filesystem.existingClaim"
   (and $f.enabled $f.hostPath $f.existingClaim)
 (printf "V28 the CRDs of %s belong to another installation; set crds.install=false" $v.apiGroup)
   (and $v.crds.install (ne $v.apiGroup "depot.internal"))
 )) -}}
 {{- end }}
 
-{{- /* Bytes of a size as Valkey reads it: 1k is 1000, and 1kb 1024. */ -}}
+{{- /* Bytes of a size in the notation of Valkey: 1k is 1000, and 1kb is 1024. */ -}}
 {{- define "depot.valkeyBytes" -}}
 {{- include "depot.bytes" (. | replace "kb" "Ki" | replace "mb" "Mi" | replace "gb" "Gi" | replace "m" "M" | replace "g" "G") -}}
 {{- end }}

@@ -1,6 +1,6 @@
 {{- /*
-All mistakes that a render can see, in one message. Each check adds to .found.list; they look at merged values only,
-never at the cluster, so that every tool renders the same.
+All mistakes in the values, in one message. Each check adds to .found.list. Checks read merged values only, never the
+cluster, so that every tool renders the same.
 */ -}}
 {{- define "depot.validate" -}}
 {{- $found := dict "list" list -}}
@@ -13,7 +13,7 @@ never at the cluster, so that every tool renders the same.
 {{- end -}}
 {{- end }}
 
-{{- /* Takes "found", and in "wrong" messages with the condition of each. */ -}}
+{{- /* Takes "found", and in "wrong" messages with their conditions. */ -}}
 {{- define "depot.check" -}}
 {{- $found := .found -}}
 {{- range $message, $holds := .wrong -}}

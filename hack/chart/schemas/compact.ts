@@ -22,7 +22,7 @@ export function compact(schema: unknown): unknown {
   return result
 }
 
-/** Names of fields may be those of keywords. */
+/** Names of fields may equal keywords. */
 function compactEach(properties: unknown): unknown {
   return properties instanceof Object
     ? Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, compact(field)]))

@@ -9,7 +9,10 @@ interface Bundle {
   readonly components: Readonly<Record<string, unknown>>
 }
 
-/** Writes the schemas for kubeconform, a file per kind. @returns how to check a text of manifests, and how to clean up */
+/**
+ * Writes the schemas for kubeconform, a file per kind. @returns a function that checks a text of manifests, and one that
+ * cleans up
+ */
 export function conformance(): { check(text: string): string[]; dispose(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'depot-schemas-'))
   for (const bundle of ['kubernetes', 'definitions']) {

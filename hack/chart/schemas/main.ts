@@ -1,4 +1,4 @@
-// Writes schemas/*.json: what the API server and four operators accept of the kinds that the chart renders, without
+// Writes schemas/*.json: what the API server and four operators accept for the kinds that the chart renders, without
 // descriptions. `hack/with-node node hack/chart/schemas/main.ts`; needs etcd, kube-apiserver and Go (hack/tool).
 
 import { execFileSync } from 'node:child_process'
@@ -21,7 +21,7 @@ const groups = [
   'apis/apiextensions.k8s.io/v1',
 ] as const
 
-/** Kinds that come from definitions: the Go module that has the definition, and where in it. */
+/** Kinds with custom resource definitions: the Go module that has the definition, and its path there. */
 const definitions = [
   {
     module: 'sigs.k8s.io/gateway-api@v1.4.0',
@@ -144,7 +144,7 @@ function ofDefinitions(): void {
   write('definitions', { roots, components })
 }
 
-/** As kubeconform names it: kind, first part of the group, version. */
+/** Named as in kubeconform: kind, first part of the group, version. */
 function fileOf({ group, version, kind }: GroupVersionKind): string {
   return `${[kind, group.split('.')[0], version].filter(Boolean).join('-').toLowerCase()}.json`
 }

@@ -20,7 +20,7 @@ import {
 } from '../value.ts'
 import { networkPeer, parentRef, routeFilter } from './shapes.ts'
 
-/** Unlike Istio, neither an Ingress nor an HTTPRoute takes `*`. */
+/** Unlike Istio, an Ingress and an HTTPRoute do not accept `*`. */
 const host: Schema = { type: 'string', pattern: hostPattern, not: { const: '*' } }
 const path = shape(
   {

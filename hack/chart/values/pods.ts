@@ -47,7 +47,7 @@ export interface PodDefaults {
   readonly topologySpread?: 'auto'
 }
 
-/** Kubernetes knows few resources without a domain. */
+/** Kubernetes has few resources without a domain. */
 const resources: Schema = {
   type: 'object',
   properties: { cpu: quantitySchema, memory: bytesSchema, 'ephemeral-storage': bytesSchema },
@@ -82,7 +82,7 @@ export function image(component: string, { repository, tag, digest = '' }: Image
       repositoryPattern,
       ours ? 'Image with registry, without tag. Empty: `global.image`.' : 'Image without tag.',
     ),
-    // The digest is part of the tag, so that a user who sets another tag gets that one.
+    // The digest is part of the tag, so that a user who sets another tag gets that tag.
     matching(
       `${component}.image.tag`,
       [tag, digest].filter((part) => part !== '').join('@'),

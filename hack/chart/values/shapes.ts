@@ -1,6 +1,9 @@
 import { hostPattern, type Schema, secretKeyPattern, shape } from '../value.ts'
 
-/* Parts of Kubernetes objects that users write as they are. What the API server refuses, it refuses after Helm has applied others. */
+/*
+ * Parts of Kubernetes objects that users write unchanged. The API server would refuse mistakes only after Helm has applied
+ * other objects.
+ */
 
 const text: Schema = { type: 'string' }
 const name: Schema = { type: 'string', pattern: '^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$' }

@@ -74,7 +74,7 @@
 {{- end }}
 {{- end }}
 
-{{- /* The spool holds archives before they are stored. The volume is a tenth larger than the controller's limit. */ -}}
+{{- /* The spool stores archives in transit. The volume is a tenth larger than the controller's limit. */ -}}
 {{- define "depot.controller.volumes" -}}
 {{- $v := .Values -}}
 {{- $spool := $v.controller.spool -}}

@@ -1,10 +1,10 @@
-{{- /* Groups of rules for this release, without the alerts that are disabled. */ -}}
+{{- /* Rules for this release, without disabled alerts. */ -}}
 {{- define "depot.alerts" -}}
 {{- $v := .Values -}}
 {{- $rule := $v.monitoring.prometheusRule -}}
 {{- $namespace := include "depot.namespace" . -}}
 {{- $release := include "depot.fullname" . -}}
-{{- /* Without providers, the scanner needs no database. With a network, it gets its own. */ -}}
+{{- /* The scanner needs the database only for providers. With a network, it downloads its own. */ -}}
 {{- $needsDatabase := and $v.scanning.providerScanning $v.scanning.offline -}}
 {{- $omitted := concat $rule.disabledAlerts (ternary list (list "DepotScanDatabaseMissing" "DepotScanDatabaseOld") $needsDatabase) -}}
 {{- $of := dict -}}

@@ -16,7 +16,7 @@
 - {flag: rescan-interval, text: {{ $s.rescanInterval | quote }}, from: scanning.rescanInterval}
 {{- /* The rest of the volume is for unpacked copies. */}}
 - {flag: work-size, text: {{ div (include "depot.bytes" $s.workSize | int64) 5 | quote }}, from: scanning.workSize}
-{{- /* What the controller stores, the scanner reads. */}}
+{{- /* The scanner reads the archives that the controller stores. */}}
 - {flag: module-size-limit, text: {{ include "depot.bytes" $limits.moduleSize | quote }}, from: controller.limits.moduleSize}
 - {flag: module-unpacked-limit, text: {{ include "depot.bytes" $limits.moduleUnpacked | quote }}, from: controller.limits.moduleUnpacked}
 - {flag: provider-size-limit, text: {{ include "depot.bytes" $limits.providerSize | quote }}, from: controller.limits.providerSize}

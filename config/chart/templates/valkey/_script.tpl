@@ -1,4 +1,4 @@
-{{- /* With passwords, the users are written when the pod starts: hashed, into memory. */ -}}
+{{- /* With passwords, the users are written into memory when the pod starts, as hashes. */ -}}
 {{- define "depot.valkey.script" -}}
 umask 077
 for user in {{ join " " (keys .Values.valkey.auth.aclUsers | sortAlpha) }}; do
