@@ -12,8 +12,9 @@ import { type Server, startAs } from '../hack/testbed/server/server.ts'
 import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 
 /*
- * Callers that only the cluster knows, against a real API server: its RBAC rules decide, its own messages come back, and its
- * audit log shows each read with the identity of its caller.
+ * Callers that only the cluster knows, against a real API server: its RBAC rules decide, its messages are returned, and its
+ * audit
+ * log shows each read with the identity of its caller.
  */
 
 const registry = new Registry()
@@ -136,12 +137,12 @@ describe('service-account tokens', () => {
     expect(answer).toEqual({ status, error: expect.stringContaining(words) })
   })
 
-  it('answers 401 with the message of the cluster for a token that the cluster does not know', async () => {
+  it('answers 401 with the message of the cluster for an unknown token', async () => {
     const { status, error } = await ask(bearer, network, 'nonsense')
     expect([status, error]).toEqual([401, expect.stringContaining('Unauthorized')])
   })
 
-  it('asks the cluster in the name of the caller only, as the audit log shows', async () => {
+  it('asks the cluster only in the name of the caller, as the audit log shows', async () => {
     const token = await cluster.serviceAccountToken('platform', 'one-module')
     const seen = () =>
       readFileSync(cluster.auditLogFile, 'utf8')

@@ -17,8 +17,8 @@ import {
 } from './login.fixture.ts'
 
 /*
- * A real Dex behind the broker proxy, configured as docs/authentication.md says. Only these belong to the test: its address,
- * its memory, and a connector that lets every caller in as one person of the group `authors`.
+ * A real Dex behind the broker proxy, configured as in docs/authentication.md. The test only adds its address, its storage in
+ * memory, and a connector that logs every caller in as one person of the group `authors`.
  */
 
 const program = inject('dex')

@@ -11,7 +11,7 @@ import {
   onlyAfterLogin,
 } from './login.fixture.ts'
 
-/* A real Keycloak, set up exactly as docs/authentication.md says. */
+/* A real Keycloak, configured exactly as in docs/authentication.md. */
 
 const program = inject('keycloak')
 const secret = 'a secret of a program'

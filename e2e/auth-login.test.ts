@@ -12,8 +12,8 @@ import {
 } from './login.fixture.ts'
 
 /*
- * How people and programs log in, with a certified provider behind the broker proxy. They know only the
- * registry's own name. The steps are discovery, login and install.
+ * Logins of people and programs with a certified provider behind the broker proxy. They only know the registry's name. The
+ * steps are discovery, login and install.
  */
 
 const terraform = inject('terraform')

@@ -87,9 +87,9 @@ async function versions(): Promise<Owned[]> {
   return ((await cluster.admin.request('GET', versionsPath)) as { items: Owned[] }).items
 }
 
-/** Every answer of a server, by path; archives by their hash. */
+/** Reads every answer of a server, by path; archives by their hash. */
 async function answers(...flags: readonly string[]): Promise<Map<string, string>> {
-  // A server without a history: download counts are not records.
+  // A server without a history, because download counts are not records.
   for (const file of globSync('stats*', { cwd: archives.dir })) {
     rmSync(join(archives.dir, file), { recursive: true })
   }
@@ -170,7 +170,7 @@ async function askProvider(
 const run = (...args: readonly string[]) =>
   runProgram(folder, [...args, '--kubeconfig', cluster.kubeconfigFile])
 
-/** Deletes namespaces with everything in them, as the controllers of a whole cluster would. */
+/** Deletes namespaces with all objects, as the controllers of a whole cluster would. */
 async function deleteNamespaces(): Promise<void> {
   const api = cluster.admin
   for (const namespace of namespaces) {
@@ -195,7 +195,7 @@ async function deleteNamespaces(): Promise<void> {
   }
 }
 
-it('brings back every answer, byte by byte, after the namespaces were deleted', async () => {
+it('restores every answer, byte by byte, after the namespaces were deleted', async () => {
   const before = await answers()
   expect(before.size).toBeGreaterThan(30)
   expect([...before.values()].filter((answer) => answer.startsWith('200')).length).toBeGreaterThan(
@@ -250,13 +250,13 @@ it('saves the ConfigMap of an interface whose module has no README', async () =>
   expect(stdout).toContain('interface.json: e30=')
 })
 
-it('saves only one namespace if asked to', async () => {
+it('saves only one namespace if only that is requested', async () => {
   const { stdout } = await run('backup', '--namespaces', 'payments')
   expect(stdout).toContain('namespace: payments')
   expect(stdout).not.toContain('namespace: platform')
 })
 
-it('refuses a backup of another group, until both are named', async () => {
+it('refuses a backup of another group until both are named', async () => {
   for (const kind of customResourceKinds) {
     const file = join(folder, `${kind}.yaml`)
     writeFileSync(file, stringify(customResourceDefinition(kind, 'registry.example.com')))
@@ -314,7 +314,7 @@ it('names every object that the API server refuses, and restores the others', as
   expect(stdout).toMatch(/^\d+ objects restored/)
 })
 
-it('keeps the newest backups of a folder, notes the time in a Lease, and restores the newest', async () => {
+it('keeps the newest backups of a folder, records the time in a Lease, and restores the newest', async () => {
   const before = await answers()
   const dir = join(folder, 'new/backups')
   const leases = '/apis/coordination.k8s.io/v1/namespaces/platform/leases'

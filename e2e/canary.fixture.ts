@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** A server of this machine that a scanner must not ask, although a module names it. */
+/** A server of this machine that a scanner must not contact, although a module names it. */
 export interface Canary extends AsyncDisposable {
-  /** Configuration that has a source of each kind there. */
+  /** Configuration with a source of each kind there. */
   readonly module: string
   /** Number of connections so far. */
   readonly asked: () => number
@@ -16,7 +16,7 @@ export async function startCanary(): Promise<Canary> {
     socket.destroy()
   }).listen(0, '0.0.0.0')
   await once(server, 'listening')
-  // A program that goes through a proxy goes directly to 127.0.0.1, but not to this address.
+  // A program that uses a proxy connects directly to 127.0.0.1, but not to this address.
   const host = `0.0.0.0:${(server.address() as AddressInfo).port}`
   const sources = [
     `git::https://${host}/canary.git`,

@@ -57,7 +57,7 @@ describe.skipIf(checkov === undefined)('the documented script for Checkov', () =
   it.each([
     ['broken', 'Checkov could not parse 1 files'],
     ['random', 'Checkov scans modules only: set --scan-providers=false'],
-  ])('calls %s not clean', async (name, words) => {
+  ])('does not call %s clean', async (name, words) => {
     expect((await scene.scanned(name)).status).toBe('False')
     expect((await scene.scanned(name)).message).toContain(words)
     expect((await scene.status(name)).sourceScan).toBeUndefined()

@@ -35,7 +35,7 @@ function audited(serviceAccount: string): AuditEvent[] {
     .filter((event) => event.user.username.endsWith(`:${serviceAccount}`))
 }
 
-it('the service account of the server may read all that it needs, and only lists and watches', async () => {
+it('the service account of the server may read everything that it needs, and only lists and watches', async () => {
   const { cluster: watching, sink } = await watchAs('depot-server')
   await watching.ready
   expect(Object.keys(sink.versions('Version')).length).toBeGreaterThan(5)
@@ -102,7 +102,7 @@ it('a Role and one Namespace are enough for one namespace', async () => {
   await watching.close()
 })
 
-it('tells a user which permission is missing, and lets the user in once it is granted', async () => {
+it('says which permission is missing, and accepts the user once it is granted', async () => {
   const kubeconfig = await cluster.kubeconfig({ user: 'nobody' })
   const watched = watchKubeconfig(kubeconfig, {
     timings: { backoffMs: 20, backoffCapMs: 100 },

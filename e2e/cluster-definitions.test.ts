@@ -47,7 +47,7 @@ it.each(kinds)('the definition of %s is structural and established', async (plur
   expect(conditions).toEqual({ NamesAccepted: 'True', Established: 'True' })
 })
 
-describe('an object that is not valid', () => {
+describe('an invalid object', () => {
   it.each([
     {
       name: 'a Module without a config',
@@ -128,7 +128,7 @@ it('kubectl shows useful columns', async () => {
   }
 })
 
-describe('kubectl finds one object by every name of its kind', () => {
+describe('kubectl finds an object by every name of its kind', () => {
   const names = customResourceKinds.flatMap((kind) => {
     const {
       plural,
@@ -164,7 +164,7 @@ describe('kubectl finds one object by every name of its kind', () => {
 })
 
 it('kubectl explains fields', async () => {
-  // The API server publishes what it knows of new definitions some time after it serves them.
+  // The API server publishes new definitions some time after it serves them.
   await vi.waitFor(
     async () => {
       const text = await kubectl(
@@ -178,7 +178,7 @@ it('kubectl explains fields', async () => {
   )
 })
 
-it('the samples are applied once more without a change', async () => {
+it('applying the samples again changes nothing', async () => {
   const revisions = async () => {
     const path = '/apis/depot.internal/v1alpha1/versions'
     const { items } = (await cluster.admin.request('GET', path)) as {

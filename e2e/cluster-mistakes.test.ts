@@ -126,7 +126,7 @@ const malformed: readonly Mistake[] = [
   },
 ]
 
-/** Well formed but unusable: refused by rules that Depot has too. */
+/** Well-formed but unusable objects, refused by rules that Depot also has. */
 const useless: readonly Mistake[] = [
   {
     name: 'a provider version without a platform',
@@ -239,7 +239,7 @@ const useless: readonly Mistake[] = [
   },
 ]
 
-/** Refused by patterns of the definition, which say less than Depot does. */
+/** Refused by patterns of the definition, which explain less than Depot does. */
 const unusable: readonly (Mistake & { readonly field: RegExp })[] = [
   {
     name: 'a source with a password in its URL',
@@ -317,7 +317,7 @@ describe('an API server that refuses an unusable object says what to write', () 
     await expect(write(mistake)).rejects.toThrow(mistake.says)
   })
 
-  it.each(useless)('and Depot finds the same: $name', (mistake) => {
+  it.each(useless)('and Depot reports the same: $name', (mistake) => {
     const parsed = parseResource(mistake.kind, { ...objectOf(mistake), status: mistake.status })
     const messages = parsed.ok ? mistakesIn(parsed.resource).map(({ message }) => message) : []
     expect(messages).toHaveLength(1)
@@ -399,7 +399,7 @@ it.each([
   { name: 'in the wrong place', kind: 'Version', field: 'storageConfig', value: storageConfig },
   { name: 'beside the config', kind: 'Module', field: 'provider', value: 'aws' },
 ] as const)(
-  'refuses, with the validation that kubectl asks for, a field that is $name',
+  'refuses, with the validation that kubectl requests, a field that is $name',
   async ({ kind, field, value }) => {
     const { spec } = kind === 'Version' ? moduleVersion({}) : moduleWith({})
     const object = objectOf({ name: '', kind, spec: { ...spec, [field]: value }, says: /never/ })

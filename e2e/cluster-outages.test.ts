@@ -53,7 +53,7 @@ const put = (namespace: string, name: string, fileName = 'a.zip') =>
 const remove = (namespace: string, name: string) =>
   cluster.admin.send('DELETE', `${root}/namespaces/${namespace}/versions/${name}`)
 
-/** The objects of the API server, in the form that the sink shows. */
+/** The objects of the API server, in the form of the sink. */
 async function fresh(path: string): Promise<Record<string, string>> {
   const { items } = (await cluster.admin.request('GET', path)) as {
     items: { metadata: { namespace?: string; name: string; resourceVersion: string } }[]
@@ -65,14 +65,14 @@ async function fresh(path: string): Promise<Record<string, string>> {
   return Object.fromEntries(rows) as Record<string, string>
 }
 
-/** Object by object, by resourceVersion: nothing is missing, nothing is older, nothing is left over. */
+/** Compares object by object, by resourceVersion: nothing is missing, older or left over. */
 async function untilEqual(kind: Kind = 'Version', path = `${root}/versions`): Promise<void> {
-  // Just after its start an API server answers 429 for a while.
+  // Shortly after its start, an API server answers 429 for a while.
   const expected = await vi.waitFor(() => fresh(path), wait)
   await vi.waitFor(() => expect(watched.sink.versions(kind)).toEqual(expected), wait)
 }
 
-/** Writes a change every few milliseconds, as long as the API server takes it. */
+/** Writes a change every few milliseconds, as long as the API server accepts it. */
 function writeChanges() {
   const end = new AbortController()
   let written = 0
@@ -89,7 +89,7 @@ function writeChanges() {
     }
   })()
   return {
-    /** Waits for a number of changes more. */
+    /** Waits for this number of further changes. */
     async wrote(more: number) {
       const before = written
       await vi.waitFor(() => expect(written).toBeGreaterThanOrEqual(before + more), wait)
@@ -163,12 +163,12 @@ describe('an API server', () => {
     const before = await relists('RevisionExpired')
     await put('one', 'compacted')
     await untilEqual()
-    // The watches must not stall: a watch that is silent for long enough causes a list anyway.
+    // The watches must not stall, because a long silence causes a list anyway.
     proxy.refuse(true)
     await put('one', 'in-the-gap')
     await remove('one', 'compacted')
     await cluster.compact()
-    // The watch cache remembers what etcd forgot, so a new process has to answer.
+    // The watch cache still has what etcd compacted, so a new process has to answer.
     await cluster.stopApiServer('kill')
     await cluster.startApiServer()
     await cluster.compact()
@@ -222,9 +222,10 @@ describe('objects', () => {
     expect(watched.sink.get('Version', 'two', 'burst-0')).toBeDefined()
   })
 
-  it('are gone after they were deleted with their namespace', async () => {
-    // No controller empties a namespace here, so this deletes the collection as the controller would: again if the API server
-    // has ended the request, which it does after a minute, even if objects are left.
+  it('are removed after they were deleted with their namespace', async () => {
+    // No controller empties a namespace here, so this deletes the collection as the controller would. It repeats that if the
+    // API
+    // server has ended the request after a minute with objects left.
     const versions = `${root}/namespaces/two/versions`
     const emptying = { timeout: 150_000, interval: 100 }
     await vi.waitFor(() => cluster.admin.request('DELETE', versions), emptying)

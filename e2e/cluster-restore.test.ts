@@ -67,7 +67,7 @@ it('follows an etcd that was restored from a backup: removes lost objects, and s
   expect(await watched.metric('watch_relists_total', backwards)).toBe(1)
 })
 
-it('follows a restored etcd whose resourceVersions are higher than before when it can be reached again', async () => {
+it('follows a restored etcd whose resourceVersions are higher than before when it is reachable again', async () => {
   await put('kept', 'old')
   const backup = join(cluster.directory, 'etcd-backup')
   await cluster.whileStopped((data) => cp(data, backup, { recursive: true }))

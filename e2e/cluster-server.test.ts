@@ -11,7 +11,7 @@ import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startReaders } from '../hack/testbed/server/readers.ts'
 import { launch, type Server, startAs } from '../hack/testbed/server/server.ts'
 
-/** `DEPOT_E2E_KILLS=20` asks for more. */
+/** `DEPOT_E2E_KILLS=20` raises the number. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] ?? 5)
 
 let cluster: ControlPlane
@@ -43,10 +43,10 @@ const detailPath = (module: string) =>
 const json = async <T>(path: string): Promise<T> =>
   (await (await fetch(`${server.url}${path}`)).json()) as T
 
-/** Fields that a Version has no status for are missing. */
+/** Omits fields that a Version without a status lacks. */
 type Shown = Pick<Archive, 'version' | 'fileName'> & Partial<Archive>
 
-/** The versions of a module, as a CLI and as the browse API get them. */
+/** Reads the versions of a module, like a CLI and from the browse API. */
 async function served(module: string): Promise<{ versions: string[]; archives: Archive[] }> {
   const { modules } = await json<{ modules: { versions: { version: string }[] }[] }>(
     versionsPath(module),
@@ -60,11 +60,11 @@ async function served(module: string): Promise<{ versions: string[]; archives: A
   }
 }
 
-/** Compares the server with a fresh list, object by object. @returns how long it took to be equal */
+/** Compares the server with a new list, object by object. @returns how long it took to be equal */
 async function untilEqual(): Promise<number> {
   const startMs = performance.now()
   const wait = { timeout: 60_000, interval: 20 }
-  // Just after its start an API server answers 429 for a while.
+  // Shortly after its start, an API server answers 429 for a while.
   const fresh = await vi.waitFor(() => changing.list(), wait)
   for (const [module, archives] of Object.entries(fresh)) {
     const known = archives.filter(({ checksum }) => checksum !== '')
@@ -84,7 +84,7 @@ function auditedVerbs(): string[] {
 }
 
 describe('a server on a cluster', () => {
-  it('sends it no request while it answers ten thousand', async () => {
+  it('sends no request to it while it answers ten thousand', async () => {
     await untilEqual()
     const before = auditedVerbs().length
     const paths = [

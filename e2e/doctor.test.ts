@@ -46,7 +46,7 @@ describe('in a cluster', () => {
     rmSync(dir, { recursive: true })
   })
 
-  it('finds that the roles of the chart allow all that a server and a controller need', async () => {
+  it('finds that the roles of the chart are enough for a server and a controller', async () => {
     const server = await doctor([...(await accountFlags('server')), ...anonymous])
     expect(server.lines).toContainEqual(
       expect.stringMatching(/^ok +permissions: all \d+ that are needed$/),
@@ -58,7 +58,7 @@ describe('in a cluster', () => {
     expect([server.code, controller.code]).toEqual([0, 0])
   })
 
-  it('names what a service account may not do', async () => {
+  it('names the missing permissions of a service account', async () => {
     const flags = await accountFlags('server')
     await cluster.admin.request(
       'DELETE',
@@ -71,7 +71,7 @@ describe('in a cluster', () => {
     )
   })
 
-  it('names the definitions that are missing', async () => {
+  it('names the missing definitions', async () => {
     const flags = [...(await accountFlags('controller')), '--api-group', 'other.example.com']
     const { code, lines } = await doctor([...flags, ...ofController])
     expect(code).toBe(1)
@@ -89,7 +89,7 @@ describe('in a cluster', () => {
 })
 
 describe.each(objectStores)('with $name', (each) => {
-  it.skipIf(each.missing)('tries each storage, and repeats the answer of the store', async () => {
+  it.skipIf(each.missing)('tries each storage, and repeats the message of the store', async () => {
     const { store, config } = await each.start()
     const registry = new Registry()
     const module = (name: string, storageConfig: object) =>

@@ -8,7 +8,8 @@ import { bareEnvironment } from '../hack/testbed/environment.ts'
 import { openModuleDocs } from '../pkg/archives/docs/docs.ts'
 
 /*
- * Compares with the CLIs what terraform-config-inspect does not say: places of mistakes, and providers after override files.
+ * Compares with the CLIs what terraform-config-inspect does not report: places of mistakes, and providers after override
+ * files.
  */
 
 const dir = mkdtempSync(join(tmpdir(), 'depot-docs-cli-'))

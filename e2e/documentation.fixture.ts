@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { depotArguments } from '../hack/testbed/program/command.ts'
 
-/* Commands of the documentation, as they are printed there. */
+/* Commands of the documentation, exactly as printed. */
 
-/** The text below a heading, up to the next one of its level or above; all of a page without one. */
+/** The text below a heading, up to the next heading of its level or above; the whole page without a heading. */
 function sectionOf(page: string, heading?: string): string {
   const text = readFileSync(join(import.meta.dirname, '../docs', page), 'utf8')
   if (heading === undefined) return text
@@ -15,21 +15,21 @@ function sectionOf(page: string, heading?: string): string {
   return rest.split('\n## ', 1)[0] ?? ''
 }
 
-/** The shell blocks of a page; those in a list without their indentation. */
+/** The shell blocks of a page. Those in a list lose their indentation. */
 export function shellBlocks(page: string, heading?: string): string[] {
   return [...sectionOf(page, heading).matchAll(/^( *)```sh\n(.*?)^\1```$/gms)].map(
     ([, indentation = '', block = '']) => block.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
   )
 }
 
-/** The only shell block of a page that holds a text. */
+/** The only shell block of a page that contains a text. */
 export function shellBlock(page: string, text: string): string {
   const found = shellBlocks(page).filter((block) => block.includes(text))
   expect(found, `blocks of ${page} with ${text}`).toHaveLength(1)
   return found[0] ?? ''
 }
 
-/** Commands inside of sentences that begin with one of these words; a name in capitals is for the reader to fill in. */
+/** Commands in sentences that begin with one of these words. Readers replace names in capitals. */
 export function inlineCommands(page: string, words: readonly string[]): string[] {
   const pattern = new RegExp(`\`((?:${words.join('|')}) [^\`]+)\``, 'g')
   return [...sectionOf(page).matchAll(pattern)].map(([, command = '']) =>
@@ -46,7 +46,7 @@ export function folderOfProgram(): string {
   return bin
 }
 
-/** Flags as variables of the environment, so that commands can be typed as they are printed. */
+/** Sets flags as variables of the environment, so that commands can be typed as printed. */
 export function environmentOf(flags: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     flags.map((flag) => {

@@ -12,11 +12,11 @@ registry.write(
   moduleObjects({ name: 'vpc', versions: [{ version: '1.0.0', fileName: 'vpc.zip', checksum }] }),
 )
 
-/** A crash may lose the last 100 ms. On a busy machine more is allowed. */
+/** A crash may lose the last 100 ms. On a busy machine, it may be more. */
 const windowMs = 500
 
 class Load {
-  /** When each answer came, in milliseconds since 1970. */
+  /** Times of the answers, in milliseconds since 1970. */
   #answered: number[] = []
   #unanswered = 0
   readonly #stop = new AbortController()
@@ -31,7 +31,7 @@ class Load {
     return this.#answered.length
   }
 
-  /** Lets every request end. @param killedAt when the server was killed, if it was */
+  /** Waits for the end of every request. @param killedAt when the server was killed, if it was */
   async end(killedAt = Number.POSITIVE_INFINITY): Promise<{ least: number; most: number }> {
     this.#stop.abort()
     await Promise.all(this.#clients)
@@ -95,7 +95,7 @@ describe.skipIf(noValkey)('downloads under load', () => {
   })
 })
 
-/** The count, once no event is queued and the count has stopped changing. */
+/** Returns the count, once no event is queued and the count has stopped changing. */
 async function settled(server: Server): Promise<number> {
   for (let last = -1; ; ) {
     const waiting = /^depot_download_queue_events (\d+)$/m

@@ -20,7 +20,7 @@ const odd = {
   severity: 'odd',
   title: '',
 }
-/** A scanner may write this: Depot takes out control characters when it stores findings. */
+/** A scanner may write this. Depot removes control characters when it stores findings. */
 const hostile = {
   vulnerabilityID: '../..#"]}<script>alert(1)</script>\u001b[31m',
   pkgName: '\u202e[x](javascript:alert(1))@\ud800',
@@ -57,7 +57,7 @@ const reports: readonly ScanReport[] = [
   },
 ]
 
-/** For each document whether it is valid, or what is wrong. */
+/** The result for each document: valid, or what is wrong. */
 function checked(documents: readonly (readonly ['sarif' | 'cyclonedx', object])[]): string[] {
   const input = documents.map((document) => `${JSON.stringify(document)}\n`).join('')
   const { status, stdout, stderr } = spawnSync(schemas ?? '', { input, encoding: 'utf8' })

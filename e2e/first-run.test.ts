@@ -27,7 +27,7 @@ interface Run {
   readonly printed: () => string
   /** Waits for a text. @throws Error with the output if make ends before that */
   readonly until: (text: string) => Promise<void>
-  /** Ctrl-C, as a terminal sends it: to all of the process group. Resolves to the exit code of make. */
+  /** Sends Ctrl-C as a terminal does: to the whole process group. Resolves to the exit code of make. */
   readonly interrupt: () => Promise<number | null>
   readonly exited: Promise<[number | null]>
 }
@@ -66,7 +66,7 @@ function makeRun(port: number | string, ...more: readonly string[]): Run {
   }
 }
 
-/** The lines to type are those that are indented. */
+/** Readers type the indented lines. */
 const linesToType = (printed: string): string[] =>
   printed
     .split('\n')
@@ -104,7 +104,7 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
       expect(depot(`compare ${network} 1.0.0 1.1.0`).stderr).toBe('')
       expect(depot(`findings ${network}@1.1.0`).stdout).toContain('CRITICAL')
       expect(depot('outdated').stdout).toContain('excluded: 2.0.0 is the latest')
-      // The samples have documentation: an input leads to its module.
+      // The samples have documentation: an input links to its module.
       const search = `http://127.0.0.1:${port}/depot/ui/v1/search?q=zones`
       await expect
         .poll(async () => (await fetch(search)).json())
@@ -116,7 +116,7 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
             },
           ],
         })
-      // The usage block of the pages names their address.
+      // The usage block of the pages has their address.
       const pages = /Open (http:\S+) in a browser/.exec(run.printed())?.[1] ?? ''
       const page = await (await fetch(`${pages}/platform/module/network`)).text()
       const { registryHost } = dataOf(page, 'boot') as Boot

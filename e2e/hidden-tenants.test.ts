@@ -11,7 +11,10 @@ import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 import { SqliteStore } from '../pkg/registry/downloads/downloads.ts'
 import { binding } from './login.fixture.ts'
 
-/* Two registries, one of which has modules that a caller may not see: every answer to that caller is the same, to the byte. */
+/*
+ * Two registries. One has additional modules that a caller may not see: every answer to that caller is the same, byte for
+ * byte.
+ */
 
 const modules = ['team/vpc/aws', 'team/secret/aws', 'hidden/other/aws', 'hidden/secret/aws']
 const isHidden = (name: string): boolean => /secret|hidden/.test(name)
@@ -162,7 +165,7 @@ const token = (groups: readonly string[]) => issuer.sign({ groups })
 
 const moment = /\d{4}-\d\d-\d\dT[\d:.]+Z/g
 
-/** Everything of an answer but what differs from request to request. */
+/** Everything in an answer except what differs in each request. */
 async function answerOf(server: Server, path: string, groups: readonly string[]) {
   const headers = { authorization: `Bearer ${await token(groups)}` }
   const answer = await fetch(`${server.url}${path}`, { headers, redirect: 'manual' })
@@ -199,13 +202,13 @@ async function differentFor(group: string, asked: readonly string[]): Promise<st
 }
 
 it.each([['team'], ['nobody']])(
-  'answers the group %s as if the others did not exist',
+  'answers the group %s as if other modules did not exist',
   async (group) => {
     expect(await differentFor(group, paths)).toEqual([])
   },
 )
 
-it('answers agents as if the others did not exist', async () => {
+it('answers agents as if other modules did not exist', async () => {
   const calls = ['team/vpc/aws', 'team/secret/aws', 'hidden/other/aws', 'nobody/x/aws'].flatMap(
     (module) => [
       ['get_module', { module }] as const,
@@ -240,8 +243,8 @@ it('answers agents as if the others did not exist', async () => {
   expect(answers[0]?.join('')).toContain('Builds the network.')
 })
 
-// Last, because each server counts them at its own moment.
-it.each([['team'], ['nobody']])('answers downloads of the group %s so, too', async (group) => {
+// Last, because each server counts downloads at its own time.
+it.each([['team'], ['nobody']])('answers downloads of the group %s likewise', async (group) => {
   const downloads = ['team', 'hidden', 'nobody'].flatMap((namespace) =>
     ['vpc', 'secret', 'other', 'nothing'].flatMap((name) =>
       ['/1.0.0/download', '/download'].map(

@@ -65,7 +65,7 @@ async function ended(child: ReturnType<typeof start>) {
   return { stdout, stderr, code }
 }
 
-/** Waits for some lines, and sends a signal then. */
+/** Waits for some lines, and then sends a signal. */
 async function interrupted(child: ReturnType<typeof start>, signal: NodeJS.Signals) {
   let printed = ''
   let isSent = false

@@ -12,7 +12,7 @@ import { folderOfProgram, shellBlock } from './documentation.fixture.ts'
 import { missing } from './storage.fixture.ts'
 import { typeServer } from './typed-server.fixture.ts'
 
-/** Runs the commands of docs/import.md as they are. The registry that it names is a server on a port of this machine. */
+/** Runs the commands of docs/import.md unchanged. The registry in them is a server on a port of this machine. */
 const repository = join(import.meta.dirname, '..')
 const page = readFileSync(join(repository, 'docs/import.md'), 'utf8')
 const run = promisify(execFile)
@@ -40,7 +40,7 @@ beforeEach(() => {
   dir = made
 })
 
-/** The lines of the page that hold a text, with the address of the test registry. */
+/** The lines of the page that contain a text, with the address of the test registry. */
 const block = (text: string): string =>
   shellBlock('import.md', text).replaceAll('registry.example.com', upstreams.registry.host)
 
@@ -103,7 +103,7 @@ it('imports into a folder, and serves it', async () => {
   await install(await serve(server))
 })
 
-it.skipIf(missing.s3)('moves what configurations name into a bucket', async () => {
+it.skipIf(missing.s3)('imports the modules of configurations into a bucket', async () => {
   const store = await startS3()
   onTestFinished(() => store.stop())
   await store.createBucket('depot-archives')

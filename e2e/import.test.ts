@@ -111,7 +111,7 @@ describe('depot import', () => {
       .toMatchObject({ readmeContent: expect.stringMatching(/^# /) as unknown })
   })
 
-  it('writes Versions that depot sync takes as they are', async () => {
+  it('writes Versions that depot sync accepts unchanged', async () => {
     const archives = entriesIn(target.archives)
     const own = () => entriesIn(target.manifests).filter(({ path }) => !path.includes('.status.'))
     const versions = () => own().filter(({ path }) => !path.startsWith('configmaps/'))
@@ -140,9 +140,9 @@ describe('depot import', () => {
         inputs: 'version = "0.2.0"\nteam = "Payments"',
         files: 'labels/0.2.0',
       },
-    ])('the files of $source are those of its sources', async ({ source, inputs, files }) => {
+    ])('the files of $source equal those of its sources', async ({ source, inputs, files }) => {
       const workspace = new Workspace(path, server.url, module(source, inputs))
-      // The server notices the manifests a moment after they were written.
+      // The server notices new manifests a moment later.
       await expect.poll(async () => (await workspace.run('init')).output).toContain('initialized')
       const installed = workspace.modules()['it']?.dir ?? ''
       expect(entriesIn(installed)).toEqual(entriesIn(join(samples, 'sources', files)))

@@ -18,13 +18,13 @@ import { Random } from './sync/edits/random.fixture.ts'
 
 const callers = ['--oidc-client-id', 'depot', '--oidc-issuer-url']
 
-/** `DEPOT_E2E_SEED` decides whom to kill, and when. */
+/** `DEPOT_E2E_SEED` decides which process to kill, and when. */
 export const seed = Number(process.env['DEPOT_E2E_SEED'] || Date.now() % 1_000_000)
 
 export const digestOf = (bytes: Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')
 
-/** Bytes that are the same for each name in each run with one seed. */
+/** Reproducible bytes for each name and seed. */
 export function bytesOf(name: string, size: number): Buffer {
   const own = new Random(seed + createHash('sha256').update(name).digest().readUInt32LE())
   const bytes = Buffer.alloc(size)
@@ -166,7 +166,7 @@ export class KilledRegistry {
       const [status] = await exited
       return { status, stdout, stderr }
     })()
-    // Says false, and throws nothing, if the command has just ended.
+    // Returns false, and throws nothing, if the command has just ended.
     return { kill: () => child.kill('SIGKILL'), ended }
   }
 
@@ -192,7 +192,7 @@ export class KilledRegistry {
     return (await this.cluster.list('Version', 'team')) as unknown as readonly Published[]
   }
 
-  /** The Versions of a number, whose archives and documentation must be in storage whole. */
+  /** The Versions of a number. Their archives and documentation must be complete in storage. */
   async versionsOf(number: string): Promise<readonly Published[]> {
     const found = (await this.versions()).filter(({ spec }) => spec.version === number)
     const stored = this.cluster.stored('team')

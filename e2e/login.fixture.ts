@@ -42,7 +42,7 @@ export function binding(
   }
 }
 
-/** A registry with a private module and a private provider. CLIs know only its name and reach it over TLS. */
+/** A registry with a private module and a private provider. CLIs only know its name and reach it over TLS. */
 export class LoginRegistry {
   readonly registry = new Registry()
   #certificate: Certificate | undefined
@@ -77,7 +77,7 @@ export class LoginRegistry {
     this.#certificate = await writeCertificate(this.registry.dir, host)
   }
 
-  /** Starts a server with these flags, and makes the name lead to it. */
+  /** Starts a server with these flags, and directs the name to it. */
   async start(...flags: readonly string[]): Promise<void> {
     const { registry, certificate } = this
     const source = ['--manifests', registry.manifests]
@@ -85,7 +85,7 @@ export class LoginRegistry {
     await this.lead(this.#server.url)
   }
 
-  /** Makes the name of the registry lead to an address. */
+  /** Directs the name of the registry to an address. */
   async lead(to: string): Promise<void> {
     this.#tunnel = await startTunnel(to)
   }
@@ -120,7 +120,7 @@ export interface Person {
   readonly authorization?: string
 }
 
-/** The outcome of a CLI that installs nothing before login, and private modules after it. */
+/** The results of a CLI that installs nothing before login, and private modules after it. */
 export const onlyAfterLogin = {
   before: {
     code: 1,
@@ -160,7 +160,7 @@ export async function postToIssuer(
   return JSON.parse((await client.send(`${brokerIssuer}${path}`, form)).text)
 }
 
-/** Asks the registry by its name. */
+/** Sends a request to the registry by its name. */
 export async function askRegistry(client: Client, path: string, token?: string) {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const { status, text } = await client.send(`https://${host}${path}`, undefined, headers)

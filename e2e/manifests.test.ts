@@ -38,7 +38,7 @@ async function versionsOf(name: string): Promise<string[] | number> {
   return modules[0].versions.map(({ version }) => version)
 }
 
-/** Reads both modules repeatedly until asked to stop, and returns every failed answer. */
+/** Reads both modules repeatedly until it is stopped, and returns every failed answer. */
 function readAllTheTime() {
   let step = 'the start'
   const failures = new Set<string>()

@@ -11,7 +11,7 @@ import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 import { allPages, callTool } from '../pkg/registry/server/mcp.fixture.ts'
 import { binding } from './login.fixture.ts'
 
-/* Coding agents that ask a server with the official client: strangers, and people of two tenants. */
+/* Coding agents that use a server with the official client: anonymous ones, and people of two tenants. */
 
 /** Text that attacks terminals, readers and agents. */
 const hostile = [
@@ -33,7 +33,7 @@ const registry = new Registry()
 let issuer: TestIssuer
 let server: Server
 
-/** Imports a module of each tenant from archives, as an operator does it. */
+/** Imports a module of each tenant from archives, as an operator would. */
 async function importModules(): Promise<void> {
   const folder = join(registry.dir, 'archives-to-import')
   const put = async (address: string, files: Readonly<Record<string, string>>) => {
@@ -111,7 +111,7 @@ const searched = async (client: Client, query: string) => {
 }
 
 describe('with an issuer', () => {
-  it('a stranger is told where to log in', async () => {
+  it('tells an anonymous caller where to log in', async () => {
     const asked = await fetch(`${server.url}/depot/mcp`, { method: 'POST', body: '{}' })
     expect(asked.status).toBe(401)
     const challenge = asked.headers.get('www-authenticate') ?? ''
@@ -132,7 +132,7 @@ describe('with an issuer', () => {
     )
   })
 
-  it('each tenant sees its own modules, and not whether others exist', async () => {
+  it('shows each tenant its own modules, and not whether others exist', async () => {
     const [red, blue, other] = await Promise.all(
       ['red', 'blue', 'other'].map(async (group) =>
         connect(server.url, await issuer.sign({ groups: [group], sub: group })),
@@ -159,7 +159,7 @@ describe('with an issuer', () => {
     await Promise.all([red, blue, other].map((client) => client.close()))
   })
 
-  it('a hostile module reaches the agent as marked text without anything that is not seen', async () => {
+  it('a hostile module reaches the agent as marked text without invisible characters', async () => {
     const client = await connect(server.url, await issuer.sign({ groups: ['red'] }))
     const { answer, text } = await callTool(client, 'get_module', { module: 'red/hostile/aws' })
     expect(answer).toMatchObject({
@@ -172,7 +172,7 @@ describe('with an issuer', () => {
     await client.close()
   })
 
-  it('long answers come in pages', async () => {
+  it('long answers are paged', async () => {
     const client = await connect(server.url, await issuer.sign({ groups: ['blue'] }))
     const pages = await allPages(client, 'get_module', { module: 'blue/network/aws' })
     const inputs = pages.flatMap(({ answer }) => (answer['inputs'] ?? []) as object[])
@@ -195,7 +195,7 @@ describe('with an issuer', () => {
     await client.close()
   })
 
-  it('requests are measured and logged like others', async () => {
+  it('measures and logs requests like others', async () => {
     const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text()
     expect(metrics).toMatch(
       /http_request_duration_seconds_count\{method="POST",route="\/depot\/mcp",code="401"\}/,
@@ -230,7 +230,7 @@ describe('a server that is open to everyone', () => {
     }
   })
 
-  it('is 404 for agents without --mcp', async () => {
+  it('answers 404 to agents without --mcp', async () => {
     const open = await startAs(registry, '--anonymous-auth', '--manifests', registry.manifests)
     try {
       await expect(connect(open.url)).rejects.toThrow('no such endpoint')

@@ -6,7 +6,7 @@ import { zipOf } from '../hack/testbed/registry/archives.ts'
 import { providerObjects, Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
 
-/* A provider in Go, as people publish them: a binary for each platform. */
+/* A provider in Go, as people publish it: a binary for each platform. */
 
 const stamp = inject('stamp')
 const registry = new Registry()

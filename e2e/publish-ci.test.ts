@@ -15,7 +15,7 @@ import { tarGzOf } from '../pkg/archives/archive/packed.fixture.ts'
 import { githubClaims, gitlabClaims, TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 import { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
 
-/* Jobs of CI publish with their own identity over a server and a controller. */
+/* CI jobs publish with their own identity to a server and a controller. */
 
 const registry = new Registry()
 let cluster: ControlledCluster
@@ -208,7 +208,7 @@ describe('the example of a job', () => {
     }
   }
 
-  it('publishes in GitHub Actions, and says as whom', async () => {
+  it('publishes in GitHub Actions, and says with which identity', async () => {
     const { jobs }: Workflow = yamlOf('github-workflow.yml')
     const { with: given } = jobs.publish.steps.at(-1) ?? {}
     const { script, env } = stepOf({ ...(given as never as object), folder: '.' })
@@ -266,7 +266,7 @@ describe('the example of a job', () => {
     })
   })
 
-  it('publishes with curl, and fails for a job that may not', async () => {
+  it('publishes with curl, and fails for a job without the right', async () => {
     const url = `${server.url}/depot/publish/v1/modules/team`
     const script = (name: string) => `${examples}/publish.sh ${url}/${name}/aws . v3.0.0`
     const DEPOT_ID_TOKEN = await fromGithub()
@@ -276,7 +276,7 @@ describe('the example of a job', () => {
     expect(refused.stdout).toContain('publishModules')
   })
 
-  it('prefers a token that a person names', async () => {
+  it('prefers a token that a person provides', async () => {
     writeFileSync(join(registry.dir, 'token'), await people.sign())
     const command = 'depot publish module . --to depot.example.com/team/vpc/aws --version 4.0.0'
     const script = `${command} --token-file ../token`

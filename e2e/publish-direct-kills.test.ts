@@ -14,20 +14,20 @@ import { bytesOf, digestOf, seed } from './killed-registry.fixture.ts'
 import { ControlledCluster } from './sync/controlled-cluster.fixture.ts'
 import { Random } from './sync/edits/random.fixture.ts'
 
-/* `depot publish --direct`, which is killed: a server serves all of a version or nothing, and the same command finishes. */
+/* `depot publish --direct` is killed: a server serves all of a version or nothing, and the same command finishes. */
 
-/** `DEPOT_E2E_KILLS=50` asks for more; each takes some seconds. */
+/** `DEPOT_E2E_KILLS=50` raises the number; each takes some seconds. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] || 4)
 const platforms = ['darwin_arm64', 'linux_amd64', 'windows_amd64'] as const
 const random = new Random(seed)
 
-/** A registry into which a person publishes. */
+/** A registry that a person publishes to. */
 interface Place {
   readonly registry: Registry
   readonly server: Server
-  /** Says where `depot publish --direct` writes to. */
+  /** The options for where `depot publish --direct` writes. */
   readonly flags: readonly string[]
-  /** Number of Versions that are written. */
+  /** Number of written Versions. */
   readonly written: () => Promise<number>
 }
 
@@ -77,7 +77,7 @@ function publish({ registry, flags }: Place, asked: Asked) {
   return { kill: () => child.kill('SIGKILL'), ended }
 }
 
-/** Number of parts that the server serves: platforms, or 1 of a module. */
+/** Number of parts that the server serves: platforms, or 1 for a module. */
 async function served({ server }: Place, { kind, version }: Asked): Promise<number> {
   const path = kind === 'module' ? 'modules/v1/team/vpc/aws' : 'providers/v1/team/cmdb'
   const answer = await fetch(`${server.url}/depot/${path}/versions`)
@@ -96,7 +96,7 @@ interface Listed {
   readonly platforms?: readonly { readonly os: string; readonly arch: string }[]
 }
 
-/** Digests of what the server hands out. */
+/** Digests of the archives that the server sends. */
 async function handedOut({ server }: Place, { kind, version }: Asked): Promise<readonly string[]> {
   const bytesAt = async (url: URL) => {
     const answer = await fetch(url)
@@ -121,7 +121,7 @@ async function handedOut({ server }: Place, { kind, version }: Asked): Promise<r
   )
 }
 
-/** Asks again and again, and collects counts that are neither all nor nothing. */
+/** Polls, and collects counts that are neither all nor nothing. */
 function watchHalves(place: Place, asked: Asked) {
   const whole = asked.kind === 'module' ? 1 : platforms.length
   const halves = new Set<number>()
@@ -144,7 +144,7 @@ function watchHalves(place: Place, asked: Asked) {
 }
 
 /**
- * @param alsoKill kills something else than the command, in half of the cases
+ * @param alsoKill kills another process than the command, in half of the cases
  * @returns the kills after which some platforms were written, and others were not
  */
 async function survive(place: Place, alsoKill?: () => Promise<void>): Promise<readonly string[]> {
@@ -191,7 +191,7 @@ async function survive(place: Place, alsoKill?: () => Promise<void>): Promise<re
   return half
 }
 
-/** So many kills leave a half now and then, which the same command finished. */
+/** With this many kills, some leave a half, which the same command finished. */
 const leastHalves = kills >= 50 ? 1 : 0
 
 const timeout = 120_000 + kills * 30_000
@@ -220,7 +220,7 @@ describe(`after each of ${kills} kills (DEPOT_E2E_SEED=${seed})`, () => {
     })
     afterAll(() => cluster?.stop())
 
-    /** Calls back with a server of the cluster, and the credentials of a user of it. */
+    /** Calls back with a server of the cluster, and the credentials of one of its users. */
     async function withServer(
       kubeconfig: string,
       work: (place: Place) => Promise<readonly string[]>,
@@ -276,7 +276,7 @@ describe(`after each of ${kills} kills (DEPOT_E2E_SEED=${seed})`, () => {
       expect(half.length).toBeGreaterThanOrEqual(leastHalves)
     })
 
-    it('with a controller, which is killed, too', { timeout }, async () => {
+    it('with a controller, which is also killed', { timeout }, async () => {
       const half = await withServer(cluster.plane.kubeconfigFile, async (place) => {
         let controller = await cluster.startController()
         try {

@@ -11,9 +11,12 @@ import {
   victims,
 } from './killed-registry.fixture.ts'
 
-/* Publishing a module over HTTP while the client, the server or the controller is killed: all of a version is there, or nothing. */
+/*
+ * Publishing a module over HTTP while the client, the server or the controller is killed: the whole version exists, or
+ * nothing.
+ */
 
-/** `DEPOT_E2E_KILLS=50` asks for more; each takes some seconds. Six kill each victim early and late. */
+/** `DEPOT_E2E_KILLS=50` raises the number; each takes some seconds. Six kill each victim early and late. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] || 6)
 const archiveBytes = 4_000_000
 
@@ -22,7 +25,7 @@ const killed = new KilledRegistry()
 beforeAll(() => killed.start())
 afterAll(() => killed.stop())
 
-/** Writes a module whose archive has the same size and other bytes for each version. */
+/** Writes a module whose archive has the same size and different bytes for each version. */
 function writeModule(name: string, version: string): string {
   const dir = join(killed.cwd, name)
   mkdirSync(dir, { recursive: true })
@@ -40,7 +43,7 @@ async function versionOf(number: string): Promise<Published | undefined> {
   return found[0]
 }
 
-/** The bytes that the server hands out; undefined if it lists no such version. */
+/** The bytes that the server sends; undefined if it lists no such version. */
 async function served(version: string): Promise<Buffer | undefined> {
   const download = `/depot/modules/v1/team/vpc/aws/${version}/download`
   const answer = await killed.get(download)
@@ -78,7 +81,7 @@ it(`has all of a version or nothing after each of ${kills} kills, and the same c
     const first = await run.ended
     const isThere = (await versionOf(version)) !== undefined
     seen[isThere ? 'all' : 'nothing'] += 1
-    // A client that ended well told the truth.
+    // A client with exit code 0 told the truth.
     expect({ what, isThere: isThere || first.status !== 0 }).toEqual({ what, isThere: true })
     const again = await killed.finish(...words)
     const record = await versionOf(version)
@@ -94,14 +97,14 @@ it(`has all of a version or nothing after each of ${kills} kills, and the same c
   }
   expect(seen.nothing + seen.all).toBe(kills)
 
-  // Nothing is left over: not in storage, and not in the spool of a controller that runs.
+  // Nothing is left over, neither in storage nor in the spool of a running controller.
   const versions = await killed.versions()
   expect(versions).toHaveLength(kills + 2)
   expect(killed.cluster.stored('team')).toHaveLength(2 * versions.length)
   await expect.poll(() => killed.spooled()).toEqual([])
 })
 
-it('lets one of two who publish a version at once win, tells the other both digests, and takes the same bytes again', async () => {
+it('lets one of two concurrent publishers of a version win, tells the other both digests, and accepts the same bytes again', async () => {
   const folders = [writeModule('one', '3.0.0'), writeModule('other', '3.0.1')]
   const publish = (folder: string) => killed.publish(...wordsOf(folder, '3.0.0')).ended
   const runs = await Promise.all(folders.map(publish))

@@ -110,7 +110,7 @@ it('tells the receiver of events that a published version is served', async () =
   }, 30_000)
 })
 
-it('publishes and holds a version whose module demands scans, and says so', async () => {
+it('publishes and holds a version whose module requires scans, and says so', async () => {
   const storageConfig = { fileSystem: { directoryPath: 'team' } }
   const scanPolicy = { block: 'CRITICAL' }
   await cluster.apply('Module', 'team', 'vpc-held', {
@@ -128,7 +128,7 @@ it('publishes and holds a version whose module demands scans, and says so', asyn
   expect(download.status).toBe(410)
 })
 
-it('lets one of two who publish a version at once win, and tells the other both digests', async () => {
+it('lets one of two concurrent publishers of a version win, and tells the other both digests', async () => {
   const archives = [await archiveOf('one'), await archiveOf('other')]
   const answers = await Promise.all(archives.map((archive) => put('team/vpc/aws/1.1.0', archive)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
@@ -171,7 +171,7 @@ it('creates a missing Module from the template, for callers who may create it', 
   }, 20_000)
   const archive = await publishing.get('/depot/modules/v1/team/vpc-new/aws/1.0.0/download')
   expect(archive.headers.get('x-terraform-get')).toContain('.zip')
-  // It may create versions only.
+  // It may only create versions.
   const as = await plane.serviceAccountToken('team', 'ci')
   const refused = await put('team/other/aws/1.0.0', body, { as })
   expect(refused.status).toBe(403)
@@ -215,7 +215,7 @@ it.each([
   expect(answer).toMatchObject(reason === undefined ? { status: 201 } : expected)
 })
 
-it('takes files that look like secrets if they are named', async () => {
+it('accepts files that look like secrets if they are named', async () => {
   const archive = await archiveOf('3', secret)
   const path = 'team/vpc/aws/2.0.0?allow-file=prod.tfstate,id.pem'
   expect(await put(path, archive)).toMatchObject({ status: 201 })
@@ -229,7 +229,7 @@ it('refuses to accept a file that the archive lacks', async () => {
   expect(answer).toMatchObject({ status: 422, body: { refusals } })
 })
 
-it('refuses what breaks callers where the module enforces versions', async () => {
+it('refuses a breaking version if the module enforces semantic versioning', async () => {
   const archive = await tarGzOf([{ path: 'main.tf', content: '' }])
   const answer = await put('team/vpc/aws/2.1.0', archive)
   expect(answer).toMatchObject({ status: 422, body: { refusals: [{ reason: 'BreakingChange' }] } })
@@ -260,7 +260,7 @@ describe('depot publish', () => {
     expect(again.stdout).toContain('it was published already')
   })
 
-  it('says before it sends what breaks callers, and returns at once if it is told so', async () => {
+  it('says before it sends what breaks callers, and returns at once if that is requested', async () => {
     write(join(cwd, 'source/main.tf'), 'variable "range" {\n  type = string\n}\n')
     const planned = await run('3.1.0', '--token-file', 'token', '--dry-run', '-o', 'json')
     expect(planned.stderr).toContain('3.1.0 breaks callers of 3.0.0')
@@ -277,7 +277,7 @@ describe('depot publish', () => {
     expect(served.stdout).toMatch(/^it is published$/m)
   })
 
-  it('says who uses the previous version to those who may publish, as depot compare does', async () => {
+  it('tells publishers who uses the previous version, like depot compare', async () => {
     const as = await cluster.plane.serviceAccountToken('team', 'ci')
     const headers = { authorization: `Bearer ${as}` }
     const compare = async (tokenFile: string) => {
@@ -307,7 +307,7 @@ describe('depot publish', () => {
     expect(untold.stdout).not.toContain('consumer')
   })
 
-  it('ends with 1 for a refusal, 2 for a missing token and 3 without a server', async () => {
+  it('exits with 1 for a refusal, 2 for a missing token and 3 without a server', async () => {
     const refused = await run('4.0.1', '--token-file', 'reader')
     expect(refused).toMatchObject({ status: 1 })
     expect(refused.stderr).toContain('publishNamespaces')
@@ -382,7 +382,7 @@ describe('depot publish', () => {
   })
 })
 
-it('passes a webhook on, with which the controller polls a Depot, and its refusal', async () => {
+it('forwards a webhook, after which the controller polls a Depot, and its refusal', async () => {
   const { admin } = cluster.plane
   const shared = 'a secret of more than thirty-two characters'
   await admin.request('POST', '/api/v1/namespaces/team/secrets', {

@@ -101,7 +101,7 @@ async function served(version: string): Promise<number> {
   return versions.find((one) => one.version === version)?.platforms.length ?? 0
 }
 
-it('says for a minute that a release was begun and not finished, and lets another build replace it then', async () => {
+it('says for a minute that a release was begun and not finished, and then lets another build replace it', async () => {
   expect(await served('0.9.0')).toBe(0)
   const files = await releaseOf('0.9.0')
   await stage('0.9.0', files)
@@ -125,7 +125,7 @@ it('says for a minute that a release was begun and not finished, and lets anothe
   ])
 })
 
-it('publishes a release once all of it is there, and the server that answers serves it', async () => {
+it('publishes a release once all of it has arrived, and the server that answers serves it', async () => {
   const files = await releaseOf('1.0.0')
   expect(await stage('1.0.0', files)).toEqual([201, 201, 201, 201])
   expect(await served('1.0.0')).toBe(0)
@@ -143,7 +143,7 @@ it('publishes a release once all of it is there, and the server that answers ser
   })
 })
 
-it('lets one of two callers who publish a version at once win, and tells the other both digests', async () => {
+it('lets one of two concurrent publishers of a version win, and tells the other both digests', async () => {
   const callers = [
     await publishing.token(['network'], 'us'),
     await publishing.token(['network'], 'them'),
@@ -165,7 +165,7 @@ it('lets one of two callers who publish a version at once win, and tells the oth
   expect(await served('1.1.0')).toBe(2)
 })
 
-it('keeps nothing of a file whose sender is gone', async () => {
+it('keeps nothing of a file whose sender disconnects', async () => {
   const files = await releaseOf('1.2.0')
   const [[name, bytes] = ['', Buffer.alloc(0)] as const] = files
   const asked = request(
@@ -193,7 +193,7 @@ async function spoolBytes(): Promise<number> {
   return Number(/^depot_spool_bytes (\d+)$/m.exec(text)?.[1])
 }
 
-it('demands a signature by a trusted key where the Provider names some', async () => {
+it('requires a signature by a trusted key if the Provider names trusted keys', async () => {
   const key = await readPrivateKey({
     armoredKey: await generateSigningKey({ name: 'cmdb', email: 'cmdb@example.com' }),
   })
@@ -271,7 +271,7 @@ describe('depot publish provider', () => {
     expect(await publishing.receivedBytes('Provider')).toBe(received)
   })
 
-  it('shows on a terminal how much is sent, and nothing of that elsewhere', async () => {
+  it('shows the progress on a terminal, and nothing of that elsewhere', async () => {
     for (const [name, bytes] of await releaseOf('2.0.1')) write(join(cwd, 'dist', name), bytes)
     const flags = ['--to', 'depot.test/team/cmdb', '--version', '2.0.1']
     const files = ['--token-file', join(cwd, 'token')]
@@ -287,7 +287,7 @@ describe('depot publish provider', () => {
     expect(kept.join()).not.toContain('%')
   })
 
-  it('goes on after the controller was started again', async () => {
+  it('continues after a restart of the controller', async () => {
     const files = await releaseOf('2.1.0')
     for (const [name, bytes] of files) write(join(cwd, 'dist', name), bytes)
     await stage('2.1.0', files)

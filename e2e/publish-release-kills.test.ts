@@ -7,7 +7,7 @@ import { bytesOf, digestOf, KilledRegistry, seed, victims } from './killed-regis
 
 /* Publishing a provider over HTTP while the client, the server or the controller is killed: all platforms are served, or none. */
 
-/** `DEPOT_E2E_KILLS=50` asks for more; each takes some seconds. */
+/** `DEPOT_E2E_KILLS=50` raises the number; each takes some seconds. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] || 6)
 const zipBytes = 500_000
 const platforms = ['darwin_arm64', 'linux_amd64', 'windows_amd64'] as const
@@ -53,7 +53,7 @@ async function untilBegun(version: string): Promise<void> {
   while (!(await killed.versions()).some(({ spec }) => spec.version === version)) await sleep(1)
 }
 
-/** Asks again and again how many platforms are served. */
+/** Polls how many platforms are served. */
 function watchServed(version: string) {
   const seen = new Set<number>()
   const over = new AbortController()
@@ -102,7 +102,7 @@ it(`serves all platforms of a release or none at each moment of ${kills} kills, 
     const first = await run.ended
     const there = (await killed.versionsOf(version)).length
     if (there > 0 && there < platforms.length) halves.push(`${there} of ${what}`)
-    // A client that ended well told the truth.
+    // A client with exit code 0 told the truth.
     const isTrue = there === platforms.length || first.status !== 0
     expect({ what, isTrue }).toEqual({ what, isTrue: true })
     const again = await killed.finish(...words)
@@ -112,6 +112,6 @@ it(`serves all platforms of a release or none at each moment of ${kills} kills, 
     expect(await killed.versionsOf(version)).toHaveLength(platforms.length)
   }
   expect(await killed.versions()).toHaveLength(platforms.length * (kills + 2))
-  // So many kills leave a half now and then, which the same command finished.
+  // With this many kills, some leave a half, which the same command finished.
   expect(halves.length).toBeGreaterThanOrEqual(kills >= 50 ? 1 : 0)
 })

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const put = (to: Server, path: string, body: Buffer) => publishing.put(path, body, { to })
 
-/** Sends all files of a build but `finish`. */
+/** Sends all files of a build except `finish`. */
 async function stage(to: Server, version: string, content: string, some = platforms) {
   const stem = `terraform-provider-cmdb_${version}`
   const digests: string[] = []
@@ -75,7 +75,7 @@ async function stored(version: string): Promise<readonly string[]> {
 
 type Answers = readonly Awaited<ReturnType<typeof put>>[]
 
-/** Describes the end of two publications of one version. @param builds digests of each */
+/** The results of two publications of one version. @param builds digests of each */
 async function endOf(version: string, answers: Answers, builds: readonly (readonly string[])[]) {
   const winner = answers.findIndex(({ status }) => status === 201)
   const refusal = answers[1 - winner]?.body.errors?.join() ?? ''
@@ -98,7 +98,7 @@ it.each(['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0'])(
       replicas.map(({ server }, index) => stage(server, version, `build ${index}`)),
     )
     const answering = Promise.all(replicas.map(({ server }) => finish(server, version)))
-    // The first holder of the lease ends. Those that take it over lose it.
+    // The first holder of the lease ends. Replicas that take it over lose it again.
     const handover = version === '1.0.0' ? publishing.controller.stop() : loseLease()
     expect(await endOf(version, await answering, builds)).toEqual(oneWins)
     await handover
@@ -137,7 +137,7 @@ it.each(['2.0.0', '2.1.0', '2.2.0', '2.3.0', '2.4.0'])(
     ])
     const [own] = await stored(version)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 409]))
-    // The winner's, and both of the other's.
+    // The platforms of the winner, and both of the other.
     expect([new Set(digests).size, digests.filter((digest) => digest === own).length]).toEqual([
       2, 2,
     ])

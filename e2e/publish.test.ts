@@ -11,7 +11,7 @@ import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startAs } from '../hack/testbed/server/server.ts'
 import { zipOf } from '../pkg/archives/archive/packed.fixture.ts'
 
-/* Publishing into a cluster with the rights that docs/publish.md names, and a server that serves the result. */
+/* Publishing into a cluster with the rights in docs/publish.md, and a server that serves the result. */
 
 const apis = '/apis/depot.internal/v1alpha1/namespaces/team'
 const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/team'
@@ -98,7 +98,7 @@ it('publishes with the rights to read and to create Versions, and the server ser
   expect((await publish('author', '1.0.0', ...archives)).stdout).toContain('published already')
 })
 
-it('lets one of two who publish a version at once win, and tells the other both digests', async () => {
+it('lets one of two concurrent publishers of a version win, and tells the other both digests', async () => {
   const kubeconfig = await cluster.kubeconfig({ user: 'author' })
   const to = ['--to', 'team/vpc/aws', '--version', '2.0.0', '--direct', '--kubeconfig', kubeconfig]
   const both = ['one', 'other'].map((name) =>
@@ -160,7 +160,7 @@ describe('a release of a provider', () => {
   it('is served as a whole, even if its publisher may only create', async () => {
     expect(await publishAs('author', '1.0.0')).toMatchObject({ status: 0, stderr: '' })
     await expect.poll(() => served('1.0.0')).toBe(2)
-    // Nothing in this cluster writes statuses, so the rest waits for the platform that is missing.
+    // Nothing in this cluster writes statuses, so the rest waits for the missing platform.
     await cluster.admin.send('DELETE', pathOf('1.0.0', 'linux_amd64'))
     await expect.poll(() => served('1.0.0')).toBe(0)
     expect(await publishAs('author', '1.0.0')).toMatchObject({ status: 0, stderr: '' })
@@ -175,7 +175,7 @@ describe('a release of a provider', () => {
   })
 })
 
-it('asks for the root of the archives that are in a directory of the server', async () => {
+it('requires the root of the archives if they are in a directory of the server', async () => {
   const { status, stderr } = await publish('author', '2.1.0')
   expect(status).toBe(2)
   expect(stderr).toContain('name it with --archives')
@@ -195,7 +195,7 @@ it('creates no module in a cluster unless its storage is named', async () => {
   expect(module).toMatchObject({ spec: { moduleConfig: { name: 'dns', provider: 'aws' } } })
 })
 
-it('withdraws a version and takes that back, and the server follows', async () => {
+it('withdraws a version and restores it, and the server follows', async () => {
   const download = async () =>
     (await fetch(`${server.url}/depot/modules/v1/team/vpc/aws/1.0.0/download`)).status
   await publish('author', '1.0.0', ...archives)

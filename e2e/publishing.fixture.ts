@@ -17,7 +17,7 @@ interface Answer {
 interface Sent {
   readonly method?: 'PUT' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
-  /** A token. Default: of a publisher. */
+  /** A token. Default: a publisher's. */
   readonly as?: string
   /** A server. Default: the first one. */
   readonly to?: Server
@@ -25,7 +25,7 @@ interface Sent {
 
 export const digestOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
-/** A server that forwards to a controller with the rights of the chart, which ask an issuer or the cluster. */
+/** A server that forwards to a controller with the rights of the chart, which asks an issuer or the cluster. */
 export class PublishingRegistry {
   readonly registry = new Registry()
   cluster!: ControlledCluster
@@ -35,7 +35,7 @@ export class PublishingRegistry {
   #flags: readonly string[] = []
   #shared: readonly string[] = []
 
-  /** @param prepare runs before the controller starts, and names more of its flags */
+  /** @param prepare runs before the controller starts, and returns further flags for it */
   async start(
     prepare: (cluster: ControlledCluster) => Promise<readonly string[]> = async () => [],
   ): Promise<void> {
@@ -69,7 +69,7 @@ export class PublishingRegistry {
     return { controller, server }
   }
 
-  /** Starts another controller in place of the running one. */
+  /** Replaces the running controller by another one. */
   async restartController(): Promise<void> {
     const { host } = new URL(this.controller.url)
     await this.controller.stop()
@@ -107,12 +107,12 @@ export class PublishingRegistry {
     return { status: answer.status, body: (await answer.json()) as Answer }
   }
 
-  /** Runs `depot publish` in a folder, to the host `depot.test`, which the configuration of the CLIs says is the server. */
+  /** Runs `depot publish` in a folder, to the host `depot.test`, which the configuration of the CLIs maps to the server. */
   publish(cwd: string, ...args: readonly string[]) {
     return depot(cwd, ['publish', ...args], this.cliEnvironment(cwd))
   }
 
-  /** Environment in which the configuration of the CLIs says where `depot.test` is. */
+  /** Environment in which the configuration of the CLIs maps `depot.test`. */
   cliEnvironment(cwd: string): Readonly<Record<string, string>> {
     const services = ['modules', 'providers'].map(
       (kind) => `    "${kind}.v1" = "${this.server.url}/depot/${kind}/v1/"\n`,
@@ -124,7 +124,7 @@ export class PublishingRegistry {
     return { TF_CLI_CONFIG_FILE: config }
   }
 
-  /** Bytes that callers have sent in whole files. */
+  /** Bytes of complete files from callers. */
   async receivedBytes(kind: 'Module' | 'Provider'): Promise<number> {
     const text = await (await fetch(`${this.controller.adminUrl}/metrics`)).text()
     const found = text

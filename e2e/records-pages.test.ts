@@ -15,7 +15,7 @@ import { Registry } from '../hack/testbed/registry/registry.ts'
 import { startAs } from '../hack/testbed/server/server.ts'
 import { folderOfProgram, inlineCommands, shellBlock } from './documentation.fixture.ts'
 
-/* Moves records to another group as docs/migrating.md says, and backs them up and restores them as docs/operations.md says. */
+/* Moves records to another group as in docs/migrating.md, and backs them up and restores them as in docs/operations.md. */
 
 const repository = join(import.meta.dirname, '..')
 const group = 'registry.example.com'
@@ -27,7 +27,7 @@ let archives: Registry
 
 const theirs = (text: string): string => text.replaceAll('depot.internal', group)
 
-/** Runs commands where `config` is and files may be written, with the cluster as the current context. */
+/** Runs commands in a folder with `config`, where files may be written, with the cluster as the current context. */
 async function type(lines: string): Promise<string> {
   const env = { PATH: `${bin}:${process.env['PATH']}`, HOME: dir, KUBECONFIG: plane.kubeconfigFile }
   return (await run('sh', ['-ec', lines], { cwd: dir, env })).stdout

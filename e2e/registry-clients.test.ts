@@ -10,7 +10,11 @@ import { Registry } from '../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../hack/testbed/server/server.ts'
 import { findForTests, toolPath } from '../hack/testbed/tools.ts'
 
-/* Clients that ask for more than Terraform does: terraform-ls by its own client, and Dependabot by what its client reads. */
+/*
+ * Clients that request more than Terraform does: terraform-ls with its own client, and Dependabot by the fields that its
+ * client
+ * reads.
+ */
 
 const run = promisify(execFile)
 const terraformLs = findForTests('terraform-ls-client', () => toolPath('terraform-ls-client'))

@@ -14,7 +14,7 @@ import { toolPath } from '../hack/testbed/tools.ts'
 const run = promisify(execFile)
 const apiVersion = 'depot.internal/v1alpha1'
 const host = 'registry.example.com'
-/** The host that Renovate asks for a module in the form of the public registry. It asks other hosts for versions only. */
+/** The host of which Renovate requests a module as from the public registry. From other hosts, it requests only versions. */
 const detailHost = 'app.terraform.io'
 const publishedAt = '2026-02-01T10:00:00.000Z'
 const registry = new Registry()

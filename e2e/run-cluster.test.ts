@@ -31,7 +31,7 @@ function start(command: string, args: readonly string[]) {
   return { child, printed: () => printed }
 }
 
-/** Ctrl-C, as a terminal sends it: to all of the process group. Resolves to the exit code. */
+/** Sends Ctrl-C as a terminal does: to the whole process group. Resolves to the exit code. */
 async function interrupt(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   const exited = once(child, 'exit') as Promise<[number | null]>
@@ -104,7 +104,7 @@ it.runIf(terraform)(
 
     const [build, ui] = groupOf('depot ui').split(/\n(.*)/s)
     expect(build).toBe('make ui')
-    // `make integration` has built them, and other tests look at them now.
+    // `make integration` has built them, and other tests read them now.
     if (!existsSync(join(repository, 'pkg/explorer/dist/index.html')))
       execFileSync('make', ['ui'], { cwd: repository })
     const pages = start('sh', ['-c', `exec ${ui}`])

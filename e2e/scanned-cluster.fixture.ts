@@ -16,7 +16,7 @@ const resources = '/apis/depot.internal/v1alpha1/namespaces/team/versions'
 
 /** A cluster with Versions of modules whose archives are in a folder, and `depot scanner` with a script of the test. */
 export class ScannedCluster {
-  /** Everything of the test is here. */
+  /** All files of the test are here. */
   readonly dir: string
   readonly plane: ControlPlane
   readonly #running = new Set<Server>()
@@ -27,7 +27,7 @@ export class ScannedCluster {
     this.plane = plane
   }
 
-  /** Scanners may do everything there, until another kubeconfig is taken. */
+  /** Scanners may do everything there, until another kubeconfig is set. */
   static async open(): Promise<ScannedCluster> {
     const plane = await startControlPlane({ users: { scanner: ['system:masters'] } })
     const cluster = new ScannedCluster(mkdtempSync(join(tmpdir(), 'depot-scanned-')), plane)
@@ -37,7 +37,7 @@ export class ScannedCluster {
     return cluster
   }
 
-  /** Scanners that start from now on have the rights of a service account. */
+  /** Gives scanners that start from now on the rights of a service account. */
   async as(namespace: string, account: string): Promise<void> {
     const token = await this.plane.serviceAccountToken(namespace, account)
     this.#kubeconfig = await this.plane.kubeconfig({ token })
@@ -131,7 +131,7 @@ export class ScannedCluster {
   }
 }
 
-/** The number of Versions that a scanner has looked at since its start. */
+/** Number of Versions that a scanner has looked at since its start. */
 export async function looksOf({ adminUrl }: Server): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text()
   return Number(/depot_sync_duration_seconds_count\{kind="Scan"\} (\d+)/.exec(text)?.[1] ?? 0)

@@ -32,7 +32,7 @@ const start = () => cluster.start('work', { 'rescan-interval': '1m' })
 const store = (content: string) => cluster.store(name, content, { block: 'CRITICAL' })
 const status = () => cluster.status(name)
 
-it('writes findings and a quarantine with the rights that the chart gives it, and nothing twice', async () => {
+it('writes findings and a quarantine with the rights of the chart, and nothing twice', async () => {
   cluster.script(`fs.writeSync(1, '[{"vulnerabilityID":"CVE-1","severity":"CRITICAL"}]')`)
   const sha256 = await store('# first')
   await start()
@@ -50,7 +50,7 @@ it('writes findings and a quarantine with the rights that the chart gives it, an
   expect((await cluster.version(name)).metadata.resourceVersion).toBe(resourceVersion)
 })
 
-it('leaves the last findings as they were if it is killed in a scan, and scans again', async () => {
+it('keeps the last findings if it is killed during a scan, and scans again', async () => {
   const before = await status()
   const began = cluster.path('began')
   cluster.script(
@@ -73,7 +73,7 @@ it('leaves the last findings as they were if it is killed in a scan, and scans a
   expect((await status()).sourceScan?.findings).toEqual([])
 })
 
-/** The scanner of archives with a word waits until the test lets it go on. */
+/** The scanner waits at archives with a word until the test lets it continue. */
 function waitingScanner(word: string) {
   const [began, go] = [cluster.path(`${word}-began`), cluster.path(`${word}-go`)]
   cluster.script(`
@@ -91,7 +91,7 @@ const waiting = setInterval(() => {
   }
 }
 
-it('has the findings in the status after an API server that was unreachable during the scan is back', async () => {
+it('has the findings in the status after the API server was unreachable during the scan', async () => {
   const scan = waitingScanner('outage')
   const sha256 = await store('# outage')
   await start()
@@ -104,7 +104,7 @@ it('has the findings in the status after an API server that was unreachable duri
   expect((await status()).sourceScan?.findings).toMatchObject([{ vulnerabilityID: '# outage' }])
 }, 120_000)
 
-it('writes nothing for a Version that was deleted while its scan ran, and scans one that was created again', async () => {
+it('writes nothing for a Version that was deleted during its scan, and scans one that was created again', async () => {
   const scan = waitingScanner('deleted')
   await store('# deleted')
   const { adminUrl } = await start()

@@ -16,7 +16,7 @@ let cluster: ScannedCluster
 
 beforeAll(async () => {
   cluster = await ScannedCluster.open()
-  // It finds the text of the archive, slowly, and leaves its number, so that it can be killed.
+  // Finds the text of the archive, slowly, and stores its process id, so that it can be killed.
   cluster.script(`
 fs.writeFileSync(${JSON.stringify(cluster.path('pid'))}, fs.readlinkSync('/proc/self'))
 const findings = Array.from({ length: ${findingsOfScan} }, (_, index) => ({ vulnerabilityID: text + '-' + index, severity: 'HIGH' }))
@@ -24,7 +24,7 @@ setTimeout(() => fs.writeSync(1, JSON.stringify(findings)), Math.random() * 300)
 })
 afterAll(() => cluster.close())
 
-/** The text that the scan of each Version found. @throws Error if a status has a part of a scan, or of two */
+/** The text that the scan of each Version found. @throws Error if a status mixes parts of scans */
 async function found(): Promise<(string | undefined)[]> {
   const versions = await cluster.versions()
   return versions.map(({ metadata, status: { scan, sourceScan } = {} }) => {
@@ -52,7 +52,7 @@ function killProgram(): void {
 
 const textOf = (name: string, round: number) => `${name}-${round}`
 
-it(`a status has a whole scan or the previous one, whenever either side is killed (DEPOT_KILLS_SEED=${seed})`, async () => {
+it(`a status has a whole scan or the previous one, whichever process is killed (DEPOT_KILLS_SEED=${seed})`, async () => {
   const random = new Random(seed)
   for (let round = 0; round < kills; round += 1) {
     const before = await found()
@@ -65,7 +65,7 @@ it(`a status has a whole scan or the previous one, whenever either side is kille
     else killProgram()
     const after = await found()
     await cluster.stop()
-    // A scan of another archive that failed drops what is known of the archive before.
+    // A failed scan of another archive drops what is known of the previous archive.
     const allowed = [undefined, ...before, ...names.map((name) => textOf(name, round))]
     expect(allowed).toEqual(expect.arrayContaining(after))
   }

@@ -16,13 +16,13 @@ setTimeout(() => fs.writeSync(1, JSON.stringify(findings)), 400)`)
 })
 afterAll(() => cluster.close())
 
-/** Gives each Version an archive with a text of its own, and forgets earlier runs. */
+/** Gives each Version an archive with its own text, and forgets earlier runs. */
 async function storeAll(round: string): Promise<void> {
   writeFileSync(cluster.path('runs'), '')
   for (const name of names) await cluster.store(name, `${name}-${round}`)
 }
 
-/** The number of Versions with the scan of their archive. @throws Error if findings are missing or there twice */
+/** Number of Versions with the scan of their archive. @throws Error if findings are missing or repeated */
 async function scanned(round: string): Promise<number> {
   let count = 0
   for (const { metadata, spec, status } of await cluster.versions()) {
@@ -42,7 +42,7 @@ async function scanned(round: string): Promise<number> {
 
 const runs = () => readFileSync(cluster.path('runs'), 'utf8').split(' ').filter(Boolean)
 
-it('share the work of a start, and agree about what they found', async () => {
+it('share the work of a start, and agree about their findings', async () => {
   await storeAll('first')
   await Promise.all([cluster.start('one'), cluster.start('two')])
   await expect.poll(() => scanned('first'), { timeout: 60_000 }).toBe(names.length)

@@ -6,7 +6,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { depotArguments } from '../hack/testbed/program/command.ts'
 import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
 
-/* The scanner is the first process of a container, and shares its namespaces with the program: no pod may make its own. */
+/*
+ * The scanner is the first process of a container, and shares its namespaces with the program, because no pod may create its
+ * own.
+ */
 
 const container = ['--map-root-user', '--pid', '--fork', '--kill-child', '--mount-proc', '--']
 const canContain = spawnSync('unshare', [...container, 'true']).status === 0
@@ -25,7 +28,7 @@ it.skipIf(!canContain)(
   async () => {
     const beats = JSON.stringify(join(scene.folder, 'beats'))
     const beat = `setInterval(() => require('node:fs').appendFileSync(${beats}, 'x'), 10)`
-    // The first scan leaves a process. The second one fails if that still writes.
+    // The first scan leaves a process behind. The second one fails if that process still writes.
     const command = await scene.scanner(`
 const size = () => fs.existsSync(${beats}) ? fs.statSync(${beats}).size : 0
 const isFirst = size() === 0

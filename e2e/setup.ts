@@ -24,7 +24,7 @@ declare module 'vitest' {
   }
 }
 
-/** Finds, downloads or builds what the files run, once for all of them. */
+/** Finds, downloads or builds the programs that the tests run, once for all of them. */
 export default async function setup({ provide }: TestProject): Promise<void> {
   for (const name of ['terraform', 'tofu', 'schemathesis', 'keycloak', 'dex'] as const) {
     provide(
@@ -32,7 +32,7 @@ export default async function setup({ provide }: TestProject): Promise<void> {
       findForTests(name, () => toolPath(name)),
     )
   }
-  // Built for the nodes of hack/kind; a test of the chart runs it too.
+  // Built for the nodes of hack/kind. A test of the chart also runs it.
   findForTests('envoy', () => toolPath('envoy'))
   provide('stamp', findForTests('the provider of hack/tools/stamp', stampBinaries))
   const programs = join(repository, '.depot/program')

@@ -6,12 +6,12 @@ import { afterAll, expect, it } from 'vitest'
 import { moduleObjects, Registry } from '../hack/testbed/registry/registry.ts'
 import { startServer } from '../hack/testbed/server/server.ts'
 
-/** More than the kernel takes in for a client that does not read. */
+/** More than the kernel buffers for a client that does not read. */
 const sizeBytes = 12 * 1024 * 1024
 const registry = new Registry()
 afterAll(() => registry.remove())
 
-it('SIGTERM during 200 downloads cuts none of them', async () => {
+it('SIGTERM aborts none of 200 downloads', async () => {
   const archive = randomBytes(sizeBytes)
   const sha256 = createHash('sha256').update(archive).digest('hex')
   registry.archive('modules/large/large.zip', archive)
@@ -35,7 +35,7 @@ it('SIGTERM during 200 downloads cuts none of them', async () => {
   expect(ended()).toBe(200)
 })
 
-/** Resolves at the first byte; nothing more is read until the test does. */
+/** Resolves at the first byte. Nothing more is read until the test does. */
 async function begin(url: string): Promise<IncomingMessage> {
   const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage]
   await once(answer, 'readable')

@@ -18,7 +18,7 @@ let canary: TcpServer
 let canaryConnections = 0
 let canaryUrl: string
 
-/** A module whose storage only its own manifest chose. */
+/** A module whose storage is only chosen by its own manifest. */
 const elsewhere = (name: string, storageConfig: object) => {
   const moduleConfig = { name, storageConfig }
   const metadata = { name, namespace: 'attack' }
@@ -80,7 +80,7 @@ const azure = (accountUrl: string) => ({
   resourceGroup: 'rg',
 })
 
-/** A GET of exactly this path: nothing is made tidy on the way. */
+/** A GET of exactly this path, without normalisation. */
 async function statusOf(rawPath: string, headers: Record<string, string> = {}): Promise<number> {
   const { hostname, port } = new URL(server.url)
   const asked = request({ hostname, port, path: rawPath, headers }).end()
@@ -144,7 +144,7 @@ async function rssMb(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]) / 1e6
 }
 
-/** Sends a request by hand, reads some of the answer and goes, or goes without reading. */
+/** Sends a request by hand, reads some of the answer and disconnects, or disconnects without reading. */
 async function leaveEarly(readBytes: number, headers: string): Promise<void> {
   const { hostname, port } = new URL(server.url)
   const socket = connect(Number(port), hostname)
@@ -194,7 +194,7 @@ describe('clients that misbehave', () => {
     expect((await rssMb()) - before.rssMb).toBeLessThan(60)
   })
 
-  it('leave no file open when they ask for many at once and disconnect', async () => {
+  it('leave no file open when they request many at once and disconnect', async () => {
     const before = descriptors()
     const { hostname, port } = new URL(server.url)
     for (let count = 0; count < 100; count += 1) {

@@ -13,7 +13,7 @@ const apiVersion = 'depot.internal/v1alpha1'
 const storageConfig = { s3: { bucket: 'archives', region } }
 const sizeBytes = 20_000_000
 
-/** A module that is as large as it takes to cut it in the middle. */
+/** A module that is large enough to cut it in the middle. */
 const moduleOf = (text: string, padBytes = 0) =>
   zipOf([
     { path: 'main.tf', content: Buffer.from(`output "from" { value = "${text}" }\n`) },
@@ -87,7 +87,7 @@ const metric = async (name: string): Promise<number> => {
 }
 
 describe.skipIf(missing.s3).each(clis)('storage that fails, with $name', ({ path }) => {
-  it.skipIf(path === undefined)('an archive that is wrong is never installed', async () => {
+  it.skipIf(path === undefined)('a wrong archive is never installed', async () => {
     const workspace = new Workspace(path, server.url, configuration('wrong'))
     const { code } = await workspace.run('init')
     expect(code).not.toBe(0)
@@ -102,7 +102,7 @@ describe.skipIf(missing.s3).each(clis)('storage that fails, with $name', ({ path
     const workspace = new Workspace(path, server.url, configuration('whole'))
     try {
       const { output } = await workspace.run('init')
-      // URLs of archives hold the word.
+      // URLs of archives contain the word.
       expect(output.replaceAll(/https?:\S+/g, '')).not.toContain('checksum')
     } finally {
       clearInterval(cutting)

@@ -14,14 +14,14 @@ const apiVersion = 'depot.internal/v1alpha1'
 const own = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`
 const providerFile = `terraform-provider-stamp_1.0.0_${own}.zip`
 
-/** The same archives in two namespaces: one streams them, the other redirects to storage and has nothing to fall back to. */
+/** The same archives in two namespaces. One streams them, the other redirects to storage without a fallback. */
 const namespaces = [
   { namespace: 'streamed', presign: {} },
   { namespace: 'presigned', presign: { enabled: true, ttl: '5m', fallbackToProxy: false } },
   { namespace: 'fallback', presign: { enabled: true } },
 ]
 
-/** Each has its own, because archives are told apart by their place and digest. */
+/** Each has its own, because archives are distinguished by their place and digest. */
 const moduleFile = (namespace: string) => `a b+${namespace}.zip`
 
 const moduleZip = await zipOf([
@@ -96,7 +96,7 @@ const required = (namespace: string) => `
   }
   data "stamp_release" "it" {}`
 
-/** A key of Google's form, so that URLs can be signed; Google does not know it. */
+/** A key in Google's format, so that URLs can be signed. Google does not know it. */
 function googleKeyFile(dir: string): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const file = join(dir, 'google.json')
@@ -109,7 +109,7 @@ function googleKeyFile(dir: string): string {
   return file
 }
 
-/** Status codes that the server gave to GETs of archives since a line of its log. */
+/** Status codes of the server's answers to GETs of archives since a line of its log. */
 function archiveAnswers(server: Server, since: number): number[] {
   return server.log
     .slice(since)
@@ -165,7 +165,7 @@ describe.each(objectStores)('archives in $name', ({ name: backend, missing, star
     })
   })
 
-  it.skipIf(missing)('HEAD is answered by the server, and a signed URL is in no log', async () => {
+  it.skipIf(missing)('the server answers HEAD, and a signed URL is in no log', async () => {
     const get = await fetch(`${server.url}/depot/modules/v1/presigned/network/aws/1.0.0/download`)
     const url = get.headers.get('x-terraform-get') ?? ''
     const head = await fetch(url, { method: 'HEAD', redirect: 'manual' })
@@ -213,7 +213,7 @@ describe.skipIf(google?.missing)('pre-signing that fails', () => {
   })
 
   describe.each(clis)('with $name', ({ path }) => {
-    it.skipIf(path === undefined)('is made up for by streaming', async () => {
+    it.skipIf(path === undefined)('is replaced by streaming', async () => {
       const workspace = new Workspace(path, server.url, configuration('fallback', false))
       expect(await workspace.apply()).toEqual({ it: 'storage' })
       expect(server.log.join('\n')).toContain('pre-signing failed, the archive is streamed')
@@ -230,7 +230,7 @@ describe.skipIf(google?.missing)('pre-signing that fails', () => {
   })
 })
 
-describe('archives on disk, with storage that says presign', () => {
+describe('archives on disk, with a storage config that enables presign', () => {
   let registry: Registry
   let server: Server
 

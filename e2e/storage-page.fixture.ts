@@ -10,7 +10,7 @@ import { startUpstreams, type Upstreams } from '../hack/testbed/upstream/upstrea
 import { environmentOf, folderOfProgram } from './documentation.fixture.ts'
 import { typeServer } from './typed-server.fixture.ts'
 
-/* The instructions of docs/storage.md, and folders in which they are carried out. */
+/* The instructions of docs/storage.md, and folders in which they run. */
 
 const repository = join(import.meta.dirname, '..')
 export const page = readFileSync(join(repository, 'docs/storage.md'), 'utf8')
@@ -25,14 +25,14 @@ export function section(heading: string): string {
   return rest.split(/\n#+ /, 1)[0] ?? ''
 }
 
-/** The variables that a section names, with the values that they have here. */
+/** The variables in a section, with their values for this machine. */
 export function variables(heading: string, values: Values): Values {
   const text = section(heading)
   for (const name of Object.keys(values)) expect(text).toContain(`\`${name}`)
   return values
 }
 
-/** A row of the first table: the fields of `storageConfig`, with values of this machine, and where objects are. */
+/** A row of the first table: the fields of `storageConfig` with values for this machine, and the place of objects. */
 export function rowOf(backend: string, values: Values) {
   const row = page.split('\n').find((line) => line.includes(`| \`${backend}: {`)) ?? ''
   const [, fields = '', place = ''] = /: \{([^}]*)\}` \| (.*) \|$/.exec(row) ?? []
@@ -71,7 +71,7 @@ export class Reader {
     rmSync(this.#bin, { recursive: true })
   }
 
-  /** A folder in which a Depot was brought into this storage by `depot sync`, until the end of the test. */
+  /** A folder whose Depot was synced into this storage by `depot sync`, until the end of the test. */
   async fill(storageConfig: object, env: Values): Promise<FilledFolder> {
     const dir = mkdtempSync(join(tmpdir(), 'depot-storage-page-'))
     onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
@@ -150,7 +150,7 @@ export async function install(url: string): Promise<void> {
   expect((await archiveOf(url)).status).toBe(200)
 }
 
-/** The archive of the provider, as a CLI asks for it. */
+/** The archive of the provider, as a CLI requests it. */
 export async function archiveOf(url: string, options: RequestInit = {}): Promise<Response> {
   const path = '/depot/providers/v1/platform/random/3.6.0/download/linux/amd64'
   const { download_url } = (await (await fetch(url + path)).json()) as { download_url: string }

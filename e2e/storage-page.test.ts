@@ -18,7 +18,7 @@ import {
   variables,
 } from './storage-page.fixture.ts'
 
-/* docs/storage.md: each place that it names is filled and served with the variables, fields and flags of the page. */
+/* docs/storage.md: each place on the page is filled and served with the variables, fields and flags of the page. */
 
 let reader: Reader
 beforeAll(async () => {
@@ -132,7 +132,7 @@ describe.skipIf(missing.s3)('S3', () => {
   })
 })
 
-it('names flags, variables and metrics that there are', async () => {
+it('names existing flags, variables and metrics', async () => {
   const read = (file: string) => readFileSync(join(import.meta.dirname, '..', file), 'utf8')
   const named = (pattern: RegExp) => [...page.matchAll(pattern)].map(([, name = '']) => name)
   const reference = read('config/reference.md')

@@ -15,7 +15,7 @@ const isMissing = (tool: string) => findForTests(tool, () => toolPath(tool)) ===
 
 export const missing = { s3: isMissing('versitygw'), gcs: isMissing('fake-gcs-server') }
 
-/** The real object stores that the same tests run with, and what a StorageConfig for them says. */
+/** Real object stores that share their tests, with a StorageConfig for each. */
 export const objectStores: readonly {
   readonly name: 's3' | 'azure' | 'gcs'
   readonly missing: boolean

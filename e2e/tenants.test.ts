@@ -124,7 +124,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
     registry.write(
       'mallory.yaml',
       objects([
-        // It names an unpublished object, and guesses.
+        // The Version names an unpublished object, and guesses its digest.
         {
           ...good,
           namespace: 'mallory',
@@ -142,7 +142,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
           checksum: guess,
           storageConfig: { ...config, presign },
         },
-        // A missing object has the same answer.
+        // A missing object gets the same answer.
         {
           ...good,
           namespace: 'mallory',
@@ -151,7 +151,7 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
           checksum: guess,
           storageConfig: config,
         },
-        // It names the victim's place and digest, and wants a URL signed for a second.
+        // The Version names the victim's place and digest, and requests a URL that is valid for a second.
         {
           ...good,
           namespace: 'mallory',
@@ -191,15 +191,18 @@ describe.each([...objectStores, local])('a tenant against another in $name', (ba
     expect(log.filter((line) => line.includes('"mallory"'))).toHaveLength(1)
   })
 
-  it.skipIf(backend.missing)('does not change what the URL of another tenant answers', async () => {
-    const url = await urlOf('victim/network/aws/1.0.0')
-    const response = await fetch(url)
-    expect(response.status).toBe(200)
-    expect(digestOf(Buffer.from(await response.arrayBuffer()))).toBe(digestOf(archive))
-    const part = await ask(url, { range: 'bytes=0-1' })
-    expect([part.status, part.body]).toEqual([206, 'PK'])
-    expect((await ask(url, {}, 'HEAD')).status).toBe(200)
-  })
+  it.skipIf(backend.missing)(
+    'does not change the answer of the URL of another tenant',
+    async () => {
+      const url = await urlOf('victim/network/aws/1.0.0')
+      const response = await fetch(url)
+      expect(response.status).toBe(200)
+      expect(digestOf(Buffer.from(await response.arrayBuffer()))).toBe(digestOf(archive))
+      const part = await ask(url, { range: 'bytes=0-1' })
+      expect([part.status, part.body]).toEqual([206, 'PK'])
+      expect((await ask(url, {}, 'HEAD')).status).toBe(200)
+    },
+  )
 
   it.skipIf(backend.missing || isLocal)(
     'gets signed URLs that are valid for a minute at most',

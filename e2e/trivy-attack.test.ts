@@ -8,7 +8,7 @@ import { conditionOf } from '../pkg/api/v1alpha1/v1alpha1.ts'
 import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
 import { trivyScanner } from '../pkg/fill/scan/scan.ts'
 
-/* Trivy with a damaged database, and with files whose authors want to end it or to hide something. */
+/* Trivy with a damaged database, and with files that try to end it or to hide something. */
 
 const tools = findForTests('Trivy', () => ({
   command: toolPath('trivy'),
@@ -36,7 +36,7 @@ describe.skipIf(tools === undefined)('Trivy', () => {
   const findings = async () => (await scene.status('random')).sourceScan?.findings ?? []
   const scanned = async () => conditionOf(await scene.status('random'), 'SourceScanned')
 
-  it('calls nothing clean with a database that is half written or damaged', async () => {
+  it('calls nothing clean with an incomplete or damaged database', async () => {
     execFileSync(database, [cacheDir(), 'v99.0.0'])
     cpSync(cacheDir(), `${cacheDir()}-whole`, { recursive: true })
     await scene.storeSource('random', goMod(vulnerable))
@@ -90,12 +90,12 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     ],
     ['a block without end', () => ['require (', '\ta.test/b v1.0.0']],
     ['a line of a megabyte', () => [`// ${'x'.repeat(1024 * 1024)}`]],
-  ])('bears go.mod with %s, and hides no finding for it', async (_, lines) => {
+  ])('survives go.mod with %s, and hides no finding because of it', async (_, lines) => {
     execFileSync(database, [cacheDir(), 'v99.0.0'])
     await scene.storeSource('random', goMod(vulnerable, ...lines()))
     await run()
     const condition = await scanned()
-    // Either the vulnerable package is found, or nothing is called scanned.
+    // Either the vulnerable package is found, or nothing counts as scanned.
     const found = (await findings()).map(({ vulnerabilityID }) => vulnerabilityID)
     expect([found, condition?.status === 'True']).toEqual(
       condition?.status === 'True' ? [['CVE-2026-0001'], true] : [[], false],
@@ -116,7 +116,7 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     expect(found).toEqual(expect.arrayContaining(folders.map((_, i) => `aws_s3_bucket.b${i}`)))
   })
 
-  it('is not called clean when a module ends it', async () => {
+  it('does not call a module clean that ends it', async () => {
     const deep = `locals {\n  a = ${'['.repeat(100_000)}${']'.repeat(100_000)}\n}\n`
     const open = 'resource "aws_s3_bucket" "logs" {}\n'
     await scene.store('network', [

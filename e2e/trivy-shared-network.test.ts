@@ -5,7 +5,7 @@ import { ScanScene } from '../pkg/fill/scan/scan.fixture.ts'
 import { trivyScanner } from '../pkg/fill/scan/scan.ts'
 import { startCanary } from './canary.fixture.ts'
 
-/* Trivy where the system refuses network namespaces, as in most pods. */
+/* Trivy on systems without network namespaces, as in most pods. */
 
 vi.mock(import('node:child_process'), async (original) => {
   const real = await original()
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => scene.close())
 
 describe.skipIf(command === undefined)('Trivy without a network of its own', () => {
-  /** The number of times that the sources of a module were asked. */
+  /** How often the sources of a module were contacted. */
   async function askedBy(isOffline: boolean): Promise<number> {
     await using canary = await startCanary()
     const content = `resource "aws_s3_bucket" "logs" {}\n${canary.module}`
@@ -33,7 +33,7 @@ describe.skipIf(command === undefined)('Trivy without a network of its own', () 
     return canary.asked()
   }
 
-  it('asks no source of a module offline, and asks them otherwise', async () => {
+  it('contacts no source of a module offline, and contacts them otherwise', async () => {
     expect(await askedBy(true)).toBe(0)
     await scene.close()
     scene = await ScanScene.open()

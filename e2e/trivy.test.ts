@@ -27,7 +27,7 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     const cacheDir = join(scene.folder, 'cache')
     return scene.run({ scanner: trivyScanner({ command, cacheDir, isOffline: true }), metrics })
   }
-  /** Says that bbolt is vulnerable before a version. */
+  /** Lists bbolt as vulnerable before a version. */
   const writeDatabase = async (version: string) => {
     await rm(join(scene.folder, 'cache'), { recursive: true, force: true })
     execFileSync(database, [join(scene.folder, 'cache'), version])
@@ -37,7 +37,7 @@ describe.skipIf(tools === undefined)('Trivy', () => {
       type: 'Provider',
     })
 
-  it('finds misconfigurations of a module by its own checks, and asks no source of a module', async () => {
+  it('finds misconfigurations of a module by its own checks, and contacts no source of a module', async () => {
     await using canary = await startCanary()
     const content = `resource "aws_s3_bucket" "logs" {}\n${canary.module}`
     await scene.store('network', [{ path: 'main.tf', content }])
@@ -58,7 +58,7 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     expect((await run()).done).toBe(0)
   })
 
-  it('reports findings that the module asks to leave out', async () => {
+  it('reports findings that the module asks to omit', async () => {
     const content = '#trivy:ignore:*\n#tfsec:ignore:*\nresource "aws_s3_bucket" "logs" {}\n'
     const files = [
       { path: 'main.tf', content },
@@ -97,7 +97,7 @@ describe.skipIf(tools === undefined)('Trivy', () => {
     expect((await scene.status('random')).binaryScan?.findings).toEqual([])
   })
 
-  it('finds vulnerable packages in go.mod of a provider, and none where it recognises none', async () => {
+  it('finds vulnerable packages in go.mod of a provider, and none if it recognises none', async () => {
     await writeDatabase('v99.0.0')
     const require = 'require go.etcd.io/bbolt v1.4.0'
     await scene.storeSource('random', `module example.test/random\n\ngo 1.24\n\n${require}\n`)

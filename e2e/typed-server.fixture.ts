@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { freePorts } from '../hack/testbed/ports.ts'
 
 /**
- * Types a line that starts a server, with free ports behind it; the server ends with the test.
+ * Runs a typed line that starts a server, with free ports. The server ends with the test.
  *
  * @returns its URL, once it is ready
  */

@@ -11,7 +11,10 @@ import {
 } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Every page and what opens on it, in both themes and at three widths: axe-core finds nothing, and everything is as wide as the page. */
+/*
+ * Every page and everything that opens on it, in both themes and at three widths: axe-core finds nothing, and nothing is wider
+ * than the page.
+ */
 
 let showcase: Showcase
 
@@ -23,9 +26,9 @@ afterAll(() => showcase?.stop())
 interface View {
   readonly name: string
   readonly path: string
-  /** The status of the page. The browser reports any other than 200 as a console error. */
+  /** The status of the page. The browser reports any status except 200 as a console error. */
   readonly status?: number
-  /** The status of an answer that the page asks for, which the browser reports as well. */
+  /** The status of an answer that the page requests, which the browser also reports. */
   readonly refused?: number
   /** Prepares the page before it is checked. */
   readonly act?: (page: Page) => Promise<unknown>
@@ -118,7 +121,7 @@ const views: readonly View[] = [
 describe.skipIf(chromiumPath === undefined)('the views', () => {
   const pathOf = (url: string): string => url.replace(/\?.*/, '')
 
-  it('include every page that the navigation leads to', async () => {
+  it('include every page that the navigation links to', async () => {
     const { page, close } = await showcase.open('/')
     await settled(page)
     const hrefs = await page

@@ -4,7 +4,7 @@ import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import { chromiumPath, problemsInEveryLook, settled, watch, withReadme } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* The rows of the table of behaviour that need no login, in a real browser. */
+/* Checks the rows of the table of behaviour that need no login, in a real browser. */
 
 let showcase: Showcase
 
@@ -248,7 +248,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
-  it('10. leads from a page that does not exist to the last one', async () => {
+  it('10. links from a page that does not exist to the last one', async () => {
     const { page, close } = await showcase.open('/network/module/vpc?tab=versions&v_page=99999')
     await page.getByRole('link', { name: 'Go to the last page, 3' }).click()
     await page.getByText('41 to 42 of 42 versions').waitFor()
@@ -383,7 +383,7 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
     await close()
   })
 
-  it('11. names the upgrades that close findings', async () => {
+  it('11. names the upgrades that fix findings', async () => {
     const path = '/platform/provider/acme-cmdb?f_platform=linux/amd64'
     const { page, problems, close } = await showcase.open(path)
     const section = page.locator('section[aria-labelledby=findings]')
@@ -419,9 +419,9 @@ describe.skipIf(chromiumPath === undefined)('the explorer', () => {
       await expect.poll(() => page.locator('.box').count()).toBe(21)
       return [...graphRequests]
     }
-    // The page itself brings the answer of the graph along, unless the server takes longer than 300 ms for it.
+    // The page itself contains the answer of the graph, unless the server takes longer than 300 ms for it.
     await expect.poll(load).toEqual([`${showcase.explorer.url}/depots`])
-    // Names of namespaces are an answer of their own.
+    // Names of namespaces come in a separate answer.
     await expect
       .poll(() => page.getByLabel('Namespace').locator('option').allInnerTexts())
       .toEqual([

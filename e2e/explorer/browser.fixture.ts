@@ -15,7 +15,7 @@ export interface Watched {
   readonly page: Page
   /** Console errors, reports of the content security policy, uncaught errors, requests to other hosts. */
   readonly problems: readonly string[]
-  /** URLs below `/-/api` that were asked for, in order. */
+  /** Requested URLs below `/-/api`, in order. */
   readonly asked: readonly string[]
   readonly close: () => Promise<void>
 }
@@ -24,19 +24,19 @@ export interface Look {
   readonly width?: number
   readonly height?: number
   readonly theme?: 'light' | 'dark'
-  /** Status codes that a test provokes: the browser reports each as a console error. */
+  /** Status codes that a test causes. The browser reports each as a console error. */
   readonly expected?: readonly number[]
 }
 
 /**
- * Loads a page until the answer has that status: the explorer waits 300 ms for the server's first answer, which a busy
- * machine may miss, and then leaves it to the page.
+ * Loads a page until the answer has that status. The explorer waits 300 ms for the server's first answer. On a busy machine,
+ * the answer may be later, and then the page requests it.
  */
 export async function load(page: Page, path: string, status: number): Promise<void> {
   await expect.poll(async () => (await page.goto(path))?.status()).toBe(status)
 }
 
-/** Loads a page without scripts until the server has drawn its list: the same wait, which no script makes up for. */
+/** Loads a page without scripts until the server has rendered its list in time, because no script requests it later. */
 export async function loadDrawn(page: Page, path: string): Promise<void> {
   await expect
     .poll(async () => {
@@ -46,7 +46,7 @@ export async function loadDrawn(page: Page, path: string): Promise<void> {
     .toBe(1)
 }
 
-/** A page that records everything that a user should never cause. */
+/** A page that records everything that must never happen to a user. */
 export async function watch(
   browser: Browser,
   origin: string,
@@ -63,7 +63,7 @@ export async function watch(
   })
   const page = await context.newPage()
   if (more.javaScriptEnabled !== false) waitForApp(page)
-  // Chromium says nothing of what a script caught itself.
+  // Chromium does not report what a script caught itself.
   await page.addInitScript((own) => {
     addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) => {
       if (location.origin === own)
@@ -90,14 +90,16 @@ export async function watch(
   return { page, problems, asked, close: () => context.close() }
 }
 
-/** True for a request to another host, or from our own page to another port. Pages that a login opens may ask their own host. */
+/**
+ * Whether a request is to another host, or from our own page to another port. Pages that a login opens may contact their host.
+ */
 function leaves(request: Request, url: URL, own: URL): boolean {
   if (url.protocol === 'data:' || url.host === own.host) return false
   if (url.hostname !== own.hostname) return true
   return !request.isNavigationRequest() && new URL(request.frame().url()).host === own.host
 }
 
-/** Waits until the app has drawn a page. The server draws it earlier, but that drawing does not react yet. */
+/** Waits until the app has rendered a page. The server renders it earlier, but that page does not react yet. */
 function waitForApp(page: Page): void {
   const drawn = (): Promise<unknown> =>
     page.waitForFunction(() => document.querySelector('.app[aria-busy]') === null)
@@ -115,7 +117,7 @@ function waitForApp(page: Page): void {
 }
 
 const rules = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice']
-/** Those of these rules that look at colours, which is all that a theme sets. */
+/** The rules about colours, which are all that a theme changes. */
 const colourRules = axe
   .getRules(['cat.color'])
   .filter(({ tags }) => tags.some((tag) => rules.includes(tag)))
@@ -124,7 +126,7 @@ const colourRules = axe
 /** The findings of axe-core, a line each. The script is evaluated, because the policy blocks a script element. */
 async function accessibilityProblems(page: Page, runOnly: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
-  // What passes is most of the results, and to hand it over takes longer than the check.
+  // Most results are passes, and transferring them takes longer than the check.
   const options = JSON.stringify({ runOnly, resultTypes: ['violations'] })
   const violations = await page.evaluate<Result[]>(
     `axe.run(document, ${options}).then(({ violations }) => violations)`,
@@ -134,18 +136,18 @@ async function accessibilityProblems(page: Page, runOnly: readonly string[]): Pr
   )
 }
 
-/** The same in both themes at each width, on the current page. */
+/** Checks both themes at each width, on the current page. */
 export async function problemsInEveryLook(
   page: Page,
   widths: readonly number[] = [320, 1280],
 ): Promise<string[]> {
   const before = page.viewportSize() ?? { width: 1280, height: 900 }
   const problems: string[] = []
-  // Otherwise the colours of the other theme still fade in during the check.
+  // Otherwise, the colours of the other theme still fade during the check.
   await page.emulateMedia({ reducedMotion: 'reduce' })
   for (const width of widths) {
     await page.setViewportSize({ ...before, width })
-    // Boxes that scroll now learn of it with the next frame, and take the focus once they are drawn again.
+    // Elements notice with the next frame that they scroll, and take the focus once they are rendered again.
     await page.evaluate(async () => {
       for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame)
     })
@@ -162,7 +164,7 @@ export async function problemsInEveryLook(
   return problems
 }
 
-/** Waits until the page is drawn, no request is under way and nothing says that it is loading. */
+/** Waits until the page is rendered, no request is running and nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor()
   await page.waitForLoadState('networkidle')

@@ -150,7 +150,7 @@ async function open(path: string, expected: readonly number[] = [], width = 1280
 }
 
 describe.skipIf(chromiumPath === undefined)('the comparison of two versions', () => {
-  it('groups the changes, and says above all whether callers can take the version', async () => {
+  it('groups the changes, and says first whether callers can take the version', async () => {
     const { page, problems, close } = await open(compare(every))
     const verdict = page.locator('.verdict')
     expect(await verdict.innerText()).toBe(
@@ -207,7 +207,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
     await close()
   })
 
-  it('is a link of each version but the first, and of an older version that is shown', async () => {
+  it('is a link of each version except the first, and of an older version that is shown', async () => {
     const { page, problems, close } = await open('/network/module/vpc?version=1.4.1&tab=versions')
     const links = page
       .getByRole('table', { name: 'Versions' })
@@ -249,7 +249,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
     await close()
   })
 
-  it('shows skeletons while the answer is under way', async () => {
+  it('shows skeletons while the answer is loading', async () => {
     const watched = await watch(shown.browser, shown.url)
     const { page, problems, close } = watched
     const answer = Promise.withResolvers<void>()
@@ -265,7 +265,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
     await close()
   })
 
-  it('draws 300 changes', async () => {
+  it('renders 300 changes', async () => {
     const { page, problems, close } = await open(compare('1.0.0...1.1.0'))
     expect(await page.locator('.verdict h2').innerText()).toContain('300 changes break callers')
     expect(await page.locator('.diff tbody tr').count()).toBe(300)
@@ -299,7 +299,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
     await close()
   })
 
-  it('is where the mark of a version leads that breaks callers in the table of versions', async () => {
+  it('is linked from the mark of a version that breaks callers, in the table of versions', async () => {
     const { page, problems, close } = await open(marked)
     const row = (version: string) =>
       page.getByRole('table', { name: 'Versions' }).getByRole('row').filter({ hasText: version })
@@ -315,7 +315,7 @@ describe.skipIf(chromiumPath === undefined)('the comparison of two versions', ()
     await close()
   })
 
-  it('shows both versions in whole in the narrowest window', async () => {
+  it('shows both versions in full in the narrowest window', async () => {
     const { page, problems, close } = await open('/network/module/vpc/compare', [], 320)
     for (const name of ['From version', 'To version']) {
       const box = await page.getByRole('combobox', { name }).boundingBox()

@@ -4,7 +4,7 @@ import type { Sample } from '../../hack/testbed/explorer/manifests.ts'
 import { chromiumPath, problemsInEveryLook, settled } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Objects that are known and not served: their page, their count in the sidebar, and the marks that lead there. */
+/* Known objects that are not served: their page, their count in the sidebar, and the marks that link there. */
 
 const module = (namespace: string, name: string, rest: Partial<Sample> = {}): Sample => ({
   namespace,
@@ -74,7 +74,7 @@ describe.skipIf(chromiumPath === undefined)('conflicts', () => {
   it('are filtered by reason, namespace and text in the URL', async () => {
     const { page, problems, close } = await showcase.open('/conflicts?reason=NoDigest')
     await page.getByText('1 object is known and not served').waitFor()
-    // The count of the sidebar is that of all.
+    // The count in the sidebar is that of all.
     await expect.poll(() => link(page).innerText()).toMatch(/5/)
     await page.getByLabel('Reason').selectOption('Any reason')
     await page.getByLabel('Namespace').selectOption('network')
@@ -89,7 +89,7 @@ describe.skipIf(chromiumPath === undefined)('conflicts', () => {
     await close()
   })
 
-  it('mark their versions and resources, and each mark leads to the page', async () => {
+  it('mark their versions and resources, and each mark links to the page', async () => {
     const { page, problems, close } = await showcase.open('/')
     const row = page.getByRole('row', { name: /vpc-from-an-import/ })
     await row.getByRole('link', { name: 'Address taken' }).click()
@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === undefined)('conflicts', () => {
     await close()
   })
 
-  it('are left out of the sidebar while there are none', async () => {
+  it('are hidden in the sidebar while there are none', async () => {
     const { page, problems, asked, close } = await showcase.open('/stats')
     await page.route('**/-/api/conflicts*', (route) =>
       route.fulfill({ json: { items: [], totalCount: 0, page: 1, pageSize: 20, counts: [] } }),

@@ -34,13 +34,13 @@ export interface DeploymentOptions {
   readonly port?: number
   /** Puts an ingress at the base URL, which sends the server's paths past the explorer. */
   readonly isSplit?: boolean
-  /** Serves the pages as they were built. Otherwise it serves bare ones, which need no build. */
+  /** Serves the built pages. Otherwise, it serves bare ones, which need no build. */
   readonly isBuilt?: boolean
   /** Makes `{base URL}/broker` the issuer, behind the server's broker proxy. */
   readonly isBroker?: boolean
 }
 
-/** Members of the group `platform` may see the module `network` and nothing else. */
+/** Members of the group `platform` may see only the module `network`. */
 export const binding = {
   apiVersion: 'depot.internal/v1alpha1',
   kind: 'GroupBinding',
@@ -52,19 +52,19 @@ export const binding = {
   },
 }
 
-/** A server with callers of an OIDC issuer, the issuer, and an explorer whose people sign in there; until the test ends. */
+/** A server with callers of an OIDC issuer, the issuer, and an explorer whose users sign in there; until the test ends. */
 export async function deploy(options: DeploymentOptions = {}): Promise<Deployment> {
   const deployment = await startDeployment(options)
   onTestFinished(() => deployment.stop())
   return deployment
 }
 
-/** The same, until somebody stops it: for tests that can share it. */
+/** The same, until it is stopped, for tests that share it. */
 export async function startDeployment(
   options: DeploymentOptions = {},
 ): Promise<Deployment & { readonly stop: () => Promise<void> }> {
   const { flags = [], idTokenSeconds = 3600, isBroker = false, clientId = 'depot-ui' } = options
-  // If a later program cannot start, those before it are stopped.
+  // If a later program cannot start, the earlier ones are stopped.
   await using starting = new AsyncDisposableStack()
   const port = options.port ?? (await freePort())
   const baseUrl = `http://127.0.0.1:${port}`

@@ -6,14 +6,14 @@ import { docsFileName } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { packedDocs } from '../../pkg/archives/docs/docs.ts'
 import { launchBrowser } from './browser.fixture.ts'
 
-/** A version and its main.tf, or all of its files by path; without any, it has no documentation. */
+/** A version and its main.tf, or all of its files by path. Without files, it has no documentation. */
 export type DocumentedVersion = readonly [
   version: string,
   source: string | Readonly<Record<string, string>> | undefined,
   status?: object,
 ]
 
-/** Writes a module of the namespace network with the documentation that sync makes. */
+/** Writes a module of the namespace network with the documentation that sync creates. */
 async function writeDocumented(
   registry: Registry,
   name: string,

@@ -3,13 +3,13 @@ import type { Registry } from '../../hack/testbed/registry/registry.ts'
 import { docsFileName } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { PageCollector } from '../../pkg/archives/docs/docs.ts'
 
-/** Pages by path; without any, the version has no documentation. */
+/** Pages by path. Without any, the version has no documentation. */
 export type ProviderVersion = readonly [
   version: string,
   pages: Readonly<Record<string, string>> | undefined,
 ]
 
-/** Writes a provider of the namespace platform with the documentation that sync makes. */
+/** Writes a provider of the namespace platform with the documentation that sync creates. */
 export async function writeProvider(
   registry: Registry,
   name: string,

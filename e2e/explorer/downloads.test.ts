@@ -3,7 +3,7 @@ import { showcase as samples, showcaseDepots } from '../../hack/testbed/explorer
 import { chromiumPath, problemsInEveryLook, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Pages of a registry that is in use. */
+/* Pages of a registry in use. */
 
 let showcase: Showcase
 beforeAll(async () => {
@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     }
     expect(counts).toEqual(counts.toSorted((a, b) => b - a))
     expect(counts.at(-1)).toBeGreaterThan(0)
-    // Each leads to its version.
+    // Each links to its version.
     const href = await rows.first().getByRole('link').first().getAttribute('href')
     expect(href).toMatch(/^\/[a-z]+\/(?:module|provider)\/[a-z-]+\?version=/)
     expect(problems).toEqual([])
@@ -44,7 +44,7 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
       while (texts.nextNode()) {
         const { textContent, parentElement } = texts.currentNode
         const words = textContent ?? ''
-        // Ranks, versions, times, and the words of a heading count nothing.
+        // Ranks, versions, times, and the words of a heading are not counts.
         if (!/\d/.test(words) || parentElement?.closest('option, .only-wide, code, time, header'))
           continue
         const link = parentElement?.closest('a')
@@ -76,7 +76,7 @@ describe.skipIf(chromiumPath === undefined)('downloads', () => {
     await close()
   })
 
-  it('a module has a chart of 30 days, and how often each version was downloaded', async () => {
+  it('a module has a chart of 30 days, and the downloads of each version', async () => {
     const { page, problems, asked, close } = await showcase.open('/network/module/vpc?tab=versions')
     const section = page.locator('section[aria-labelledby=downloads]')
     const chart = section.getByRole('img', { name: /downloads from .* at most .* a day/ })

@@ -17,9 +17,7 @@ import {
   onlyAfterLogin,
 } from '../login.fixture.ts'
 
-/*
- * The explorer as the entrance of a small deployment: its host is the registry's host, for CLIs, logins and archives.
- */
+/* The explorer as the entry point of a small deployment: its host is the registry's host, for CLIs, logins and archives. */
 
 const largeBytes = 100_000_000
 const large = randomBytes(largeBytes)
@@ -80,7 +78,7 @@ beforeAll(async () => {
 afterAll(() => login.stop())
 
 it.skipIf(terraform === undefined)(
-  'terraform logs in and installs with nothing but the host of the explorer',
+  'terraform logs in and installs with only the host of the explorer',
   async () =>
     expect(
       await installAroundLogin(
@@ -94,7 +92,7 @@ describe('an archive of 100 MB', () => {
   const download = (url: string, headers: Record<string, string> = {}) =>
     fetch(url + archivePath, { headers })
 
-  it('comes whole, with its length and tag', async () => {
+  it('arrives completely, with its length and tag', async () => {
     const answer = await download(explorer.url)
     const body = Buffer.from(await answer.arrayBuffer())
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, `${largeBytes}`])
@@ -107,7 +105,7 @@ describe('an archive of 100 MB', () => {
     ['bytes=99999900-', 99_999_900, 100],
     ['bytes=-1', 99_999_999, 1],
     ['bytes=1000000-50999999', 1_000_000, 50_000_000],
-  ])('comes in parts: %s', async (range, from, length) => {
+  ])('arrives in parts: %s', async (range, from, length) => {
     const answer = await download(explorer.url, { range })
     const body = Buffer.from(await answer.arrayBuffer())
     expect([answer.status, answer.headers.get('content-range')]).toEqual([
@@ -124,7 +122,7 @@ describe('an archive of 100 MB', () => {
   })
 })
 
-it('passes on the answers of the registry unchanged, reason phrase included', async () => {
+it('forwards the answers of the registry unchanged, reason phrase included', async () => {
   const paths = ['/depot/modules/v1/platform/nothing/aws/versions', '/v1/modules/a/b/c/versions']
   for (const path of paths) {
     const [own, passed] = await Promise.all([fetch(server.url + path), fetch(explorer.url + path)])
@@ -133,7 +131,7 @@ it('passes on the answers of the registry unchanged, reason phrase included', as
   }
 })
 
-it('a server that stops and starts again needs no restart of the explorer', async () => {
+it('a restart of the server needs no restart of the explorer', async () => {
   const port = new URL(server.url).port
   await server.stop()
   const gone = await fetch(`${explorer.url}/depot/ui/v1/namespaces`)

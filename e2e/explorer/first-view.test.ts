@@ -24,7 +24,7 @@ async function lookOf(path: string, width: number, scripts: boolean) {
   const boxes = await Promise.all(
     (await parts.all()).map(async (part) => {
       const box = await part.boundingBox()
-      // The app fills in which namespaces can be chosen.
+      // The app fills in the list of namespaces.
       const words = await part.evaluate((element) =>
         element.matches('.filters') ? '' : element.textContent,
       )
@@ -39,7 +39,7 @@ async function lookOf(path: string, width: number, scripts: boolean) {
 describe.skipIf(chromiumPath === undefined)('the page of the server', () => {
   for (const width of [320, 768, 1280]) {
     it.each(['/', '/?view=cards', '/?q=vpc&kind=module'])(
-      `is the page of the app, with everything in the same place: %s at ${width} px`,
+      `looks like the page of the app, with everything in the same place: %s at ${width} px`,
       async (path) => {
         const before = await lookOf(path, width, false)
         const after = await lookOf(path, width, true)
@@ -83,7 +83,7 @@ describe.skipIf(chromiumPath === undefined)('the page of the server', () => {
     await loadDrawn(page, '/')
     await page.getByRole('link', { name: 'vpc', exact: true }).click()
     await expect.poll(() => new URL(page.url()).pathname).toBe('/network/module/vpc')
-    // Nothing seems to load where no script will draw it.
+    // Without scripts, nothing may look like it is loading.
     await page.locator('.noscript').waitFor()
     expect(await page.locator('.first-rows').isVisible()).toBe(false)
     await close()

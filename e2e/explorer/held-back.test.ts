@@ -3,7 +3,7 @@ import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.
 import { chromiumPath, problemsInEveryLook } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Versions that policies hold back: their page, their count in the sidebar, and the mark that leads there. */
+/* Versions that policies hold back: their page, their count in the sidebar, and the mark that links there. */
 
 const since = '2026-11-26T10:00:00Z'
 const samples: readonly Sample[] = [
@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === undefined)('held versions', () => {
     expect(unsigned).toMatch(/2\.1\.0[\s\S]*no signature[\s\S]*when it is signed/)
     expect(breaking).toMatch(/2\.2\.0[\s\S]*breaks callers of 2\.0\.0[\s\S]*when it is accepted/)
     expect(await problemsInEveryLook(page)).toEqual([])
-    // The lines that except a version, for those who may change the Depot.
+    // The lines that except a version, for people who may change the Depot.
     const lines = page.locator('main tbody tr').first().locator('details')
     await lines.getByText('For those who may change the Depot').click()
     const command = lines.getByRole('button', { name: /Copy command that excepts v1\.1\.0/ })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* The main job and the rest of it, without a mouse. */
+/* The main task and other tasks, without a mouse. */
 
 let showcase: Showcase
 
@@ -18,7 +18,7 @@ const focused = (page: Page): Promise<string> =>
     return element?.getAttribute('aria-label') ?? (element as HTMLElement | null)?.innerText ?? ''
   })
 
-/** Presses `g` and a letter, again if a busy machine took longer between the two than the page waits. */
+/** Presses `g` and a letter, and repeats that if a busy machine exceeded the page's limit between the two. */
 async function goWith(page: Page, letter: string, path: string): Promise<void> {
   const go = async (): Promise<string> => {
     await page.keyboard.press('g')
@@ -86,7 +86,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await close()
   })
 
-  it('the palette finds, walks, opens, and gives the focus back', async () => {
+  it('the palette finds, moves, opens, and returns the focus', async () => {
     const { page, problems, close } = await showcase.open('/stats')
     const link = page.getByRole('link', { name: 'Access' })
     await link.focus()
@@ -117,7 +117,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await close()
   })
 
-  it('letters lead to pages, except in fields and when they are switched off', async () => {
+  it('letters open pages, except in fields and when they are switched off', async () => {
     const { page, problems, close } = await showcase.open('/')
     await goWith(page, 's', '/stats')
     await goWith(page, 'd', '/depots')
@@ -131,7 +131,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await page.keyboard.press('Escape')
     await dialogClosed(page)
     for (const key of ['?', 'g', 'r']) await page.keyboard.press(key)
-    // A key that works comes after these, so by now the page would show what they did.
+    // A key that works comes after these, so by now the page would show their effect.
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Go to a module' }).waitFor()
     expect(await page.locator('dialog').count()).toBe(1)
@@ -140,7 +140,7 @@ describe.skipIf(chromiumPath === undefined)('with keys alone', () => {
     await close()
   })
 
-  it('arrows walk the drawing of depots, Enter opens a panel, Escape closes it', async () => {
+  it('arrows move in the drawing of depots, Enter opens a panel, Escape closes it', async () => {
     const { page, problems, close } = await showcase.open('/depots')
     const current = (): Promise<string> =>
       page.evaluate(() => document.activeElement?.textContent ?? '')

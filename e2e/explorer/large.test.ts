@@ -13,8 +13,8 @@ import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /*
  * Budgets, with a large registry behind the pages: 20,000 resources, a module with 1,000 versions and 5,000 findings, 50
- * depots that manage 450 modules with 5,000 edges. Sizes and layout shifts are always checked. Times are printed, and checked only with
- * DEPOT_BUDGETS=check, on an idle machine: on a busy one they say nothing about the pages.
+ * depots that manage 450 modules with 5,000 edges. Sizes and layout shifts are always checked. Times are printed, and checked
+ * only with DEPOT_BUDGETS=check, on an idle machine: on a busy one, they say nothing about the pages.
  */
 
 const dist = join(import.meta.dirname, '../../pkg/explorer/dist')
@@ -140,7 +140,7 @@ async function firstLoad(path: string, slow: boolean): Promise<Seen> {
   return seen
 }
 
-/** Bytes on their way, after a look at whether the compressed files are this build's. */
+/** Bytes that are transferred, after checking that the compressed files belong to this build. */
 function packedSize(file: string): number {
   const read = (ending: string): Buffer => readFileSync(join(dist, '-/assets', file + ending))
   const plain = read('')
@@ -151,7 +151,7 @@ function packedSize(file: string): number {
 }
 
 describe.skipIf(chromiumPath === undefined)('budgets', () => {
-  it('sizes: what the first page needs, and what comes when it is wanted', () => {
+  it('sizes: what the first page needs, and what is loaded on demand', () => {
     const size = (pattern: string): number =>
       globSync(pattern, { cwd: join(dist, '-/assets') })
         .map(packedSize)
@@ -163,7 +163,7 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
     expect(over('other pages, all', size('{page,safe-href}-*.js'), 40, ' KB', false)).toBe('')
   })
 
-  it('the first page, quick and slow', async () => {
+  it('the first page, fast and slow', async () => {
     const quick: Seen[] = []
     const slow: Seen[] = []
     for (let run = 0; run < runs; run += 1) {
@@ -198,9 +198,9 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
     await close()
   })
 
-  it('1,000 versions are paged, 5,000 findings come in slices', async () => {
+  it('1,000 versions are paged, 5,000 findings are shown in slices', async () => {
     const { page, problems, close } = await watch(large.browser, large.explorer.url)
-    // The server keeps the worst 2,000 of a scan; the page has to bear more.
+    // The server keeps the worst 2,000 of a scan. The page has to cope with more.
     await page.route('**/scan-findings*', async (route) => {
       const response = await route.fetch()
       const found = (await response.json()) as { sourceScanFindings: object[] }
@@ -233,7 +233,7 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
     await close()
   })
 
-  it('50 depots with 5,000 edges are shown at once, and finding among them is smooth', async () => {
+  it('50 depots with 5,000 edges are shown at once, and searching among them is smooth', async () => {
     const drawn: number[] = []
     const tasks: number[] = []
     for (let run = 0; run < 3; run += 1) {
@@ -257,7 +257,7 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       expect(problems).toEqual([])
       await close()
     }
-    // From the click, with the request: the budget of 100 ms is for drawing alone.
+    // Measured from the click, with the request. The budget of 100 ms is for rendering alone.
     expect(over('depots, from click to first draw', median(drawn), 300, ' ms')).toBe('')
     expect(over('depots, longest task', Math.max(0, ...tasks), 50, ' ms')).toBe('')
   })

@@ -4,7 +4,7 @@ import { readme } from '../../hack/testbed/explorer/showcase.ts'
 import { chromiumPath, settled, watch, withReadme } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Nothing moves while pages load, with names as long as a cluster allows and with a README. */
+/* Nothing moves while pages load, with the longest names that a cluster allows and with a README. */
 
 const namespace = `observability-${'n'.repeat(49)}`
 const sample = (name: string, rest: Partial<Sample> = {}): Sample => ({

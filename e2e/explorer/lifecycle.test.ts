@@ -60,7 +60,7 @@ describe.skipIf(chromiumPath === undefined)('a version that is not active', () =
     },
   )
 
-  it('says on its page why, and what to take instead', async () => {
+  it('says on its page why, and which version to use instead', async () => {
     const { page, problems, close } = await showcase.open('/network/module/vpc?version=2.0.0')
     const note = page.locator('.note.fail')
     await note.getByText('which is quarantined and cannot be downloaded').waitFor()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Signs in at the provider's own form, and agrees. */
+/** Signs in with the provider's own form, and consents. */
 export async function logIn(page: Page, name: string): Promise<void> {
   await page.locator('input[name=login]').fill(name)
   await page.locator('input[name=password]').fill('any')

@@ -9,7 +9,7 @@ import { type Deployment, deploy, startDeployment } from './deployment.fixture.t
  * Signing in with a certified provider, over HTTP: what a browser sends and gets, without its script.
  */
 
-/** Deployments that many tests share, each with visitors of its own. */
+/** Deployments that many tests share. Each test has its own visitors. */
 let usual: Awaited<ReturnType<typeof startDeployment>>
 let open: typeof usual
 beforeAll(async () => {
@@ -87,7 +87,7 @@ describe('a person who signs in', () => {
     expect(explorer.log.join('\n')).not.toMatch(/code=|state=|__Host|depot-session/)
   })
 
-  it('may be sent back to another path, with other scopes, as a public client', async () => {
+  it('may use another path, other scopes, or a public client', async () => {
     const { explorer } = await deploy({
       clientId: 'depot-ui-public',
       flags: ['--oidc-callback-path', '/sign-in/done', '--oidc-scopes', 'openid groups'],
@@ -109,7 +109,7 @@ describe('a person who signs in', () => {
     expect((await visitor.signIn(first ?? '')).url).toBe(`${explorer.baseUrl}/stats`)
   })
 
-  it('cannot be given more than five begun sign-ins to carry', async () => {
+  it('never has more than five unfinished sign-ins', async () => {
     const { explorer } = usual
     const visitor = new Visitor()
     for (let n = 0; n < 9; n++) await visitor.ask(`${explorer.baseUrl}/auth/login`)
@@ -150,7 +150,7 @@ describe('a person who signs in', () => {
   })
 })
 
-it('a registry that does not accept the token is not asked again and again', async () => {
+it('a registry that refuses the token is not asked in a loop', async () => {
   const { explorer, provider } = await deploy({ accepted: 'somebody-else' })
   const visitor = new Visitor()
   const seen = await visitor.signIn(`${explorer.baseUrl}/stats`)
@@ -160,8 +160,8 @@ it('a registry that does not accept the token is not asked again and again', asy
   expect(Date.now() - (bootOf(seen).signedInAt ?? 0)).toBeLessThan(60_000)
 })
 
-describe('a sign-in does not accept', () => {
-  it('a code that was used', async () => {
+describe('a sign-in refuses', () => {
+  it('a used code', async () => {
     const { explorer } = usual
     const visitor = new Visitor()
     await visitor.signIn(`${explorer.baseUrl}/auth/login`)
@@ -355,7 +355,7 @@ it('a changed session password ends sessions of the old one, and a list of both 
   expect(await statusAt(`${fresh}\na password of more than 32 letters\n`)).toBe(200)
 })
 
-it('an ingress that sends /depot past the explorer keeps no session from the pages', async () => {
+it('an ingress that sends /depot past the explorer does not prevent the pages from using the session', async () => {
   const { explorer, ingress } = await deploy({ isSplit: true })
   const visitor = new Visitor()
   const seen = await visitor.signIn(`${explorer.baseUrl}/`)
@@ -369,7 +369,7 @@ it('an ingress that sends /depot past the explorer keeps no session from the pag
   expect(ingress?.toServer).toEqual(['/depot/ui/v1/resources', '/.well-known/terraform.json'])
 })
 
-it('works through the broker behind the same address, without going out', async () => {
+it('works through the broker behind the same address, without leaving the cluster', async () => {
   const { explorer, provider } = await deploy({ isBroker: true })
   const visitor = new Visitor()
   const seen = await visitor.signIn(`${explorer.baseUrl}/`)
@@ -378,7 +378,7 @@ it('works through the broker behind the same address, without going out', async 
   expect(visitor.visited.every((url) => !url.startsWith(provider.url))).toBe(true)
 })
 
-it('an unreachable issuer does not affect public pages, and logins work again when it is back', async () => {
+it('an unreachable issuer does not affect public pages, and logins work again when it returns', async () => {
   const { explorer, provider, another } = await deploy({ serverFlags: ['--anonymous-auth'] })
   expect(explorer.url).not.toBe('')
   const port = Number(new URL(provider.url).port)

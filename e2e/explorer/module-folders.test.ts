@@ -56,7 +56,7 @@ async function open(path: string) {
 }
 
 describe.skipIf(chromiumPath === undefined)('submodules and examples of a module', () => {
-  it('are listed at tabs of their own, and lead to their pages with keys alone', async () => {
+  it('are listed on tabs of their own, and can be opened with keys alone', async () => {
     const { page, problems, tabs, block, close } = await open('')
     await tabs.getByRole('link', { name: /Examples\s*1/ }).waitFor()
     await tabs.getByRole('link', { name: /Submodules\s*2/ }).focus()
@@ -87,7 +87,7 @@ describe.skipIf(chromiumPath === undefined)('submodules and examples of a module
     await close()
   })
 
-  it('stay on their page when another version is chosen, which may not have them', async () => {
+  it('stay on their page when another version is chosen, which may lack them', async () => {
     const { page, problems, block, close } = await open('/submodules/peering')
     const version = page.getByRole('combobox', { name: 'Version' })
     await version.selectOption('1.1.0')
@@ -111,7 +111,7 @@ describe.skipIf(chromiumPath === undefined)('submodules and examples of a module
     await close()
   })
 
-  it('say which file of theirs cannot be parsed', async () => {
+  it('say which of their files cannot be parsed', async () => {
     const { page, problems, close } = await open('/submodules/endpoints')
     await page.getByText('modules/endpoints/main.tf:1').waitFor()
     await page.getByText('No inputs could be read.').waitFor()

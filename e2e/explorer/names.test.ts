@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
-/* Names that are long, of markup, or of any other character, in the answers of a server that lets them through. */
+/* Names that are long, contain markup, or any other character, in the answers of a server that allows them. */
 
 const long = 'observability-collector-daemonset-with-tail-sampling-and-egress'
 const printable = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).join('')
@@ -107,7 +107,7 @@ describe.skipIf(chromiumPath === undefined)('names', () => {
   )
 
   it('with 63 letters need no sideways scrolling at 400 % zoom', async () => {
-    // 1280 px at 400 % are 320 px of CSS, on a screen of four times the dots.
+    // 1280 px at 400 % are 320 px of CSS, on a screen with four times the pixels.
     const { page, close } = await watch(
       showcase.browser,
       showcase.explorer.url,

@@ -52,7 +52,7 @@ describe.skipIf(chromiumPath === undefined).each(reserved)('a namespace %s', (na
     await close()
   })
 
-  it('is reached from the palette, the depots and the page of access', async () => {
+  it('can be opened from the palette, the depots and the page of access', async () => {
     const { page, problems, close } = await showcase.open('/stats')
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Go to a module' }).waitFor()
@@ -88,7 +88,7 @@ describe.skipIf(chromiumPath === undefined)('the URL', () => {
     const query = () => new URL(page.url()).search
     const before = await entries()
     await page.getByLabel('Kind').selectOption('Modules')
-    // Another filter leads to page 1 and drops unknown parameters.
+    // Another filter goes to page 1 and drops unknown parameters.
     await expect.poll(query).toBe('?kind=module')
     expect(await entries()).toBe(before + 1)
     await page.getByLabel('Search names').pressSequentially('vpc')
@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === undefined)('the URL', () => {
 })
 
 describe.skipIf(chromiumPath === undefined)('a link', () => {
-  it('opens another tab with Ctrl or the middle button, and keeps this one', async () => {
+  it('opens in another tab with Ctrl or the middle button, and keeps this one', async () => {
     const { page, problems, close } = await showcase.open('/')
     const link = page.getByRole('link', { name: 'redis', exact: true })
     const ways = [

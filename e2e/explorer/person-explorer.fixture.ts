@@ -13,9 +13,9 @@ interface PersonOptions {
 }
 
 /**
- * A server of a registry, and an explorer before it, whose every visitor is a person with these groups, without a sign-in.
+ * A server of a registry, and an explorer in front of it. Each visitor is a person with these groups, without a sign-in.
  *
- * @param groups of the person, asked for with each request
+ * @param groups of the person, read for each request
  */
 export async function startExplorerAs(
   registry: Registry,

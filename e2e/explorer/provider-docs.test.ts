@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)('the documentation of a provider', (
     await close()
   })
 
-  it('leads from page to page, and to other hosts as written', async () => {
+  it('links from page to page, and to other hosts as written', async () => {
     const { page, problems, close } = await open(`${docs}/resources/host?version=0.9.1`)
     const hrefOf = (name: string) => text(page).getByRole('link', { name }).getAttribute('href')
     expect(await hrefOf('the relation')).toBe(

@@ -14,7 +14,7 @@ import {
 import { deploy } from './deployment.fixture.ts'
 import { startExplorerAs } from './person-explorer.fixture.ts'
 
-/* The page that shows how to publish: commands for the namespaces of the caller, and what the others have to ask for. */
+/* The page that shows how to publish: commands for the namespaces of the caller, and what other people have to ask for. */
 
 const module = (namespace: string, name: string, rest: Partial<Sample> = {}): Sample => ({
   namespace,
@@ -67,7 +67,7 @@ beforeAll(async () => {
   )
   registry.write('bindings.yaml', bindings)
   explorer = await startExplorerAs(registry, stops, () => groups, {
-    // Nothing has to listen there before somebody publishes.
+    // Nothing has to listen there until somebody publishes.
     serverFlags: ['--sync-url', 'http://127.0.0.1:9'],
   })
   browser = await launchBrowser()
@@ -95,7 +95,7 @@ const system = (page: Page) => page.getByRole('textbox', { name: 'System' })
 const widths = [320, 480, 768, 1024, 1440]
 
 describe.skipIf(chromiumPath === undefined)('publishing', () => {
-  it('is reached from the sidebar, and fills in the commands while one types', async () => {
+  it('is opened from the sidebar, and fills in the commands during typing', async () => {
     const { page, problems, close } = await open('/')
     await page.getByRole('link', { name: 'Publish' }).click()
     await page.getByText('You may publish to network and security.').waitFor()
@@ -150,7 +150,7 @@ describe.skipIf(chromiumPath === undefined)('publishing', () => {
     await close()
   })
 
-  it('takes the name of the object from the registry, and adds the missing one', async () => {
+  it('uses the name of the object in the registry, and adds the missing one', async () => {
     const { page, problems, close } = await open(
       '/publish?name=dns_zone&system=aws&version=2.0.1',
       { expected: [404] },
@@ -181,7 +181,7 @@ describe.skipIf(chromiumPath === undefined)('publishing', () => {
     await close()
   })
 
-  it('is done with the keyboard alone', async () => {
+  it('works with the keyboard alone', async () => {
     const { page, problems, close } = await open('/')
     await page.keyboard.press('g')
     await page.keyboard.press('p')
@@ -218,7 +218,7 @@ describe.skipIf(chromiumPath === undefined)('publishing', () => {
     await close()
   })
 
-  it('says what to ask for, and whom, where one may publish nowhere', async () => {
+  it('says what to ask for, and whom, to callers who may publish nowhere', async () => {
     as('readers')
     const { page, problems, close } = await open()
     await page.getByRole('heading', { name: 'You may not publish anywhere yet' }).waitFor()

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-/** Opens a path; the provider's own pages want a font from another host. */
+/** Opens a path. The provider's own pages request a font from another host. */
 async function opened({ explorer }: Deployment) {
   const watched = await watch(browser, explorer.baseUrl, { expected: [401, 403, 404] })
   await watched.page.route('https://fonts.googleapis.com/**', (route) =>

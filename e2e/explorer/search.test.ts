@@ -21,7 +21,7 @@ const widths = [320, 768, 1440]
 async function openPalette(expected: readonly number[] = []) {
   const watched = await watch(shown.browser, shown.url, { expected })
   const { page, asked } = watched
-  // Before the page loads: a timer that began on the browser's own clock is lost when the test's replaces it.
+  // Before the page loads, because a timer of the browser's own clock is lost when the test's clock replaces it.
   await page.clock.install()
   await page.goto('/stats')
   await settled(page)
@@ -37,7 +37,7 @@ async function openPalette(expected: readonly number[] = []) {
 }
 
 describe.skipIf(chromiumPath === undefined)('the search of the palette', () => {
-  it('asks 120 ms after the last key, from the second letter on', async () => {
+  it('sends a request 120 ms after the last key, from the second letter on', async () => {
     const { page, problems, field, option, searches, close } = await openPalette()
     await page.clock.pauseAt(Date.now() + 60_000)
     await field.fill('f')
@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('the search of the palette', () => {
   it.each([
     ['everyone', 'anonymous', 'so no permission is missing'],
     ['some people', 'guest', 'that you may see. If it should be there, open Access'],
-  ])('says what it looked at where %s may see everything', async (_, kind, text) => {
+  ])('says what it searched if %s may see everything', async (_, kind, text) => {
     const { page, problems, field, palette, close } = await openPalette()
     await page.route('**/-/api/whoami', (route) =>
       route.fulfill({ json: { mode: 'oidc', kind, groups: [], access: 'what is public' } }),
@@ -205,7 +205,7 @@ describe.skipIf(chromiumPath === undefined)('the search of the list', () => {
     return watched
   }
 
-  it('looks into documentation from the second letter on', async () => {
+  it('searches documentation from the second letter on', async () => {
     const { page, problems, asked, close } = await open('/')
     const field = page.getByRole('searchbox', { name: 'Search names and docs' })
     await field.fill('f')
@@ -244,7 +244,7 @@ describe.skipIf(chromiumPath === undefined)('the search of the list', () => {
     await close()
   })
 
-  it('says what it looked at, and leads to the page that says how to ask for access', async () => {
+  it('says what it searched, and links to the page that says how to ask for access', async () => {
     const { page, problems, close } = await open('/')
     await page.route('**/-/api/whoami', (route) =>
       route.fulfill({

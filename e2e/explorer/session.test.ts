@@ -23,7 +23,7 @@ import { logIn } from './login-form.fixture.ts'
 /* Rows 1 to 3 of the table of behaviour, in a real browser with a real provider. */
 
 let browser: Browser
-/** Deployments that several tests share, each with a browser context of its own. */
+/** Deployments that several tests share, each with its own browser context. */
 let usual: Awaited<ReturnType<typeof startDeployment>>
 let offline: typeof usual
 
@@ -72,7 +72,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
       isBuilt: true,
       flags: ['--oidc-callback-path', '/sign-in/done', '--oidc-scopes', 'openid email groups'],
     })
-    // A first answer that comes late leaves the 401 to the page, and the provider's own pages ask for a font and an icon.
+    // If the first answer is late, the page gets the 401. The provider's own pages request a font and an icon.
     const { page, problems, close } = await watchAll(explorer.baseUrl, [401, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
     const asked: URL[] = []
@@ -92,7 +92,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(asked.some(({ pathname }) => pathname === '/sign-in/done')).toBe(true)
     expect(await page.locator('.side .who').innerText()).toContain('alice@example.com')
     expect(await page.locator('.figures').innerText()).toMatch(/Modules\s+1/)
-    // Signing out clears the pages that were cached.
+    // Signing out clears the cached pages.
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.waitForURL((url) => url.origin === provider.url)
     await page.getByRole('button', { name: /yes, sign me out/i }).click()
@@ -123,7 +123,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(cookies.map(({ name }) => name).filter((name) => name.startsWith('depot-'))).toEqual([
       'depot-signed-out',
     ])
-    // The issuer would sign alice in without a question.
+    // The issuer would sign alice in without asking.
     await page.getByRole('link', { name: 'Look at public modules' }).click()
     await page.getByText('This page needs a sign-in.').waitFor()
     await page.getByRole('link', { name: 'Sign in' }).click()
@@ -150,7 +150,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
-  it('leads through the provider and back to the open view after it has ended', async () => {
+  it('redirects through the provider and back to the open view after it has ended', async () => {
     const { explorer } = usual
     const { page, close } = await watchAll(explorer.baseUrl, [401, 404])
     await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ body: '' }))
@@ -171,7 +171,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await close()
   })
 
-  it('is refreshed once for two tabs, after four fifths of the life of its token', async () => {
+  it('is refreshed once for two tabs, after four fifths of the lifetime of its token', async () => {
     const { context, page, provider, answers, baseUrl, expiresAt } = await refreshable()
     const other = await context.newPage()
     await other.goto(`${baseUrl}/`)
@@ -182,7 +182,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     await page.clock.pauseAt(expiresAt - 725_000)
     expect(waiting).toHaveLength(0)
     await page.clock.fastForward(10_000)
-    // One tab asks, the other one waits for it.
+    // One tab sends the request, the other one waits for it.
     const locks = () =>
       page.evaluate(async () => {
         const { held = [], pending = [] } = await navigator.locks.query()
@@ -200,7 +200,7 @@ describe.skipIf(chromiumPath === undefined)('a session', () => {
     expect(provider.tokenRequests - before).toBe(1)
   })
 
-  it('is refreshed when the provider is back, even if the browser has no locks', async () => {
+  it('is refreshed when the provider returns, even if the browser has no locks', async () => {
     const { context, page, answers, expiresAt } = await refreshable('without locks')
     await context.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: {} }), {
       times: 1,
@@ -291,7 +291,7 @@ async function refreshable(browsers: 'with locks' | 'without locks' = 'with lock
     if (new URL(response.url()).pathname === '/auth/refresh') answers.push(response)
   })
   if (browsers === 'without locks') {
-    // As at an address of http on another machine.
+    // As on http pages of other machines.
     await page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'locks'))
   }
   await page.clock.install()
@@ -304,12 +304,12 @@ async function refreshable(browsers: 'with locks' | 'without locks' = 'with lock
   expect((boot.refreshInMs ?? 0) / 60_000).toBeCloseTo(48, 0)
   expect(((boot.endsAt ?? 0) - Date.now()) / 3_600_000).toBeCloseTo(8, 1)
   const expiresAt = boot.expiresAt ?? 0
-  // Times in tokens are whole seconds: one of the same second would not be newer.
+  // Times in tokens are whole seconds, so a token of the same second would not be newer.
   await expect.poll(() => Date.now(), { timeout: 10_000 }).toBeGreaterThan(expiresAt - 3_599_000)
   return { context, page, provider, answers, baseUrl: explorer.baseUrl, expiresAt }
 }
 
-/** Signs in at the provider as a command-line tool does. */
+/** Signs in at the provider like a command-line tool. */
 async function idToken(page: Page, issuer: string, callback: string): Promise<string> {
   const verifier = randomBytes(32).toString('base64url')
   const query = new URLSearchParams({

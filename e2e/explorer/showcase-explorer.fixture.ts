@@ -11,12 +11,12 @@ import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 import { type Look, launchBrowser, type Watched, watch } from './browser.fixture.ts'
 
-/** A server of a registry, an explorer before it, and a browser. */
+/** A server of a registry, an explorer in front of it, and a browser. */
 export interface Showcase {
   readonly server: Server
   readonly explorer: ExplorerProcess
   readonly browser: Browser
-  /** Opens a path and waits until it is drawn. */
+  /** Opens a path and waits until it is rendered. */
   readonly open: (path: string, look?: Look) => Promise<Watched>
   readonly stop: () => Promise<void>
 }
@@ -31,7 +31,7 @@ export async function startShowcase(
   explorerFlags: readonly string[] = [],
   downloaded = false,
 ): Promise<Showcase> {
-  // If a later program cannot start, those before it are stopped.
+  // If a later program cannot start, the earlier ones are stopped.
   await using starting = new AsyncDisposableStack()
   const registry = new Registry()
   starting.defer(() => registry.remove())

@@ -4,7 +4,7 @@ import { startShowcase } from './showcase-explorer.fixture.ts'
 const processes = () =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'ProcessWrap').length
 
-it('a showcase whose explorer cannot start leaves no server behind', async () => {
+it('leaves no server behind if the explorer of a showcase cannot start', async () => {
   const before = processes()
   const starting = startShowcase([], [], ['--no-such-flag'])
   await vi.waitFor(() => expect(processes()).toBe(before + 1), { timeout: 30_000, interval: 5 })

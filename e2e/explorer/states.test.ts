@@ -7,7 +7,7 @@ import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 /* The content of a region when its answer is late, wrong, denied or missing. */
 
 let showcase: Showcase
-/** Its list is not answered, which it says after 30 seconds. The other tests run meanwhile. */
+/** The list gets no answer, which the page says after 30 seconds. The other tests run meanwhile. */
 let silent: Awaited<ReturnType<typeof withAnswer>>
 let isSilent = true
 
@@ -21,7 +21,7 @@ afterAll(() => showcase?.stop())
 
 type Handler = (route: Route) => Promise<void> | void
 
-/** A page that gets no first answer with its HTML, and asks for its list or graph itself, as the handler answers it. */
+/** A page without a first answer in its HTML, which requests its list or graph itself. The handler answers. */
 async function withAnswer(handler: Handler, look: Look = {}, path = '/') {
   const watched = await watch(showcase.browser, showcase.explorer.url, look)
   const { page } = watched
@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('asks twice more if a gateway fails, never after a 4xx', async () => {
+  it('sends the request twice more if a gateway fails, never after a 4xx', async () => {
     const answers: number[] = []
     const failing = await withAnswer(
       (route) => {
@@ -151,13 +151,16 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     ['a network error', (route: Route) => route.abort('connectionreset'), 3],
     ['500', (route: Route) => route.fulfill({ status: 500, json: { errors: ['no'] } }), 1],
     ['429', (route: Route) => route.fulfill({ status: 429, json: { errors: ['no'] } }), 1],
-  ] as const)('after %s asks as often as it helps', async (_what, handler, times) => {
-    const failing = await withAnswer(handler, { expected: [0, 429, 500, 502, 504] })
-    await main(failing.page).getByRole('button', { name: 'Retry' }).waitFor()
-    expect(failing.asked.filter((url) => url.startsWith('/-/api/resources'))).toHaveLength(times)
-    expect(failing.problems).toEqual([])
-    await failing.close()
-  })
+  ] as const)(
+    'after %s repeats the request as often as that helps',
+    async (_what, handler, times) => {
+      const failing = await withAnswer(handler, { expected: [0, 429, 500, 502, 504] })
+      await main(failing.page).getByRole('button', { name: 'Retry' }).waitFor()
+      expect(failing.asked.filter((url) => url.startsWith('/-/api/resources'))).toHaveLength(times)
+      expect(failing.problems).toEqual([])
+      await failing.close()
+    },
+  )
 
   it('retries while the registry starts', async () => {
     let isStarting = true
@@ -251,7 +254,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
       }, ms)
     expect(await opacityAt(399)).toBe('1')
     expect(await opacityAt(530)).toBe('0.6')
-    // A line above says that a request is running, and the controls stay as clear as before.
+    // A line above says that a request is running, and the controls stay fully visible.
     expect(await region.evaluate((box) => getComputedStyle(box, '::before').height)).toBe('2px')
     expect(await foot.evaluate((box) => getComputedStyle(box).opacity)).toBe('1')
     expect([await table.innerText(), await table.boundingBox(), await foot.boundingBox()]).toEqual(
@@ -264,7 +267,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('accepts a token if the registry wants one, and says when that is refused too', async () => {
+  it('accepts a token if the registry requires one, and says if that is also refused', async () => {
     let wanted = 2
     const { page, problems, close } = await withAnswer(
       (route) =>
@@ -292,7 +295,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('offers to clear filters that nothing matches', async () => {
+  it('offers to clear filters without a match', async () => {
     const { page, problems, close } = await showcase.open('/?q=nothing&kind=module&severity=HIGH')
     await main(page).getByText('Nothing matches these filters.').waitFor()
     expect(await main(page).getByText('3 filters are on.').isVisible()).toBe(true)
@@ -347,7 +350,7 @@ describe.skipIf(chromiumPath === undefined)('a region', () => {
     await close()
   })
 
-  it('does not speak of hidden names if the registry hides nothing', async () => {
+  it('does not mention hidden names if the registry hides nothing', async () => {
     const { page, close } = await watch(showcase.browser, showcase.explorer.url, {
       expected: [404],
     })
@@ -385,11 +388,11 @@ describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
     expect(await rows.first().innerText()).toMatch(/a\/m5\s.*not synced/s)
     await page.getByRole('button', { name: 'Show 100 more' }).click()
     expect(await rows.count()).toBe(200)
-    // A resource leads to the depots that manage it.
+    // A resource links to the depots that manage it.
     await page.goto('/depots?node=a/module/m700')
     await page.locator('.panel').getByRole('link', { name: 'a/two' }).click()
     await page.getByRole('region', { name: 'depot a/two' }).waitFor()
-    // A hit beyond the first rows is shown.
+    // A hit after the first rows is shown.
     await page.goto('/depots?q=a/m')
     await page.getByText('1,100 hits in 2 depots').waitFor()
     await page.getByLabel('Find a depot, module or provider').press('Shift+Enter')
@@ -467,7 +470,7 @@ describe.skipIf(chromiumPath === undefined)('a page of depots', () => {
     await overview.waitFor()
     await page.getByLabel('Namespace').selectOption('data')
     await expect.poll(() => page.locator('.box').count()).toBe(3)
-    // A single depot shows what its panel would.
+    // A single depot shows the content of its panel.
     expect(await main(page).innerText()).toMatch(/Polls every\s+60 minutes\s+Manages\s+2 modules/)
     await page.getByRole('button', { name: 'List' }).click()
     await overview.waitFor()

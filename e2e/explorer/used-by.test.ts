@@ -15,7 +15,7 @@ import {
 } from './browser.fixture.ts'
 import { startExplorerAs } from './person-explorer.fixture.ts'
 
-/* Consumers of a module: their list for those who publish it, and what everybody else reads there. */
+/* Consumers of a module: their list for publishers of the module, and the text for everybody else. */
 
 const today = Math.floor(Date.now() / 86_400_000)
 const dateOf = (day: number): string => new Date(day * 86_400_000).toISOString().slice(0, 10)
@@ -114,7 +114,7 @@ async function open(path: string, look: Look = {}) {
 }
 
 describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
-  it('are asked for when their tab is opened, with keys alone, and can be filtered', async () => {
+  it('are requested when their tab is opened, with keys alone, and can be filtered', async () => {
     const { page, part, rows, asked, problems, close } = await open('vpc')
     expect(asked.filter((url) => url.includes('/consumers'))).toEqual([])
     const tabs = page.getByRole('navigation', { name: 'Of this version' })
@@ -159,7 +159,7 @@ describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
     await close()
   })
 
-  it('come in pages if there are a thousand, with many versions and long names', async () => {
+  it('are paged if there are a thousand, with many versions and long names', async () => {
     const { page, part, rows, problems, close } = await open('crowded?tab=used-by')
     await part.getByText('1 to 20 of 1,001 consumers').waitFor()
     const [others, unknown] = await rows.allInnerTexts()
@@ -175,7 +175,7 @@ describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
     await close()
   })
 
-  it('are counted where one of their versions is compared, for those who may see them', async () => {
+  it('are counted on the comparison of one of their versions, for people who may see them', async () => {
     const verdict = { verdict: 'compatible', changes: [], readme: 'same' }
     const compared = async () => {
       const { page, problems, close } = await watch(browser, explorer.url)
@@ -203,7 +203,7 @@ describe.skipIf(chromiumPath === undefined)('the consumers of a module', () => {
     await reader.close()
   })
 
-  it('are not for readers, who read how to get the right', async () => {
+  it('are hidden from readers, who read how to get the right', async () => {
     groups = ['readers']
     onTestFinished(() => {
       groups = ['writers']

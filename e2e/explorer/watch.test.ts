@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { chromiumPath, launchBrowser, watch } from './browser.fixture.ts'
 
-/* The checks of the other tests work: a page made for this does everything that a page must never do. */
+/* Tests of the checks in the other tests: a page does everything that a page must never do. */
 
 let browser: Browser
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => browser?.close())
 
 const policy = "default-src 'none'; script-src 'self'; connect-src *; img-src 'self' data:"
 
-/** A site with one page, whose script is that. */
+/** A site with one page that runs this script. */
 async function siteWith(script: string): Promise<string> {
   const server = createServer((request, response) => {
     if (request.url === '/script.js') {

@@ -8,13 +8,13 @@ import { writeSamples } from '../../hack/testbed/registry/samples.ts'
 import { startProxy } from '../../hack/testbed/server/proxy.ts'
 import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 
-/* The words of both CLIs about versions that the policy of a Depot holds back. */
+/* The messages of both CLIs about versions that the policy of a Depot holds back. */
 
 const registry = new Registry()
 let server: Server
 const until = '2999-12-03T10:00:00Z'
 const since = '2999-11-26T10:00:00Z'
-/** As long as people may write it, and with what shells and configurations treat specially. */
+/** As long as people may write it, and with characters that shells and configurations interpret. */
 const reason = `"Stolen" token of Zoë: \${var.x} %s <b> \\n ${'see the report '.repeat(60)}`.trim()
 const listing = (address: string) => ({
   address,
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => registry.remove())
 
-/** CLIs break lines and draw a border beside them. */
+/** CLIs wrap lines and draw a border beside them. */
 const plain = (output: string) => output.replaceAll(/[\s│╷╵]+/g, ' ')
 const deniedOf = (address: string) =>
   `refused by the policy of Depot platform/main since ${since}: denied: ${reason}; to take it, name it in spec.policy.exceptions of the Depot: address ${address}, version 8.0.0`
@@ -74,7 +74,7 @@ describe.each(clis)('with $name,', ({ path }) => {
     ['a young', '9.0.0', textOf],
     ['a denied', '8.0.0', deniedOf],
   ])('%s version of a module is refused with its policy', async (_, version, text) => {
-    // A CLI that asked another registry for the list gets to the download.
+    // A CLI that requested the list from another registry reaches the download.
     const older = await startProxy(server.url, (url, body) =>
       url.endsWith('/versions')
         ? Buffer.from('{"modules":[{"versions":[{"version":"9.0.0"},{"version":"8.0.0"}]}]}')

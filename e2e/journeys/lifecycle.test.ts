@@ -8,7 +8,7 @@ import { writeSamples } from '../../hack/testbed/registry/samples.ts'
 import { startProxy } from '../../hack/testbed/server/proxy.ts'
 import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 
-/* The words of both CLIs about versions that are not active. */
+/* The messages of both CLIs about versions that are not active. */
 
 const registry = new Registry()
 let server: Server
@@ -43,7 +43,7 @@ afterAll(() => registry.remove())
 const listOf = async (address: string) =>
   (await fetch(`${server.url}/depot/${address}/versions`)).text()
 
-/** Gives the module and the provider these rules. */
+/** Sets these rules for the module and the provider. */
 async function rules(...lifecycle: object[]): Promise<void> {
   const [module, ...others] = moduleObjects({ name: 'net', system: 'aws', versions })
   const { spec, ...rest } = module as { spec: object }
@@ -79,7 +79,7 @@ describe.each(clis)('with $name,', ({ path }) => {
     expect(output).toContain('version 1.0.0 is deprecated: leaks; use 1.1.0 instead')
   })
 
-  it.skipIf(path === undefined)('a yanked version is only taken by its number', async () => {
+  it.skipIf(path === undefined)('a yanked version is only installed by its number', async () => {
     await rules({ versions: '1.1.1', state: 'Yanked' }, { versions: '1.0.0', state: 'Yanked' })
     await expect.poll(() => listOf('modules/v1/platform/net/aws')).not.toContain('1.1.1')
     await rules({ versions: '1.1.0', state: 'Yanked', message: 'broken' })
@@ -111,7 +111,7 @@ describe.each(clis)('with $name,', ({ path }) => {
   )
 
   it.skipIf(path === undefined)(
-    'a yanked provider is left out of ranges, and of the list',
+    'a yanked provider is omitted from ranges, and from the list',
     async () => {
       await rules({ versions: '1.1.0', state: 'Yanked', message: 'broken' })
       // No newer release of 1.1 is active, so nobody gets it any more.
@@ -148,7 +148,7 @@ describe.each(clis)('with $name,', ({ path }) => {
     await expect.poll(() => listOf('providers/v1/platform/hello')).not.toContain('1.1.0')
     const missing = [await init(net('1.1.0')), await init(required('1.1.0'))]
     expect(missing.map(({ code }) => code)).toEqual([1, 1])
-    // A CLI that asked for the list a moment earlier gets to the download.
+    // A CLI that requested the list a moment earlier reaches the download.
     const late = await startProxy(server.url, (url, body) => {
       if (!url.endsWith('/versions')) return body
       return Buffer.from((url.includes('/modules/') ? before[0] : before[1]) ?? '')

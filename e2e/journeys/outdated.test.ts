@@ -9,7 +9,7 @@ import { writeSamples } from '../../hack/testbed/registry/samples.ts'
 import { startServer } from '../../hack/testbed/server/server.ts'
 import { createUpstreamAuthority } from '../../hack/testbed/upstream/https-server.ts'
 
-/* The folders are those in which each CLI ran init, and the registry is a server of Depot. */
+/* Each CLI ran init in its folder, and the registry is a server of Depot. */
 
 const registry = new Registry()
 const authority = createUpstreamAuthority()
@@ -50,7 +50,7 @@ afterAll(() => {
   authority.remove()
 })
 
-/** Each CLI has a module of its own. */
+/** Each CLI has its own module. */
 function write(cli: string, ...lifecycle: object[]): void {
   const name = `net-${cli}`
   const [module, ...others] = moduleObjects({ name, system: 'aws', versions })
@@ -88,7 +88,7 @@ module "new" {
 
 describe.each(clis)('$name', ({ name, path }) => {
   it.skipIf(path === undefined)(
-    'is judged by what init installed and the registry says',
+    'is checked against what init installed and what the registry says',
     async () => {
       const workspace = new Workspace(path, url, configuration(name), {
         SSL_CERT_FILE: authority.caFile,

@@ -19,7 +19,7 @@ import { type Server, startServer } from '../../hack/testbed/server/server.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { folderOfProgram, shellBlock } from '../documentation.fixture.ts'
 
-/* Blocks of the pages for people who publish, use and withdraw modules, as they are printed there. */
+/* Blocks of the pages for people who publish, use and withdraw modules, exactly as printed. */
 
 const repository = join(import.meta.dirname, '../..')
 const bin = folderOfProgram()
@@ -66,7 +66,7 @@ describe('docs/publish.md and docs/withdraw.md', () => {
     const printed = await typed(block)
     expect(printed).toContain('stored platform/naming/generic 1.0.0')
     expect(printed).toContain('0 errors, 0 warnings in 2 objects')
-    // The server of this test has folders of its own.
+    // The server of this test has its own folders.
     cpSync(join(work, 'registry'), registry.manifests, { recursive: true })
     cpSync(join(work, 'archives'), registry.archives, { recursive: true })
     await expect.poll(versions).toContain('1.0.0')
@@ -99,7 +99,7 @@ describe('docs/publish.md and docs/withdraw.md', () => {
     }
   })
 
-  it('take a version back, which CLIs then refuse with the message of the page', async () => {
+  it('withdraw a version, which CLIs then refuse with the message of the page', async () => {
     const block = shellBlock('withdraw.md', 'rm registry/naming-1.1.0.yaml')
     await typed(block.replace('registry/', `${registry.manifests}/`))
     await expect.poll(versions).not.toContain('1.1.0')
@@ -128,7 +128,7 @@ describe('docs/use.md', () => {
   })
 })
 
-it('docs/cli.md puts the command on PATH by a link', async () => {
+it('docs/cli.md puts the command on PATH with a link', async () => {
   const home = mkdtempSync(join(tmpdir(), 'depot-home-'))
   try {
     const printed = await typed(shellBlock('cli.md', 'ln -sf'), repository, home)

@@ -44,7 +44,7 @@ const provider = (source: string, version = '~> 1.0') => `
     }
   }`
 
-// CLIs read the status of an answer and print their own messages. These are what a user sees.
+// CLIs read the status of an answer and print their own messages. Users see those.
 describe.each(clis)('$name prints a message about', ({ path }) => {
   it.skipIf(path === undefined).each([
     {
@@ -108,7 +108,7 @@ describe.each(clis)('$name prints a message about', ({ path }) => {
   })
 })
 
-// With curl or TF_LOG=debug a person reads the answer itself, which says what to do.
+// With curl or TF_LOG=debug, a person reads the answer itself, which says what to do.
 it.each([
   ['modules/v1/platform/nothing/aws/versions', 404, /module platform\/nothing/],
   [

@@ -16,7 +16,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true })
 })
 
-/** Every block of the page as one shell script; the second terminal is a process in the background. */
+/** Every block of the page as one shell script. The second terminal is a background process. */
 function scriptOf(cli: string, port: number, adminPort: number): string {
   const blocks = [...page.matchAll(/^```sh( server)?\n(.*?)^```/gms)].map(
     ([, server, text = '']) => {

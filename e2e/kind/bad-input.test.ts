@@ -3,7 +3,7 @@ import { cases } from '../../hack/chart/mistakes.fixture.ts'
 import { apply, kind, kubectl, must, namespace, run, until } from './cluster.fixture.ts'
 import { install, makeNamespace, podsOf, uninstall, upgrade } from './release.fixture.ts'
 
-/* Values that cannot work, and secrets that differ from what the values say. */
+/* Values that cannot work, and secrets that differ from the values. */
 
 beforeAll(async () => {
   await makeNamespace()
@@ -147,7 +147,7 @@ describe('secrets that are wrong', () => {
     )
     expect(await readinessOf(await onlyPod('server'))).toBe('False')
     await uninstall()
-    // The type of a Secret cannot be changed, and other suites have one of this name.
+    // The type of a Secret cannot be changed, and other suites have one with this name.
     await kubectl('-n', namespace, 'delete', 'secret', 'server-tls')
   })
 

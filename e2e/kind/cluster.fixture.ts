@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { inject } from 'vitest'
 
-/* The cluster that the suite runs in, reached with its users' programs. */
+/* The cluster of the suite, used through its users' programs. */
 
 export const kind = inject('kind')
 
@@ -78,8 +78,8 @@ export interface AuditEvent {
 }
 
 /**
- * The requests of a service account of the release so far, only of these pods if they are named. A pod of
- * an earlier suite, whose role is deleted before it ends, is refused.
+ * The requests of a service account of the release so far, only of these pods if they are named. A pod of an earlier suite is
+ * refused if its role is deleted before it ends.
  */
 export function requestsOf(account: string, pods?: readonly string[]): AuditEvent[] {
   return readFileSync(kind.auditLog, 'utf8')

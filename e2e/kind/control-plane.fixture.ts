@@ -29,7 +29,7 @@ export async function addressesOf(component: string): Promise<string[]> {
   return (await kubectlHere('get', 'pods', '-l', selector, '-o', path)).split(' ')
 }
 
-/** The metrics of a pod, asked from its node's network. */
+/** The metrics of a pod, read from its node's network. */
 export const metricsAt = (address: string): Promise<string> =>
   inNode('curl', '-sS', '--max-time', '10', `http://${address}:9090/metrics`)
 

@@ -11,7 +11,7 @@ import {
   uninstall,
 } from './release.fixture.ts'
 
-/* The chart with its defaults, as it is installed for the first time. */
+/* The chart with its defaults, as at the first install. */
 
 const examples = join(import.meta.dirname, '../../docs/examples')
 let warnings: string
@@ -52,7 +52,7 @@ it('the controller holds its Lease, and neither it nor the server is refused a r
 it('a Depot is reconciled, and says why it cannot be filled', async () => {
   await apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'platform' } }])
   await kubectl('apply', '--server-side', '-f', join(examples, 'first-depot.yaml'))
-  // The cluster of the suite has no way out, so GitHub is unreachable.
+  // The cluster of the suite has no internet access, so GitHub is unreachable.
   const message = await until(
     () =>
       kubectl(

@@ -9,19 +9,19 @@ import { inlineCommands, shellBlocks } from '../documentation.fixture.ts'
 import { kind, kubectl, must, type Outcome, run, until } from './cluster.fixture.ts'
 import { deleteRecords, get, makeNamespace, uninstall } from './release.fixture.ts'
 
-/* Runs the first page of docs/install.md and the commands of docs/runbooks.md as they are printed. */
+/* Runs the first page of docs/install.md and the commands of docs/runbooks.md exactly as printed. */
 
 const repository = join(import.meta.dirname, '../..')
 const dir = mkdtempSync(join(tmpdir(), 'depot-e2e-documentation-'))
 const kubeconfig = join(dir, 'kubeconfig')
 let notes = ''
 
-/** Runs lines in a shell whose current context is the cluster, with the programs that a reader has. */
+/** Runs lines in a shell with the cluster as the current context and the programs that a reader has. */
 function type(script: string, timeoutMs?: number): Promise<Outcome> {
   const environment = [
     `KUBECONFIG=${kubeconfig}`,
     `PATH=${dir}:${process.env['PATH']}`,
-    // The suite's cluster has another name than the one that the page makes.
+    // The page creates a cluster with another name than the suite's.
     `KIND_CLUSTER_NAME=${kind.node.replace(/-control-plane$/, '')}`,
     `BASES=${kind.image.settings['BASES']}`,
   ]
@@ -30,7 +30,7 @@ function type(script: string, timeoutMs?: number): Promise<Outcome> {
   return run('env', [...environment, ...shell], '', timeoutMs)
 }
 
-/** The images of others are in the node under tags of the suite; a reader's node pulls them. */
+/** Third-party images are in the node under tags of the suite. A reader's node pulls them. */
 async function nameAsInChart(): Promise<void> {
   const ctr = ['exec', kind.node, 'ctr', '--namespace', 'k8s.io', 'images', 'tag', '--force']
   const rendered = await must(kind.tools.helm, ['template', 'depot', 'config/chart'])
@@ -38,7 +38,7 @@ async function nameAsInChart(): Promise<void> {
   await must('docker', [...ctr, 'docker.io/valkey/valkey:e2e', `${name}${digest}`])
 }
 
-/** Deletes the definitions: Helm would have conflicts with kubectl, which owns their fields. */
+/** Deletes the definitions. Otherwise, Helm would have conflicts with kubectl, which owns their fields. */
 async function deleteDefinitions(): Promise<void> {
   const kinds = ['depots', 'groupbindings', 'modules', 'providers', 'versions']
   const names = kinds.map((one) => `${one}.depot.internal`)
@@ -81,7 +81,7 @@ it('the commands at the end of the notes work', async () => {
   expect(typed).toHaveLength(3)
   const forward = /^ {2}(kubectl .*port-forward.*)$/m.exec(notes)?.[1] ?? ''
   const [port = 0] = await freePorts(1)
-  // Another program of this machine may have 8080.
+  // Another program of this machine may use 8080.
   const own = (line: string): string => line.replaceAll('8080', String(port))
   const forwarding = spawn('env', [`KUBECONFIG=${kubeconfig}`, ...own(forward).split(/\s+/)])
   try {
@@ -97,7 +97,7 @@ it('the commands at the end of the notes work', async () => {
 
 it('the first Depot of the page is accepted', async () => {
   const [, second = ''] = shellBlocks('install.md', 'Five minutes on kind')
-  // The rest asks GitHub, which is not reachable here.
+  // The rest contacts GitHub, which is unreachable here.
   const [create = '', applied = ''] = second.split('\n')
   expect(await type(`${create}\n${applied}`)).toMatchObject({ code: 0 })
 })
@@ -110,7 +110,8 @@ it('every command of the runbooks works', async () => {
     code: 0,
   })
   // The cluster of the suite lacks these: cert-manager, a metrics server, `df` in its image of Valkey, backups, scans.
-  // And definitions are applied to a cluster without them.
+  // Definitions
+  // are applied to a cluster without them.
   const elsewhere =
     /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd|depot-backup|depot-scanning|snapshot/
   const inline = inlineCommands('runbooks.md', ['kubectl', 'logs', 'metrics'])
@@ -140,7 +141,7 @@ it('the commands of the page remove everything that an uninstall leaves', async 
 })
 
 it('takes over definitions of kubectl as the page says', async () => {
-  // Those of an older release say something else.
+  // Definitions of an older release differ.
   const older = "kubectl kustomize config/crd | sed 's/description: The /description: This /'"
   expect(await type(`${older} | kubectl apply --server-side -f -`)).toMatchObject({ code: 0 })
   const install = [

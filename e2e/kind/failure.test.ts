@@ -33,7 +33,7 @@ const fill = `const fs = require('node:fs')
 try { for (;;) fs.appendFileSync('/var/lib/depot/full', Buffer.alloc(512)) } catch (err) { if (err.code !== 'ENOSPC') throw err }`
 const empty = "require('node:fs').rmSync('/var/lib/depot/full')"
 
-/** Changes the Deployment without Helm, as an operator under stress would. */
+/** Changes the Deployment without Helm, like an operator in a hurry. */
 async function changeServer(spec: object, wait = true): Promise<void> {
   await kubectlHere('patch', 'deployment/depot-server', '-p', JSON.stringify({ spec }))
   if (wait) await kubectlHere('rollout', 'status', 'deployment/depot-server', '--timeout=90s')
@@ -106,8 +106,8 @@ it('Valkey unavailable: downloads continue, and afterwards every one of them is 
   expect(await sumOver(pods, 'download_store_up')).toBe(pods.length)
 })
 
-it('a full disk of the queue: downloads continue, and are counted once there is room', async () => {
-  // A disk of a megabyte reports at once that it is full. The kubelet measures a volume in memory only from time to time.
+it('a full disk of the queue: downloads continue, and are counted once there is space', async () => {
+  // A disk of a megabyte reports at once that it is full. The kubelet only measures a volume in memory from time to time.
   const volume = { name: 'data', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }
   await changeServer({ template: { spec: { volumes: [volume] } } })
   const pods = await podsOf('server')
@@ -158,7 +158,7 @@ it('a memory limit that is too low: new pods end, and the old ones continue', as
   )
 })
 
-it('the API server unreachable: answers continue, and changes appear once it is back', async () => {
+it('the API server unreachable: answers continue, and changes appear once it returns', async () => {
   const [address = ''] = await addressesOf('server')
   await withoutApiServer(async () => {
     const load = startLoad()

@@ -9,7 +9,7 @@ const repository = join(import.meta.dirname, '../..')
 const hack = (name: string): string => join(repository, 'hack/image', name)
 const fileOf = (path: string): Promise<string> => must(hack('file'), [kind.image.archive, path])
 
-/** The layers and the settings, which a container gets. The rest of an image says when its steps were run. */
+/** The layers and the settings that a container gets. The rest of an image says when its steps ran. */
 async function configOf(archive: string): Promise<{ config: object; rootfs: object }> {
   const manifest = await must('tar', ['-xOf', archive, 'manifest.json'])
   const [image] = JSON.parse(manifest) as { Config: string }[]

@@ -26,7 +26,7 @@ const network =
 
 beforeAll(async () => {
   await makeNamespace()
-  // `helm test` looks at the storage of every record, including those that other tests left.
+  // `helm test` checks the storage of every record, including those of other tests.
   await deleteRecords()
 })
 afterAll(async () => {

@@ -15,7 +15,7 @@ import {
   url,
 } from './release.fixture.ts'
 
-/* Moving from another registry: its values are refused by name, and its records are served in their own group. */
+/* Moving from another registry: the chart reports its values by name, and its records are served in their own group. */
 
 const group = 'registry.example.com'
 const repository = join(import.meta.dirname, '../..')
@@ -81,7 +81,7 @@ it('refuses all previous values at once, each with its new name', async () => {
     expect(stderr).toContain(message)
 })
 
-it('with the new names its records are installed from, in the group that they have', async () => {
+it('with the new names, its records can be installed, in their own group', async () => {
   await install(newValues)
   await fillClaim()
   await untilServed()
@@ -94,7 +94,7 @@ it('with the new names its records are installed from, in the group that they ha
   expect(await must(kind.tools.helm, test)).toContain('Succeeded')
 })
 
-it('reads that group alone, and is refused nothing', async () => {
+it('reads only that group, and is refused nothing', async () => {
   const requests = requestsOf('depot-server', await podsOf('server'))
   const refused = requests.filter(({ responseStatus }) => responseStatus?.code === 403)
   expect(refused).toEqual([])

@@ -6,11 +6,11 @@ import { join } from 'node:path'
 import { toolPath } from '../../hack/testbed/tools.ts'
 import { apply, kubectlHere, namespace, restricted } from './cluster.fixture.ts'
 
-/* An OCI registry in the cluster that has a vulnerability database, and counts all requests for anything else. */
+/* An OCI registry in the cluster with a vulnerability database. It counts all other requests. */
 
 export const mirror = `mirror.${namespace}.svc:5000`
 
-/** Answers `/asked` with the other paths that were asked for. */
+/** Answers `/asked` with the other requested paths. */
 const script = `
 const { readFileSync } = require('node:fs')
 const { manifest, blobs } = JSON.parse(readFileSync('/mirror/contents.json', 'utf8'))
@@ -32,7 +32,7 @@ require('node:http').createServer(({ url, method }, response) => {
 process.on('SIGTERM', () => process.exit())
 `
 
-/** A database that says bbolt is vulnerable, as an artifact of a registry. */
+/** A database that lists bbolt as vulnerable, as an artifact of a registry. */
 function contents(): string {
   const folder = mkdtempSync(join(tmpdir(), 'depot-kind-mirror-'))
   try {

@@ -20,7 +20,7 @@ import {
   versionsOf,
 } from './release.fixture.ts'
 
-/* Every way of logging in, by the values that turn it on. */
+/* Every way of logging in, by the values that enable it. */
 
 const shared = 'platform/network/aws'
 const secret = 'payments/labels/generic'
@@ -62,14 +62,14 @@ describe('the cluster decides', () => {
     ])
   })
 
-  it('bearer: a token of a service account opens what its roles allow', async () => {
+  it('bearer: a token of a service account may read what its roles allow', async () => {
     await install({})
     expect(await versionsOf(shared, await tokenOf('reader'))).toHaveLength(3)
     expect(await versionsOf(shared, await tokenOf('stranger'))).toBe(403)
     expect(await versionsOf(shared, 'not-a-token')).toBe(401)
   })
 
-  it('kubeconfig: one of this cluster opens what its user may read', async () => {
+  it('kubeconfig: one of this cluster may read what its user may read', async () => {
     await install({ server: { useBearerToken: false } })
     const kubeconfig = await kubectl('config', 'view', '--raw', '--minify', '--flatten')
     const packed = Buffer.from(kubeconfig).toString('base64')
@@ -162,7 +162,7 @@ describe('OIDC through the broker, with TLS', () => {
     expect(await listed(secret)).toBe(403)
   })
 
-  it('terraform login through /broker opens what the groups of a person are bound to', async () => {
+  it('terraform login through /broker gives access to what the groups of a person are bound to', async () => {
     const environment = {
       SSL_CERT_FILE: join(dir, 'cert.pem'),
       HTTPS_PROXY: tunnel.url,

@@ -1,6 +1,6 @@
 import { apply, kind, kubectl, must, run } from './cluster.fixture.ts'
 
-/* Enforces NetworkPolicies in the node, whose pod network ignores them. */
+/* Enforces NetworkPolicies in the node, because its pod network ignores them. */
 
 const name = 'network-policies'
 const metadata = { name, namespace: 'kube-system' }

@@ -31,7 +31,7 @@ export type Values = Readonly<Record<string, unknown>>
 const isMap = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The values of the second win, map by map. */
+/** The second values take precedence, map by map. */
 function merged(base: Values, over: Values): Values {
   const keys = new Set([...Object.keys(base), ...Object.keys(over)])
   return Object.fromEntries(
@@ -42,7 +42,7 @@ function merged(base: Values, over: Values): Values {
   )
 }
 
-/** Images that are in the nodes already. */
+/** Images that the nodes already have. */
 export const images: Values = {
   global: {
     imagePullPolicy: 'Never',
@@ -64,7 +64,7 @@ const base: Values = {
 export interface InstallOptions {
   readonly helm?: string
   readonly wait?: boolean
-  /** With the chart's own defaults, not those of the suite. */
+  /** Uses the chart's own defaults, not those of the suite. */
   readonly plain?: boolean
 }
 
@@ -87,7 +87,7 @@ export async function install(values: Values, options?: InstallOptions): Promise
   return stderr
 }
 
-/** Replaced pods serve their open connections for a few seconds more. */
+/** Replaced pods serve their open connections for a few more seconds. */
 async function leavingPods(): Promise<string[]> {
   const { items } = await json<{
     items: { metadata: { name: string; deletionTimestamp?: string } }[]
@@ -148,7 +148,7 @@ export async function deleteRecords(): Promise<void> {
   for (const one of kinds) await run('kubectl', ['delete', one, '--all', '-A', '--timeout=60s'])
 }
 
-/** Puts the archives of the samples onto the claim of the release, through a pod that mounts it. */
+/** Copies the archives of the samples to the claim of the release, through a pod that mounts it. */
 export async function fillClaim(claim = `${release}-modules`): Promise<void> {
   await startShell('filler', { claim })
   const paths = sampleVersions().map(pathOf)
@@ -165,7 +165,7 @@ interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A pod with a shell, Terraform and an S3 server in it, that passes the restricted level. */
+/** A pod with a shell, Terraform and an S3 server, that passes the restricted level. */
 export async function startShell(
   name: string,
   { claim, command = ['sleep', '86400'], env = {} }: ShellOptions = {},
@@ -224,7 +224,7 @@ export async function stopAll(workload: string, component: string): Promise<void
     () => podsOf(component),
     (pods) => pods.length === 0,
   )
-  // Terminating pods answer for a while.
+  // Terminating pods still answer for a while.
   await until(leavingPods, (pods) => pods.length === 0)
 }
 
@@ -254,7 +254,7 @@ export async function prepare(token?: string): Promise<void> {
   await untilServed(token)
 }
 
-/** Downloads the archive of a module's version as the CLIs do, over a connection of its own. @returns the HTTP status */
+/** Downloads the archive of a module's version as the CLIs do, over a new connection. @returns the HTTP status */
 export async function download(module: string, version: string): Promise<number> {
   const found = await get(`${url}/depot/modules/v1/${module}/${version}/download`)
   const location = found.headers['x-terraform-get']
@@ -269,7 +269,7 @@ export interface Answer {
   readonly text: string
 }
 
-/** One request over a new connection. @throws Error if the connection breaks */
+/** Sends one request over a new connection. @throws Error if the connection fails */
 export async function get(
   address: string,
   headers: Readonly<Record<string, string>> = {},
@@ -317,7 +317,7 @@ export async function settledCount(name: string, version: string): Promise<numbe
   return seen.counts[0] ?? 0
 }
 
-/** Adds up the series of a metric whose labels have this text, as one pod has them. */
+/** Adds up the series of a metric in one pod whose labels contain this text. */
 export async function metricOf(pod: string, name: string, labels = ''): Promise<number> {
   return sumOf(await getFrom(pod, '/metrics', 9090), name, labels)
 }
@@ -346,7 +346,7 @@ interface LoadResult {
 /** Loops of requests, each over a new connection, until they are stopped. */
 export function startLoad({ loops = 2, timeoutMs }: LoadOptions = {}): {
   answered(): number
-  /** The answers since the last failure. */
+  /** Number of answers since the last failure. */
   answeredInRow(): number
   stop(): Promise<LoadResult>
 } {

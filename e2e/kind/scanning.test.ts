@@ -34,11 +34,14 @@ import {
 } from './release.fixture.ts'
 import { github, hosts, providerSource, startUpstream, stopUpstream } from './upstream.fixture.ts'
 
-/* The chart with scanning: the image with Trivy, a mirror of the database, the source of a provider, and network policies that are enforced. */
+/*
+ * The chart with scanning: the image with Trivy, a mirror of the database, the source of a provider, and enforced network
+ * policies.
+ */
 
 const team = 'acme'
 const storageConfig = { fileSystem: { directoryPath: 'acme' } }
-/** Sources that nobody may ask, in a module that lets everything out. */
+/** Sources that nobody may contact, in a module that tries to reach all of them. */
 const risky = `
 module "canary" { source = "http://${mirror}/canary.zip" }
 module "git" { source = "git::http://${mirror}/canary.git" }
@@ -62,7 +65,7 @@ const values = (blockOnCritical: boolean) => ({
   },
   networkPolicy: {
     enabled: true,
-    // The source repository of the provider speaks TLS on another port than 443.
+    // The source repository of the provider uses TLS on another port than 443.
     extraEgress: [{ ports: [{ port: Number(new URL(github.apiUrl).port) }] }],
   },
   scanning: {
@@ -73,14 +76,14 @@ const values = (blockOnCritical: boolean) => ({
     resources: { requests: { cpu: '10m' }, limits: { memory: '2Gi' } },
     dbUpdater: {
       repository: `${mirror}/mirror/trivy-db:2`,
-      // The mirror speaks no TLS.
+      // The mirror uses no TLS.
       extraEnv: [{ name: 'TRIVY_INSECURE', value: 'true' }],
       extraEgress: [{ ports: [{ port: 5000 }] }],
     },
   },
 })
 
-/** Puts archives onto the claim of the release. */
+/** Copies archives to the claim of the release. */
 async function storeArchives(archives: Readonly<Record<string, Buffer>>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'depot-kind-scanning-'))
   for (const [path, bytes] of Object.entries(archives)) {
@@ -119,7 +122,7 @@ const versionOf = (type: 'Module' | 'Provider', version: string, fileName: strin
 const statusOf = async (name: string): Promise<NonNullable<Version['status']>> =>
   (await json<Version>('-n', team, 'get', `versions.depot.internal/${name}`)).status ?? {}
 
-/** Whether a pod of Depot reaches an address. */
+/** Whether a pod of Depot can reach an address. */
 async function reaches(pod: string, address: string): Promise<boolean> {
   const ask = `fetch(${JSON.stringify(address)}, { signal: AbortSignal.timeout(5000) }).then(() => console.log('yes'), (error) => console.log(String(error.cause?.code ?? error)))`
   return (await kubectlHere('exec', pod, '--', '/nodejs/bin/node', '-e', ask)) === 'yes'
@@ -249,14 +252,14 @@ it('finds vulnerable packages in go.mod of a provider, which the controller fetc
   )
 }, 200_000)
 
-it('asked none of the sources of a module, and says that its pod may not make network namespaces', async () => {
+it('contacts none of the sources of a module, and says that its pod may not create network namespaces', async () => {
   expect(await asked()).toEqual([])
   expect(await kubectlHere('logs', await scannerPod())).toContain(
     'scanners share the network of this process, because it may not make network namespaces',
   )
 })
 
-it('the policy lets the scanner reach the API server and nothing else', async () => {
+it('the policy lets the scanner reach only the API server', async () => {
   const pod = await scannerPod()
   const canary = `http://${mirror}/canary`
   expect({
@@ -274,7 +277,7 @@ it('the policy lets the scanner reach the API server and nothing else', async ()
   await kubectlHere('delete', 'pod', 'outsider', '--wait=false')
 })
 
-it('is refused no request, and asks for nothing but records and their status', async () => {
+it('is refused no request, and only requests records and their status', async () => {
   const requests = requestsOf('depot-scanning')
   expect(requests.filter(({ responseStatus }) => responseStatus?.code === 403)).toEqual([])
   const used = requests.map(({ verb, objectRef: { resource = '', subresource = '' } = {} }) =>

@@ -14,7 +14,7 @@ declare module 'vitest' {
       readonly kubeconfig: string
       /** The requests of service accounts to the API server, one JSON object a line. */
       readonly auditLog: string
-      /** Ports of 127.0.0.1 that lead to NodePort 30000 to 30003. */
+      /** Ports of 127.0.0.1 that are forwarded to NodePort 30000 to 30003. */
       readonly ports: readonly number[]
       /** The archives of config/samples. */
       readonly archives: string
@@ -24,11 +24,11 @@ declare module 'vitest' {
       /** The image under test. */
       readonly image: {
         readonly archive: string
-        /** The same with git. */
+        /** The image under test with git. */
         readonly gitArchive: string
-        /** The same with Trivy. */
+        /** The image under test with Trivy. */
         readonly scanningArchive: string
-        /** The variables that it was built with. */
+        /** The variables of its build. */
         readonly settings: Readonly<Record<string, string>>
       }
       readonly tools: Readonly<Record<'contour' | 'helm' | 'helm3' | 'terraform' | 'tofu', string>>
@@ -101,7 +101,7 @@ type Cluster = { readonly folder: string; readonly ports: readonly number[] }
 
 type Image = ProvidedContext['kind']['image']
 
-/** Builds the plain image, then the others, which have most steps in common with it. */
+/** Builds the plain image, then the others, which share most of its steps. */
 async function buildImages(image: Image): Promise<void> {
   const variants = { '': image.archive, git: image.gitArchive, scanning: image.scanningArchive }
   for (const [VARIANT, ARCHIVE] of Object.entries(variants)) {

@@ -132,7 +132,7 @@ it('archives of a claim and of a bucket are served', async () => {
   )
 })
 
-it('a pre-signed download leads to the bucket, which has the same bytes', async () => {
+it('a pre-signed download redirects to the bucket, which has the same bytes', async () => {
   const found = await until(
     () => get(`${url}/depot/modules/v1/platform/presigned/aws/1.0.0/download`),
     ({ status }) => status === 204,

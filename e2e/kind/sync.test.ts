@@ -62,7 +62,7 @@ terraform {
 }
 `
 
-/** The requests of controllers of earlier releases: one that loses its role before it ends is refused. */
+/** The requests of controllers of earlier releases. One that loses its role before it ends is refused. */
 let asked = 0
 
 beforeAll(async () => {
@@ -209,10 +209,10 @@ it('the controller is refused no request, and has no permission that it does not
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
     ),
   )
-  // Single reads are for exceptions: a write conflict, a watch that restarts, a Secret that is named.
+  // Single reads are for exceptions: a write conflict, a watch that restarts, a Secret that a resource names.
   const reading = /^(get|list|watch) /
-  // These are not separate requests: to apply a missing object, and to name an owner that blocks its deletion. Without a
-  // grace for archives, there are no notes of them.
+  // These are not separate requests: applying a missing object, and naming an owner that blocks its deletion. Without a grace
+  // period for archives, there are no notes about them.
   const implied = /^(create (modules|providers|versions)|update .*\/finalizers|\w+ configmaps)$/
   const unused = granted.filter((one) => !used.has(one))
   expect(unused.filter((one) => !reading.test(one) && !implied.test(one))).toEqual([])

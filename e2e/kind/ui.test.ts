@@ -18,9 +18,10 @@ import {
 } from './release.fixture.ts'
 
 /*
- * The explorer in front of the registry: which of them answers each path, for every way in, and signing in with two
- * replicas. A VirtualService is not among the ways: Istio is not available here without a registry of images, so Envoy is
- * tested with its rules in hack/chart/routing.test.ts.
+ * The explorer in front of the registry: which of them answers each path, for every way in, and signing in with two replicas.
+ * A
+ * VirtualService is not among the ways, because Istio is not available here without a registry of images. Envoy is tested
+ * with its rules in hack/chart/routing.test.ts.
  */
 
 const ui = `http://127.0.0.1:${kind.ports[1]}`
@@ -129,13 +130,13 @@ it('terraform init through an Ingress installs a module', async () => {
   expect(workspace.modules()['network']?.version).toBe('2.0.0')
 })
 
-it('the explorer passes on the server’s answers unchanged', async () => {
+it('the explorer forwards the server’s answers unchanged', async () => {
   const path = '/depot/modules/v1/platform/network/aws/versions'
   const [through, directly] = [await get(`${ui}${path}`), await get(`${url}${path}`)]
   expect(through).toMatchObject({ status: 200, text: directly.text })
 })
 
-it('a person who has signed in is known to both replicas', async () => {
+it('both replicas know a person who has signed in', async () => {
   expect(await podsOf('ui')).toHaveLength(2)
   const visitor = new Visitor()
   await until(
@@ -143,7 +144,7 @@ it('a person who has signed in is known to both replicas', async () => {
     ({ status, url: ended }: Seen) => status === 200 && ended.startsWith(ui),
   )
   const cookie = Array.from(visitor.cookies(ui), ([name, value]) => `${name}=${value}`).join('; ')
-  // Each over a new connection, so that either replica may be asked.
+  // Each over a new connection, so that either replica may answer.
   for (let count = 0; count < 20; count += 1) {
     const headers = { cookie, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' }
     const { status, text } = await get(`${ui}/-/api/whoami`, headers)
@@ -159,7 +160,7 @@ describe('without the explorer', () => {
     await install({ server: { anonymousAuth: true, ...entrances } })
   })
 
-  it.each(Object.entries(ways).slice(1))('%s leads only to the server', async (_, through) => {
+  it.each(Object.entries(ways).slice(1))('%s only leads to the server', async (_, through) => {
     const { text } = await until(
       () => through('/depots'),
       ({ headers }) => String(headers['content-type']).startsWith('application/json'),

@@ -12,7 +12,7 @@ import {
   untilServed,
 } from './release.fixture.ts'
 
-/* An operator changes a release that is in use. */
+/* An operator changes a release in use. */
 
 interface Definition {
   readonly metadata: { readonly labels: object; readonly annotations: object }
@@ -87,7 +87,7 @@ it('uninstalling keeps definitions, records and archives, and a new install uses
   await applySamples()
 })
 
-it('an upgrade asks for a larger volume where the storage class allows it', async () => {
+it('an upgrade requests a larger volume if the storage class allows it', async () => {
   const claim = ['-n', namespace, 'pvc', 'data-depot-valkey-0'] as const
   // Other files install the release with the default size, and no claim can shrink.
   onTestFinished(async () => {

@@ -9,7 +9,7 @@ import { openSigningKeys } from '../../hack/testbed/upstream/signing-keys.ts'
 import { apply, kubectlHere, namespace, restricted } from './cluster.fixture.ts'
 import type { Upstream } from './upstream/contents.ts'
 
-/* GitHub and a registry as upstreams, in a pod: the cluster cannot reach the real ones. */
+/* GitHub and a registry as upstreams, in a pod, because the cluster cannot reach the real ones. */
 
 const hostname = `upstream.${namespace}.svc`
 const ports = { api: 8441, codeload: 8442, registry: 8443, downloads: 8444 }

@@ -9,8 +9,9 @@ import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
 /*
- * A manifest that is missing for a while, as in a checkout of another branch or in the hands of an editor. Times are the point
- * here: what must not happen would happen some seconds later.
+ * A manifest is missing for a while, as during a checkout of another branch or an edit. Times matter here, because the
+ * forbidden
+ * effects would happen seconds later.
  */
 
 const module = `# What this team needs.
@@ -26,7 +27,7 @@ spec:
   versions: [{ version: 1.0.0 }]
 `
 
-/** A folder with one module, upstream of it, and `depot sync --watch` over both. */
+/** A folder with one module, its upstream, and `depot sync --watch` over both. */
 class Watched implements AsyncDisposable {
   readonly upstreams: Upstreams
   readonly registry = new Registry()
@@ -99,7 +100,7 @@ const filesBelow = (dir: string): string[] =>
 
 const wait = { timeout: 90_000, interval: 50 }
 
-// They wait most of the time, and share nothing.
+// They mostly wait, and share nothing.
 describe.concurrent('an archive', () => {
   it('stays if its module is missing for 1.5 seconds while upstream is unreachable', async () => {
     await using watched = await Watched.start()
@@ -124,7 +125,7 @@ describe.concurrent('an archive', () => {
     await vi.waitFor(() => expect(filesBelow(watched.registry.manifests)).toEqual([]), wait)
   })
 
-  it('is taken back if its module returns when it was about to be removed', async () => {
+  it('is kept if its module returns when it was about to be removed', async () => {
     await using watched = await Watched.start()
     const [stored, before] = [watched.archives(), watched.filesNow()]
     watched.loseModule()

@@ -124,7 +124,7 @@ describe('the README of a version', () => {
     return { objects, version }
   }
 
-  it('leaves a ConfigMap of somebody else alone', async () => {
+  it('leaves a ConfigMap of another owner unchanged', async () => {
     const { objects, version } = await started()
     await put({}, { 'app.conf': 'x = 1' })
     const writing = objects.writeReadme(version, { readme: '# Ours' })

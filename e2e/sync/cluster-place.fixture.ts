@@ -15,14 +15,14 @@ export const pathOf = (kind: string, namespace: string, name: string): string =>
 
 type Timings = Parameters<typeof openCluster>[0]['timings']
 
-/** Connects to a cluster as a program does. */
+/** Connects to a cluster like a program. */
 export function connect({ kubeconfigFile }: ControlPlane, timings: Timings = {}) {
   const connection = loadConnection({ kubeconfig: kubeconfigFile, env: {} })
   const metrics = createMetrics({ version: 'test' })
   return openCluster({ connection, apiGroup, log, metrics, timings })
 }
 
-/** Reads a ConfigMap. One whose owner is gone does not count: no garbage collector runs in these clusters. */
+/** Reads a ConfigMap. One whose owner was deleted does not count, because no garbage collector runs in these clusters. */
 export async function configMapOf(
   { admin }: ControlPlane,
   namespace: string,

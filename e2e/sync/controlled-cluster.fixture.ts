@@ -31,14 +31,14 @@ interface Audited {
   readonly responseStatus: { readonly code: number }
 }
 
-/** A real API server with what the chart gives the controller, upstreams, and folders for archives. */
+/** A real API server with the chart's rights for the controller, upstreams, and folders for archives. */
 export class ControlledCluster {
   readonly plane: ControlPlane
   readonly upstreams: Upstreams
   readonly dir = mkdtempSync(join(tmpdir(), 'depot-controlled-'))
   /** The controller's storage flags. Set them before it starts. */
   archives = join(this.dir, 'archives')
-  /** The folder of the next controller for archives in work. */
+  /** The folder of the next controller for archives in transit. */
   spool = join(this.dir, 'spool')
   readonly #kubeconfig: string
 
@@ -112,7 +112,7 @@ export class ControlledCluster {
     return items
   }
 
-  /** Waits until there are so many Versions and all of them are synced. */
+  /** Waits until there are this many Versions and all of them are synced. */
   async untilSynced(namespace: string, count: number): Promise<readonly Object[]> {
     return vi.waitFor(
       async () => {
@@ -125,7 +125,7 @@ export class ControlledCluster {
     )
   }
 
-  /** The writes of this controller since some line of the audit log, except those to Leases. */
+  /** The writes of this controller since a line of the audit log, except those to Leases. */
   writesSince(line: number): string[] {
     return this.audit()
       .slice(line)
@@ -140,7 +140,7 @@ export class ControlledCluster {
     return text.split('\n').map((line) => JSON.parse(line) as Audited)
   }
 
-  /** Archives in storage, of a folder of it; what a kill left half written is removed by a later write. */
+  /** Archives in storage, of one of its folders. A later write removes partial files of a kill. */
   stored(folder: string): string[] {
     return readdirSync(join(this.archives, folder), { recursive: true, withFileTypes: true })
       .filter((file) => file.isFile() && !file.name.endsWith('.part'))

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Server } from '../../hack/testbed/server/server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** `DEPOT_E2E_KILLS=50` asks for more; each takes about two seconds. They are spread over the time that the work takes. */
+/** `DEPOT_E2E_KILLS=50` raises the number; each takes about two seconds. They are spread over the duration of the work. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] || 6)
 
 let cluster: ControlledCluster
@@ -25,7 +25,7 @@ const tag = (version: string) => {
   }
 }
 
-/** A Depot for everything that the upstream has. */
+/** A Depot for the whole upstream. */
 const depot = (namespace: string) => ({
   spec: {
     global: { storageConfig: { fileSystem: { directoryPath: namespace } } },
@@ -69,7 +69,7 @@ describe('the controller, with the rights that the chart gives it', () => {
     expect(refused.filter(({ user }) => user.username.includes('controller'))).toEqual([])
   })
 
-  it('writes nothing when it starts again and nothing is new', async () => {
+  it('writes nothing when it starts again and nothing has changed', async () => {
     const before = cluster.audit().length
     const { adminUrl } = await start()
     const metric = async (pattern: RegExp) => {

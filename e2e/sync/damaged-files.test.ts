@@ -132,7 +132,7 @@ it('depot sync --watch writes a cut file again', async () => {
   expect(await served()).toMatchObject(both)
 })
 
-it('a run that is killed leaves the archive of a version whose file is emptied to the next run', async () => {
+it('a killed run leaves the archive of a version whose file is emptied to the next run', async () => {
   await watch()
   const note = join(registry.manifests, '.depot-removals/stored.json')
   const noted = () => (existsSync(note) ? readFileSync(note, 'utf8') : '')

@@ -10,8 +10,8 @@ import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
 /*
- * Disks that refuse writes. Root is never refused, so the program runs without root's capabilities; another user might not reach the
- * program.
+ * Disks that refuse writes. Root is never refused, so the program runs without root's capabilities. Another user might not be
+ * able to read the program.
  */
 
 const withoutRights =
@@ -56,7 +56,7 @@ async function sync(limit = 'unlimited') {
     ...spool,
     ...upstreams.flags,
   ]
-  // Without the trap the limit ends the process, where a full disk gives it an error.
+  // Without the trap, the limit ends the process. A full disk gives it an error.
   const shell = `trap '' XFSZ; ulimit -f ${limit}; exec "$@"`
   const child = spawn('bash', ['-c', shell, 'sync', ...program], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -88,11 +88,11 @@ const filesIn = (dir: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
 
-/** Without their documentation. */
+/** Counted without their documentation. */
 const archivesStored = () =>
   filesIn(registry.archives).filter((name) => !name.endsWith('.docs.json.gz'))
 
-it('archives that cannot be written are reported, and stored once they can', async () => {
+it('archives that cannot be written are reported, and stored once that is possible', async () => {
   chmodSync(registry.archives, 0o555)
   const outright = await sync()
   expect(outright.status).toBe(2)

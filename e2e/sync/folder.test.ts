@@ -96,7 +96,7 @@ describe('depot sync', () => {
     ])
   })
 
-  it('keeps what people wrote byte for byte, and writes the status next to it', () => {
+  it('keeps files of people byte for byte, and writes the status next to them', () => {
     expect(readFileSync(join(registry.manifests, 'main.yaml'), 'utf8')).toBe(depot)
     const status = readFileSync(join(registry.manifests, 'main.status.yaml'), 'utf8')
     expect(parse(status)).toMatchObject({ status: { modules: ['vpc'], providers: ['dns'] } })
@@ -169,7 +169,7 @@ describe('depot sync', () => {
     expect(await ended).toEqual([1, null])
   })
 
-  it('makes documentation and READMEs of module versions, which the server answers with', async () => {
+  it('creates documentation and READMEs of module versions, which the server sends', async () => {
     const server = await startServer(registry)
     onTestFinished(async () => void (await server.stop()))
     const resource = `${server.url}/depot/ui/v1/resources/team/module/vpc`

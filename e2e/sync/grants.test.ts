@@ -21,7 +21,7 @@ const depot = (versionConstraints: string) => ({
   },
 })
 const stored = () => cluster.stored('shared').filter((file) => file.endsWith('.tar.gz')).length
-/** Confirms that the last version goes, which is held until then. */
+/** Confirms the removal of the last version, which is held until then. */
 async function confirmRemoval(namespace: string): Promise<void> {
   const held = async () => {
     const [module] = await cluster.list('Module', namespace)
@@ -128,7 +128,7 @@ it('another spelling of a place that is not granted is refused too', async () =>
     ['vpc', 'granted/../../archives/shared'],
     ['vpc', `${cluster.archives}/shared`],
     ['vpc', `file://${cluster.archives}/shared`],
-    // A link to it, which an administrator may have made.
+    // A link to it, which an administrator may have created.
     ['vpc', 'mine'],
     ['../shared/vpc', 'granted'],
     ['..', 'granted'],
@@ -138,7 +138,7 @@ it('another spelling of a place that is not granted is refused too', async () =>
   for (const [index, [name, directoryPath]] of attempts.entries()) {
     const storageConfig = { fileSystem: { directoryPath } }
     const moduleConfig = { name, provider: 'aws', repoUrl: 'https://github.com/acme/vpc' }
-    // Some are refused by the API server already.
+    // The API server already refuses some.
     await cluster
       .apply('Module', 'evil', `attempt-${index}`, {
         spec: {

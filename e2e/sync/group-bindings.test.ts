@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Condition } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/* The condition of a GroupBinding, written by the controller with the rights that the chart gives it. */
+/* The condition of a GroupBinding, written by the controller with the rights of the chart. */
 
 let cluster: ControlledCluster
 let controller: Awaited<ReturnType<ControlledCluster['startController']>>
@@ -54,7 +54,7 @@ it('one that does not compile says where it is wrong, until it is repaired', asy
   expect(await untilReason('broken', 'Compiled', 2)).toMatchObject({ status: 'True' })
 })
 
-it('a pattern that matches nothing is named with its field', async () => {
+it('a pattern without a match is named with its field', async () => {
   await bind('pattern', 'true', { moduleResources: ['vpc-[', 'network'] })
   const { status, message } = await untilReason('pattern', 'InvalidSpec', 1)
   expect(status).toBe('False')

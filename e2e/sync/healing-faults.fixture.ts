@@ -4,7 +4,7 @@ import { ApiError } from '../../pkg/records/store/store.ts'
 import { addresses, type HealingUpstreams } from './healing-upstreams.fixture.ts'
 import type { SourceKind, World } from './healing-world.fixture.ts'
 
-/** A kind of request on the way from a tag to a stored archive. */
+/** A kind of request between a tag and a stored archive. */
 export interface Route {
   readonly name: string
   readonly source: SourceKind
@@ -141,13 +141,13 @@ export const routes: readonly Route[] = [
   },
 ]
 
-/** A mistake of the outside world on a route. */
+/** A fault outside of Depot, on a route. */
 export interface RouteFault {
   readonly name: string
   readonly fits: (route: Route) => boolean
-  /** @returns ends it */
+  /** @returns a function that ends it */
   readonly begin: (world: World, route: Route, upstreams: HealingUpstreams) => () => void
-  /** How long the host asks to be left alone, which is part of the fault. */
+  /** The delay that the host asks for, which is part of the fault. */
   readonly lastsMs?: number
   /** Every attempt takes until a deadline. */
   readonly isSlow?: boolean
@@ -246,7 +246,7 @@ export const faults: readonly RouteFault[] = [
   })),
   ...damaging('another bit', 'altered').map(({ fits, ...fault }) => ({
     ...fault,
-    // Git passes over a capability that it does not know.
+    // Git ignores an unknown capability.
     fits: (route: Route) => route.name !== 'refs of git' && fits(route),
   })),
   slow(answering('an answer that never comes', 'silent')),
@@ -289,7 +289,7 @@ export const faults: readonly RouteFault[] = [
   ),
 ]
 
-/** Routes inside of the registry, which have faults of their own. */
+/** Routes inside of the registry, which have their own faults. */
 export const storageRoute: Route = { name: 'storage', source: 'github' }
 export const recordsRoute: Route = { name: 'records', source: 'github' }
 

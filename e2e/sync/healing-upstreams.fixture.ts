@@ -14,12 +14,12 @@ import type { SourceKind } from './healing-world.fixture.ts'
 
 export const versions = ['1.0.0', '1.1.0', '1.2.0'] as const
 
-/** Hosts of upstreams, each with a name of its own, and addresses where a connection fails. */
+/** Hosts of upstreams, each with its own name, and addresses where a connection fails. */
 export class HealingUpstreams implements AsyncDisposable {
   readonly #upstreams: Upstreams
   readonly #authority: UpstreamAuthority
   readonly #broken: readonly Server[]
-  /** Connections that nothing is said on. */
+  /** Connections on which nothing is sent. */
   readonly #sockets: ReadonlySet<Socket>
   readonly #providers: readonly UpstreamProvider[]
   #names = 0
@@ -136,13 +136,13 @@ export class HealingUpstreams implements AsyncDisposable {
   }
 }
 
-/** Addresses of this machine where upstreams cannot be had. */
+/** Addresses of this machine where upstreams are unreachable. */
 export const addresses = {
   /** Nothing listens. */
   closed: '127.0.0.2',
-  /** Connections are taken, and nothing is sent. */
+  /** Accepts connections, and sends nothing. */
   silent: '127.0.0.3',
-  /** The certificate is of an authority that nobody knows. */
+  /** The certificate is from an unknown authority. */
   stranger: '127.0.0.4',
 }
 

@@ -11,7 +11,7 @@ import { type Sync, startSync } from '../../pkg/fill/sync/sync.ts'
 import { folderObjects, type ObjectKind, type Objects } from '../../pkg/records/store/store.ts'
 import type { HealingUpstreams } from './healing-upstreams.fixture.ts'
 
-// Nothing here is about disks, so that files are in memory.
+// Nothing here is about disks, so files are in memory.
 if (existsSync('/dev/shm')) process.env['TMPDIR'] = '/dev/shm'
 
 const namespace = 'team'
@@ -24,11 +24,11 @@ export type SourceKind = 'github' | 'git' | 'registry' | 'archive' | 'provider'
 /** A folder that is filled from one source, on a clock that only the test moves. */
 export class World implements AsyncDisposable {
   readonly name: string
-  /** The network's view of hosts: an address, or an error. */
+  /** The network's result for hosts: an address, or an error. */
   readonly addresses = new Map<string, string | Error>()
-  /** How often a fault hit a request or step. */
+  /** How often a fault affected a request or step. */
   hits = 0
-  /** Breaks a step of storage or records: an error is thrown, and anything but undefined is its result. */
+  /** Breaks a step of storage or records: throws an error, or returns a result unless that is undefined. */
   breaking: ((step: string) => unknown) | undefined
   readonly #upstreams: HealingUpstreams
   readonly #source: SourceKind
@@ -71,7 +71,7 @@ export class World implements AsyncDisposable {
     return this.#aheadMs
   }
 
-  /** Upstream has one more version. Where a source has no list, the Module names it. */
+  /** Adds a version to upstream. If a source has no list, the Module names the version. */
   async publish(version: string): Promise<void> {
     this.#expected.push(version)
     await this.#upstreams.publish(this.#source, this.name, version)
@@ -81,7 +81,7 @@ export class World implements AsyncDisposable {
     await this.#running.sync.idle()
   }
 
-  /** Starts the reconcilers as a new process does. */
+  /** Starts the reconcilers like a new process. */
   async begin({
     pollAtStart = false,
     deadlineMs = minute,
@@ -128,7 +128,7 @@ export class World implements AsyncDisposable {
     await sync.idle()
   }
 
-  /** Runs what is due for some time, or until a condition holds. */
+  /** Runs due work for some time, or until a condition holds. */
   async advance(byMs: number, until = () => false): Promise<void> {
     const endMs = this.#aheadMs + byMs
     for (;;) {
@@ -143,7 +143,7 @@ export class World implements AsyncDisposable {
     this.#aheadMs = endMs
   }
 
-  /** Asks for a sync, as a person does with an annotation. */
+  /** Requests a sync, as a person does with an annotation. */
   async ask(): Promise<void> {
     const kind = this.#source === 'archive' ? 'Module' : 'Depot'
     const annotations = { 'depot.internal/sync-requested-at': String(this.#aheadMs) }
@@ -151,7 +151,7 @@ export class World implements AsyncDisposable {
     await this.#running?.sync.idle()
   }
 
-  /** Explains what is not as it should be: every object ready, and every version stored. */
+  /** Explains what differs from the goal: every object ready, and every version stored. */
   problems(): string[] {
     const unready = kinds.flatMap((kind) =>
       this.objects.list(kind).flatMap(({ metadata, status }) => {

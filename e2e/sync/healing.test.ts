@@ -12,8 +12,9 @@ import { HealingUpstreams } from './healing-upstreams.fixture.ts'
 import { World } from './healing-world.fixture.ts'
 
 /*
- * From every state that a fault can leave, everything becomes ready by itself within six hours after the fault has gone, and
- * at once when somebody asks; a single run needs one more run. Stored versions are served all the time.
+ * From every state that a fault can leave, everything becomes ready by itself within six hours after the fault has ended, and
+ * at
+ * once on request; a single run needs one more run. Stored versions are served all the time.
  */
 
 const minute = 60_000
@@ -29,7 +30,7 @@ const cures = ['waiting', 'asking', 'running again'] as const
 type Cure = (typeof cures)[number]
 const versions = ['1.0.0', '1.1.0', '1.2.0'] as const
 
-/** Lets a fault happen before a new version is stored, ends it, and cures what it left. */
+/** Causes a fault before a new version is stored, ends it, and cures what it left. */
 async function episode(
   world: World,
   cure: Cure,
@@ -64,7 +65,7 @@ interface Happening extends Pick<RouteFault, 'isSlow' | 'lastsMs'> {
   readonly deadlineMs: number
 }
 
-/** @returns what is wrong: each cure has a version of its own */
+/** @returns what is wrong: each cure has its own version */
 async function wrongAfter(route: Route, fault: RouteFault, first: number): Promise<string[]> {
   await using world = await World.open(upstreams, route.source)
   const wrong: string[] = []
@@ -80,13 +81,13 @@ async function wrongAfter(route: Route, fault: RouteFault, first: number): Promi
     const lost = versions.slice(0, index).filter((one) => !during.stored.includes(one))
     wrong.push(...lost.map((one) => `${what}: ${one} was not served meanwhile`))
     wrong.push(...problems.map((problem) => `${what}: ${problem}`))
-    // Programs of git take most of the time, so that its routes have one version.
+    // Programs of git take most of the time, so its routes have one version.
     if (wrong.length > 0 || fault.isSlow === true || route.source === 'git') break
   }
   return wrong
 }
 
-/** `DEPOT_E2E_HEALING=all` runs every fault on every route, which takes minutes; otherwise each route has a third of them. */
+/** `DEPOT_E2E_HEALING=all` runs every fault on every route, which takes minutes. Otherwise, each route has a third of them. */
 const share = process.env['DEPOT_E2E_HEALING'] === 'all' ? 1 : 3
 
 it.each([...routes, storageRoute, recordsRoute])('after faults of $name', async (route) => {

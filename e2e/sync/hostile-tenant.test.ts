@@ -9,7 +9,7 @@ import {
 } from '../../hack/testbed/upstream/https-server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** A tenant who may write everything in the namespace `evil`, statuses included. Another tenant owns `team`. */
+/** A tenant who may write everything in the namespace `evil`, including statuses. Another tenant owns `team`. */
 let cluster: ControlledCluster
 let controller: Server
 /** A server inside of the network that no option names. */

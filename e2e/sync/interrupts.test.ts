@@ -39,14 +39,14 @@ afterEach(async () => {
   registry.remove()
 })
 
-/** A folder for programs that are found before those of this machine. */
+/** A folder for programs that take precedence over those of this machine. */
 function programs(): string {
   const dir = join(registry.dir, 'programs')
   mkdirSync(dir, { recursive: true })
   return dir
 }
 
-/** A git that leaves a process behind which holds its output open. @returns the file that has its id */
+/** A git that leaves a process behind which keeps its output open. @returns the file with its process id */
 function lastingGit(): string {
   const pidFile = join(programs(), 'pid')
   const program = `#!${process.execPath}
@@ -86,7 +86,9 @@ const stalls = [
   ['an archive of a provider', 'registry', /\.zip$/],
 ] as const
 
-/** The longest time for stopping, in milliseconds: on a busy machine as long as the start took. No request deadline applies. */
+/**
+ * The longest time for stopping, in milliseconds: on a busy machine, as long as the start took. No request deadline applies.
+ */
 const boundMs = (startMs: number) => Math.min(Math.max(5_000, startMs), 50_000)
 
 const runs = [

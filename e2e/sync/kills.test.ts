@@ -14,7 +14,7 @@ import { depotArguments } from '../../hack/testbed/program/command.ts'
 import { Registry } from '../../hack/testbed/registry/registry.ts'
 import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upstreams.ts'
 
-/** `DEPOT_E2E_KILLS=50` asks for more. */
+/** `DEPOT_E2E_KILLS=50` raises the number. */
 const kills = Number(process.env['DEPOT_E2E_KILLS'] ?? 6)
 const resources = '/apis/depot.internal/v1alpha1/namespaces/team'
 const lease = '/apis/coordination.k8s.io/v1/namespaces/team/leases/depot-controller'
@@ -64,7 +64,7 @@ async function start(): Promise<Controller> {
   return running
 }
 
-/** Ends it as a node that loses power does. Deletes its lease, so that the next one need not wait for it to expire. */
+/** Kills it like a power failure of its node. Deletes its lease, so that the next one need not wait for its expiry. */
 async function kill({ child }: Controller): Promise<void> {
   const exited = once(child, 'exit')
   child.kill('SIGKILL')
@@ -135,7 +135,7 @@ it(`a controller that is killed ${kills} times reaches the same state as one tha
     if (round > 0) upstreams.github.tag('acme/vpc', `v1.${round}.0`, { 'main.tf': `# ${round}\n` })
     await applyDepot(round)
     const controller = await start()
-    // The random time is intended: it hits any of the steps.
+    // The time is random on purpose, because it should hit any of the steps.
     await sleep(400 + Math.random() * 2_000)
     await kill(controller)
   }
@@ -149,7 +149,7 @@ it(`a controller that is killed ${kills} times reaches the same state as one tha
   const stored = readdirSync(registry.archives, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
-    // A partial file that a kill has left is removed once it is a day old.
+    // A partial file of a kill is removed once it is a day old.
     .filter((name) => !/^\.depot-.*\.part$/.test(name))
   const archiveOf = (name: string) => name.replace('.docs.json.gz', '')
   expect(stored.filter((name) => !text.includes(archiveOf(name)))).toEqual([])
@@ -198,7 +198,7 @@ async function restarted(objects: number): Promise<readonly string[]> {
   return [...writesSince(line), ...upstreams.github.asked]
 }
 
-it('a controller that starts again with nothing left to do writes nothing and sends no request to GitHub', async () => {
+it('a controller that starts again without work writes nothing and sends no request to GitHub', async () => {
   if (running !== undefined) await kill(running)
   const objects = Object.keys(await state()).length
   // The previous one may have been killed before it had finished.

@@ -46,23 +46,23 @@ class Replica {
     this.user = user
   }
 
-  /** The number of lines that it has printed. */
+  /** Number of lines that it has printed. */
   get printed(): number {
     return this.#lines.length
   }
 
-  /** The line that says that it holds the lease, if no later line says that it lost it. */
+  /** The line that says that it holds the lease, unless a later line says that it lost it. */
   get heldAt(): number | undefined {
     const at = this.#lines.lastIndexOf('held')
     return at > this.#lines.lastIndexOf('lost') ? at : undefined
   }
 
-  /** True if it has written since it got the lease. */
+  /** Whether it has written since it got the lease. */
   get hasWritten(): boolean {
     return this.heldAt !== undefined && this.#lines.includes('wrote', this.heldAt)
   }
 
-  /** Waits for a line after so many. */
+  /** Waits for a line after this many. */
   saw(line: string, after = 0): Promise<void> {
     return vi.waitFor(
       () => {
@@ -80,7 +80,7 @@ class Replica {
 
 const start = async (user: string) => new Replica(await plane.kubeconfig({ user }), user)
 
-/** The holder of the lease, once it has written. On a busy machine another one may take it at any time. */
+/** The holder of the lease, once it has written. On a busy machine, another one may take it at any time. */
 async function holding(one: Replica, two: Replica) {
   return vi.waitFor(
     () => {
@@ -122,7 +122,7 @@ it('lets one replica write at a time, even if one is paused while it holds the l
   await holder.saw('lost', heldAt)
   await holder.saw('refused', heldAt)
 
-  // A lease that was released need not expire.
+  // A released lease need not expire.
   const next = await holding(one, two)
   const beforeRelease = next.other.printed
   next.holder.kill('SIGTERM')

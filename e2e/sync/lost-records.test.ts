@@ -14,7 +14,7 @@ import { clusterPlace } from './cluster-place.fixture.ts'
 const namespace = 'team'
 const url = 'https://git.test/acme/vpc'
 const definition = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/modules.depot.internal'
-/** A watch of a restored cluster is silent, so it has to be taken for dead soon. */
+/** A watch of a restored cluster is silent, so it has to count as dead soon. */
 const timings = { backoffMs: 50, backoffCapMs: 1_000, idleMs: 4_000, headersMs: 4_000 }
 const patience = { timeout: 60_000, interval: 50 }
 let plane: ControlPlane
@@ -64,7 +64,7 @@ it('keeps the archives of a cluster that lost its records', async () => {
     await cp(join(copies, 'etcd'), data, { recursive: true })
   })
   await expect.poll(() => scene.names('Version'), patience).toEqual([])
-  // A removal that is meant is noted. When its note is written, earlier ones would be written, too.
+  // An intended removal is recorded. When its note is written, earlier ones would also be written.
   await writeModule(scene, 'other')
   await expect.poll(() => scene.names('Module'), patience).toEqual(['other'])
   await expect.poll(() => scene.status('Module', 'other').synced, patience).toBe(true)
@@ -87,7 +87,7 @@ it.each([
   ['Version', 'Module', writeModule],
   ['Module', 'Depot', writeDepot],
 ] as const)(
-  'creates no %s again for a %s that the cluster lost',
+  'does not create a %s again for a %s that the cluster lost',
   async (_, kind, write) => {
     const copies = await mkdtemp(join(tmpdir(), 'depot-etcd-'))
     onTestFinished(() => rm(copies, { recursive: true }))
@@ -114,7 +114,7 @@ it.each([
   180_000,
 )
 
-it('says that a definition lacks the status, instead of taking the object for deleted', async () => {
+it('says that a definition lacks the status, instead of treating the object as deleted', async () => {
   const whole = (await plane.admin.request('GET', definition)) as {
     spec: { versions: { subresources?: object }[] }
   }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Server } from '../../hack/testbed/server/server.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** `DEPOT_E2E_DEPOTS=10000` asks for more, which takes some minutes. */
+/** `DEPOT_E2E_DEPOTS=10000` raises the number, which takes some minutes. */
 const depots = Number(process.env['DEPOT_E2E_DEPOTS'] || 500)
 
 let cluster: ControlledCluster
@@ -33,7 +33,7 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-it('the one Depot of a tenant does not wait for the many of another', {
+it('the only Depot of a tenant does not wait for the many of another', {
   timeout: 900_000,
 }, async () => {
   const before = cluster.audit().length

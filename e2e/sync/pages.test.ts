@@ -20,7 +20,7 @@ import { environmentOf, shellBlock } from '../documentation.fixture.ts'
 import { typeServer } from '../typed-server.fixture.ts'
 import { ControlledCluster } from './controlled-cluster.fixture.ts'
 
-/** Runs the commands of docs/sync.md as they are. Variables replace github.com and a public registry by test upstreams. */
+/** Runs the commands of docs/sync.md unchanged. Variables replace github.com and a public registry by test upstreams. */
 const repository = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 let cluster: ControlledCluster
@@ -77,7 +77,7 @@ module "vpc" {
   }
 }
 
-it('fills a folder and serves it, and serves a copy that was carried elsewhere', async () => {
+it('fills a folder and serves it, and serves a copy that was moved elsewhere', async () => {
   const dir = checkout()
   const lines = shellBlock('sync.md', 'mkdir -p registry').trim().split('\n')
   const server = lines.pop() ?? ''

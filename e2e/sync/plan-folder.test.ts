@@ -18,7 +18,7 @@ afterAll(async () => {
   await upstreams?.[Symbol.asyncDispose]()
 })
 
-it('a pull request of a folder is checked by the example of the documentation', async () => {
+it('the example of the documentation checks a pull request of a folder', async () => {
   const folder = join(place.dir, 'registry')
   put(join(folder, 'main.yaml'), depot('~> 1.0'))
   const first = await place.run(example, 'registry')
@@ -66,7 +66,7 @@ it('a pull request of a folder is checked by the example of the documentation', 
   })
 })
 
-it('a check lists where storage or upstream differ from the records, and writes nothing', async () => {
+it('a check lists differences of storage or upstream from the records, and writes nothing', async () => {
   const folder = join(place.dir, 'checked')
   put(join(folder, 'main.yaml'), depot('>= 1.0'))
   const sync = (...flags: readonly string[]) =>
@@ -105,7 +105,7 @@ it('a check lists where storage or upstream differ from the records, and writes 
   })
 })
 
-it('a check tells documentation and a README that were lost, and the next run makes them again', async () => {
+it('a check reports lost documentation and READMEs, and the next run creates them again', async () => {
   put(join(place.dir, 'documented/main.yaml'), depot('~> 1.0'))
   const args = ['sync', '--manifests', 'documented', '--archives', 'documented-archives']
   const sync = (...flags: readonly string[]) => place.run('depot', ...args, ...flags)
@@ -130,7 +130,7 @@ it('a check tells documentation and a README that were lost, and the next run ma
   expect(await sync('--check')).toMatchObject({ status: 0 })
 })
 
-it('a run tells a failure once, with its reason', async () => {
+it('a run reports a failure once, with its reason', async () => {
   put(
     join(place.dir, 'failing/main.yaml'),
     depot('>= 1.0', 'none').replace('acme/vpc', 'acme/none'),

@@ -17,7 +17,7 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-it('a file is planned against a cluster, as a person who may only read', async () => {
+it('a file is planned against a cluster by a person who may only read', async () => {
   const { plane } = cluster
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/team'
   const resources = ['depots', 'modules', 'providers', 'versions']

@@ -27,7 +27,7 @@ afterAll(() => plane?.stop())
 const remove = (kind: string, name: string) =>
   plane.admin.request('DELETE', pathOf(kind, namespace, name))
 
-/** Deletions with kubectl. Nothing in this cluster collects garbage, so Versions are deleted with their Module. */
+/** Deletions with kubectl. This cluster collects no garbage, so Versions are deleted with their Module. */
 const kubectl: readonly Edit[] = [
   async ({ random, scene }) => {
     const names = scene.names('Version')
@@ -99,7 +99,7 @@ async function openRegistry(): Promise<EditedRegistry> {
   }
 }
 
-it('after every edit of a cluster, what could be installed before can be installed still', async () => {
+it('after every edit of a cluster, what was installable before is still installable', async () => {
   const [count, seed] = [edits.count(15), edits.seed()]
   const { history, ...result } = await surviveEdits(await openRegistry(), count, seed)
   process.stdout.write(

@@ -47,7 +47,7 @@ async function openRegistry(): Promise<EditedRegistry> {
       await scene.idle()
     },
     async caughtUp() {
-      // A server takes files in together, so what was written before the mark is there with it.
+      // A server reads files together, so everything that was written before the mark is read with it.
       marks += 1
       const annotations = { [`${apiGroup}/storage`]: `file:///${marks}` }
       const mark = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'mark', annotations } }
@@ -57,14 +57,14 @@ async function openRegistry(): Promise<EditedRegistry> {
       }
       await writeFile(join(manifests, 'mark.yaml'), JSON.stringify(mark))
       await isSeen(`file:///${marks}`)
-      // An object that is missing may reappear for a moment. All that are missing count as gone together.
+      // A missing object may reappear for a moment. All missing ones are removed together.
       await rm(join(manifests, 'mark.yaml'))
       await isSeen(undefined)
     },
   }
 }
 
-it('after every edit of a folder, what could be installed before can be installed still', async () => {
+it('after every edit of a folder, what was installable before is still installable', async () => {
   const [count, seed] = [edits.count(25), edits.seed()]
   const { history, ...result } = await surviveEdits(await openRegistry(), count, seed)
   process.stdout.write(

@@ -182,7 +182,7 @@ const hashesIn = (workspace: Workspace, scheme: string): string[] =>
     .toSorted()
 
 it.skipIf(clis.every(({ path }) => path === undefined))(
-  'a tag that appears upstream is installed once a person has asked for a sync',
+  'a tag that appears upstream is installed once a person has requested a sync',
   async () => {
     tag('1.2.0')
     const asked = new Date().toISOString()

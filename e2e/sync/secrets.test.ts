@@ -44,7 +44,7 @@ async function release(version: string): Promise<void> {
   registry.addModule({ address: 'acme/closed/aws', version, archive })
 }
 
-/** Applies the Depot and asks for a sync of it. */
+/** Applies the Depot and requests a sync of it. */
 async function sync(asked: string): Promise<void> {
   const { git, registry } = cluster.upstreams
   const secretRef = (name: string) => ({ secretRef: { name } })

@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { parseAllDocuments, stringify } from 'yaml'
 
-/** A step, the number of times until it kills the process, and whether archives are being removed then. */
+/** A step, how often it runs until it kills the process, and whether archives are being removed then. */
 const filling: readonly (readonly [step: string, count: number])[] = [
   ['listed', 1],
   ['applied', 1],

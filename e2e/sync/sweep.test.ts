@@ -53,7 +53,7 @@ describe.each(objectStores)('a sweep of $name', ({ name, missing, start }) => {
   it.skipIf(missing)('removes only objects that no spec and no status names', async () => {
     const { store, config } = await start()
     onTestFinished(store.stop)
-    // The container of a module, for stores in which a module has a container.
+    // The container of a module, for stores in which each module has a container.
     const bucket = name === 'azure' ? 'vpc' : 'archives'
     await store.createBucket(bucket)
     const storageConfig = config(bucket)

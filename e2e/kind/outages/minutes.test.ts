@@ -19,7 +19,7 @@ import {
 
 const network = 'platform/network/aws'
 
-/** As long as DepotWatchStale lets a watch be silent, and some more. */
+/** A little longer than DepotWatchStale allows a watch to be silent. */
 const outageMs = 330_000
 
 beforeAll(async () => {

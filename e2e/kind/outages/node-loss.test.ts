@@ -23,7 +23,7 @@ interface Pod {
 
 const docker = (...args: string[]): Promise<string> => must('docker', args)
 
-/** Pods that serve or wait, and are not on their way out. */
+/** Pods that serve or wait, and are not terminating. */
 async function readyPods(component: string): Promise<{ name: string; node: string }[]> {
   const selector = `app.kubernetes.io/component=${component}`
   const { items } = await json<{ items: Pod[] }>(
@@ -129,7 +129,7 @@ it('one of the remaining controllers holds the Lease', async () => {
   )
 })
 
-it('everything recovers when the node comes back', async () => {
+it('everything recovers when the node returns', async () => {
   const [lost = ''] = (
     await docker('ps', '-a', '--filter', 'status=exited', '--format', '{{.Names}}')
   )

@@ -1,8 +1,8 @@
 /** The contents of the upstreams in the cluster, as the tests send them to their pod. */
 export interface Upstream {
-  /** The host name by which pods reach them. */
+  /** The host name at which pods reach them. */
   readonly hostname: string
-  /** By the names of the test upstreams. */
+  /** Keyed by the names of the test upstreams. */
   readonly ports: Readonly<Record<string, number>>
   readonly tags: readonly {
     readonly repository: string

@@ -4,7 +4,7 @@ import { platforms, urls, type World } from './world.fixture.ts'
 export interface Made {
   /** For people who read a failure. */
   readonly what: string
-  /** Takes it back, as a person does who notices a mistake. */
+  /** Undoes the edit, like a person who notices a mistake. */
   readonly undo?: () => Promise<void>
   /** Objects whose removal a person ordered: those of a parent, such as `Module vpc`, or one version of it. */
   readonly ordered?: readonly string[]
@@ -15,7 +15,7 @@ export type Edit = (world: World) => Promise<Made | undefined>
 const versionOf = ({ random }: World) => `1.${random.below(8)}.0`
 const constraints = ['', '>= 1.2', '~> 1.0', '!= 1.3.0', '< 1.6', '~> 10.0', '~> five', '= 9.9.9']
 
-/** Changes fields of an object, writes them, and takes them back. */
+/** Changes fields of an object, writes them, and undoes that. */
 async function change<T extends object>(
   of: T,
   fields: Partial<T>,
@@ -255,7 +255,7 @@ const operatorEdits: readonly Edit[] = [
   },
 ]
 
-/** Edits of any registry. */
+/** Edits for registries of any kind. */
 export const commonEdits: readonly Edit[] = [
   ...upstreamEdits,
   ...depotEdits,

@@ -4,16 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Edit } from './edits.fixture.ts'
 import type { World } from './world.fixture.ts'
 
-/** A file that is missing for so long comes back in time. */
+/** A file that is missing for this long returns in time. */
 const briefMs = 150
 
-/** The object of a file that sync writes, such as `versions vpc-1-0-0`; its status may have a file of its own. */
+/** The object of a file that sync writes, such as `versions vpc-1-0-0`. Its status may be in a separate file. */
 function named(file: string): string {
   const [kind = '', , name = ''] = file.replace(/(\.status)?\.yaml$/, '').split('/')
   return `${kind} ${name}`
 }
 
-/** Edits of files, as editors, checkouts and people make them. @param dir the folder of manifests */
+/** Edits of files by editors, checkouts and people. @param dir the folder of manifests */
 export function folderEdits(dir: string, aside: string): readonly Edit[] {
   const filesIn = () =>
     readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(
@@ -25,7 +25,7 @@ export function folderEdits(dir: string, aside: string): readonly Edit[] {
     const before = readFileSync(at(file), 'utf8')
     writeFileSync(at(file), text)
     return async () => {
-      // Whatever was written meanwhile is newer.
+      // Anything that was written meanwhile is newer.
       if (filesIn().includes(file) && readFileSync(at(file), 'utf8') === text) {
         writeFileSync(at(file), before)
       }
@@ -50,7 +50,7 @@ export function folderEdits(dir: string, aside: string): readonly Edit[] {
       const file = pickFile(world)
       const text = readFileSync(at(file), 'utf8')
       const undo = rewrite(file, text.slice(0, 1 + world.random.below(text.length)))
-      // A part may be valid, and then it is what a person could have written.
+      // A part may be valid. Then it equals something that a person could have written.
       const ordered = [named(file)]
       return { what: `${file} is half-written`, undo, ordered }
     },
@@ -70,7 +70,7 @@ export function folderEdits(dir: string, aside: string): readonly Edit[] {
       // It may be the only file of an object by now.
       if (filesIn().includes(copy)) return undefined
       writeFileSync(at(copy), readFileSync(at(file)))
-      // If the original is gone, the copy is what defines the object.
+      // If the original is missing, the copy defines the object.
       const undo = async () => {
         if (filesIn().includes(file)) rmSync(at(copy), { force: true })
       }

@@ -7,7 +7,7 @@ import { Random } from './random.fixture.ts'
 import { type Installable, installableIn } from './served.fixture.ts'
 import { World } from './world.fixture.ts'
 
-/** How many edits in a row, and the seed from which they follow: `DEPOT_EDITS=500 DEPOT_EDITS_SEED=1`. */
+/** How many edits in a row, and the seed of the random numbers: `DEPOT_EDITS=500 DEPOT_EDITS_SEED=1`. */
 export const edits = {
   count: (usual: number) => Number(process.env['DEPOT_EDITS'] ?? usual),
   seed: () => Number(process.env['DEPOT_EDITS_SEED'] ?? Date.now() % 1_000_000),
@@ -19,17 +19,18 @@ export interface EditedRegistry {
   readonly catalog: Catalog
   /** Resolves when the catalog has everything that was written until now. */
   caughtUp(): Promise<void>
-  /** Waits until nothing is undecided, as one run of `depot sync` does. */
+  /** Waits until nothing is undecided, like one run of `depot sync`. */
   settled(): Promise<void>
   /** Edits that only this kind of registry has. */
   readonly more: readonly Edit[]
 }
 
 /**
- * Makes random edits in a row. After each, everything that could be installed before can be installed still, unless a person
- * ordered or confirmed its removal, or it is one of the few versions that specs leave out.
+ * Makes random edits in a row. After each, everything that was installable before is still installable, unless a person
+ * ordered
+ * or confirmed its removal, or it is one of the few versions that specs exclude.
  *
- * @throws Error with the seed and all edits, if that is not so
+ * @throws Error with the seed and all edits if that is not so
  */
 export async function surviveEdits(registry: EditedRegistry, count: number, seed: number) {
   const { scene, catalog, more } = registry
@@ -111,7 +112,7 @@ export async function surviveEdits(registry: EditedRegistry, count: number, seed
   return { ...seen, history }
 }
 
-/** Looks again for a while: reconcilers may be writing, and a server takes a file in once it has come to rest. */
+/** Looks again for a while, because reconcilers may be writing, and a server reads a file once it has settled. */
 async function within<T>(look: () => Promise<T>, isFine: (seen: T) => boolean): Promise<T> {
   for (let looks = 0; ; looks += 1) {
     const seen = await look()
@@ -161,7 +162,7 @@ function reportOf(scene: Scene, lost: readonly Installable[]): string {
   return objects.map((object) => JSON.stringify(object)).join('\n')
 }
 
-/** The rule of docs/sync.md: so many versions go only with a confirmation. */
+/** The rule of docs/sync.md: this many versions are only removed with a confirmation. */
 const isMany = (leaving: number, stored: number): boolean =>
   leaving === stored || (leaving > 5 && leaving > stored / 4)
 

@@ -3,7 +3,7 @@ import type { ArchiveStore } from '../../../pkg/archives/storage/storage.ts'
 import { messageOf } from '../../../pkg/base/errors/errors.ts'
 import type { Catalog } from '../../../pkg/registry/catalog/catalog.ts'
 
-/** An archive that a server hands out: of a Module or Provider, by version and platform. */
+/** An archive that a server sends: of a Module or Provider, by version and platform. */
 export interface Installable {
   /** Such as `Module vpc 1.0.0`. */
   readonly key: string
@@ -12,7 +12,7 @@ export interface Installable {
   readonly platform: string
 }
 
-/** Everything that a server would hand out with the right digest, and the problems of the rest. */
+/** Everything that a server would send with the right digest, and the problems of the rest. */
 export async function installableIn(catalog: Catalog, namespace: string, archives: ArchiveStore) {
   await catalog.model.whenSettled
   const installable = new Map<string, Installable>()
@@ -29,14 +29,14 @@ export async function installableIn(catalog: Catalog, namespace: string, archive
   return { installable, problems, broken }
 }
 
-/** A Version as a server answers at this moment: its row changes with its next change. */
+/** A Version as a server answers now. Its row changes with its next change. */
 interface Answer {
   readonly parent: string
   readonly version: string
   readonly platform: string
   readonly location: ArchiveLocation | undefined
   readonly sha256: string | undefined
-  /** Why it is not served. */
+  /** Reason why it is not served. */
   readonly unserved: string | undefined
 }
 
@@ -56,7 +56,7 @@ function answersOf(catalog: Catalog, namespace: string): Answer[] {
   )
 }
 
-/** Why a Version cannot be installed; undefined if it can. */
+/** Reason why a Version cannot be installed; undefined if it can. */
 async function problemOf(
   { location, sha256, unserved }: Answer,
   archives: ArchiveStore,
@@ -69,7 +69,7 @@ async function problemOf(
     const isWhole = await driver.verify(name, { sizeBytes, sha256 }, { read: true })
     return isWhole ? undefined : `${name} has another digest`
   } catch (error) {
-    // A busy disk does not answer in time, and is asked again.
+    // A busy disk may not answer in time, so the read is repeated.
     return `${name}: ${messageOf(error)}`
   }
 }

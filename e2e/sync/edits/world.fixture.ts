@@ -37,7 +37,7 @@ export class World {
   annotations: Record<string, string> = {}
   /** The Module that a person writes. */
   lone = { versions: [] as string[], storage: 'one', limit: undefined as number | undefined }
-  /** Number of contents that were tagged. */
+  /** Number of tagged contents. */
   #count = 0
 
   constructor(scene: Scene, random: Random) {
@@ -165,7 +165,7 @@ export class World {
     await this.scene.objects.patch(ref, { metadata: { annotations } })
   }
 
-  /** Whether the specs that people wrote leave a version out. */
+  /** Whether the specs that people wrote exclude a version. */
   excludes(one: Installable, before: Iterable<Installable>): boolean {
     const name = one.parent.split(' ')[1] ?? ''
     const siblings = [...before].filter(({ parent }) => parent === one.parent)
