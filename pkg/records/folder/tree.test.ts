@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { codeOf } from '../../base/errors/errors.ts'
 import { walk } from './tree.ts'
 
-const filesEach = 300
+const filesEach = 100
 
 /** Checks out a release next to the others, moves the link to it, and removes the previous one, like git-sync. */
 const moves = `
