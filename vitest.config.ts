@@ -1,5 +1,6 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
-import { env, longestFirst, reportersOf, withTools, workers } from './vitest.shared.ts'
+import { env, longestFirst, reportersOf, withTools } from './vitest.shared.ts'
 
 /** The tests beside the code. */
 export default defineConfig({
@@ -9,11 +10,15 @@ export default defineConfig({
     sequence: longestFirst([
       'pkg/fill/sync/admission.test.ts',
       'pkg/fill/sync/sync.test.ts',
+      'pkg/registry/browse/naive.test.ts',
+      'pkg/base/serving/listener.test.ts',
       'cmd/publish/publish.test.ts',
+      'hack/entered-files.test.ts',
     ]),
     setupFiles: 'hack/testbed/patience.ts',
     reporters: reportersOf('unit'),
-    maxWorkers: workers,
+    // Files wait for programs, files and timers, so that one more than there are processors keeps them all busy.
+    maxWorkers: availableParallelism() + 1,
     env,
     testTimeout: 180_000,
     hookTimeout: 180_000,
