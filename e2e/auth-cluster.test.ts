@@ -13,8 +13,7 @@ import { TestIssuer } from '../pkg/registry/auth/issuer.fixture.ts'
 
 /*
  * Callers that only the cluster knows, against a real API server: its RBAC rules decide, its messages are returned, and its
- * audit
- * log shows each read with the identity of its caller.
+ * audit log shows each read with the identity of its caller.
  */
 
 const registry = new Registry()

@@ -224,8 +224,7 @@ describe('objects', () => {
 
   it('are removed after they were deleted with their namespace', async () => {
     // No controller empties a namespace here, so this deletes the collection as the controller would. It repeats that if the
-    // API
-    // server has ended the request after a minute with objects left.
+    // API server has ended the request after a minute with objects left.
     const versions = `${root}/namespaces/two/versions`
     const emptying = { timeout: 150_000, interval: 100 }
     await vi.waitFor(() => cluster.admin.request('DELETE', versions), emptying)

@@ -103,7 +103,7 @@ describe('depot import', () => {
     expect(third.stdout).toMatch(/\n1 stored, \d+ already there\n$/)
   })
 
-  it('brings the READMEs of modules', async () => {
+  it('imports the READMEs of modules', async () => {
     const url = `${server.url}/depot/ui/v1/resources/platform/module/network-aws`
     const shown = async () => (await fetch(url)).json()
     await expect

@@ -12,8 +12,7 @@ import { findForTests, toolPath } from '../hack/testbed/tools.ts'
 
 /*
  * Clients that request more than Terraform does: terraform-ls with its own client, and Dependabot by the fields that its
- * client
- * reads.
+ * client reads.
  */
 
 const run = promisify(execFile)

@@ -7,7 +7,7 @@ interface DepotCommand {
   run(args: readonly string[]): Promise<void>
 }
 
-/** The work of a command. What it returns is printed, or the exit status. */
+/** The work of a command. It returns the output, or the exit status. */
 type Work<T extends tables.OptionTable, S extends tables.SecretTable> = (
   options: Given<T, S>['options'],
   operands: readonly string[],

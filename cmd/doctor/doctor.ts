@@ -143,7 +143,7 @@ async function examineCluster(
   }
 }
 
-/** Prints what was found. @returns 1 if a check failed */
+/** Prints the results. @returns 1 if a check failed */
 function print({ output }: DoctorCommandOptions, found: readonly Found[]): number {
   const status = (['failed', 'warning'] as const).find((one) =>
     found.some((finding) => finding.status === one),

@@ -152,7 +152,7 @@ describe('the exit status', () => {
   })
 })
 
-it('writes documents for other tools, which say what was not scanned', async () => {
+it('writes documents for other tools, which name the archives without a scan', async () => {
   const cmdb = `${server.host}/platform/cmdb@1.0.0`
   const sarif = JSON.parse((await run([cmdb, '--format', 'sarif'])).stdout) as unknown
   expect(sarif).toMatchObject({

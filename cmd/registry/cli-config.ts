@@ -18,8 +18,7 @@ const logins = 'credentials.tfrc.json'
 /**
  * Reads tokens from `TF_TOKEN_registry_example_com`, and blocks `host` and `credentials` from the file that TF_CLI_CONFIG_FILE
  * names, or from `~/.terraformrc`, `~/.tofurc` and `~/.terraform.d/*.tfrc`, and from the file that `terraform login` writes.
- * As
- * for the CLIs, the last file that names a host wins. A file that cannot be read is reported and has no effect, because the
+ * As for the CLIs, the last file that names a host wins. A file that cannot be read is reported and has no effect, because the
  * CLIs accept an older syntax, too.
  *
  * @param report gets a line for each such file, without its content

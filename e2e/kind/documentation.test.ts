@@ -110,8 +110,7 @@ it('every command of the runbooks works', async () => {
     code: 0,
   })
   // The cluster of the suite lacks these: cert-manager, a metrics server, `df` in its image of Valkey, backups, scans.
-  // Definitions
-  // are applied to a cluster without them.
+  // Definitions are applied to a cluster without them.
   const elsewhere =
     /certificate|kubectl top|kubectl patch pvc$| df |secret NAME|apply .*config\/crd|depot-backup|depot-scanning|snapshot/
   const inline = inlineCommands('runbooks.md', ['kubectl', 'logs', 'metrics'])

@@ -19,8 +19,7 @@ import {
 
 /*
  * The explorer in front of the registry: which of them answers each path, for every way in, and signing in with two replicas.
- * A
- * VirtualService is not among the ways, because Istio is not available here without a registry of images. Envoy is tested
+ * A VirtualService is not among the ways, because Istio is not available here without a registry of images. Envoy is tested
  * with its rules in hack/chart/routing.test.ts.
  */
 

@@ -10,8 +10,7 @@ import { startUpstreams, type Upstreams } from '../../hack/testbed/upstream/upst
 
 /*
  * A manifest is missing for a while, as during a checkout of another branch or an edit. Times matter here, because the
- * forbidden
- * effects would happen seconds later.
+ * forbidden effects would happen seconds later.
  */
 
 const module = `# What this team needs.

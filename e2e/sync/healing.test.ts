@@ -13,8 +13,7 @@ import { World } from './healing-world.fixture.ts'
 
 /*
  * From every state that a fault can leave, everything becomes ready by itself within six hours after the fault has ended, and
- * at
- * once on request; a single run needs one more run. Stored versions are served all the time.
+ * at once on request; a single run needs one more run. Stored versions are served all the time.
  */
 
 const minute = 60_000

@@ -4,8 +4,7 @@ import { LeaseElection } from '../../pkg/records/lease/lease.ts'
 
 /*
  * A replica that writes as often as it can while it holds a lease, and prints events: `held`, `lost`, and after each of them
- * once
- * `wrote` and `refused`, for writes that began after it. Arguments: kubeconfig, identity.
+ * once `wrote` and `refused`, for writes that began after it. Arguments: kubeconfig, identity.
  */
 
 const [kubeconfig = '', identity = ''] = process.argv.slice(2)

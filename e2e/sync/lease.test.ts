@@ -133,8 +133,7 @@ it('lets one replica write at a time, even if one is paused while it holds the l
   const three = await start(next.holder.user)
   await three.saw('wrote')
 
-  // Each replica wrote only while it held the Lease.
-  // The audit log has a request a moment after its answer.
+  // Each replica wrote only while it held the Lease. The audit log has a request a moment after its answer.
   await vi.waitFor(() => expect(writersOf('configmaps/written').length).toBeGreaterThan(2))
   const writers = writersOf('configmaps/written')
   const turns = writersOf('leases')

@@ -11,8 +11,7 @@ import { folderObjects, type Objects } from '../../pkg/records/store/store.ts'
 
 /*
  * A process that fills the registry of a folder once, and dies right after a step: `node stepwise.fixture.ts DIR [STEP COUNT]`
- * kills
- * itself after STEP was done for the COUNTth time. It records what it stores in DIR/stored.log.
+ * kills itself after STEP was done for the COUNTth time. It records what it stores in DIR/stored.log.
  */
 
 const [dir = '', deadly = '', count = '1'] = process.argv.slice(2)

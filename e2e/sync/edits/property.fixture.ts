@@ -27,8 +27,7 @@ export interface EditedRegistry {
 
 /**
  * Makes random edits in a row. After each, everything that was installable before is still installable, unless a person
- * ordered
- * or confirmed its removal, or it is one of the few versions that specs exclude.
+ * ordered or confirmed its removal, or it is one of the few versions that specs exclude.
  *
  * @throws Error with the seed and all edits if that is not so
  */

@@ -1,6 +1,6 @@
 /*
- * The page's script. It lets the browser paint the server's HTML before the app starts, because a browser paints nothing while
- * a script runs, and on a slow machine that is most of the waiting time.
+ * The page's script. It lets the browser paint the server's HTML before the app starts. A browser paints nothing while a
+ * script runs, and on a slow machine that is most of the waiting time.
  */
 
 async function startAfterFirstPaint(): Promise<void> {

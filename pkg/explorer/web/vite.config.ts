@@ -16,8 +16,7 @@ function inlineIcons(): Plugin {
 
 /**
  * Puts scripts after the styles with low priority, because readers need the styles first and see the page before the app
- * starts.
- * The page still names every file of the app, so that browsers load all of them at once.
+ * starts. The page still names every file of the app, so that browsers load all of them at once.
  */
 function stylesFirst(): Plugin {
   return {

@@ -26,8 +26,7 @@ const hash = 35
 
 /**
  * Reads a document in the subset of YAML that programs write: block mappings and sequences of scalars in one line. That takes
- * a
- * twentieth of the time of full YAML, and gives the same result.
+ * a twentieth of the time of full YAML, and gives the same result.
  *
  * @returns undefined if anything is unusual, which may be a mistake; then the full parser decides
  */

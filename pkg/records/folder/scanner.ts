@@ -199,8 +199,7 @@ export class Scanner<O, E> {
 
   /**
    * Lists the folder. One walk may see the last change of a file, but miss a file that was written before it. So if something
-   * has
-   * just changed, a second walk lists the files. Those have no signature yet.
+   * has just changed, a second walk lists the files. Those have no signature yet.
    */
   async #look(): Promise<Listing> {
     const listing = await walk(this.#options.dir)

@@ -29,8 +29,8 @@ interface Moment {
  * Tells changed files from files that are still changing. An editor may empty a file before it writes it, and a walk may meet
  * a moved file twice or not at all. So a difference counts once two walks have seen it alike.
  *
- * A difference also waits for earlier ones: a program that writes a second file and then changes the first one may rely on it
- * that nobody sees that change alone. In a folder with constant writes, this wait ends after two seconds for everything that
+ * A difference also waits for earlier ones: a program may write a second file and then change the first one, and rely on both
+ * changes being seen together. In a folder with constant writes, this wait ends after two seconds for everything that
  * is older than one second.
  */
 export class Settling {

@@ -44,9 +44,8 @@ const maxWalks = 5
 
 /**
  * Lists every manifest below a folder. If another folder replaces it meanwhile, as when a volume is mounted or a link is
- * moved,
- * the list begins again, so that no file looks removed. Hidden names are left out, because they are swap files of editors, and
- * targets of the links of the kubelet. Links are followed, unless their target is found without them.
+ * moved, the list begins again, so that no file looks removed. Hidden names are left out, because they are swap files of
+ * editors, and targets of the links of the kubelet. Links are followed, unless their target is found without them.
  *
  * @throws the error of the file system if the folder itself cannot be read
  */

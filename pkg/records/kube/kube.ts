@@ -1,6 +1,6 @@
 /**
- * Reads and writes a cluster, over one pool of connections: lists and watches each kind, survives whatever an API server does,
- * and passes objects to a sink as they arrive; and reads and writes single objects by name.
+ * Reads and writes a cluster, over one pool of connections: lists and watches that survive any failure of the API server and
+ * fill a sink, and single objects by name.
  */
 
 import { type ComparableSink, JsonReader, type Kind } from '../../api/v1alpha1/v1alpha1.ts'
@@ -66,8 +66,7 @@ export interface Cluster {
   readonly serverClock: Clock
   /**
    * Fills a sink with the objects of some kinds in a cluster, and follows changes until the cluster is closed. If the cluster
-   * does
-   * not define Depot or GroupBinding, it has none of them, and the watch retries.
+   * does not define Depot or GroupBinding, it has none of them, and the watch retries.
    */
   watch(request: WatchRequest): Watch
   /** Fills a sink with whole objects. */

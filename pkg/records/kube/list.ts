@@ -29,8 +29,7 @@ export interface ListOptions {
 
 /**
  * Lists everything, page by page, as of one moment. It sends no resourceVersion: with one, an API server answers from its
- * cache
- * and ignores the limit.
+ * cache and ignores the limit.
  *
  * @returns the resourceVersion to watch from
  */

@@ -84,8 +84,7 @@ type Rejected = Map<string, { resourceVersion: string; reason: RejectReason }>
 
 /**
  * Checks objects of one kind and passes on the valid ones. Invalid objects are counted and logged once for each change, and
- * their
- * last valid state stays until they are fixed or deleted.
+ * their last valid state stays until they are fixed or deleted.
  */
 export class ResourceStore implements Store {
   readonly #kind: Kind

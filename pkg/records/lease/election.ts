@@ -40,8 +40,7 @@ interface Sighting {
 
 /**
  * Holds a Lease, or waits for it. Clocks of replicas are never compared. The lease of another replica has expired when it did
- * not
- * change for its duration on this replica's clock. This replica's lease has expired when its last renewal began longer ago
+ * not change for its duration on this replica's clock. This replica's lease has expired when its last renewal began longer ago
  * than the renew deadline, which is shorter. So it stops before another one can start, even after it was paused.
  */
 export class LeaseElection {

@@ -1,9 +1,8 @@
 import { ApiError, type KubeClient } from '../kube/kube.ts'
 
 /**
- * A client whose writes are refused while a lease is not held, even if it is lost between the call and the first byte that is
- * sent,
- * because of slow credentials, connections or a paused process. Reads are always allowed.
+ * A client whose writes are refused while a lease is not held, even if it is lost between the call and the first byte. Credentials,
+ * connections and paused processes can delay that byte. Reads are always allowed.
  */
 export function guarded(client: KubeClient, held: () => boolean): KubeClient {
   const write = async <T>(call: (given: { mayBegin: () => boolean }) => Promise<T>): Promise<T> => {

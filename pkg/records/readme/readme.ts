@@ -44,8 +44,7 @@ function ownersIn(references: unknown, apiGroup: string): ReadonlySet<string> {
 
 /**
  * The README as text; undefined if there is none, or if its ConfigMap neither has the README label nor is owned by the
- * Version.
- * Otherwise, a user who may write a Version could show the content of any ConfigMap.
+ * Version. Otherwise, a user who may write a Version could show the content of any ConfigMap.
  */
 export function readmeText(readme: Readme, key: string, version: string): string | undefined {
   if (readme.owners?.has(version) === false) return undefined

@@ -34,8 +34,7 @@ export class AppliedFields {
 
 /**
  * Whether applying an object would change nothing: the object has every field, and this field manager has applied no field
- * that
- * it would now remove.
+ * that it would now remove.
  */
 export function isApplied(
   wanted: AppliedObject,

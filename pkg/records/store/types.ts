@@ -161,8 +161,7 @@ export interface Objects {
   ): Promise<StoredObject>
   /**
    * Writes an object that sync created again, if its file in a folder is damaged: empty, cut or unparsable. The content of the
-   * file
-   * stays in a hidden file next to it. Waits until the file has had the same content for a while.
+   * file stays in a hidden file next to it. Waits until the file has had the same content for a while.
    *
    * @param object as it should be written
    * @param isProven whether storage has the archive of a Version; called if the file is damaged

@@ -31,9 +31,9 @@ const query = z.object({
 export const conflicts = endpoint({
   route: '/conflicts',
   operationId: 'listConflicts',
-  summary: 'Objects that are known and not served',
+  summary: 'Known objects that are not served',
   description:
-    'Modules and providers whose address another one has, and Versions that cannot be downloaded, of what the caller may see. By reason, namespace, resource and name.',
+    'Modules and providers whose address another one has, and Versions that cannot be downloaded, as far as the caller may see them. Sorted by reason, namespace, resource and name.',
   path: noParameters,
   query,
   response: ConflictList,

@@ -60,7 +60,7 @@ export const consumers = endpoint({
   } satisfies ConsumerList,
   badRequest: 'state must be one of behind, deprecated, critical',
   notFound:
-    'module platform/network not found, or not for you to see: check its namespace and name, and your access',
+    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   isForWriters: true,
   waitsFor: 'counts',
   async answer({ catalog, view, path, query: given, consumers: usesOf }) {

@@ -8,8 +8,7 @@ export const depotGraph = endpoint({
   route: '/depots/graph',
   operationId: 'getDepotGraph',
   summary: 'Graph of Depots and what they manage',
-  description:
-    'The Depots that the caller may see, and of what they manage what the caller may see.',
+  description: 'The Depots that the caller may see, and the visible resources that they manage.',
   path: noParameters,
   query: depotQuery,
   response: DepotGraph,

@@ -7,7 +7,7 @@ import { noParameters, word } from './parameters.ts'
 
 export const depotQuery = z.object({
   namespace: word.optional().meta({
-    description: 'Only Depots of this namespace; what they manage may be elsewhere.',
+    description: 'Only Depots of this namespace. The resources that they manage may be in others.',
     examples: ['platform'],
   }),
 })

@@ -41,7 +41,7 @@ export const downloadHistory = endpoint({
   operationId: 'getDownloadHistory',
   summary: 'Downloads over time',
   description:
-    'How often a module or provider was downloaded in each step of a time, and each of the versions that were downloaded most.',
+    'How often a module or provider, and each of its most downloaded versions, was downloaded in each step of a period.',
   path: resourcePath,
   query,
   response: DownloadHistory,
@@ -55,7 +55,7 @@ export const downloadHistory = endpoint({
   },
   badRequest: 'from must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z',
   notFound:
-    'module platform/network not found, or not for you to see: check its namespace and name, and your access',
+    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   waitsFor: 'counts',
   async answer({ catalog, view, path, query: asked, history, clock }) {
     const { parent, summary } = findResource(catalog, view, path)

@@ -14,7 +14,7 @@ const query = z.object({
     })
     .meta({
       description:
-        '`namespace/name/system` of a module or `namespace/type` of a provider, also with the host before. Without a system: modules of that name, too.',
+        '`namespace/name/system` of a module or `namespace/type` of a provider, with or without the host in front. Without a system, it also matches modules of that name.',
       examples: ['platform/network/aws'],
     }),
   version: word.optional().meta({ description: 'A version of it.', examples: ['2.0.0'] }),
@@ -25,7 +25,7 @@ export const explain = endpoint({
   operationId: 'explainAddress',
   summary: 'Who has an address',
   description:
-    'Which modules or providers ask for an address, which one has it, and, with a version, which Versions are served and why the others are not.',
+    'Which modules or providers claim an address, and which one has it. With a version: which Versions are served, and why the others are not.',
   path: noParameters,
   query,
   response: Explanation,

@@ -13,7 +13,7 @@ const query = z.object({
     .optional()
     .meta({ description: 'Only this reason.', examples: ['TooYoung'] }),
   depot: word.optional().meta({
-    description: 'Only what the policy of this Depot holds, as `namespace/name`.',
+    description: 'Only versions that the policy of this Depot holds back, as `namespace/name`.',
     examples: ['platform/public'],
   }),
   q: word
@@ -22,7 +22,7 @@ const query = z.object({
   order: oneOf(orders)
     .default('asked')
     .meta({
-      description: 'Most asked for, free soonest, or held since the latest first.',
+      description: 'Most requested, released soonest, or held most recently first.',
       examples: ['free'],
     }),
   ...paging,
@@ -33,7 +33,7 @@ export const heldBack = endpoint({
   operationId: 'listHeldBack',
   summary: 'Versions of upstreams that policies hold back',
   description:
-    'Of the modules and providers that the caller may see: why a version is not here, when it comes, and how often it was asked for.',
+    'For the modules and providers that the caller may see: why a version is missing, when it will be stored, and how often it was requested.',
   path: noParameters,
   query,
   response: HeldBackList,

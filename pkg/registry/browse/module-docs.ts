@@ -22,7 +22,7 @@ export const docsQuery = z.object({
 export const moduleDocs = endpoint({
   route: '/resources/{namespace}/{kind}/{name}/docs',
   operationId: 'getDocs',
-  summary: 'What a module takes and gives',
+  summary: 'Inputs, outputs and README of a module',
   description:
     'Inputs, outputs, providers, resources, module calls and README of a module version: of its root, its submodules and its examples. A provider has none.',
   path: resourcePath,

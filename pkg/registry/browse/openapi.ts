@@ -98,7 +98,7 @@ function operation(endpoint: BrowseEndpoint): Json {
       304: { description: 'The body has the tag that If-None-Match names.' },
       ...(endpoint.badRequest && { 400: error('A parameter is malformed.', endpoint.badRequest) }),
       ...(endpoint.notFound && {
-        404: error('It does not exist, or not for the caller.', endpoint.notFound),
+        404: error('It does not exist, or the caller may not see it.', endpoint.notFound),
       }),
       ...(endpoint.waitsFor === 'storage' && {
         502: error(meanings[502], messages[502]),
@@ -253,7 +253,7 @@ function protocolOperation(it: DescribedRoute): Json {
 
 const meanings = {
   400: 'A parameter is missing.',
-  404: 'It does not exist, or not for the caller.',
+  404: 'It does not exist, or the caller may not see it.',
   416: 'The archive does not have the range.',
   501: 'The server has no key to sign with.',
   502: 'The storage gave a wrong answer.',

@@ -36,7 +36,7 @@ export const paging = {
   page: count.default(1).meta({ description: 'Number of the page.', examples: [2] }),
   page_size: count
     .default(20)
-    .meta({ description: 'Items on a page. Above 100 it is taken for 100.', examples: [50] }),
+    .meta({ description: 'Items on a page. Values above 100 mean 100.', examples: [50] }),
 }
 
 const largestPage = 100

@@ -28,7 +28,7 @@ export function findResource(catalog: Catalog, view: View, address: ResourceAddr
 
 function noResource({ namespace, kind, name }: ResourceAddress): RegistryError {
   return notFound(
-    `${kind} ${namespace}/${name} not found, or not for you to see: check its namespace and name, and your access`,
+    `${kind} ${namespace}/${name} not found, or you may not see it: check its namespace and name, and your access`,
   )
 }
 

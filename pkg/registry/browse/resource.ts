@@ -60,7 +60,7 @@ export const resource = endpoint({
   },
   badRequest: 'kind must be one of module, provider',
   notFound:
-    'module platform/network not found, or not for you to see: check its namespace and name, and your access',
+    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   answer({ catalog, view, path, query: asked, readmes }) {
     const entry = findResource(catalog, view, path)
     const { parent, summary } = entry

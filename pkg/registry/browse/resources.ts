@@ -47,7 +47,7 @@ const query = z.object({
         'What `q` is compared with. `any`: names and documentation, as in `/search`, whose limits apply, but a typing error counts only in a word that nothing has. Items say what matched.',
       examples: ['any'],
     }),
-  synced: flag.optional().meta({ description: 'Synchronised or not.', examples: [true] }),
+  synced: flag.optional().meta({ description: 'Whether it is in sync.', examples: [true] }),
   os: word
     .optional()
     .meta({ description: 'Providers for this operating system.', examples: ['linux'] }),
@@ -61,7 +61,7 @@ const query = z.object({
       examples: ['HIGH'],
     }),
   public_only: flag.optional().meta({
-    description: 'Only what carries the public label, as does its namespace.',
+    description: 'Only resources with the public label in a namespace with that label.',
     examples: [true],
   }),
   sort_by: oneOf(Object.keys(sortNames) as [keyof typeof sortNames])

@@ -26,8 +26,7 @@ export const scanFindings = endpoint({
   route: '/resources/{namespace}/{kind}/{name}/scan-findings',
   operationId: 'getScanFindings',
   summary: 'Scan findings of a module or provider',
-  description:
-    'What scans of source code and, for providers, of binaries found. Each finding once.',
+  description: 'The findings in source code and, for providers, in binaries. Each finding once.',
   path: resourcePath,
   query,
   response: ScanFindings,

@@ -24,7 +24,7 @@ export interface BrowseOptions {
   readonly search?: Search | undefined
   /** The hours of the last 90 days with downloads of a resource: of all its versions, and of each given one. Default: none. */
   readonly history?: DownloadCounter['hourly'] | undefined
-  /** Reads the consumers of a resource. Default: nobody is kept. */
+  /** Reads the consumers of a resource. Default: consumers are not recorded. */
   readonly consumers?: DownloadCounter['consumers'] | undefined
   /** Default: Date.now. */
   readonly clock?: Clock | undefined

@@ -9,7 +9,7 @@ export const stats = endpoint({
   route: '/stats',
   operationId: 'getStats',
   summary: 'Statistics',
-  description: 'Numbers over the modules and providers that the caller may see, and nothing else.',
+  description: 'Numbers about the modules and providers that the caller may see.',
   path: noParameters,
   query: z.object({
     namespace: onlyNamespace,

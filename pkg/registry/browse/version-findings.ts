@@ -34,7 +34,7 @@ export const versionFindings = endpoint({
   operationId: 'getVersionFindings',
   summary: 'Scan findings of a version',
   description:
-    'What scans found in one version, by archive and by package, and which archives nobody scanned. The documents for other tools need at least one scan.',
+    'The findings in one version, by archive and by package, and which archives have no scan. The documents for other tools need at least one scan.',
   path: resourcePath,
   query,
   response: FindingsAnswer,

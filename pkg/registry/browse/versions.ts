@@ -13,16 +13,17 @@ import { findResource, revisionOf, rfc3339, whyNot } from './resource-record.ts'
 
 const query = z.object({
   q: word.optional().meta({ description: 'Part of the version, in any case.', examples: ['1.2'] }),
-  synced: flag
-    .optional()
-    .meta({ description: 'true: those in sync. false: those that failed.', examples: [true] }),
+  synced: flag.optional().meta({
+    description: 'true: archives in sync. false: archives that failed.',
+    examples: [true],
+  }),
   os: word.optional().meta({ description: 'In any case; providers only.', examples: ['linux'] }),
   arch: word.optional().meta({ description: 'In any case; providers only.', examples: ['amd64'] }),
   by: oneOf(['archive', 'version'])
     .default('archive')
     .meta({
       description:
-        'What pages count. version: the items are all archives of the versions of which one matches.',
+        'Unit of the page size. version: the items are all archives of each version with a matching archive.',
       examples: ['version'],
     }),
   ...paging,
@@ -33,7 +34,7 @@ export const versions = endpoint({
   operationId: 'listVersions',
   summary: 'Versions of a module or provider',
   description:
-    'One item an archive, so one a platform for providers. Newest first, then by platform.',
+    'One item per archive, so for providers one per platform. Newest first, then by platform.',
   path: resourcePath,
   query,
   response: VersionList,
@@ -55,7 +56,7 @@ export const versions = endpoint({
   },
   badRequest: 'page_size must be a whole number from 1',
   notFound:
-    'module platform/network not found, or not for you to see: check its namespace and name, and your access',
+    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   answer({ catalog, view, path, query: asked }) {
     const { page, pageSize, offset } = pageOf(asked)
     const { parent, summary } = findResource(catalog, view, path)

@@ -428,7 +428,7 @@ describe('revisions', () => {
 })
 
 describe('replace', () => {
-  it('removes what is not in the list and keeps the rest', async () => {
+  it('removes objects that are not in the list and keeps the rest', async () => {
     const catalog = new Catalog()
     await replace(catalog, 'Module', [module('vpc')])
     await replace(catalog, 'Version', [version('a', '1.0.0'), version('b', '2.0.0')])

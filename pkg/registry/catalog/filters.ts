@@ -198,8 +198,7 @@ export function sortByRelevance(entries: readonly Listed[], text: string): Liste
 
 /**
  * Rank of the best match. 0: equals the name, 1: is a prefix of the name, 2: is a prefix of a word of the address, 3: is
- * within
- * a word.
+ * within a word.
  */
 function rankOf(entry: Listed, words: readonly string[]): number {
   const addresses = addressesOf(entry)

@@ -53,7 +53,7 @@ export class FindingTable {
     this.#lists.drop(list)
   }
 
-  /** Ids of the findings of a list, as a view that holds until the list is released. */
+  /** Ids of the findings of a list, as a view that is valid until the list is released. */
   ids(list: FindingList): ArrayLike<number> & Iterable<number> {
     return this.#lists.get(list)
   }
@@ -216,7 +216,7 @@ export class IdLists {
     return isNarrow ? this.#narrow.add(ids) : -this.#wide.add(ids)
   }
 
-  /** The elements, as a view that holds until the list is dropped. */
+  /** The elements, as a view that is valid until the list is dropped. */
   get(handle: ListHandle): Uint16Array | Uint32Array {
     if (handle === 0) return new Uint16Array()
     return handle > 0 ? this.#narrow.get(handle) : this.#wide.get(-handle)

@@ -158,8 +158,7 @@ export interface HeldBackVersion extends Entry {
 
 /**
  * Formats one line about a version that is held back: the policy, since when, and who may grant an exception. Tenants write
- * the
- * reasons, and clients print them.
+ * the reasons, and clients print them.
  *
  * @param maxReasonBytes the rest of the line is the remedy and is never cut
  */

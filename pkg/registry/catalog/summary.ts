@@ -111,8 +111,7 @@ function addressOf(
 
 /**
  * Returns the version of the resource's own status if it exists and no part of it was withdrawn. Otherwise, the highest
- * version
- * that a CLI would choose, that it can install, or that it could request. Withdrawn versions cannot be installed.
+ * version that a CLI would choose, that it can install, or that it could request. Withdrawn versions cannot be installed.
  */
 function latestVersionOf(
   parent: Parent,

@@ -226,9 +226,8 @@ export class VersionRow {
   }
 
   /**
-   * Whether lists of versions include it. CLIs request the list even if a lock file names the version, so lists include a
-   * yanked
-   * version unless a newer version of its minor version is chosen instead.
+   * Whether lists of versions include it. CLIs request the list even if a lock file names the version. So lists include a
+   * yanked version unless a newer version of its minor version is chosen instead.
    */
   get isListed(): boolean {
     if (!this.downloadable) return false

@@ -214,8 +214,8 @@ interface Summed {
 }
 
 /**
- * The sum over the Versions of a parent. The sum of a chunk is kept as long as the chunk, so that the cost of a change depends
- * on the size of a chunk, and many changes can be applied in parts.
+ * The sum over the Versions of a parent. The sum of a chunk is kept as long as the chunk. So the cost of a change depends on
+ * the size of a chunk, and many changes can be applied in parts.
  */
 export class VersionSums {
   readonly #findings: FindingTable

@@ -20,7 +20,7 @@ export const getModule = tool({
   name: 'get_module',
   title: 'Get a module',
   description:
-    'What a module takes and gives: inputs, outputs, required providers, resources, submodules, examples and README of a version, and the block that uses it.',
+    'Reads the inputs, outputs, required providers, resources, submodules, examples and README of a module version, and the block that uses it.',
   input: z.strictObject({
     module: moduleAddress,
     version,

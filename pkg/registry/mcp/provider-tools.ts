@@ -6,14 +6,14 @@ import { itemsOf, textOf } from './page.ts'
 import { factsOf, subjectOf, tool, usageOf, version, word } from './tool.ts'
 
 const providerAddress = word(
-  'Address of the provider: namespace/type, with or without the host before.',
+  'Address of the provider: namespace/type, with or without the host in front.',
 )
 
 const getProvider = tool({
   name: 'get_provider',
   title: 'Get a provider',
   description:
-    'A version of a provider: its platforms, findings and downloads, where its documentation is, and the block that requires it.',
+    'Reads a version of a provider: its platforms, findings and downloads, where its documentation is, and the block that requires it.',
   input: z.strictObject({ provider: providerAddress, version }),
   async answer(input, asked) {
     const { questions, view, host } = asked

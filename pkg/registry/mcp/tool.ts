@@ -40,7 +40,7 @@ export const word = (description: string) =>
     .describe(description)
 
 export const moduleAddress = word(
-  'Address of the module: namespace/name/system, with or without the host before.',
+  'Address of the module: namespace/name/system, with or without the host in front.',
 )
 export const version = word('Version. Default: the latest.').optional()
 
@@ -81,7 +81,7 @@ export function subjectOf(
   const spelled = system === undefined ? 'Provider' : 'Module'
   const kind = kinds.find((one) => one === spelled) ?? kinds[0] ?? spelled
   throw notFound(
-    `${names[kind]} ${address} not found, or not for you to see: search_${names[kind]}s finds those that you may see`,
+    `${names[kind]} ${address} not found, or you may not see it: search_${names[kind]}s finds those that you may see`,
   )
 }
 

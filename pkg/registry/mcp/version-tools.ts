@@ -6,7 +6,7 @@ import { itemsOf } from './page.ts'
 import { moduleAddress, subjectOf, tool, version, word } from './tool.ts'
 
 const anyAddress = word(
-  'Address: namespace/name/system of a module or namespace/type of a provider, with or without the host before.',
+  'Address: namespace/name/system of a module or namespace/type of a provider, with or without the host in front.',
 )
 const kinds = ['Provider', 'Module'] as const
 
@@ -17,7 +17,7 @@ const listVersions = tool({
   name: 'list_versions',
   title: 'List versions',
   description:
-    'Versions of a module or provider, newest first: whether each is in sync, its platforms, downloads and findings, why it is not served if it is not, and its lifecycle if it is deprecated, yanked or quarantined, with what to take instead.',
+    'Lists the versions of a module or provider, newest first. Each has its platforms, downloads and findings, whether it is in sync, and why it is not served. Deprecated, yanked and quarantined versions have the reason and a replacement.',
   input: z.strictObject({ address: anyAddress }),
   async answer({ address, cursor }, asked) {
     const { path } = subjectOf(asked, kinds, address)
@@ -65,7 +65,7 @@ const compareVersions = tool({
   name: 'compare_versions',
   title: 'Compare two versions of a module',
   description:
-    'What changed between two versions of a module, and whether callers of the earlier one can take the later one unchanged: breaking, unknown or compatible, for the whole and for each change.',
+    'Compares two versions of a module: what changed, and whether callers of the earlier version can use the later one unchanged. The verdict is breaking, unknown or compatible, for each change and for all of them.',
   input: z.strictObject({
     module: moduleAddress,
     from: word('Earlier version. Default: the previous release with documentation.').optional(),
@@ -88,7 +88,7 @@ const getFindings = tool({
   name: 'get_findings',
   title: 'Get scan findings',
   description:
-    'Vulnerabilities and misconfigurations that scans found in a version of a module or provider, the worst first; packages with the version that closes most of them; and the archives that nobody scanned, which are not known to be clean. A provider has findings of its source and of its binaries.',
+    'Vulnerabilities and misconfigurations that scans found in a version of a module or provider, the worst first; packages with the version that fixes most of them; and the archives without a scan, which may have unknown findings. A provider has findings of its source and of its binaries.',
   input: z.strictObject({ address: anyAddress, version }),
   async answer(input, asked) {
     const { path, version: wanted } = subjectOf(asked, kinds, input.address, input.version)

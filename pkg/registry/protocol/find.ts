@@ -20,7 +20,7 @@ export class HeldBackRefusal extends RegistryError {
   }
 }
 
-/** The answer if something does not exist, or not for the caller. */
+/** The answer if something does not exist, or the caller may not see it. */
 export function absent(kind: ParentKind, namespace: string, name: string): RegistryError {
   return notFound(
     kind === 'Module'

@@ -123,8 +123,8 @@ function providersAnswerOf(options: RegistryOptions): ListAnswer {
 const nothingIn = (kind: ParentKind, namespace: string, name = '*') =>
   notFound(
     kind === 'Module'
-      ? `modules ${namespace}/${name} not found, or not for you to see: check namespace and name, and your access`
-      : `providers ${namespace}/* not found, or not for you to see: check the namespace, and your access`,
+      ? `modules ${namespace}/${name} not found, or you may not see them: check namespace and name, and your access`
+      : `providers ${namespace}/* not found, or you may not see them: check the namespace, and your access`,
   )
 
 /** The name and the system of a module. */

@@ -9,8 +9,7 @@ export interface StoreRequest {
 
 /**
  * The names, credentials and signatures of one bucket or container, from the SDK of the store. The SDK does not transfer
- * bytes:
- * deadlines, retries and memory of a download are the same for all stores.
+ * bytes: deadlines, retries and memory of a download are the same for all stores.
  */
 export interface RemoteStore {
   readonly backend: Backend

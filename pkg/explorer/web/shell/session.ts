@@ -11,8 +11,7 @@ const leftKey = 'depot-login'
 
 /**
  * Whether a login has just ended, so that another one would end the same way. `signedInAt` is a time of the server. The clock
- * of
- * this machine may be ahead, so the time at which this tab last left for the login counts, too.
+ * of this machine may be ahead, so the time at which this tab last left for the login counts, too.
  */
 export const justSignedIn = (): boolean =>
   boot.signedInAt !== undefined && Date.now() - Math.max(boot.signedInAt, leftAt()) < justMs

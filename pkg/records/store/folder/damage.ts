@@ -9,8 +9,7 @@ export function hasObject({ entries }: ManifestFile<unknown, unknown>): boolean 
 
 /**
  * Whether a file without an object is damaged, as by a full disk or a power failure: it is empty, cannot be parsed, or its end
- * is
- * missing. A spec with a mistake of a person is not damage.
+ * is missing. A spec with a mistake of a person is not damage.
  */
 export function isDamaged(bytes: Buffer, rejections: readonly Rejection[]): boolean {
   const read = decodeText(bytes)

@@ -23,8 +23,8 @@ interface FilesOptions {
 }
 
 /**
- * Writes objects into files: objects of this process as a whole into separate files, a Version with its README; in files that a
- * person wrote only the changed fields, with the status in a separate file.
+ * Writes objects into files. Objects of this process are in separate files, a Version with its README. In files that a person
+ * wrote, only changed fields are written, and the status is in a separate file.
  */
 export class Files {
   readonly #dir: string

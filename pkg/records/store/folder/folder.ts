@@ -29,8 +29,7 @@ const defaultRestMs = 10_000
 /**
  * The objects of a folder of manifests. Files that people wrote stay unchanged: their statuses are in separate files, such as
  * `vpc.status.yaml`. Created objects are in separate files with their status, such as `versions/team/network-1-0-0.yaml`. All
- * of
- * it is what `depot server --manifests` serves. Two processes must not write to one folder, so take the lock of
+ * of it is what `depot server --manifests` serves. Two processes must not write to one folder, so take the lock of
  * pkg/base/folderlock first.
  *
  * @returns when everything is in memory

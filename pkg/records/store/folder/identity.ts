@@ -5,8 +5,7 @@ import { record, wholeObject } from '../whole-object.ts'
 
 /**
  * Adds the fields that an API server would set to an object of a file. The uid is derived from the name, and the generation
- * from
- * the spec, so that both stay the same after a restart.
+ * from the spec, so that both stay the same after a restart.
  */
 export function identified(
   kind: ObjectKind,

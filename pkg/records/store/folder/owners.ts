@@ -24,8 +24,7 @@ interface OwnersOptions {
 
 /**
  * Decides which objects of a folder belong to which, and deletes those that sync created for an absent owner once the folder
- * has
- * had no changes for a while. An unreadable file may contain the owner, so nothing is deleted while there is one.
+ * has had no changes for a while. An unreadable file may contain the owner, so nothing is deleted while there is one.
  */
 export class Owners {
   readonly #options: OwnersOptions
@@ -92,8 +91,7 @@ export class Owners {
 
   /**
    * Resolves once every absent object is removed or has returned. Also resolves if a file cannot be read or removed, and if
-   * the
-   * folder keeps changing for six times `restMs`. Then the rest stays.
+   * the folder keeps changing for six times `restMs`. Then the rest stays.
    */
   async settled(): Promise<void> {
     const { scanner, restMs, log } = this.#options
@@ -124,8 +122,7 @@ export class Owners {
 
   /**
    * Statuses of removed objects, with all objects that were created for them. That of a Version stays while it names an
-   * archive: it
-   * is the only record of an object in storage, and the Version that a person wrote may return.
+   * archive: it is the only record of an object in storage, and the Version that a person wrote may return.
    */
   #strayStatuses(): StoredRef[] {
     return [...this.#options.scanner.definitions.strayStatuses()].flatMap(({ key, status }) => {

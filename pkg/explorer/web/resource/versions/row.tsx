@@ -213,7 +213,7 @@ const Sync = ({ archive }: ArchiveProps) => (
 const needsWhy = (archive: VersionItem): boolean =>
   !archive.synced || isBlocked(archive) || lifecycleText(archive) !== ''
 
-/** Reason why people should use another version; empty if nobody gave one. */
+/** Reason why people should use another version; may be empty. */
 function lifecycleText({ lifecycle: { message, replacedBy } = {} }: Lifecycled): string {
   const parts = [message && sentence(message), replacedBy && `Take ${replacedBy} instead.`]
   return parts.filter(Boolean).join(' ')
