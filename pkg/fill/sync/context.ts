@@ -1,3 +1,4 @@
+import type { PolicyException } from '../../api/v1alpha1/v1alpha1.ts'
 import type { LimitsByKind } from '../../archives/archive/archive.ts'
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { Spool } from '../../archives/spool/spool.ts'
@@ -11,12 +12,10 @@ import type { EgressPolicy } from '../egress/egress.ts'
 import type { InstallationPolicy } from '../policy/policy.ts'
 import type { Priority, Timers } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
-import type { PolicyDecision } from './decisions.ts'
 import type { SyncMetrics } from './metrics.ts'
 import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
-import type { ArchivesInUse, HeldArchives } from './version/archives-in-work.ts'
-import type { DocsAllowance, HostSlots } from './version/limits.ts'
+import type { ArchivesInUse, DocsAllowance, HeldArchives, HostSlots } from './version/in-work.ts'
 import type { AwaitedReleases } from './version/release.ts'
 import type { Removals } from './version/removals.ts'
 import type { Earlier, OtherContent, SourceFiles } from './version/work.ts'
@@ -79,6 +78,12 @@ export interface DryRun {
   readonly isAsked: (ref: StoredRef) => boolean
   /** Receives the expected outcome for a Version, several times if earlier attempts failed. */
   readonly tell: (version: StoredObject, outlook: VersionOutlook) => void
+}
+
+/** A decision of a person that lets in a version that a policy holds. */
+export interface PolicyDecision extends PolicyException {
+  /** A Depot that lets the version in, or a Version that is released. */
+  readonly object: StoredRef
 }
 
 /** Everything that reconcilers work with. */

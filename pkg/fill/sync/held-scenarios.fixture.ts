@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { FillError } from '../sources/sources.ts'
-import { heldRemovals } from './parent/removal.ts'
+import { heldRemovals } from './parent/children.ts'
 import { eventually, storageConfig, url } from './scenario-parts.fixture.ts'
 import type { Scene } from './scene.fixture.ts'
 

@@ -3,7 +3,6 @@
 import { Turns } from '../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../records/store/store.ts'
 import type { Context } from './context.ts'
-import { sweepPublications } from './version/publications.ts'
 import {
   isAllKnown,
   isLinked,
@@ -11,7 +10,8 @@ import {
   neededNames,
   othersNaming,
   placedOrNothing,
-} from './version/references.ts'
+} from './version/remove.ts'
+import { sweepPublications } from './version/upload.ts'
 import type { StoragePlace } from './version/work.ts'
 
 /** Younger archives may belong to running work. */

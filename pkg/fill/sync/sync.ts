@@ -4,6 +4,8 @@
  * checked and stored, and Depots keep Modules and Providers in sync with their upstreams.
  */
 
+import { isDeepStrictEqual } from 'node:util'
+import type { Provider, ProviderConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import {
@@ -12,38 +14,39 @@ import {
   type StoredObject,
   type StoredRef,
 } from '../../records/store/store.ts'
-import { Queue, type Reconciled } from '../queue/queue.ts'
+import { type Priority, Queue, type Reconciled } from '../queue/queue.ts'
 import type { Context, SyncOptions } from './context.ts'
-import { auditTo } from './decisions.ts'
 import { reconcileDepot } from './depot/depot.ts'
+import { acceptAnnotation } from './depot/known.ts'
+import { appliedAnnotation, depotLabel } from './depot/made.ts'
 import { recentSubstitutions, syncMetrics, versionStates } from './metrics.ts'
 import { keyOf } from './objects.ts'
+import { confirmAnnotation, heldRemovals } from './parent/children.ts'
 import { FirstSigners } from './parent/first-signers.ts'
 import { heldBackCount } from './parent/held-back.ts'
-import { reconcileModule } from './parent/module.ts'
 import { reconcileProvider } from './parent/provider.ts'
-import { heldRemovals } from './parent/removal.ts'
+import { auditTo } from './parent/quarantine.ts'
+import { reconcileModule } from './parent/reconcile-parent.ts'
+import { configOf, publishedFor, publishedParents } from './parent/versions.ts'
+import { pollAnnotation, syncAnnotation } from './requests.ts'
 import { readyIn } from './status.ts'
 import { sweepDaily } from './sweep.ts'
 import { defaultTimings } from './timings.ts'
-import { ArchivesInUse, HeldArchives } from './version/archives-in-work.ts'
-import { DocsAllowance, HostSlots } from './version/limits.ts'
+import { interfacesAffected } from './version/document.ts'
+import { ArchivesInUse, DocsAllowance, HeldArchives, HostSlots } from './version/in-work.ts'
 import { keepInStorage, leaveMissing, StoredMemory } from './version/missing.ts'
 import { foresee } from './version/outlook.ts'
-import { sweepPublications } from './version/publications.ts'
 import { AwaitedReleases } from './version/release.ts'
 import { Removals } from './version/removals.ts'
 import { removeLeft } from './version/remove.ts'
+import { sweepPublications } from './version/upload.ts'
 import { reconcileVersion } from './version/version.ts'
 import { versionStatus } from './version/work.ts'
-import { affectedBy } from './wake.ts'
 
 export { watchBindings } from './bindings.ts'
-export type { VersionOutlook } from './context.ts'
-export { type SyncOptions } from './context.ts'
-export type { PolicyDecision } from './decisions.ts'
+export type { PolicyDecision, SyncOptions, VersionOutlook } from './context.ts'
 export { itemProblem, itemsOf, policiesOf, policyOf } from './depot/configs.ts'
-export { addressOf } from './depot/listing.ts'
+export { addressOf } from './depot/known.ts'
 export { freeName, keyOf, objectName, resourceOf } from './objects.ts'
 export { nameFor } from './parent/children.ts'
 export { type HeldVersion, heldBackCount, heldBackIn } from './parent/held-back.ts'
@@ -66,9 +69,9 @@ export {
 } from './status.ts'
 export { jittered, msOf, timeOf } from './timings.ts'
 export { scanPolicyOf, storedPlaceOf } from './version/plan.ts'
-export { notePublication } from './version/publications.ts'
 export { eventNote } from './version/removals.ts'
 export { readStored, storeFile, storeSmall } from './version/store.ts'
+export { notePublication } from './version/upload.ts'
 
 export interface Sync {
   /** Resolves when nothing is left to do now; work that is due later does not count. */
@@ -297,4 +300,83 @@ function wakeAll({ objects, removals, wake, dryRun }: Context, leaving: Queue): 
   for (const kind of kinds) for (const object of objects.list(kind)) wake(refOf(object), 'listing')
   if (dryRun !== undefined) return
   for (const { id } of removals.all) leaving.add(id, 'listing')
+}
+
+/** Lists the objects that need work after a change. A change of a status alone only matters to the parent. */
+function* affectedBy(
+  { apiGroup, objects }: Pick<Context, 'apiGroup' | 'objects'>,
+  ref: StoredRef,
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): Generator<readonly [StoredRef, Priority]> {
+  const isOwn = isOfInterest(apiGroup, before, after)
+  if (isOwn) yield [ref, 'user']
+  const { namespace } = ref
+  if (ref.kind === 'Version') {
+    for (const { kind, name } of (after ?? before)?.metadata.ownerReferences ?? []) {
+      if (kind === 'Module' || kind === 'Provider') yield [{ kind, namespace, name }, 'user']
+    }
+    for (const parent of publishedParents(objects, after ?? before)) yield [parent, 'user']
+  }
+  if (ref.kind === 'Module') {
+    for (const version of interfacesAffected(objects, before, after)) yield [version, 'poll']
+  }
+  if (ref.kind === 'Provider' && after !== undefined && isOtherSource(before, after)) {
+    const owned = objects.list('Version', { namespace, ownerUid: after.metadata.uid })
+    for (const { metadata } of [...owned, ...publishedFor({ objects }, after)]) {
+      yield [{ kind: 'Version', namespace, name: metadata.name }, 'poll']
+    }
+  }
+  if (!isOwn) return
+  const label = depotLabel(apiGroup)
+  if (ref.kind === 'Module' || ref.kind === 'Provider') {
+    const depots = new Set([before?.metadata.labels[label], after?.metadata.labels[label]])
+    for (const name of depots) {
+      if (name !== undefined) yield [{ kind: 'Depot', namespace, name }, 'user']
+    }
+  }
+  if (ref.kind !== 'Depot' || after !== undefined) return
+  for (const kind of ['Module', 'Provider'] as const) {
+    const filter = { namespace, label: { name: label, value: ref.name } }
+    for (const { metadata } of objects.list(kind, filter)) {
+      yield [{ kind, namespace, name: metadata.name }, 'user']
+    }
+  }
+}
+
+/** Whether the registry or the config of a Provider names another source repository. */
+function isOtherSource(before: StoredObject | undefined, after: StoredObject): boolean {
+  const sourceOf = (one: StoredObject | undefined) => {
+    const { sourceRepository, docs }: Partial<ProviderConfig> = configOf(one) ?? {}
+    const { resolvedSourceRepository } = (one?.status ?? {}) as NonNullable<Provider['status']>
+    return [sourceRepository, docs, resolvedSourceRepository]
+  }
+  return !isDeepStrictEqual(sourceOf(before), sourceOf(after))
+}
+
+/** Whether fields changed that reconcilers do not write. */
+function isOfInterest(
+  apiGroup: string,
+  before: StoredObject | undefined,
+  after: StoredObject | undefined,
+): boolean {
+  if (before === undefined || after === undefined) return true
+  const annotations = [
+    syncAnnotation(apiGroup),
+    pollAnnotation(apiGroup),
+    appliedAnnotation(apiGroup),
+    `${apiGroup}/orphan-archive`,
+    `${apiGroup}/adopt`,
+    acceptAnnotation(apiGroup),
+    confirmAnnotation(apiGroup),
+  ]
+  const [a, b] = [before.metadata, after.metadata]
+  return (
+    a.uid !== b.uid ||
+    a.generation !== b.generation ||
+    a.deletionTimestamp !== b.deletionTimestamp ||
+    annotations.some((name) => a.annotations[name] !== b.annotations[name]) ||
+    !isDeepStrictEqual(a.labels, b.labels) ||
+    !isDeepStrictEqual(a.ownerReferences, b.ownerReferences)
+  )
 }

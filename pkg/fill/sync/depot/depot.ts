@@ -17,7 +17,6 @@ import {
   latestOf,
   resourceOf,
 } from '../objects.ts'
-import { depotLabel, orphan } from '../parent/depot-label.ts'
 import { heldBackIn } from '../parent/held-back.ts'
 import { handled, passOn, pollRequestOf, requestOf, resetForceSync } from '../requests.ts'
 import { suspend, writeStatus } from '../status.ts'
@@ -31,6 +30,7 @@ import {
   policyOf,
 } from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
+import { depotLabel, orphan } from './made.ts'
 import { failedDepot, reportOf } from './report.ts'
 
 /** Maximum number of configs in work. */

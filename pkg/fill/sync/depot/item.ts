@@ -10,15 +10,16 @@ import { explained } from '../../egress/egress.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { FillError, type UpstreamOptions } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { reportException } from '../decisions.ts'
 import { failureOf } from '../failure.ts'
 import { markGone } from '../parent/children.ts'
 import { type Admission, admission, type HeldVersion, heldIn } from '../parent/held-back.ts'
-import { awaitsList, denialsOf, quarantine } from '../parent/quarantine.ts'
+import { denialsOf, quarantine, reportException } from '../parent/quarantine.ts'
 import { listingOf, seenBefore } from '../parent/seen.ts'
 import { msOf } from '../timings.ts'
 import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
 import {
+  acceptAnnotation,
+  addressOf,
   type Choice,
   choiceOf,
   configIn,
@@ -26,21 +27,17 @@ import {
   type ItemSource,
   type ItemWork,
   identityOf,
+  isAccepted,
   isMoved,
+  isSuspicious,
   type KnownSource,
   knownSources,
   knownVersions,
-  sourceOf,
-} from './known.ts'
-import {
-  acceptAnnotation,
-  addressOf,
-  isAccepted,
-  isSuspicious,
   type SuspiciousList,
+  sourceOf,
   suspiciousList,
-} from './listing.ts'
-import { apply, isApplied, isManagedBy, mayManage, writePolicy } from './made.ts'
+} from './known.ts'
+import { apply, awaitsList, isApplied, isManagedBy, mayManage, writePolicy } from './made.ts'
 import { markedVersions } from './marks.ts'
 import { wakeMoved, wakeRefused, wakeReleased } from './outdated.ts'
 

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { keyOf } from '../objects.ts'
 import { ownedBy } from '../parent/versions.ts'
 import { readyIn } from '../status.ts'
-import { ruleBasis } from '../version/signer-rule.ts'
+import { ruleBasis } from '../version/plan.ts'
 import { type OtherContent, versionStatus } from '../version/work.ts'
 
 /** Maximum number of releases of a provider that are asked for at once. */

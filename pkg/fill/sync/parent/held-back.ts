@@ -25,19 +25,17 @@ import {
 import type { Context } from '../context.ts'
 import { keyOf } from '../objects.ts'
 import { msOf, timeOf } from '../timings.ts'
-import {
-  fitting,
-  type HeldEntry,
-  refusedVersions,
-  withRefusedVersions,
-} from './refused-versions.ts'
 import type { ParentStatus } from './report.ts'
 import {
   type Evidence,
+  fitting,
+  type HeldEntry,
   listingOf,
+  refusedVersions,
   rememberedVersions,
   replacedIn,
   seenIn,
+  withRefusedVersions,
   writeListing,
 } from './seen.ts'
 

@@ -7,11 +7,10 @@ import type { Platform, ProviderUpstream, UpstreamProviderVersion } from '../../
 import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { keyOf, resourceOf } from '../objects.ts'
-import { versionStatus } from '../version/work.ts'
+import { isStored, versionStatus } from '../version/work.ts'
 import { isRetained, markVersions } from './children.ts'
 import { firstSigner } from './first-signers.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
-import { isStored } from './removal.ts'
 import {
   type DesiredVersion,
   listedVersions,

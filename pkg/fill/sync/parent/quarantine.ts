@@ -1,8 +1,11 @@
+/** Withdraws versions that policies deny, and reports exceptions of people. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { type PolicyException, sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
-import type { StoredObject } from '../../../records/store/store.ts'
+import type { Logger } from '../../../base/telemetry/telemetry.ts'
+import { type Objects, refOf, type StoredObject } from '../../../records/store/store.ts'
 import {
   exceptionsFor,
   expiryOf,
@@ -12,17 +15,16 @@ import {
   refusalOf,
   withoutExceptions,
 } from '../../policy/policy.ts'
-import type { Context } from '../context.ts'
-import { reportException } from '../decisions.ts'
+import type { Context, PolicyDecision } from '../context.ts'
 import { denyingPolicyOf } from '../depot/configs.ts'
+import { depotOf } from '../depot/made.ts'
 import { keyOf } from '../objects.ts'
 import { writeStatus } from '../status.ts'
 import { timeOf } from '../timings.ts'
 import { type VersionPlan, type VersionStatus, versionStatus } from '../version/work.ts'
-import { depotLabel } from './depot-label.ts'
 import { configOf, ownedBy } from './versions.ts'
 
-const by = 'UpstreamPolicy'
+const author = 'UpstreamPolicy'
 
 type Entries = VersionStatus['quarantinedBy']
 
@@ -74,7 +76,7 @@ export function denialsOf(
 
 /** The quarantines of a Version with an archive that was fetched now. */
 export function quarantinedByPolicy(
-  context: DepotContext,
+  context: Pick<Context, 'apiGroup' | 'clock' | 'installation' | 'objects'>,
   { parent, address, version }: Pick<VersionPlan, 'parent' | 'address' | 'version'>,
   before: Entries,
 ): Entries {
@@ -82,33 +84,14 @@ export function quarantinedByPolicy(
   return entriesAfter(before, denies.of(address, version, before), timeOf(context.clock()))
 }
 
-type DepotContext = Pick<Context, 'apiGroup' | 'clock' | 'installation' | 'objects'>
-
-/** The Depot that made a resource. */
-export function depotOf({ objects, apiGroup }: DepotContext, parent: StoredObject | undefined) {
-  const { labels = {}, namespace = '' } = parent?.metadata ?? {}
-  const name = labels[depotLabel(apiGroup)]
-  return name === undefined ? undefined : objects.get('Depot', namespace, name)
-}
-
-/**
- * Whether the Depot of a resource has still to list it. In a folder, a Version is written before the resource names it, so a
- * process that was killed may have left a stored Version that is wanted and not named.
- */
-export function awaitsList(context: Context, parent: StoredObject): boolean {
-  if (!context.objects.isFolder || context.listed.has(parent.metadata.uid)) return false
-  const { spec } = depotOf(context, parent) ?? {}
-  return spec !== undefined && (spec as { readonly suspend?: boolean }).suspend !== true
-}
-
-const entryIn = (entries: Entries) => entries?.find((entry) => entry.by === by)
+const entryIn = (entries: Entries) => entries?.find((entry) => entry.by === author)
 
 /** Older releases wrote the owner at the end of the message only. */
 const ownerOf = (entry: Denial | undefined) =>
   entry?.owner ?? (entry?.message.endsWith(ofInstallation) === true ? 'Installation' : 'Depot')
 
 function entriesAfter(before: Entries, denial: Denial | undefined, now: string): Entries {
-  const others = (before ?? []).filter((entry) => entry.by !== by)
+  const others = (before ?? []).filter((entry) => entry.by !== author)
   const known = entryIn(before)
   if (denial === undefined) {
     if (known === undefined) return before
@@ -118,7 +101,7 @@ function entriesAfter(before: Entries, denial: Denial | undefined, now: string):
   const owner = ownerOf(denial)
   if (isSame && known.owner === owner) return before
   const since = isSame ? known.since : now
-  return [...others, { by, owner, message: denial.message, since }]
+  return [...others, { by: author, owner, message: denial.message, since }]
 }
 
 /**
@@ -247,4 +230,32 @@ async function writeAnyway(
     current = await context.objects.fresh('Version', namespace, name)
   }
   return undefined
+}
+
+/** Writes decisions to a log, whatever its level: operators look for them later. A silent log stays silent. */
+export function auditTo(log: Logger): (decision: PolicyDecision) => void {
+  const lines = log.child({}, { level: log.level === 'silent' ? 'silent' : 'info' })
+  return ({ object: { kind, namespace, name }, address, version, by, reason }) => {
+    const resource = `${kind} ${namespace}/${name}`
+    lines.info({ outcome: 'excepted', resource, address, version, by, reason }, 'audit')
+  }
+}
+
+/** Tells who let a version in that is too young, or that is denied. */
+export function reportException(
+  {
+    objects,
+    audit,
+  }: {
+    readonly objects: Pick<Objects, 'event'>
+    readonly audit: (decision: PolicyDecision) => void
+  },
+  object: StoredObject,
+  item: string,
+  exception: PolicyException,
+): void {
+  const { address, version, by, reason } = exception
+  audit({ object: refOf(object), address, version, by, reason })
+  const note = `${item} ${version} comes in despite the policy, by the exception of ${by}: ${reason}`
+  objects.event({ object, type: 'Normal', reason: 'Excepted', note: printable(note, 1024) })
 }

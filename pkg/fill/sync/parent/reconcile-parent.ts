@@ -11,8 +11,9 @@ import { refOf, type StoredObject, type StoredRef } from '../../../records/store
 import type { Reconciled } from '../../queue/queue.ts'
 import type { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
+import { depotOf, leaveGoneDepot } from '../depot/made.ts'
 import { failureOf, failureText, reportFailure } from '../failure.ts'
-import { latestOf } from '../objects.ts'
+import { latestOf, resourceOf } from '../objects.ts'
 import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
 import {
   conditionFalse,
@@ -25,21 +26,28 @@ import {
 import { soonest, timeOf } from '../timings.ts'
 import { wakeUncompared } from '../version/comparison.ts'
 import { type SyncRequest, type VersionStatus, versionStatus } from '../version/work.ts'
-import { type ParentConfig, syncChildren } from './children.ts'
-import { leaveGoneDepot } from './depot-label.ts'
+import {
+  heldCondition,
+  isRetained,
+  type ParentConfig,
+  syncChildren,
+  useUpConfirmation,
+} from './children.ts'
 import { heldBackIn } from './held-back.ts'
-import { depotOf, releaseUnscanned } from './quarantine.ts'
-import { withRefusedVersions } from './refused-versions.ts'
-import { heldCondition, useUpConfirmation } from './removal.ts'
+import { releaseUnscanned } from './quarantine.ts'
 import { type ParentStatus, reportOf } from './report.ts'
-import { listingOf } from './seen.ts'
+import { listingOf, withRefusedVersions } from './seen.ts'
 import {
   type DesiredVersion,
   identityOf,
+  identityOfStored,
+  listedVersions,
   ownedBy,
   publishedFor,
+  retention,
   type Skipped,
   versionOfStored,
+  versionsIn,
 } from './versions.ts'
 
 /** The desired children of a Module or Provider. */
@@ -203,4 +211,27 @@ function stateOf(
   const { lifecycle: own } = version.spec as { readonly lifecycle?: LifecycleFacts['own'] }
   const matching = rules.matching(versionOfStored(version))
   return effectiveLifecycle({ own, rules: matching, quarantinedBy: status?.quarantinedBy })
+}
+
+export function reconcileModule(
+  context: Context,
+  ref: StoredRef,
+  signal: AbortSignal,
+): Promise<Reconciled | undefined> {
+  return reconcileParent(context, ref, async (object) => modulePlanOf(context, object), signal)
+}
+
+function modulePlanOf(context: Context, object: StoredObject): ParentPlan {
+  const { spec, metadata } = resourceOf('Module', object)
+  const published = publishedFor(context, object)
+  const { listed, skipped } = listedVersions([...spec.versions, ...versionsIn(published)])
+  const kept = [...ownedBy(context, object).filter(isRetained), ...published]
+  const retained = new Set(kept.map(identityOfStored))
+  const { moduleConfig } = object.spec as { moduleConfig: Record<string, unknown> }
+  const { name = metadata.name, versionHistoryLimit } = spec.moduleConfig
+  return {
+    config: { type: 'Module', config: { ...moduleConfig, name } },
+    desired: retention(listed, versionHistoryLimit, (version) => retained.has(version)),
+    skipped,
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { ArchivesInUse } from './archives-in-work.ts'
+import { ArchivesInUse } from './in-work.ts'
 
 const remove = () => vi.fn<() => Promise<void>>().mockResolvedValue(undefined)
 

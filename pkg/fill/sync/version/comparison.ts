@@ -1,6 +1,7 @@
 /** Compares the interface of a module version with that of the previous stored version: does it keep what its number promises? */
 
 import { isDeepStrictEqual } from 'node:util'
+import semver, { type SemVer } from 'semver'
 import { changeText } from '../../../api/changes/changes.ts'
 import type { ModuleDocs } from '../../../api/docs/docs.ts'
 import {
@@ -23,14 +24,13 @@ import {
   conditionFalse,
   conditionTrue,
   conditionUnknown,
+  isPatience,
   type StatusChange,
   writeStatus,
 } from '../status.ts'
 import { jittered } from '../timings.ts'
-import { docsInArchive } from './document.ts'
-import { earlierOf, earlierOfAll } from './earlier.ts'
+import { docsInArchive, storedDocs } from './document.ts'
 import { storedPlaceOf } from './plan.ts'
-import { storedDocs } from './readme.ts'
 import {
   type Candidate,
   docsIn,
@@ -315,4 +315,62 @@ function refusalOf(
     ? `set spec.acceptBreaking: true in the manifest of Version ${namespace}/${name}`
     : `kubectl patch versions.${apiGroup} ${name} --namespace ${namespace} --type merge -p '{"spec":{"acceptBreaking":true}}'`
   return `breaks callers of ${compared.from}: ${reasonsIn(compared)} Publish it as a new major version, or accept it with: ${accept}`
+}
+
+interface Numbered {
+  readonly number: SemVer
+  readonly object: StoredObject
+}
+
+/** Versions of a module, newest first. Those before 1.0.0 and those without a semantic version are left out. */
+function numbered(siblings: readonly StoredObject[]): Numbered[] {
+  return siblings
+    .flatMap((object) => {
+      const number = semver.parse(versionOfStored(object))
+      return number === null || number.major === 0 ? [] : [{ number, object }]
+    })
+    .toSorted((a, b) => semver.rcompare(a.number, b.number))
+}
+
+/** The earlier version of each Version that has one. */
+function earlierOfAll(siblings: readonly StoredObject[]): (readonly [StoredObject, Earlier])[] {
+  const all = numbered(siblings)
+  return all.map(({ number, object }, at) => [object, previousOf(number, all, at + 1)])
+}
+
+/** @param isComplete whether all siblings exist */
+function earlierOf(
+  version: string,
+  siblings: readonly StoredObject[],
+  isComplete: boolean,
+): Earlier {
+  const number = semver.parse(version)
+  if (number === null || number.major === 0) return undefined
+  if (!isComplete) return 'awaited'
+  const isClose = (one: StoredObject) => versionOfStored(one).startsWith(`${number.major}.`)
+  return previousOf(number, numbered(siblings.filter(isClose)), 0)
+}
+
+/** @param from index of the first one to look at */
+function previousOf(number: SemVer, newestFirst: readonly Numbered[], from: number): Earlier {
+  for (let at = from; at < newestFirst.length; at += 1) {
+    const one = newestFirst[at]
+    if (one === undefined || one.number.major !== number.major) return undefined
+    // Nothing is promised to those who use a prerelease.
+    if (one.number.prerelease.length > 0 || one.number.compare(number) >= 0) continue
+    const state = stateOf(one.object)
+    if (state === 'stored') return one.object
+    if (state === 'awaited') return 'awaited'
+  }
+  return undefined
+}
+
+/** Whether a Version has an archive, may get one soon, or does not count. */
+function stateOf({ metadata, spec, status }: StoredObject): 'stored' | 'awaited' | 'none' {
+  if (metadata.deletionTimestamp !== undefined) return 'none'
+  const { artifact, conditions } = versionStatus({ status } as StoredObject)
+  if (artifact?.sha256 !== undefined && artifact.fileName !== undefined) return 'stored'
+  if ((spec as { readonly suspend?: boolean }).suspend === true) return 'none'
+  const ready = conditionOf({ conditions }, 'Ready')
+  return ready?.status === 'False' && !isPatience(ready.reason) ? 'none' : 'awaited'
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { HeldArchives } from './archives-in-work.ts'
+import { HeldArchives } from './in-work.ts'
 import type { Candidate } from './work.ts'
 
 beforeEach(() => void vi.useFakeTimers())

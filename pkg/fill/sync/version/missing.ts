@@ -4,10 +4,9 @@ import { Loop } from '../../../base/pacing/pacing.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import { finalizerOf, keyOf } from '../objects.ts'
-import { mustBeConfirmed } from '../parent/removal.ts'
+import { mustBeConfirmed } from '../parent/children.ts'
 import { recordedPlace } from './plan.ts'
-import { leavesArchive } from './references.ts'
-import { isDeletedToAccept, leave } from './remove.ts'
+import { isDeletedToAccept, isLeft, leave, leavesArchive } from './remove.ts'
 import { versionStatus } from './work.ts'
 
 /**
@@ -93,21 +92,6 @@ async function isWhole(context: Context, version: StoredObject): Promise<boolean
   const place = recordedPlace(context, artifact)?.place
   if (place === undefined) return false
   return place.driver.verify(place.object(fileName), { sizeBytes, sha256 })
-}
-
-/** Leaves the archive of a Version in storage for a while. @returns false if that failed */
-export async function isLeft(context: Context, version: StoredObject): Promise<boolean> {
-  try {
-    await leave(context, version)
-    return true
-  } catch (err) {
-    const key = keyOf(version.metadata)
-    context.log.error(
-      { key, err, error: messageOf(err) },
-      'the archive of a missing Version could not be noted for removal',
-    )
-    return false
-  }
 }
 
 /**

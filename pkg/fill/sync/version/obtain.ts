@@ -6,20 +6,21 @@ import { keyOf, latestOf } from '../objects.ts'
 import { quarantinedByPolicy } from '../parent/quarantine.ts'
 import { conditionTrue, type StatusChange, writeStatus } from '../status.ts'
 import { compareCandidate } from './comparison.ts'
-import { decide, decideToFetch } from './decide.ts'
+import { writeReadme } from './document.ts'
 import { heldForScan } from './plan.ts'
-import { writeReadme } from './readme.ts'
 import {
   driftedStatus,
   driftMessage,
   keptStatus,
+  reportSubstitution,
   storedStatus,
+  substitutionOf,
   type UpstreamContent,
 } from './status.ts'
 import { objectsOf, store } from './store.ts'
-import { reportSubstitution, substitutionOf } from './substitution.ts'
 import type {
   Candidate,
+  ReplacePolicy,
   StoragePlace,
   UpstreamOffer,
   VersionPlan,
@@ -231,4 +232,70 @@ function progressOf(context: Context, object: StoredObject): Progress {
       await writing
     },
   }
+}
+
+interface StoredArtifact {
+  readonly contentDigest?: string | undefined
+  readonly fileName?: string | undefined
+}
+
+export type ArchiveDecision =
+  /** Nothing is stored yet, or the same content is lost or packed differently. */
+  | 'store'
+  /** The stored archive has the same content. */
+  | 'keep'
+  | 'replace'
+  /** The stored archive stays, although upstream has other content. */
+  | 'drifted'
+  /** The stored archive is gone, and upstream has other content. */
+  | 'lost'
+
+/** The stored archive, and who may replace it. */
+interface Replaceable {
+  readonly policy: ReplacePolicy
+  /** Whether the stored object is missing or altered. */
+  readonly lost: boolean
+  /** Whether the stored object is in another place than the spec names. */
+  readonly elsewhere?: boolean
+  /** Whether a person requested a sync, or the spec names another source. */
+  readonly wanted: boolean
+}
+
+/**
+ * Decides whether to fetch upstream's archive.
+ *
+ * @param knownDrift whether upstream was seen to have this content, and it was not stored
+ */
+export function decideToFetch(
+  knownDrift: boolean,
+  { policy, lost, elsewhere, wanted }: Replaceable,
+): 'fetch' | 'keep' | 'drifted' {
+  if (wanted || lost) return 'fetch'
+  if (policy === 'ask' && elsewhere !== true) return 'drifted'
+  return knownDrift ? 'keep' : 'fetch'
+}
+
+/**
+ * Decides what to do with a fetched archive.
+ *
+ * @param stored from the status; undefined if nothing was ever stored
+ */
+export function decide(
+  stored: StoredArtifact | undefined,
+  fetched: { readonly contentDigest: string; readonly fileName: string },
+  situation: Replaceable,
+): ArchiveDecision {
+  if (stored?.contentDigest === undefined) return 'store'
+  if (stored.contentDigest === fetched.contentDigest) {
+    const samePacking = endingOf(stored.fileName) === endingOf(fetched.fileName)
+    const isThere = !situation.lost && situation.elsewhere !== true
+    return isThere && samePacking ? 'keep' : 'store'
+  }
+  const { policy, lost, wanted } = situation
+  if (policy === 'follow' || (policy === 'ask' && wanted)) return 'replace'
+  return lost ? 'lost' : 'drifted'
+}
+
+function endingOf(fileName: string | undefined): string {
+  return fileName?.endsWith('.zip') === true ? 'zip' : 'tar.gz'
 }

@@ -14,17 +14,26 @@ import { normaliserVersion } from '../../../archives/archive/archive.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { shownUrl } from '../../egress/egress.ts'
-import { hasScan, quarantinedAfter, type ScanFacts, scanVerdict } from '../../policy/policy.ts'
-import { FillError } from '../../sources/sources.ts'
+import {
+  hasScan,
+  type Policy,
+  quarantinedAfter,
+  ruleRefusalOf,
+  type ScanFacts,
+  scanVerdict,
+} from '../../policy/policy.ts'
+import { FillError, type ProviderRelease } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { addressOf } from '../depot/listing.ts'
+import { wholePolicyOf } from '../depot/configs.ts'
+import { addressOf } from '../depot/known.ts'
+import { depotOf } from '../depot/made.ts'
 import { contentOfRelease, markOfModule, markOfRevision } from '../depot/marks.ts'
 import { keyOf } from '../objects.ts'
 import { requireTrust } from '../parent/first-signers.ts'
+import { letIn } from '../parent/seen.ts'
 import { configOf, moduleConfigOf, parentOfVersion, providerConfigOf } from '../parent/versions.ts'
 import { timeOf } from '../timings.ts'
 import { fetchModule, fetchProvider } from './fetch.ts'
-import { requireSigner } from './signer-rule.ts'
 import type {
   PlacedVersion,
   StoragePlace,
@@ -267,4 +276,48 @@ export async function upstreamOf(
   attempt.revision = offer.revision
   offer.requireTrust()
   return offer
+}
+
+/** The parts of the policy that read who signed a release. */
+function signerLayers({ layers }: Pick<Policy, 'layers'> = { layers: [] }): Policy['layers'] {
+  return layers
+    .map((layer) => ({ ...layer, rules: layer.rules.filter(({ needsSigner }) => needsSigner) }))
+    .filter(({ rules }) => rules.length > 0)
+}
+
+/** Changes with the rules that may have refused a release. */
+export function ruleBasis(
+  context: Context,
+  { parent, type }: Pick<VersionPlan, 'parent' | 'type'>,
+): string {
+  const layers =
+    type === 'Provider' ? signerLayers(wholePolicyOf(context, depotOf(context, parent)).policy) : []
+  return layers.length === 0 ? '' : JSON.stringify(layers.map(({ rules }) => rules))
+}
+
+/**
+ * Requires that the rules of the policy let in a release by its signer, before its archive is fetched. The Depot decided all
+ * other rules when it listed the version. What is stored stays.
+ *
+ * @throws FillError RuleRefused
+ */
+function requireSigner(
+  context: Context,
+  { spec, status }: Version,
+  { parent, address }: Pick<PlacedVersion, 'parent'> & { readonly address: string },
+  { signer }: Pick<ProviderRelease, 'signer'>,
+): void {
+  if (status?.artifact?.fileName !== undefined) return
+  const { policy, seen } = letIn(context, parent, spec.version)
+  const layers = signerLayers(policy)
+  if (layers.length === 0) return
+  const { sinceMs } = seen ?? {}
+  const { version } = spec
+  const signedBy = signer?.fingerprint ?? ''
+  const candidate = { address, version, kind: 'Provider', sinceMs, signedBy } as const
+  const refusal = ruleRefusalOf(candidate, { layers }, context.clock())
+  if (refusal === undefined) return
+  const by = signer === undefined ? 'no signature' : `a signature by ${signer.fingerprint}`
+  const whose = refusal.owner === 'Installation' ? 'the whole installation' : 'its Depot'
+  throw new FillError('RuleRefused', `${refusal.message} (policy of ${whose}; it has ${by})`)
 }

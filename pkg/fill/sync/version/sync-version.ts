@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
@@ -5,25 +6,23 @@ import type { Context } from '../context.ts'
 import { addFinalizer, keyOf, latestOf, resourceOf } from '../objects.ts'
 import { handled, requestOf, resetForceSync } from '../requests.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
-import { jittered, msOf, soonest } from '../timings.ts'
+import { jittered, msOf, soonest, timeOf } from '../timings.ts'
 import { heldContent } from './aged.ts'
 import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
 import { document } from './document.ts'
-import { moveArchive } from './move.ts'
 import { obtain } from './obtain.ts'
-import { planOf, recordedPlace, storedPlaceOf, upstreamOf } from './plan.ts'
+import { planOf, recordedPlace, ruleBasis, storedPlaceOf, upstreamOf } from './plan.ts'
 import { keepSource, type SourceNeed } from './provider-source.ts'
-import { attemptKey, refusedBefore, refusedWaitMs } from './refused.ts'
 import { heldMs, removeFiles } from './remove.ts'
-import { ruleBasis } from './signer-rule.ts'
+import { moveArchive, takeBack } from './reuse.ts'
 import { keptStatus, placeFields, waitingStatus } from './status.ts'
 import { verificationDueMs, verifyStored } from './store.ts'
-import { takeBack } from './take-back.ts'
 import {
   isModuleVersion,
   type Situation,
   type StoragePlace,
   type StoredState,
+  type SyncAttempt,
   type VersionPlan,
   type VersionStatus,
   type VersionWork,
@@ -255,4 +254,53 @@ async function removeReplaced(context: Context, object: StoredObject): Promise<n
   }
   const left = replaced.filter((one) => !due.includes(one))
   return left.length === 0 ? undefined : Math.min(...left.map(removeMs)) - nowMs
+}
+
+type Attempted = NonNullable<VersionStatus['attempted']>
+
+/** Names what an attempt depends on: other limits or allowed hosts may accept an archive that was refused. */
+function attemptKey({ limits, policy }: Context, sourceKey: string): string {
+  const text = JSON.stringify([sourceKey, limits, policy])
+  return `sha256:${hash('sha256', text).slice(0, 32)}`
+}
+
+/**
+ * Remembers a refusal, for a transfer may have damaged the archive. Undefined if nothing was found to fetch.
+ *
+ * @param isFinal whether the same archive is refused again whenever it is tried
+ */
+export function attemptedNow(
+  { clock }: Context,
+  { key, revision }: SyncAttempt,
+  before: Attempted | undefined,
+  isFinal: boolean,
+): Attempted | undefined {
+  if (key === undefined || revision === undefined) return undefined
+  const isSame = before?.sourceKey === key && before.revision === revision
+  if (isSame && isFinal) return before
+  const failures = isSame ? (before.failures ?? 1) + 1 : 1
+  return { sourceKey: key, revision, at: timeOf(clock()), failures }
+}
+
+/** The refusal of the same archive, if one is remembered. */
+function refusedBefore({
+  version: { metadata, status },
+  attempt: { key, revision },
+}: Pick<VersionWork, 'version' | 'attempt'>): Attempted | undefined {
+  const { attempted, observedGeneration } = status ?? {}
+  const isSame = attempted?.sourceKey === key && attempted?.revision === revision
+  return isSame && observedGeneration === metadata.generation ? attempted : undefined
+}
+
+/** How long to wait before a refused archive is fetched again; 0 if it is due. */
+export function refusedWaitMs(
+  { clock, timings, pollSinceMs }: Context,
+  uid: string,
+  { at, failures = 1 }: Attempted,
+): number {
+  const atMs = msOf(at) ?? 0
+  // Times in a status are whole seconds.
+  if (atMs + 1000 <= pollSinceMs) return 0
+  const waitMs = Math.min(timings.longestRefusedMs, timings.refusedMs * 2 ** (failures - 1))
+  return Math.max(0, atMs + jittered(waitMs, uid) - clock())
 }

@@ -16,8 +16,21 @@ import type { StatusChange } from '../status.ts'
 
 export type VersionStatus = NonNullable<Version['status']>
 
+/** The fields of a status that tell of its README. */
+export type ReadmeFields = Pick<
+  VersionStatus,
+  'readmeConfigMapRef' | 'interfaceConfigMapRef' | 'readmeDocs'
+>
+
 export function versionStatus({ status }: StoredObject): VersionStatus {
   return status ?? {}
+}
+
+/** Whether the Version has an archive in storage. */
+export function isStored(child: StoredObject): boolean {
+  return (
+    child.metadata.deletionTimestamp === undefined && versionStatus(child).artifact !== undefined
+  )
 }
 
 /** Whether a Version refuses the content that upstream has, until it is deleted. */

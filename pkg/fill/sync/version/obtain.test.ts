@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { decide } from './decide.ts'
+import { decide } from './obtain.ts'
 
 const stored = { contentDigest: 'tree1:a', fileName: 'vpc-1.0.0-0123456789ab.zip' }
 const same = { contentDigest: 'tree1:a', fileName: 'vpc-1.0.0-0123456789ab.zip' }

@@ -1,6 +1,6 @@
 import { assert, integer, property } from 'fast-check'
 import { expect, it } from 'vitest'
-import { mustBeConfirmed } from './removal.ts'
+import { mustBeConfirmed } from './children.ts'
 
 it.each([
   { leaving: 0, stored: 0, held: false },

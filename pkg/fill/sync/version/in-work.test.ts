@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HostSlots } from './limits.ts'
+import { HostSlots } from './in-work.ts'
 
 it('limits the Versions that ask a host; a second request needs no slot, and a refused one keeps none', () => {
   const slots = new HostSlots(2)

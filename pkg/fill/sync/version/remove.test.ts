@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { othersNaming } from './references.ts'
+import { othersNaming } from './remove.ts'
 import { namesOf } from './work.ts'
 
 const metadata = {

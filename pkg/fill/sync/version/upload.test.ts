@@ -3,12 +3,7 @@ import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
-import {
-  forgetPublication,
-  notePublication,
-  publishedOf,
-  sweepPublications,
-} from './publications.ts'
+import { forgetPublication, notePublication, publishedOf, sweepPublications } from './upload.ts'
 
 function notesOf(known = new Map<string, string>()) {
   return {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressOf, isAccepted, isSameSource, isSuspicious, suspiciousList } from './listing.ts'
+import { addressOf, isAccepted, isSameSource, isSuspicious, suspiciousList } from './known.ts'
 
 it.each([
   ['git:https://git.test/team/vpc.git', 'git:https://git.test/team/vpc', true],
