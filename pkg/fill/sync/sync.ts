@@ -313,6 +313,7 @@ function* affectedBy(
   if (isOwn) yield [ref, 'user']
   const { namespace } = ref
   if (ref.kind === 'Version') {
+    if (after !== undefined && versionStatus(after).readmeDocs === '') yield [ref, 'poll']
     for (const { kind, name } of (after ?? before)?.metadata.ownerReferences ?? []) {
       if (kind === 'Module' || kind === 'Provider') yield [{ kind, namespace, name }, 'user']
     }

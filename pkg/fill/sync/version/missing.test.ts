@@ -47,7 +47,7 @@ const emptied = {
 }
 const unfinished = {
   'half of its text': (text: string) => text.slice(0, text.indexOf('spec:') + 8),
-  'a mistake': (text: string) => `${text}\n  ]: {`,
+  'a mistake': (text: string) => text.replace('\nspec:', '\n  ]: {\nspec:'),
 }
 
 it.each(Object.entries(emptied))(

@@ -97,14 +97,12 @@ export class Files {
   async mend(ref: StoredRef, value: Fields, state: string): Promise<boolean> {
     if ((await this.damageOf(ref)) !== state) return false
     const file = fileOf(ref)
-    const path = join(this.#dir, file)
-    const read = decodeText(await readFile(path))
+    const read = decodeText(await readFile(join(this.#dir, file)))
+    const { readme } = splitReadme('text' in read ? read.text : '')
+    const text = `${textOf(readme === '' ? withoutReadme(value) : value)}${readme}`
     if ('text' in read && isBlank(read.text)) {
-      await this.#put(file, `${commentsIn(read.text)}${textOf(value)}`, read.text)
-      return true
-    }
-    const readme = 'text' in read ? splitReadme(read.text).readme : ''
-    await this.#writeAgain(file, `${textOf(value)}${readme}`)
+      await this.#put(file, `${commentsIn(read.text)}${text}`, read.text)
+    } else await this.#writeAgain(file, text)
     return true
   }
 
@@ -286,4 +284,11 @@ export class Files {
 /** The file of an object that sync creates. The name is unique, even if the object has special characters. */
 function fileOf({ kind, namespace, name }: StoredRef): string {
   return `${kinds[kind].plural}/${encodedName(namespace)}/${encodedName(name)}.yaml`
+}
+
+/** An object whose README was lost with its file: an empty digest asks for the README again. */
+function withoutReadme(value: Fields): Fields {
+  const status = record(value['status'])
+  if (status['readmeDocs'] === undefined) return value
+  return { ...value, status: { ...status, readmeDocs: '' } }
 }
