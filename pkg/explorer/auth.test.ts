@@ -1,9 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { Cookies } from './cookies.ts'
 import { listening, sessionPassword, startExplorer } from './explorer.fixture.ts'
-import { packToken } from './packed-token.ts'
 import { Seal } from './seal.ts'
-import { Sessions } from './session.ts'
+import { packToken, Sessions } from './session.ts'
 
 /** An explorer whose issuer has a sign-out page and does not refresh sessions. */
 async function withIssuer() {

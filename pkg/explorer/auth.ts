@@ -5,14 +5,13 @@ import { attempt, jsonOf, RegistryError } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import { requestText } from '../base/serving/serving.ts'
 import type { Boot } from './boot.ts'
+import { signedOutCookie, signedOutPath, signedOutSeconds } from './door.ts'
 import type { Issuer } from './issuer.ts'
 import { forgetLogins } from './login.ts'
-import { claimsOf, packToken, unpackToken } from './packed-token.ts'
 import type { Grant } from './refresh.ts'
 import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
 import type { Seal } from './seal.ts'
-import type { Session, Sessions } from './session.ts'
-import { signedOutCookie, signedOutPath, signedOutSeconds } from './signed-out.ts'
+import { claimsOf, packToken, type Session, type Sessions, unpackToken } from './session.ts'
 
 export interface AuthRoutesOptions {
   readonly sessions: Sessions

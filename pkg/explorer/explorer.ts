@@ -8,23 +8,19 @@ import { RegistryError } from '../base/errors/errors.ts'
 import type { Trust } from '../base/http/http.ts'
 import { answerErrors, type ServingEnv } from '../base/serving/serving.ts'
 import { counter, type Logger, type Metrics } from '../base/telemetry/telemetry.ts'
-import { apiRoutes } from './api.ts'
+import { apiRoutes, proxyRoutes } from './api.ts'
 import { authRoutes } from './auth.ts'
-import { authErrorRoutes } from './auth-error.ts'
 import { Cookies } from './cookies.ts'
-import { externalOf } from './external.ts'
+import { authErrorRoutes, signedOutRoutes } from './door.ts'
 import { readFirstView } from './first-view.ts'
 import { ownHeaders } from './headers.ts'
-import { Issuer, type OidcOptions } from './issuer.ts'
-import { issuerFetch } from './issuer-fetch.ts'
+import { Issuer, issuerFetch, type OidcOptions } from './issuer.ts'
 import { loginRoutes } from './login.ts'
-import { proxyRoutes } from './proxy.ts'
 import { issuerGrant, sharedGrant } from './refresh.ts'
-import type { ExplorerEnv } from './request.ts'
+import { type ExplorerEnv, externalOf } from './request.ts'
 import { Seal } from './seal.ts'
 import { type Session, Sessions } from './session.ts'
 import { shellRoutes } from './shell.ts'
-import { signedOutRoutes } from './signed-out.ts'
 import { readStaticFiles } from './static-files.ts'
 import { type Deadlines, Upstream } from './upstream.ts'
 
@@ -172,10 +168,7 @@ function whoAsks(
   sessions: Sessions | undefined,
 ): MiddlewareHandler<ExplorerEnv> {
   return async (c, next) => {
-    const external = externalOf(
-      { url: c.req.url, header: (name) => c.req.header(name) },
-      { baseUrl, trustProxy },
-    )
+    const external = externalOf(c.req, { baseUrl, trustProxy })
     const cookies = new Cookies(c.req.header('cookie'), external.isHttps)
     let opened: Promise<Session | undefined> | undefined
     c.set('external', external)

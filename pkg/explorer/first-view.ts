@@ -3,15 +3,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Logger } from '../base/telemetry/telemetry.ts'
 
-/** Renders the list of resources as HTML, which the page shows until the app renders the same. */
-export interface FirstView {
-  /**
-   * @param search of the page's URL
-   * @param answer of the API to the page's first request
-   * @returns the content of `<main>`; undefined if the answer has no list or rendering fails
-   */
-  readonly draw: (search: URLSearchParams, answer: unknown) => Promise<string | undefined>
-}
+/**
+ * Renders the list of resources as HTML, which the page shows until the app renders the same.
+ *
+ * @param search of the page's URL
+ * @param answer of the API to the page's first request
+ * @returns the content of `<main>`; undefined if the answer has no list or rendering fails
+ */
+export type FirstView = (search: URLSearchParams, answer: unknown) => Promise<string | undefined>
 
 type Draw = (search: URLSearchParams, answer: unknown) => string | undefined
 
@@ -23,14 +22,12 @@ export function readFirstView(dist: string, log: Logger): FirstView {
     : Promise.resolve({})
   // The first page that needs it reports the error.
   loading.catch(() => undefined)
-  return {
-    draw: async (search, answer) => {
-      try {
-        return (await loading).drawFirstView?.(search, answer)
-      } catch (error) {
-        log.warn({ err: error }, 'the first view of a page cannot be drawn')
-        return undefined
-      }
-    },
+  return async (search, answer) => {
+    try {
+      return (await loading).drawFirstView?.(search, answer)
+    } catch (error) {
+      log.warn({ err: error }, 'the first view of a page cannot be drawn')
+      return undefined
+    }
   }
 }

@@ -31,10 +31,8 @@ export function ownHeaders({ isHttps }: { readonly isHttps: boolean }): Record<s
   }
 }
 
-/** Headers of the server's answers through the explorer, because a tenant's file must not run as a page of this origin. */
-export const inertHeaders = {
-  'Content-Security-Policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
-} as const
+/** Policy of the server's answers through the explorer, because a tenant's file must not run as a page of this origin. */
+export const inertPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
 /** The encodings that a browser accepts. @param header `Accept-Encoding`; weights are ignored */
 export function encodingsIn(header: string | undefined): readonly string[] {

@@ -11,8 +11,11 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client'
+import { readBounded } from '../base/http/http.ts'
 import { Backoff, type Random } from '../base/pacing/pacing.ts'
 import type { Logger } from '../base/telemetry/telemetry.ts'
+import { externalFrom } from './request.ts'
+import type { Upstream } from './upstream.ts'
 
 export interface OidcOptions {
   readonly issuerUrl: string
@@ -44,18 +47,13 @@ const freshMs = 3_600_000
 const firstMs = 500
 const capMs = 30_000
 
-interface Known {
-  readonly configuration: Configuration
-  readonly since: number
-}
-
 /** Metadata of the issuer. While the issuer is unreachable, this process serves pages without logins and keeps retrying. */
 export class Issuer {
   readonly oidc: OidcOptions
   readonly #fetch: CustomFetch
   readonly #log: Logger
   readonly #backoff: Backoff
-  #known: Known | undefined
+  #known: { readonly configuration: Configuration; readonly since: number } | undefined
   #asking: Promise<Configuration> | undefined
   #retry: NodeJS.Timeout | undefined
 
@@ -135,4 +133,51 @@ export class Issuer {
     configuration[customFetch] = this.#fetch
     return configuration
   }
+}
+
+interface IssuerFetchOptions {
+  readonly issuerUrl: string
+  /** Origin of the explorer; undefined if it is not configured. */
+  readonly baseUrl: string | undefined
+  /** The server, which forwards `/broker/*`. */
+  readonly server: Upstream
+  /** The broker itself, if it can be reached inside the cluster. */
+  readonly broker: Upstream | undefined
+}
+
+/** Much larger than discovery documents, keys and tokens. */
+const largestBytes = 1024 * 1024
+const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
+
+/**
+ * Sends requests to the issuer. An issuer at the explorer's own address is reached inside the cluster instead of through the
+ * ingress, but with its external host name.
+ */
+export function issuerFetch(options: IssuerFetchOptions): CustomFetch {
+  const { issuerUrl, baseUrl, server, broker } = options
+  const { origin } = new URL(issuerUrl)
+  const inside = broker ?? (origin === baseUrl ? server : undefined)
+  return (url, init) => {
+    const target = new URL(url)
+    if (inside === undefined || target.origin !== origin) return fetch(url, init as RequestInit)
+    return fetchInside(inside, target, init)
+  }
+}
+
+type Init = Parameters<CustomFetch>[1]
+
+async function fetchInside(inside: Upstream, target: URL, init: Init): Promise<Response> {
+  const { method, headers, body, signal } = init
+  const answer = await inside.ask(externalFrom(target), {
+    method: method === 'POST' ? 'POST' : 'GET',
+    path: target.pathname + target.search,
+    headers,
+    body: typeof body === 'string' || body instanceof URLSearchParams ? body.toString() : undefined,
+    signal,
+  })
+  const text = String(await readBounded(answer.body, largestBytes))
+  return new Response(withoutBody.has(answer.status) ? null : text, {
+    status: answer.status,
+    headers: { 'Content-Type': answer.header('content-type') ?? 'application/octet-stream' },
+  })
 }

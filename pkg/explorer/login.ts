@@ -11,15 +11,12 @@ import {
 } from 'openid-client'
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Logger } from '../base/telemetry/telemetry.ts'
-import { errorPath, type LoginProblem } from './auth-error.ts'
 import type { Cookies } from './cookies.ts'
+import { errorPath, type LoginProblem, signedOutCookie, signedOutPath } from './door.ts'
 import type { Issuer } from './issuer.ts'
 import { type ExplorerContext, type ExplorerEnv, note } from './request.ts'
-import { safeReturnTo } from './return-to.ts'
 import type { Seal } from './seal.ts'
-import { type Session, type Sessions, SessionTooLarge } from './session.ts'
-import { signedOutCookie, signedOutPath } from './signed-out.ts'
-import { sessionOf } from './tokens.ts'
+import { type Session, type Sessions, SessionTooLarge, sessionOf } from './session.ts'
 
 /** A login in progress, in its own cookie, so that two tabs can log in at once. */
 interface Attempt {
@@ -170,4 +167,38 @@ function problemOf(err: unknown): LoginProblem {
   return err instanceof Error && /^(?:TypeError|TimeoutError|AbortError)$/.test(err.name)
     ? 'IssuerUnavailable'
     : 'SignInRefused'
+}
+
+const longest = 2048
+
+/**
+ * A path of the explorer that a login may redirect to. Anything else becomes `/`.
+ *
+ * @param asked value of the query parameter
+ * @param origin of the explorer
+ */
+export function safeReturnTo(asked: string | undefined, origin: string): string {
+  if (asked === undefined || asked.length > longest) return '/'
+  // One slash, not followed by a character that browsers read as a second slash, and no characters that browsers drop or
+  // convert.
+  if (!/^\/(?![/\\])/.test(asked) || /[\\\p{Cc}\u2028\u2029]/u.test(asked)) return '/'
+  const url = URL.parse(asked, origin)
+  if (url === null || url.origin !== origin) return '/'
+  const path = url.pathname + url.search + url.hash
+  // Resolving turns `/.//host` into `//host`.
+  if (path.startsWith('//') || isBelow(decoded(url.pathname), '/auth')) return '/'
+  return path
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const lower = path.toLowerCase()
+  return lower === folder || lower.startsWith(`${folder}/`)
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }

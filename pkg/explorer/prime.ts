@@ -1,9 +1,9 @@
 import { RegistryError } from '../base/errors/errors.ts'
-import { discard } from '../base/http/http.ts'
+import { discard, readBounded } from '../base/http/http.ts'
 import { browsePathOf } from './api.ts'
 import type { Prime } from './boot.ts'
 import { type ExplorerContext, remoteAddressOf } from './request.ts'
-import { textOf, type Upstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
 
 /** The page requests a larger answer itself. */
 const largestBytes = 1024 * 1024
@@ -56,8 +56,8 @@ export async function fetchPrime(
       discard(answer.body)
       return { kind: unavailable.has(status) ? 'unavailable' : 'late' }
     }
-    const text = await textOf(answer, largestBytes)
-    return { kind: 'answer', prime: { key, status, body: JSON.parse(text) } }
+    const text = await readBounded(answer.body, largestBytes)
+    return { kind: 'answer', prime: { key, status, body: JSON.parse(text.toString()) } }
   } catch (error) {
     const isThere = deadline.aborted || error instanceof SyntaxError || isTooLarge(error)
     return { kind: isThere ? 'late' : 'unavailable' }

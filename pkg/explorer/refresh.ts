@@ -4,8 +4,7 @@ import { ResponseBodyError, refreshTokenGrant } from 'openid-client'
 import type { Clock } from '../base/pacing/pacing.ts'
 import type { Logger } from '../base/telemetry/telemetry.ts'
 import type { Issuer } from './issuer.ts'
-import type { Session } from './session.ts'
-import { sessionOf } from './tokens.ts'
+import { type Session, sessionOf } from './session.ts'
 
 /** How long a result is kept for requests that still have the previous cookie. */
 const keptMs = 30_000

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { safeReturnTo } from './return-to.ts'
+import { safeReturnTo } from './login.ts'
 
 const origin = 'https://registry.example.com'
 

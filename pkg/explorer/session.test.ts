@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { Cookies, foreignCookies, setsOurCookie } from './cookies.ts'
-import { packToken, unpackToken } from './packed-token.ts'
 import { Seal } from './seal.ts'
-import { type Session, Sessions, SessionTooLarge } from './session.ts'
+import { packToken, type Session, Sessions, SessionTooLarge, unpackToken } from './session.ts'
 
 const one = 'the first password has 32 letters'
 const two = 'the second password has 33 letters'

@@ -3,17 +3,15 @@ import { gzip } from 'node:zlib'
 import { Hono } from 'hono'
 import type { Clock } from '../base/pacing/pacing.ts'
 import { keep, stateOf } from './auth.ts'
-import { errorPath } from './auth-error.ts'
 import { type Boot, dataBlock, type Prime } from './boot.ts'
+import { errorPath, themeAttribute } from './door.ts'
 import type { FirstView } from './first-view.ts'
 import { encodingsIn } from './headers.ts'
 import { arrivedCookie } from './login.ts'
-import { claimsOf } from './packed-token.ts'
-import { fetchPrime } from './prime.ts'
+import { fetchPrime, type Primed } from './prime.ts'
 import type { Grant } from './refresh.ts'
 import { type ExplorerContext, type ExplorerEnv, fetchSiteOf, note } from './request.ts'
-import { bearerOf, type Session, type Sessions } from './session.ts'
-import { themeAttribute } from './theme.ts'
+import { bearerOf, claimsOf, type Session, type Sessions } from './session.ts'
 import type { Upstream } from './upstream.ts'
 import { matchRoute, type Route } from './web/routes.ts'
 
@@ -79,7 +77,7 @@ export function shellRoutes(options: ShellOptions): Hono<ExplorerEnv> {
       prime,
       view:
         route.page === 'resources' && prime?.status === 200
-          ? await options.firstView.draw(url.searchParams, prime.body)
+          ? await options.firstView(url.searchParams, prime.body)
           : undefined,
     })
     const status = statusOf(route, answer)
@@ -113,8 +111,6 @@ function loginOrReason(
   }
   return c.var.cookies.get(arrivedCookie) === undefined ? 'login' : 'no session'
 }
-
-type Primed = Awaited<ReturnType<typeof fetchPrime>>
 
 function statusOf(route: Route, answer: Primed): 200 | 403 | 404 | 503 {
   if (route.status === 404) return 404

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import { type Answer, createPool, type Pool, readBounded, type Trust } from '../base/http/http.ts'
+import { type Answer, createPool, type Pool, type Trust } from '../base/http/http.ts'
 import { type Forwarding, type Incoming, ReverseProxy } from '../base/proxy/proxy.ts'
-import type { External } from './external.ts'
+import type { External } from './request.ts'
 
 export interface ProxiedUpstreamOptions {
   /** Scheme, host and port. */
@@ -88,11 +88,6 @@ export class Upstream {
   async close(): Promise<void> {
     await Promise.all([this.#pool.close(), this.#proxy.close()])
   }
-}
-
-/** The text of an answer. @throws RegistryError TooLarge */
-export async function textOf({ body }: Answer, maxBytes: number): Promise<string> {
-  return (await readBounded(body, maxBytes)).toString()
 }
 
 /** Request id for both logs; undefined without a listener that assigns one. */
