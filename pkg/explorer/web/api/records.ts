@@ -9,29 +9,7 @@ import type {
   VersionDocs,
 } from '../../../api/browse/browse.ts'
 
-export type {
-  BrowseConflict,
-  BrowseResource,
-  BrowseStats,
-  ConflictList,
-  ConsumerList,
-  DownloadHistory,
-  Explanation,
-  HeldBackItem,
-  HeldBackList,
-  InterfaceChange,
-  ModuleComparison,
-  ProviderPage,
-  ProviderPages,
-  ProviderPageText,
-  PublishRight,
-  PublishRights,
-  ResourceDetail,
-  ScanFindings,
-  SearchResults,
-  VersionDocs,
-  WhoAmI,
-} from '../../../api/browse/browse.ts'
+export type * from '../../../api/browse/browse.ts'
 
 export type DepotGraph = output<typeof DepotGraphRecord>
 export type SeverityCounts = NonNullable<BrowseResource['scanCounts']>

@@ -4,6 +4,7 @@ import { CodeFact, Fact } from '../parts/fact.tsx'
 import { number, plural } from '../parts/format.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
+import { useMore } from '../parts/more.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
 import { resourceHref } from '../url/pages.ts'
 import { type DepotNode, type FleetNode, isHealthy, nameOf, type ResourceNode } from './fleet.ts'
@@ -147,18 +148,13 @@ interface ListProps {
   readonly hrefOf: Choosing['hrefOf']
 }
 
-/** Number of rows that are drawn at first, and added by each click. */
-const slice = 100
-
 function NodeList({ nodes, typed = '', current, hrefOf }: ListProps) {
-  const [most, setMost] = useState(slice)
   const list = useRef<HTMLUListElement>(null)
   const at = current === undefined ? -1 : nodes.indexOf(current)
+  const { shown, more } = useMore(nodes, { first: 100, step: 100, least: at + 1, look: 'small' })
   useEffect(() => {
     list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }, [current])
-  const shown = nodes.slice(0, Math.max(most, at + 1))
-  const left = nodes.length - shown.length
   return (
     <>
       <ul class="list" ref={list}>
@@ -177,11 +173,7 @@ function NodeList({ nodes, typed = '', current, hrefOf }: ListProps) {
           </li>
         ))}
       </ul>
-      {left > 0 && (
-        <button type="button" class="btn small" onClick={() => setMost(most + slice)}>
-          {left <= slice ? `Show all ${number(nodes.length)}` : `Show ${slice} more`}
-        </button>
-      )}
+      {more}
     </>
   )
 }

@@ -8,18 +8,8 @@ export interface Branch {
   readonly count: number
 }
 
-const names: Readonly<Record<string, string>> = {
-  guides: 'Guides',
-  resources: 'Resources',
-  'data-sources': 'Data sources',
-  'ephemeral-resources': 'Ephemeral resources',
-  'list-resources': 'List resources',
-  actions: 'Actions',
-  functions: 'Functions',
-}
-
-const singles: Readonly<Record<string, string>> = {
-  overview: 'Overview',
+/** Categories in the order of the tree, and what a page of each is. */
+const kinds: Readonly<Record<string, string>> = {
   guides: 'Guide',
   resources: 'Resource',
   'data-sources': 'Data source',
@@ -34,7 +24,10 @@ export const kindOfPage = ({
   category,
   subcategory,
 }: Pick<ProviderPage, 'category' | 'subcategory'>) =>
-  [singles[category] ?? category, ...(subcategory === undefined ? [] : [subcategory])].join(', ')
+  [
+    category === 'overview' ? 'Overview' : (kinds[category] ?? category),
+    ...(subcategory === undefined ? [] : [subcategory]),
+  ].join(', ')
 
 /** The pages that contain every word, as branches of a tree, without the overview. */
 export function branchesOf(pages: readonly ProviderPage[], filter: string): Branch[] {
@@ -44,12 +37,12 @@ export function branchesOf(pages: readonly ProviderPage[], filter: string): Bran
     return words.every((word) => text.includes(word))
   }
   const found = Map.groupBy(pages.filter(isHit), ({ category }) => category as string)
-  return Object.entries(names).flatMap(([category, named]) => {
+  return Object.entries(kinds).flatMap(([category, kind]) => {
     const own = found.get(category)
     if (own === undefined) return []
     const sorted = own.toSorted((a, b) => a.title.localeCompare(b.title))
     const groups = Map.groupBy(sorted, ({ subcategory = '' }) => subcategory)
     const inOrder = [...groups].toSorted(([a], [b]) => a.localeCompare(b))
-    return [{ category, words: named, groups: inOrder, count: own.length }]
+    return [{ category, words: `${kind}s`, groups: inOrder, count: own.length }]
   })
 }

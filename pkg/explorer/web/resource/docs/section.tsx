@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks'
 import type { VersionDocs } from '../../api/records.ts'
 import { number } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
 import { Void } from '../../parts/message.tsx'
+import { useMore } from '../../parts/more.tsx'
 import { StateMark } from '../../parts/reason-mark.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Section } from '../../parts/section.tsx'
@@ -33,7 +33,9 @@ interface ListProps<T> {
 /** A list of a module: its filter, unless it is short, its copy buttons, and its table. */
 export function DocsList<T>({ id, docs, all, listed, isTarget, ...props }: ListProps<T>) {
   const { by, filter, onFilter, pick, copies, look = '', heads, children } = props
-  const { rows, more } = useRows(listed, isTarget)
+  const { shown, later, more } = useMore(listed, { first: rowsAtOnce, step: rowsAtOnce })
+  // The row that the URL names is drawn at once.
+  const rows = isTarget === undefined ? shown : [...shown, ...later.filter(isTarget)]
   const words = tabNames[id]
   return (
     <Section id={id} words={words} count={listed.length}>
@@ -63,31 +65,20 @@ export function DocsList<T>({ id, docs, all, listed, isTarget, ...props }: ListP
           {children(rows)}
         </Table>
       )}
-      {more}
+      {more && (
+        <div class="foot">
+          {more}{' '}
+          <span class="quiet">
+            {number(shown.length)} of {number(listed.length)}
+          </span>
+        </div>
+      )}
     </Section>
   )
 }
 
 /** Thousands of rows would take a browser half a minute. */
 const rowsAtOnce = 300
-
-/** The first rows of a list, the one in the URL, and a button for more. */
-function useRows<T>(list: readonly T[], isTarget: (item: T) => boolean = () => false) {
-  const [most, setMost] = useState(rowsAtOnce)
-  const later = list.slice(most)
-  const rows = [...list.slice(0, most), ...later.filter(isTarget)]
-  const more = later.length > 0 && (
-    <div class="foot">
-      <button type="button" class="btn" onClick={() => setMost(most + rowsAtOnce)}>
-        Show {number(Math.min(later.length, rowsAtOnce))} more
-      </button>{' '}
-      <span class="quiet">
-        {number(most)} of {number(list.length)}
-      </span>
-    </div>
-  )
-  return { rows, more }
-}
 
 /** A name with a link to its row. */
 export const Name = ({ name, id }: { readonly name: string; readonly id: string }) => (

@@ -1,4 +1,5 @@
 import type { Finding, ResourceDetail, SeverityCounts } from '../../api/records.ts'
+import { ranks } from '../../parts/severity-counts.tsx'
 import { severities } from '../../url/pages.ts'
 
 const rankOf = (severity: string): number => {
@@ -6,11 +7,9 @@ const rankOf = (severity: string): number => {
   return rank < 0 ? severities.length : rank
 }
 
-const keys = ['critical', 'high', 'medium', 'low', 'unknown'] as const
-
 export function countsOf(findings: readonly Finding[]): SeverityCounts {
   const counts = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }
-  for (const { severity } of findings) counts[keys[rankOf(severity)] ?? 'unknown'] += 1
+  for (const { severity } of findings) counts[ranks[rankOf(severity)]?.key ?? 'unknown'] += 1
   return counts
 }
 

@@ -1,13 +1,9 @@
-import { useState } from 'preact/hooks'
 import type { Finding } from '../../api/records.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { number, plural } from '../../parts/format.ts'
+import { useMore } from '../../parts/more.tsx'
 import { SeverityWord } from '../../parts/severity-counts.tsx'
 import { Cell, CodeCell, RowHead, Table } from '../../parts/table.tsx'
-
-const first = 20
-/** Number of rows that each click adds. */
-const slice = 200
 
 interface Props {
   readonly findings: readonly Finding[]
@@ -34,10 +30,8 @@ function columnsOf(findings: readonly Finding[]) {
 }
 
 export function FindingsTable({ findings, of, total }: Props) {
-  const [most, setMost] = useState(first)
   const columns = columnsOf(findings)
-  const shown = findings.slice(0, most)
-  const left = findings.length - shown.length
+  const { shown, more } = useMore(findings, { first: 20, step: 200 })
   return (
     <>
       <Table label={of === undefined ? 'Findings' : `Findings of ${of}`} heads={columns.heads}>
@@ -55,11 +49,7 @@ export function FindingsTable({ findings, of, total }: Props) {
             ? `${number(shown.length)} of ${plural(total, 'finding')}`
             : `${number(shown.length)} of ${number(findings.length)} that match, ${plural(total, 'finding')} in all`}
         </span>
-        {left > 0 && (
-          <button type="button" class="btn" onClick={() => setMost(most + slice)}>
-            {left <= slice ? `Show all ${number(findings.length)}` : `Show ${slice} more`}
-          </button>
-        )}
+        {more}
       </div>
     </>
   )
