@@ -5,7 +5,6 @@ import { type ByteSource, checkedBody, skipping } from '../spool/spool.ts'
 import { ArchiveCache, type Origin } from './cache/archive-cache.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import { FirstReads } from './first-reads.ts'
-import { StorageGrants } from './grants.ts'
 import { checkDeadlineMs, Hashing } from './hashing.ts'
 import {
   type ArchiveMetrics,
@@ -16,7 +15,7 @@ import {
   type Source,
   VerifiedObjects,
 } from './known-archives.ts'
-import { createPlaces, type Place } from './places.ts'
+import { createPlaces, type Place, StorageGrants } from './places.ts'
 import { maxTtlSeconds, presignedUrl } from './presigning.ts'
 import type { Archive, ArchiveDigest, Archives, ArchivesOptions, OpenArchive } from './types.ts'
 

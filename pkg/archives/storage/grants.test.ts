@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cpuTimeMs } from '../../../hack/testbed/cpu-time.ts'
-import { parseGrants, StorageGrants } from './grants.ts'
+import { parseGrants, StorageGrants } from './places.ts'
 
 const mountPath = '/var/lib/depot'
 

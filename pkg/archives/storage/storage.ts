@@ -6,10 +6,10 @@ import type { Archives } from './types.ts'
 
 export { createArchives } from './archives.ts'
 export type { ByteRange, LocalFile } from './driver.ts'
-export { grantProblems } from './grants.ts'
 export {
   type ArchivePlace,
   type ArchiveStore,
+  grantProblems,
   openArchiveStore,
   type StoreGrants,
   storageOfEnvironment,

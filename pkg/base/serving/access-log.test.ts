@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import { createLogger, type RequestFacts } from '../telemetry/telemetry.ts'
-import { accessLog, type LoggedRequest } from './access-log.ts'
 import { ReadyAnswer } from './ready-answer.ts'
+import { accessLog, type LoggedRequest } from './request-reports.ts'
 
 const request: Omit<LoggedRequest, 'facts'> = {
   method: 'GET',

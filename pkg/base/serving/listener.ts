@@ -11,11 +11,16 @@ import { RegistryError } from '../errors/errors.ts'
 import { isPlain, sendRaw } from '../fast/fast.ts'
 import { CappedMap } from '../memory/memory.ts'
 import type { Logger, Metrics, RequestFacts } from '../telemetry/telemetry.ts'
-import { type AccessLog, accessLog, type OnRequest, observed } from './access-log.ts'
 import type { Fetch } from './env.ts'
 import { errorResponse } from './error-response.ts'
 import type { ReadyAnswer } from './ready-answer.ts'
-import { RequestMetrics } from './request-metrics.ts'
+import {
+  type AccessLog,
+  accessLog,
+  type OnRequest,
+  observed,
+  RequestMetrics,
+} from './request-reports.ts'
 
 export interface ListenerOptions {
   readonly fetch: Fetch

@@ -16,21 +16,21 @@ import { getRequestListener } from '@hono/node-server'
 import type { Context } from 'hono'
 import { settleShapes } from '../fast/fast.ts'
 import type { Logger, Metrics } from '../telemetry/telemetry.ts'
-import type { OnRequest } from './access-log.ts'
 import { createAdminApp } from './admin.ts'
 import { connectionsOf, drain } from './drain.ts'
 import type { Fetch, ServingEnv } from './env.ts'
 import { createListener, type Hot } from './listener.ts'
 import { refuseMalformed } from './malformed.ts'
+import type { OnRequest } from './request-reports.ts'
 import { type Pair, readTlsFiles, reloadTls, type TlsFiles } from './tls.ts'
 
-export { type LoggedRequest, type OnRequest, pathOf } from './access-log.ts'
 export type { Fetch, ServingEnv } from './env.ts'
 export { answerErrors, errorResponse } from './error-response.ts'
 export { acceptsGzip, GzipAnswers } from './gzip.ts'
 export type { Hot, PlainRequest } from './listener.ts'
 export { ReadyAnswer } from './ready-answer.ts'
 export { requestText } from './request-body.ts'
+export { type LoggedRequest, type OnRequest, pathOf } from './request-reports.ts'
 export {
   after,
   get,

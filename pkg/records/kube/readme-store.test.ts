@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import type { ObservedObject } from './object.ts'
+import type { ObservedObject } from './list-watch.ts'
 import { ReadmeStore } from './readme-store.ts'
 
 const configMap = (namespace: string, name: string, bytes: number, resourceVersion = '1') => ({

@@ -1,5 +1,5 @@
 import { type Readme, readmeIn, readmeText } from '../readme/readme.ts'
-import type { ObservedObject } from './object.ts'
+import type { ObservedObject } from './list-watch.ts'
 import { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
 
 interface Held {

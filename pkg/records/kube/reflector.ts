@@ -1,10 +1,8 @@
 import type { JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Clock, pause, type Random } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { list } from './list.ts'
-import type { ListTarget } from './list-target.ts'
+import { isOlder, type ListTarget, list, type WatchEvent, watch } from './list-watch.ts'
 import type { WatchMetrics } from './metrics.ts'
-import { isOlder } from './object.ts'
 import { Outcome } from './outcome.ts'
 import {
   afterList,
@@ -18,7 +16,6 @@ import {
 import type { KindReplacement, Store } from './store.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
-import { type WatchEvent, watch } from './watch.ts'
 
 export interface ReflectorOptions {
   readonly target: ListTarget

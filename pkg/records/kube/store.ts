@@ -11,7 +11,7 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import type { Logger, RejectReason } from '../../base/telemetry/telemetry.ts'
-import { isOlder, type ObservedObject } from './object.ts'
+import { isOlder, type ObservedObject } from './list-watch.ts'
 
 /** Receives the objects that a reflector reads. Only `commit` can throw. */
 export interface Store {

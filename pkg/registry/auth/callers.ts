@@ -1,14 +1,13 @@
 import type { Context } from 'hono'
 import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import type { CallerReason } from '../../base/errors/errors.ts'
-import { Bounded } from '../../base/memory/memory.ts'
+import { Bounded, CappedMap } from '../../base/memory/memory.ts'
 import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import { counter, type Metrics, type RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { type AccessDecision, allows } from '../access/access.ts'
 import type { TokenIssuer } from './issuer.ts'
 import type { Passthrough } from './passthrough.ts'
-import { RecentTokens } from './recent-tokens.ts'
 import { quote, Refusal } from './refusal.ts'
 import {
   type AuthMode,
@@ -343,5 +342,34 @@ export class AuthMetrics {
     const entry = this.#refused.get(reason) ?? { result, count: 0 }
     entry.count += 1
     this.#refused.set(reason, entry)
+  }
+}
+
+/** Characters of the signature that a token ends with: 256 bits, which nobody can guess. */
+const endCharacters = 43
+/** A CLI sends its token several times within seconds. */
+const keptMs = 60_000
+const maxTokens = 4096
+const maxCharacters = 4096
+
+/**
+ * Hashes of verified tokens, each with its whole header, for at most a minute: to hash a token takes longer than to find it
+ * by its end. The rest is compared only for a caller who knows the end, so the time of the comparison tells others nothing.
+ */
+export class RecentTokens {
+  readonly #byEnd = new CappedMap<string, { readonly header: string; readonly hash: string }>(
+    maxTokens,
+  )
+
+  hashOf(header: string): string | undefined {
+    const found = this.#byEnd.get(header.slice(-endCharacters))
+    return found?.header === header ? found.hash : undefined
+  }
+
+  /** @param header with a token that is signed and was verified */
+  keep(header: string, hash: string): void {
+    if (header.length > maxCharacters) return
+    if (this.#byEnd.size === 0) setTimeout(() => this.#byEnd.clear(), keptMs).unref()
+    this.#byEnd.set(header.slice(-endCharacters), { header, hash })
   }
 }

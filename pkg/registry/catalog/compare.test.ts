@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { SemVer } from 'semver'
 import { expect, it } from 'vitest'
-import { comparePrecedence, isPrerelease, isSemver, newestFirst } from './compare.ts'
+import { comparePrecedence, isPrerelease, isSemver, newestFirst } from './collections.ts'
 
 /** The reference library; it also accepts `v1.2.3` and surrounding blanks, which no CLI does. */
 function parsed(version: string): SemVer | undefined {

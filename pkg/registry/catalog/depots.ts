@@ -6,8 +6,7 @@ import {
   type Depot,
   type ParentKind,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { NamedRows } from './collections.ts'
-import { compareText } from './compare.ts'
+import { compareText, NamedRows } from './collections.ts'
 import { compareAddress } from './orders.ts'
 import type { Listed } from './summary.ts'
 import type { View } from './views.ts'

@@ -1,7 +1,6 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { CountedDownload } from '../downloads/downloads.ts'
-import { NamedRows } from './collections.ts'
-import { lowerBound } from './compare.ts'
+import { lowerBound, NamedRows } from './collections.ts'
 import type { Parent } from './parent.ts'
 
 interface Downloads {

@@ -1,6 +1,5 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { Bits } from './collections.ts'
-import { compareText } from './compare.ts'
+import { Bits, compareText } from './collections.ts'
 import { severities } from './findings.ts'
 import { compareAddress } from './orders.ts'
 import type { Listed, Summary } from './summary.ts'

@@ -1,5 +1,4 @@
-import type { Bits } from './collections.ts'
-import { comparePrecedence, compareText, newestFirst } from './compare.ts'
+import { type Bits, comparePrecedence, compareText, newestFirst } from './collections.ts'
 import { type DownloadTable, mostDownloadedOf } from './downloads.ts'
 import { severities } from './findings.ts'
 import type { Listed, Summary } from './summary.ts'

@@ -1,5 +1,5 @@
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { comparePrecedence, isPrerelease, lowerBound, newestFirst } from './compare.ts'
+import { comparePrecedence, isPrerelease, lowerBound, newestFirst } from './collections.ts'
 import type { ResourceRow } from './resource-row.ts'
 import {
   isSameArchive,

@@ -1,8 +1,7 @@
 import type { Depot, Namespace } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Binding } from '../access/access.ts'
 import { Backlog, type Worked } from './backlog.ts'
-import { Bits, NamedRows } from './collections.ts'
-import { compareText } from './compare.ts'
+import { Bits, compareText, NamedRows } from './collections.ts'
 import { Depots, type ShownDepot } from './depots.ts'
 import { chosen, NameSearch, type Selection, sortByRelevance, TagSets, tag } from './filters.ts'
 import {

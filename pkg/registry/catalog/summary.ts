@@ -1,5 +1,5 @@
 import { backendOf, backends, type ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { isSemver } from './compare.ts'
+import { isSemver } from './collections.ts'
 import { bestDownloadsOf, type DownloadTable } from './downloads.ts'
 import { type FindingTable, severities } from './findings.ts'
 import type { Parent } from './parent.ts'

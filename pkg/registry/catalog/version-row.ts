@@ -18,7 +18,7 @@ import {
   takenText,
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
-import { byAge, compareText, isSemver, newestFirst } from './compare.ts'
+import { byAge, compareText, isSemver, newestFirst } from './collections.ts'
 import type { FindingList } from './findings.ts'
 import {
   criticalSinceOf,

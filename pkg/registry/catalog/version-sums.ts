@@ -1,6 +1,6 @@
 import type { Lifecycle } from '../../api/lifecycle/lifecycle.ts'
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
-import { isPrerelease } from './compare.ts'
+import { isPrerelease } from './collections.ts'
 import { type FindingList, type FindingTable, severities } from './findings.ts'
 import type { ResourceRow } from './resource-row.ts'
 import type { VersionRow } from './version-row.ts'

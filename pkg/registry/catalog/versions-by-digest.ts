@@ -1,5 +1,5 @@
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
-import { byAge, isOlder } from './compare.ts'
+import { byAge, isOlder } from './collections.ts'
 import { digestOf } from './row-context.ts'
 import { VersionRow } from './version-row.ts'
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { type Clock, endsWithin } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { type CountSink, Delivery } from './delivery.ts'
+import { type CountSink, Delivery, Journals } from './delivery.ts'
 import type {
   ConsumerUse,
   CountStore,
@@ -16,7 +16,6 @@ import type {
   HourlyCount,
 } from './event.ts'
 import { Journal, type JournalLimits } from './journal.ts'
-import { Journals } from './journals.ts'
 import type { DropReason, OnDropped } from './segments.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { type ValkeyAddress, ValkeyStore } from './valkey-store.ts'
