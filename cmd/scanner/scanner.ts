@@ -9,7 +9,13 @@ import {
   requireNone,
   type ScannerCommandOptions,
 } from '../../pkg/base/options/options.ts'
-import { endWithin, madeFolderProblem, type Runnable, run } from '../../pkg/base/run/run.ts'
+import {
+  endWithin,
+  folderProblem,
+  madeFolderProblem,
+  type Runnable,
+  run,
+} from '../../pkg/base/run/run.ts'
 import {
   createLogger,
   createMetrics,
@@ -25,21 +31,50 @@ import {
   trivyScanner,
 } from '../../pkg/fill/scan/scan.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
-import { clusterObjects, type Objects } from '../../pkg/records/store/store.ts'
+import { clusterObjects, folderObjects, type Objects } from '../../pkg/records/store/store.ts'
 import { adminPart } from '../controller/controller.ts'
-import { scanFolder } from './scan-folder.ts'
+import { onlyOne } from '../sync/sync.ts'
 
 /** Scans a cluster until it is stopped, or a folder once. @returns 1 if a scan of the folder failed */
-export async function scanner(options: ScannerCommandOptions): Promise<number | undefined> {
+export function scanner(options: ScannerCommandOptions): Promise<number | undefined> {
   limitHeap()
   const { manifests: dir } = options
-  if (dir === undefined) return scanCluster(options)
-  // The end of a single run lists everything that failed, once.
+  return dir === undefined ? scanCluster(options) : scanFolder({ ...options, dir })
+}
+
+/**
+ * Scans the archives of a folder of manifests, once.
+ *
+ * @returns 1 if a scan failed
+ * @throws OptionsError if the folder cannot be used
+ */
+async function scanFolder(options: ScannerCommandOptions & { dir: string }): Promise<number> {
+  const { dir, apiGroup, output } = options
+  requireNone(folderProblem('--manifests', dir))
+  // The end lists everything that failed, once.
   const log = createLogger('error', logOutput(options.logFormat, 2))
+  const lost = Promise.withResolvers<'lost'>()
+  await using _ = await onlyOne(dir, 'depot scanner', () => lost.resolve('lost'))
+  const objects = await folderObjects({ dir, apiGroup, watch: false, log })
   const metrics = createMetrics()
-  const parts = { clock: Date.now, log, metrics }
-  const begin = (objects: Objects) => beginScans(options, { objects, ...parts })
-  return scanFolder({ ...options, dir }, { begin, log })
+  const scans = await beginScans(options, { objects, clock: Date.now, log, metrics })
+  const end = await Promise.race([scans.idle(), lost.promise])
+  const { done } = scans
+  const failed = scans.failures().map(({ key, message }) => `${key}: ${message}`)
+  const failures = [...objects.mistakes(), ...failed]
+  if (end === 'lost') {
+    failures.push(`${dir}: another process writes to it, so the rest was not scanned: run it again`)
+  }
+  await scans.stop()
+  await objects.close()
+  if (output === 'json') {
+    process.stdout.write(`${JSON.stringify({ schema: 1, scanned: done, failures }, null, 2)}\n`)
+  } else {
+    const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`
+    const summary = `${count(done, 'archive')} scanned, ${count(failures.length, 'failure')}`
+    process.stdout.write(`${[...failures, summary].join('\n')}\n`)
+  }
+  return failures.length > 0 ? 1 : 0
 }
 
 /**
@@ -106,7 +141,7 @@ async function beginScans(
     sizeBytes: options.workSizeBytes,
   })
   const settings = { filesystemMountPath: options.archives, proxies, ...storage.settings }
-  const scans = await startScans({
+  return startScans({
     objects,
     archives: openArchiveStore(settings),
     spool,
@@ -120,19 +155,11 @@ async function beginScans(
     rescanMs: options.rescanIntervalMs,
     defaultPolicy: options.block && { block: options.block, onMissing: 'Serve' },
     ...parts,
-  })
-  return {
-    idle: () => scans.idle(),
-    get done() {
-      return scans.done
-    },
-    failures: () => scans.failures(),
-    stop: async () => {
-      await scans.stop()
+    onStopped: async () => {
       await spool.close()
       lock.release()
     },
-  }
+  })
 }
 
 /** Paths are absolute, because scanners run in folders of their own. */

@@ -36,17 +36,8 @@ export interface ScanOptions extends ArchiveScanning {
   readonly log: Logger
   readonly metrics: Metrics
   readonly clock: Clock
-}
-
-export interface Scans {
-  /** Resolves when nothing has to be scanned now. */
-  idle(): Promise<void>
-  /** Number of scans with a result since the start. */
-  readonly done: number
-  /** Versions whose last scan failed, such as `platform/vpc-1-2-0`, with the reason. */
-  failures(): { readonly key: string; readonly message: string }[]
-  /** Ends running scans. */
-  stop(): Promise<void>
+  /** Called at the end, when nothing is scanned any more. */
+  readonly onStopped?: () => Promise<void>
 }
 
 /** Scans what needs a scan until it is stopped. @throws an error of the file system if the work folder cannot be used */
@@ -63,13 +54,13 @@ export async function startScans(options: ScanOptions): Promise<Scans> {
     log.warn(problem)
   }
   await objects.ready
-  const scanning = new Scanning(options)
+  const scanning = new Scans(options)
   await scanning.start()
   return scanning
 }
 
 /** Scans the files of each Version, one Version at a time for each slot. */
-class Scanning implements Scans {
+export class Scans {
   /** Number of scans with a result since the start. */
   done = 0
   readonly #options: ScanOptions
@@ -118,19 +109,23 @@ class Scanning implements Scans {
     this.#queue.start()
   }
 
+  /** Resolves when nothing has to be scanned now. */
   idle(): Promise<void> {
     return this.#queue.idle()
   }
 
+  /** Versions whose last scan failed, such as `platform/vpc-1-2-0`, with the reason. */
   failures(): { readonly key: string; readonly message: string }[] {
     return this.#failures.list()
   }
 
+  /** Ends running scans. */
   async stop(): Promise<void> {
     this.#forget()
     await this.#installed.close()
     await this.#queue.stop()
     await emptyFolder(this.#options.workDir)
+    await this.#options.onStopped?.()
   }
 
   #addAll(priority: 'listing' | 'poll'): void {
