@@ -6,8 +6,9 @@ import * as z from 'zod'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { jsonOf, type Reason, ReasonError, unavailable } from '../../pkg/base/errors/errors.ts'
 import { statusLine } from '../../pkg/base/run/run.ts'
-import type { PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
+import { addressText, type PublishAddress } from '../../pkg/fill/publishing/publishing.ts'
 import type { Registry } from '../registry/registry.ts'
+import type { PublishEnd } from './report.ts'
 
 /** A local file to send. */
 export interface SentFile {
@@ -60,12 +61,6 @@ const Versions = z.object({ version: z.string(), platforms: z.array(z.unknown())
 const ModuleList = z.object({ modules: z.array(z.object({ versions: z.array(Versions) })) })
 const ProviderList = z.object({ versions: z.array(Versions) })
 
-/** The result of a publication, for people and scripts. */
-export interface PublishEnd {
-  readonly outcome: 'published' | 'exists' | 'refused'
-  readonly text: string
-}
-
 /** A version in a registry that files are sent to. */
 export class Destination {
   readonly #registry: Registry
@@ -77,10 +72,8 @@ export class Destination {
     this.#place = place
   }
 
-  /** `NAMESPACE/NAME/SYSTEM` or `NAMESPACE/TYPE`. */
   get path(): string {
-    const { namespace, name, system } = this.#place.address
-    return [namespace, name, system].filter((part) => part !== undefined).join('/')
+    return addressText(this.#place.address)
   }
 
   /** The versions that the registry serves, or why it shows this caller none. */

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { usageBlock } from '../../pkg/api/usage/usage.ts'
 import type { ArchiveLimits } from '../../pkg/archives/archive/archive.ts'
-import { plainText } from '../../pkg/archives/docs/docs.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import {
@@ -14,13 +13,14 @@ import {
   packModule,
 } from '../../pkg/fill/publishing/publishing.ts'
 import { loginRemedy, openRegistry, type Registry, usersOf } from '../registry/registry.ts'
-import { Destination, type PublishEnd } from './destination.ts'
+import { Destination } from './destination.ts'
 import { givenToken } from './job-token.ts'
 import {
   asJson,
   asText,
   brokenWarning,
-  type PublishOutcome,
+  finish,
+  type PublishEnd,
   type ShownComparison,
 } from './report.ts'
 
@@ -56,16 +56,6 @@ export const queryOf = (
     }),
   )
 
-/** Prints how a publication ended. @returns the exit status */
-export function printEnd(
-  { output }: Pick<PublishCommandOptions, 'output'>,
-  { outcome, text }: { readonly outcome: PublishOutcome; readonly text: string },
-  json: (outcome: PublishOutcome) => string,
-): number {
-  process.stdout.write(plainText(output === 'json' ? json(outcome) : `${text}\n`))
-  return outcome === 'refused' ? 1 : 0
-}
-
 /**
  * Packs a module, compares it with the previous version in a registry, and sends it. The server says when it serves the
  * version.
@@ -80,32 +70,34 @@ export async function publishOverHttp(
   const { file, host, address, version, allowed, limits, signal } = sent
   await using registry = await registryAt(options, host)
   const to = new Destination(registry, { host, address, version, signal })
-  const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))
-  try {
-    const context = { limits, signal, workDir }
-    return await packModule(context, { file, allowed, format: 'tar.gz' }, async (packed) => {
-      if (packed.refusals.length > 0) {
-        for (const { message } of packed.refusals) process.stderr.write(`depot: ${message}\n`)
-        return 1
-      }
-      const compared = await comparedAt(registry, to, { host, version }, packed)
-      const shown = { ...packed, ...compared, target: { address, version } }
-      if (compared.isBroken) process.stderr.write(brokenWarning(shown))
-      if (options.output === 'text') process.stdout.write(asText(shown))
-      const end = (ended: PublishEnd | { outcome: 'planned'; text: string }) =>
-        printEnd(options, ended, (outcome) => asJson(shown, outcome, host))
-      if (options.dryRun) return end({ outcome: 'planned', text: `it would be sent to ${host}` })
-      const { file: path, sha256, sizeBytes } = packed.archive
-      const query = queryOf(options, packed.accepted)
-      const answered = await to.put({ path, sha256, sizeBytes }, '', query)
-      const ended = await to.end(answered, options)
-      if (ended.outcome === 'refused') return end(ended)
-      return end({ ...ended, text: `${ended.text}\n\n${usageOf(sent, packed)}` })
+  await using work = await mkdtempDisposable(join(tmpdir(), 'depot-publish-'))
+  const context = { limits, signal, workDir: work.path }
+  return await packModule(context, { file, allowed, format: 'tar.gz' }, async (packed) => {
+    if (packed.refusals.length > 0) {
+      for (const { message } of packed.refusals) process.stderr.write(`depot: ${message}\n`)
+      return 1
+    }
+    const compared = await comparedAt(registry, to, { host, version }, packed)
+    const shown = { ...packed, ...compared, target: { address, version } }
+    if (compared.isBroken) process.stderr.write(brokenWarning(shown))
+    const { file: path, sha256, sizeBytes } = packed.archive
+    return finish(options, {
+      shown: asText(shown),
+      json: (outcome) => asJson(shown, outcome, host),
+      refusals: [],
+      planned: `it would be sent to ${host}`,
+      run: async () => {
+        const query = queryOf(options, packed.accepted)
+        const answered = await to.put({ path, sha256, sizeBytes }, '', query)
+        return withUsage(await to.end(answered, options), usageOf(sent, packed))
+      },
     })
-  } finally {
-    await rm(workDir, { recursive: true, force: true })
-  }
+  })
 }
+
+/** Shows how to use what was published. */
+export const withUsage = (ended: PublishEnd, usage: string): PublishEnd =>
+  ended.outcome === 'refused' ? ended : { ...ended, text: `${ended.text}\n\n${usage}` }
 
 /** Compares with the newest earlier stable version that the caller may read. */
 async function comparedAt(

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
@@ -20,6 +20,7 @@ import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options
 import { madeFolderProblem } from '../../pkg/base/run/run.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
 import {
+  addressText,
   type Publication,
   type PublishContext,
   parseModuleAddress,
@@ -40,12 +41,13 @@ import {
   asJson,
   asText,
   brokenWarning,
-  type PublishOutcome,
+  finish,
+  type PublishEnd,
   providerJson,
   providerText,
 } from './report.ts'
 
-const statuses = { published: 0, refused: 1, unreachable: 3 } as const
+const statuses = { refused: 1, unreachable: 3 } as const
 
 /**
  * Publishes a version with the credentials of the caller.
@@ -88,20 +90,17 @@ async function direct(
 ): Promise<number> {
   const asked = await readInputs(options, operands)
   const { namespace } = asked.address
-  const workDir = await mkdtemp(join(tmpdir(), 'depot-publish-'))
-  try {
-    const { manifests, dryRun } = options
-    await using _ =
-      manifests === undefined || dryRun ? undefined : await folderLock(manifests, stopped)
-    await using records = await openRecords(options, [namespace])
-    const { objects, clock } = records
-    const { archives, isModule } = asked
-    const limits = limitsOf(options)[isModule ? 'module' : 'provider']
-    const context = { objects, archives, workDir, limits, clock, signal: stopped.signal }
-    return await (isModule ? publishModule : publishRelease)(options, context, asked)
-  } finally {
-    await rm(workDir, { recursive: true, force: true })
-  }
+  await using work = await mkdtempDisposable(join(tmpdir(), 'depot-publish-'))
+  const { manifests, dryRun } = options
+  await using _ =
+    manifests === undefined || dryRun ? undefined : await folderLock(manifests, stopped)
+  await using records = await openRecords(options, [namespace])
+  const { objects, clock } = records
+  const { archives, isModule } = asked
+  const limits = limitsOf(options)[isModule ? 'module' : 'provider']
+  const { signal } = stopped
+  const context = { objects, archives, workDir: work.path, limits, clock, signal }
+  return await (isModule ? publishModule : publishRelease)(options, context, asked)
 }
 
 /** @throws OptionsError */
@@ -158,11 +157,12 @@ async function publishModule(
   return planPublication(context, { ...asked, version }, async (publication) => {
     const { target, isBroken } = publication
     if (isBroken) process.stderr.write(brokenWarning(publication))
-    return finish(options, publication, {
-      text: asText(publication),
+    return finish(options, {
+      shown: asText(publication),
       json: (outcome) => asJson(publication, outcome),
-      isThere: publication.isThere && !target.isMissing,
-      run: () => publishIt(context, publication),
+      refusals: publication.refusals,
+      planned: plannedText(publication.isThere && !target.isMissing),
+      run: async () => endOf(options, target, await publishIt(context, publication)),
     })
   })
 }
@@ -174,51 +174,29 @@ async function publishRelease(
 ): Promise<number> {
   const { version } = options
   const publication = await planProvider(context, { folder, address, version, storage })
-  return finish(options, publication, {
-    text: providerText(publication),
+  const { target, archives, refusals } = publication
+  return finish(options, {
+    shown: providerText(publication),
     json: (outcome) => providerJson(publication, outcome),
-    isThere: !publication.target.isMissing && publication.archives.every(({ isThere }) => isThere),
-    run: () => publishProvider(context, publication),
+    refusals,
+    planned: plannedText(!target.isMissing && archives.every(({ isThere }) => isThere)),
+    run: async () => endOf(options, target, await publishProvider(context, publication)),
   })
 }
 
-interface Work {
-  readonly text: string
-  readonly json: (outcome: PublishOutcome) => string
-  readonly isThere: boolean
-  readonly run: () => Promise<'published' | 'exists'>
-}
+const plannedText = (isThere: boolean): string =>
+  isThere ? 'it is published already' : 'it would be published'
 
-/** Prints what would be published, and publishes it unless something prevents that. */
-async function finish(
-  { output, dryRun, manifests }: PublishCommandOptions,
-  { refusals, target }: Pick<Publication, 'refusals' | 'target'>,
-  { text, json, isThere, run }: Work,
-): Promise<number> {
-  const print = (written: string) => process.stdout.write(written)
-  const end = (outcome: PublishOutcome, sentence: string) =>
-    print(output === 'json' ? json(outcome) : `${sentence}\n`)
-  if (output === 'text') print(text)
-  if (refusals.length > 0) {
-    for (const { message } of refusals) process.stderr.write(`depot: ${message}\n`)
-    end('refused', 'refused: nothing was written')
-    return statuses.refused
-  }
-  if (dryRun) {
-    end('planned', isThere ? 'it is published already' : 'it would be published')
-    return statuses.published
-  }
-  const outcome = await run()
-  const { namespace, name, system } = target.address
-  const address = [namespace, name, system].filter((part) => part !== undefined).join('/')
-  const where = manifests ?? 'the cluster'
-  end(
-    outcome,
+function endOf(
+  { manifests = 'the cluster' }: PublishCommandOptions,
+  { address, version }: Publication['target'],
+  outcome: 'published' | 'exists',
+): PublishEnd {
+  const text =
     outcome === 'exists'
-      ? `${address} ${target.version} was published already`
-      : `published: servers of ${where} serve it as soon as they have read it`,
-  )
-  return statuses.published
+      ? `${addressText(address)} ${version} was published already`
+      : `published: servers of ${manifests} serve it as soon as they have read it`
+  return { outcome, text }
 }
 
 /** @throws OptionsError if it is neither a module nor a provider */

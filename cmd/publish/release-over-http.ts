@@ -12,9 +12,9 @@ import {
   type ReleaseArchive,
   sidecarNames,
 } from '../../pkg/fill/publishing/publishing.ts'
-import { Destination, missingFiles, type PublishEnd, type SentFile } from './destination.ts'
-import { printEnd, queryOf, registryAt, type Sent } from './over-http.ts'
-import { providerJson, providerText } from './report.ts'
+import { Destination, missingFiles, type SentFile } from './destination.ts'
+import { queryOf, registryAt, type Sent, withUsage } from './over-http.ts'
+import { finish, type PublishEnd, providerJson, providerText } from './report.ts'
 
 /** Each replica of the controller keeps its own files, so some may have to be sent again. */
 const rounds = 6
@@ -35,16 +35,19 @@ export async function publishReleaseOverHttp(
   const archives = await inspectRelease({ limits, signal }, release, sums)
   const { version } = release
   const shown = { target: { address, version }, archives, signer: undefined, refusals: [] }
-  if (options.output === 'text') process.stdout.write(providerText(shown))
-  const end = (ended: PublishEnd | { outcome: 'planned'; text: string }) =>
-    printEnd(options, ended, (outcome) => providerJson(shown, outcome, host))
-  if (options.dryRun) return end({ outcome: 'planned', text: `it would be sent to ${host}` })
-  const to = new Destination(registry, { host, address, version, signal })
-  const ended = await sendRelease(to, options, await filesOf(release, archives))
-  if (ended.outcome === 'refused') return end(ended)
   const { namespace, name } = address
   const used = { registryHost: host, namespace, kind: 'provider', name }
-  return end({ ...ended, text: `${ended.text}\n\n${usageBlock(used, 'terraform', version)}` })
+  return finish(options, {
+    shown: providerText(shown),
+    json: (outcome) => providerJson(shown, outcome, host),
+    refusals: [],
+    planned: `it would be sent to ${host}`,
+    run: async () => {
+      const to = new Destination(registry, { host, address, version, signal })
+      const ended = await sendRelease(to, options, await filesOf(release, archives))
+      return withUsage(ended, usageBlock(used, 'terraform', version))
+    },
+  })
 }
 
 /** Asks first, so that no file is sent that exists or cannot be published. */

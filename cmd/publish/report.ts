@@ -1,5 +1,6 @@
 import { changeGroups, changeText, oneLine } from '../../pkg/api/changes/changes.ts'
 import { docsProblems, plainText, problemText } from '../../pkg/archives/docs/docs.ts'
+import type { PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import type {
   ComparedVersion,
   PackedModule,
@@ -22,6 +23,37 @@ export interface ShownComparison extends Omit<ComparedVersion, 'uncompared'> {
   readonly uncompared: { readonly from?: string; readonly message: string } | undefined
   /** Consumers of the previous version. Undefined if the registry does not tell. */
   readonly usedBy?: VersionUsers | undefined
+}
+
+/** The end of a publication, for people and scripts. */
+export interface PublishEnd {
+  readonly outcome: PublishOutcome
+  readonly text: string
+}
+
+interface PublishWork {
+  /** Description of the plan for people. */
+  readonly shown: string
+  readonly json: (outcome: PublishOutcome) => string
+  readonly refusals: readonly { readonly message: string }[]
+  /** The end of a dry run. */
+  readonly planned: string
+  readonly run: () => Promise<PublishEnd>
+}
+
+/** Prints what would be published, and publishes it unless something prevents that. @returns the exit status */
+export async function finish(
+  { output, dryRun }: Pick<PublishCommandOptions, 'output' | 'dryRun'>,
+  { shown, json, refusals, planned, run }: PublishWork,
+): Promise<number> {
+  const end = ({ outcome, text }: PublishEnd) => {
+    process.stdout.write(output === 'json' ? json(outcome) : plainText(`${text}\n`))
+    return outcome === 'refused' ? 1 : 0
+  }
+  if (output === 'text') process.stdout.write(shown)
+  for (const { message } of refusals) process.stderr.write(`depot: ${message}\n`)
+  if (refusals.length > 0) return end({ outcome: 'refused', text: 'refused: nothing was written' })
+  return end(dryRun ? { outcome: 'planned', text: planned } : await run())
 }
 
 interface ShownModule extends PackedModule, ShownComparison {

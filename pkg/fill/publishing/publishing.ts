@@ -17,6 +17,7 @@ export { planProvider, publishProvider } from './provider.ts'
 export { publish } from './publish.ts'
 export * from './release.ts'
 export {
+  addressText,
   claimsOf,
   type PublishAddress,
   parseModuleAddress,

@@ -3,7 +3,7 @@ import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { RegistryError } from '../../base/errors/errors.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import type { Objects } from '../../records/store/store.ts'
-import { claimsOf, newName, type PublishAddress } from './target.ts'
+import { addressText, claimsOf, newName, type PublishAddress } from './target.ts'
 
 /** A module or provider that a caller wants to publish. */
 interface PublishSubject {
@@ -37,16 +37,15 @@ export async function requireRight(
   c: Context<ServingEnv>,
   address: PublishAddress,
 ): Promise<PublishedBy> {
-  const { namespace, name, system } = address
+  const { namespace, system } = address
   const kind = system === undefined ? 'Provider' : 'Module'
   const found = claimsOf(objects, address)[0]?.metadata.name
   const isNew = found === undefined && kind === 'Module' && template !== undefined
   const checked = found ?? newName(objects, kind, address)
   const publisher = await publisherOf(c, { kind, namespace, name: checked, isNew })
   if (publisher !== undefined) return publisher
-  const path = [namespace, name, system].filter((part) => part !== undefined).join('/')
   throw new RegistryError(
     'Forbidden',
-    `you may not publish ${path}: ask for a GroupBinding that has the namespace in publishNamespaces and the ${kind} in publish${kind}s, or, with credentials of the cluster, for a right to create versions${isNew ? ' and modules' : ''} there`,
+    `you may not publish ${addressText(address)}: ask for a GroupBinding that has the namespace in publishNamespaces and the ${kind} in publish${kind}s, or, with credentials of the cluster, for a right to create versions${isNew ? ' and modules' : ''} there`,
   )
 }

@@ -69,6 +69,10 @@ export interface Sibling {
   readonly contentDigest: string | undefined
 }
 
+/** `NAMESPACE/NAME/SYSTEM` or `NAMESPACE/TYPE`. */
+export const addressText = ({ namespace, name, system }: PublishAddress): string =>
+  [namespace, name, system].filter((part) => part !== undefined).join('/')
+
 const namespacePattern = /^[0-9a-z]([0-9a-z-]{0,61}[0-9a-z])?$/
 const namePattern = /^[0-9A-Za-z]([0-9A-Za-z_-]{0,62}[0-9A-Za-z])?$/
 const systemPattern = /^[0-9a-z]{1,64}$/
