@@ -1,8 +1,6 @@
 import * as z from 'zod'
-import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { OptionsError } from '../../pkg/base/options/options.ts'
 import { type FollowedFile, followFile } from '../../pkg/base/run/run.ts'
-import { gauge, type Logger, type Metrics } from '../../pkg/base/telemetry/telemetry.ts'
+import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { type FieldPath, parseYaml } from '../../pkg/records/folder/folder.ts'
 import { machinePrefix, type PublishIssuer } from '../../pkg/registry/auth/auth.ts'
 
@@ -87,9 +85,7 @@ export function publishIssuersIn(
 export function openPublishIssuers({
   path,
   mainIssuer,
-  log,
-  metrics,
-  lookMs,
+  ...looking
 }: {
   readonly path: string
   readonly mainIssuer: string | undefined
@@ -98,20 +94,8 @@ export function openPublishIssuers({
   /** How often to look for a change. */
   readonly lookMs?: number
 }): Promise<FollowedFile<readonly PublishIssuer[]>> {
-  return followFile({
-    path,
-    parse: (text) => publishIssuersIn(text, path, mainIssuer),
-    name: 'publish issuers',
-    log,
-    valid: () =>
-      gauge(metrics, {
-        name: 'publish_issuers_file_valid',
-        help: '1 if the file of --publish-issuers is valid, 0 if it is not and its last valid content applies.',
-      }),
-    ...(lookMs !== undefined && { lookMs }),
-  }).catch((error: unknown) => {
-    throw new OptionsError([`--publish-issuers: ${messageOf(error)}`])
-  })
+  const parse = (text: string) => publishIssuersIn(text, path, mainIssuer)
+  return followFile({ flag: 'publish-issuers', path, parse, ...looking })
 }
 
 function isEncryptedOrHere(text: string): boolean {

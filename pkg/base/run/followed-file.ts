@@ -1,20 +1,20 @@
 import { messageOf } from '../errors/errors.ts'
+import { OptionsError } from '../options/options.ts'
 import { Loop } from '../pacing/pacing.ts'
-import type { Logger } from '../telemetry/telemetry.ts'
+import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import { readTextFile } from './text-file.ts'
 
 /** How long a file has to stay as it is before its content counts. */
 const restMs = 1000
 
 interface FollowOptions<T> {
+  /** The option that names the file, such as `upstream-policy`. */
+  readonly flag: string
   readonly path: string
   /** @throws Error with file and line */
   readonly parse: (text: string, path: string) => T
-  /** Names its content in the log. */
-  readonly name: string
   readonly log: Logger
-  /** Makes the gauge that says whether the file can be read, once it was read. */
-  readonly valid: () => { set(value: 0 | 1): void }
+  readonly metrics: Metrics
   /** How often to look for a change: the kubelet replaces files of ConfigMaps by links, which not every watch sees. */
   readonly lookMs?: number
   /** Whether to follow changes. */
@@ -22,16 +22,20 @@ interface FollowOptions<T> {
 }
 
 /**
- * Reads a file, and follows its changes. One that cannot be read keeps what it said before.
+ * Reads the file of an option, and follows its changes. One that cannot be read keeps what it said before.
  *
- * @throws Error if the file cannot be read at the start
+ * @throws OptionsError if the file cannot be read at the start
  */
 export async function followFile<T>(options: FollowOptions<T>): Promise<FollowedFile<T>> {
-  const { path, parse, follow = true } = options
-  const text = await readTextFile(path)
-  const file = new TextFile(options, { text, content: parse(text, path) })
-  if (follow) file.follow()
-  return file
+  const { flag, path, parse, follow = true } = options
+  try {
+    const text = await readTextFile(path)
+    const file = new TextFile(options, { text, content: parse(text, path) })
+    if (follow) file.follow()
+    return file
+  } catch (error) {
+    throw new OptionsError([`--${flag}: ${messageOf(error)}`])
+  }
 }
 
 interface State<T> {
@@ -45,7 +49,7 @@ export type FollowedFile<T> = Pick<TextFile<T>, 'current' | 'onChange' | 'close'
 class TextFile<T> {
   readonly #options: FollowOptions<T>
   readonly #lookMs: number
-  readonly #valid: { set(value: 0 | 1): void }
+  readonly #valid
   readonly #looking = new Loop(() => this.#look())
   readonly #listeners = new Set<() => void>()
   #state: State<T>
@@ -58,8 +62,17 @@ class TextFile<T> {
     this.#lookMs = options.lookMs ?? 5000
     this.#state = state
     this.#seen = state.text
-    this.#valid = options.valid()
+    const { flag, metrics } = options
+    this.#valid = gauge(metrics, {
+      name: `${flag.replaceAll('-', '_')}_file_valid`,
+      help: `1 if the file of --${flag} is valid, 0 if it is not and its last valid content applies.`,
+    })
     this.#valid.set(1)
+  }
+
+  /** Names its content in the log. */
+  get #name(): string {
+    return this.#options.flag.replaceAll('-', ' ')
   }
 
   get current(): T {
@@ -98,10 +111,10 @@ class TextFile<T> {
 
   /** @throws Error with file and line */
   #take(text: string): void {
-    const { path, parse, name, log } = this.#options
+    const { path, parse, log } = this.#options
     const content = parse(text, path)
     const isOther = text !== this.#state.text
-    if (isOther || this.#problem !== undefined) log.info({ path }, `${name} read`)
+    if (isOther || this.#problem !== undefined) log.info({ path }, `${this.#name} read`)
     this.#problem = undefined
     this.#valid.set(1)
     if (!isOther) return
@@ -110,9 +123,9 @@ class TextFile<T> {
   }
 
   #fail(problem: string): void {
-    const { name, log } = this.#options
+    const { log } = this.#options
     if (problem !== this.#problem) {
-      log.error({ problem }, `${name} cannot be read: its last valid state applies`)
+      log.error({ problem }, `${this.#name} cannot be read: its last valid state applies`)
     }
     this.#problem = problem
     this.#valid.set(0)

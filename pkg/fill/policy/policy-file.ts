@@ -7,9 +7,8 @@ import {
   unknownFieldsIn,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
-import { OptionsError } from '../../base/options/options.ts'
 import { type FollowedFile, followFile } from '../../base/run/run.ts'
-import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { parseYaml } from '../../records/folder/folder.ts'
 import { expressionRule } from './expression.ts'
 import { ruleOf } from './rules.ts'
@@ -24,8 +23,6 @@ export type InstallationPolicy = FollowedFile<UpstreamPolicy>
  */
 export async function openPolicyFile({
   path,
-  log,
-  metrics,
   ...looking
 }: {
   /** Undefined: there is none. */
@@ -38,20 +35,7 @@ export async function openPolicyFile({
   readonly follow?: boolean
 }): Promise<InstallationPolicy | undefined> {
   if (path === undefined) return undefined
-  return followFile({
-    path,
-    parse: policyIn,
-    name: 'upstream policy',
-    log,
-    valid: () =>
-      gauge(metrics, {
-        name: 'upstream_policy_file_valid',
-        help: '1 if the file of --upstream-policy is valid, 0 if it is not and the last valid policy applies.',
-      }),
-    ...looking,
-  }).catch((error: unknown) => {
-    throw new OptionsError([`--upstream-policy: ${messageOf(error)}`])
-  })
+  return followFile({ flag: 'upstream-policy', path, parse: policyIn, ...looking })
 }
 
 /**
