@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -97,20 +97,16 @@ async function tryPlace(place: ArchivePlace, writes: boolean): Promise<Verdict> 
   const { driver, object } = place
   const name = object(`.depot-doctor-${randomUUID()}`)
   if (!writes) return tryReading(place, name)
-  const dir = mkdtempSync(join(tmpdir(), 'depot-doctor-'))
-  try {
-    const bytes = 'depot'
-    const path = join(dir, 'object')
-    writeFileSync(path, bytes)
-    const file = { path, sizeBytes: bytes.length, sha256: hash('sha256', bytes) }
-    await driver.put(name, file)
-    const isSame = await driver.verify(name, file, { read: true })
-    await driver.remove(name)
-    if (!isSame) throw new Error('the object that was read differs from what was stored')
-    return ok('can be written, read and deleted')
-  } finally {
-    rmSync(dir, { recursive: true })
-  }
+  using dir = mkdtempDisposableSync(join(tmpdir(), 'depot-doctor-'))
+  const bytes = 'depot'
+  const path = join(dir.path, 'object')
+  writeFileSync(path, bytes)
+  const file = { path, sizeBytes: bytes.length, sha256: hash('sha256', bytes) }
+  await driver.put(name, file)
+  const isSame = await driver.verify(name, file, { read: true })
+  await driver.remove(name)
+  if (!isSame) throw new Error('what was stored comes back with other bytes')
+  return ok('can be written, read and deleted')
 }
 
 /** @param name of an object that does not exist */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
@@ -71,16 +71,11 @@ export function trivyScanner({ command, cacheDir, isOffline }: TrivyOptions): Ar
   return {
     command,
     async identity() {
-      const home = await mkdtemp(join(tmpdir(), 'depot-trivy-'))
+      await using home = await mkdtempDisposable(join(tmpdir(), 'depot-trivy-'))
       const args = ['version', ...common]
       const limits = { deadlineMs: 60_000, maxOutputBytes: 1024 * 1024 }
-      const run = { command, args, home, isOffline, ...limits }
-      try {
-        const output = await runScanner({ ...run, signal: new AbortController().signal })
-        return identityIn(output, name)
-      } finally {
-        await rm(home, { recursive: true, force: true })
-      }
+      const run = { command, args, home: home.path, isOffline, ...limits }
+      return identityIn(await runScanner({ ...run, signal: new AbortController().signal }), name)
     },
     async prepare(target, folder) {
       if (target === 'source') await disableIgnoreComments(folder)
