@@ -125,7 +125,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Since the last word of the API server',
+      title: 'Time since the last message of the API server',
       unit: 's',
       queries: [
         [
@@ -135,7 +135,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Watches that restart, lists that are read again',
+      title: 'Watch restarts and repeated lists',
       unit: 'short',
       queries: [
         [
@@ -163,7 +163,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       queries: [[`sum by (pod) (depot_download_queue_events{${target}})`, '{{pod}}']],
     },
     {
-      title: 'Oldest that waits',
+      title: 'Age of the oldest queued download',
       unit: 's',
       queries: [
         [
@@ -209,7 +209,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Archives broken off',
+      title: 'Aborted archives',
       unit: 'short',
       queries: [
         [
@@ -242,7 +242,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Questions to the API server about callers, p99',
+      title: 'Requests to the API server about callers, p99',
       unit: 's',
       queries: [
         [
@@ -293,7 +293,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
   ],
   Controller: [
     {
-      title: 'Objects brought up to date, by outcome',
+      title: 'Reconciled objects by outcome',
       unit: 'reqps',
       queries: [
         [
@@ -303,7 +303,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Waiting, and failing',
+      title: 'Waiting and failing objects',
       unit: 'short',
       queries: [
         [`sum by (kind) (depot_sync_queue_depth{${release}})`, '{{kind}} waiting'],
@@ -311,12 +311,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Oldest that waits',
+      title: 'Age of the oldest queued object',
       unit: 's',
       queries: [[`max by (kind) (depot_sync_queue_oldest_seconds{${release}})`, '{{kind}}']],
     },
     {
-      title: 'Time to bring one object up to date, p99',
+      title: 'Time to reconcile one object, p99',
       unit: 's',
       queries: [
         [
@@ -359,7 +359,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Who holds the Lease',
+      title: 'Holder of the Lease',
       unit: 'short',
       queries: [[`max by (pod) (depot_lease_held{${release}})`, '{{pod}}']],
     },
@@ -412,7 +412,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       ],
     },
     {
-      title: 'Removals that wait for a person',
+      title: 'Removals that wait for a confirmation',
       unit: 'short',
       queries: [[`max(depot_removals_held{${release}})`, 'Modules and Providers']],
     },

@@ -11,7 +11,7 @@ export const backupValues: readonly Value[] = [
     'backup.schedule',
     '17 2 * * *',
     '^(@[a-z]+|\\S+( \\S+){4})$',
-    'Schedule of the backups, as of cron.',
+    'Cron schedule of the backups.',
   ),
   integer('backup.keep', 14, 'Number of backups to keep.', { minimum: 1, maximum: 9999 }),
   integer(

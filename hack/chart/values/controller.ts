@@ -95,7 +95,7 @@ export const controllerValues: readonly Value[] = [
     'controller.events.url',
     '',
     '^(https://[^\\s]+)?$',
-    'URL that is told of new, withdrawn and vulnerable versions, as signed CloudEvents. Empty: nobody.',
+    'URL that receives signed CloudEvents about new, withdrawn and vulnerable versions. Empty: none.',
   ),
   objectName(
     'controller.events.secretName',
@@ -116,7 +116,7 @@ export const controllerValues: readonly Value[] = [
     'controller.publishTemplate',
     '',
     '^(([a-z0-9-]+/)?[a-z0-9.-]+)?$',
-    'Module, as `NAME` or `NAMESPACE/NAME`, from whose config a missing one is created for what a caller publishes. Empty: none is created.',
+    'Module, as `NAME` or `NAMESPACE/NAME`, whose config is the template when a caller publishes to a missing Module. Empty: no Module is created.',
   ),
   bool(
     'controller.requireStorageGrants',

@@ -105,12 +105,7 @@ export const route = (c: string): Value[] => [
   bool(`${c}.route.enabled`, false, 'Create an HTTPRoute of the Gateway API.'),
   items(`${c}.route.parentRefs`, [], parentRef, 'Gateways that the route belongs to.'),
   items(`${c}.route.hostnames`, [], host, 'Host names.'),
-  items(
-    `${c}.route.filters`,
-    [],
-    routeFilter,
-    'Filters of every rule, such as headers that answers get.',
-  ),
+  items(`${c}.route.filters`, [], routeFilter, 'Filters of every rule, such as response headers.'),
   strings(`${c}.route.annotations`, {}, 'Annotations of the HTTPRoute.'),
 ]
 

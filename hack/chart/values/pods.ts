@@ -199,9 +199,13 @@ function extras(c: string): Value[] {
       `${c}.extraEnv`,
       [],
       variable,
-      'Additional environment variables. Those that the chart sets are refused.',
+      'Additional environment variables. The chart refuses those that it sets itself.',
     ),
-    texts(`${c}.extraArgs`, [], 'Additional arguments. Those that the chart sets are refused.'),
+    texts(
+      `${c}.extraArgs`,
+      [],
+      'Additional arguments. The chart refuses those that it sets itself.',
+    ),
     ...rows.map(([key, item, meaning]) => items(`${c}.${key}`, [], item, meaning)),
     map(
       `${c}.lifecycle`,

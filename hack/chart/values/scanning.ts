@@ -31,9 +31,13 @@ export const scanningValues: readonly Value[] = [
   bool(
     'scanning.blockOnCritical',
     false,
-    'Quarantine versions with findings of the severity CRITICAL, unless `scanPolicy` of their config says what to block.',
+    'Quarantine versions with findings of the severity CRITICAL, unless the `scanPolicy` of their config decides.',
   ),
-  bool('scanning.blockOnHigh', false, 'The same for findings of the severity HIGH or CRITICAL.'),
+  bool(
+    'scanning.blockOnHigh',
+    false,
+    'Quarantine versions with findings of the severity HIGH or CRITICAL, unless the `scanPolicy` of their config decides.',
+  ),
   choice('scanning.logLevel', 'info', logLevels, 'Minimum log level.'),
   integer('scanning.slots', 1, 'How many archives to scan concurrently.', {
     minimum: 1,
@@ -130,7 +134,7 @@ export const scanningValues: readonly Value[] = [
     'scanning.extraEgress',
     [],
     { type: 'object' },
-    'Egress rules of the scanner with `networkPolicy.enabled`, such as those to the storage. Without any, it reaches the API server alone.',
+    'Egress rules of the scanner with `networkPolicy.enabled`, such as those to the storage. Without rules, it only reaches the API server.',
   ),
   ...serviceAccount('scanning'),
 ]

@@ -126,12 +126,12 @@ export const serverValues: readonly Value[] = [
   text(
     'server.oidc.consumerGroups',
     '',
-    'Pattern of the groups that stand for people in the list of consumers of a module, such as `team-*`. Empty: only programs are kept.',
+    'Pattern of the groups that represent people in the list of consumers of a module, such as `team-*`. Empty: only programs are recorded.',
   ),
   bool(
     'server.oidc.consumerPersons',
     false,
-    'Also keep people without such a group, by the subject of their tokens. They are personal data.',
+    'Also record people without such a group, by the subject of their tokens. They are personal data.',
   ),
   {
     name: 'server.publishIssuers',
@@ -224,7 +224,7 @@ export const serverValues: readonly Value[] = [
     'server.stats.valkeyAddr',
     '',
     '^(((valkey|redis)s?://)?([a-z0-9][-a-z0-9.]*|\\[[0-9a-f:]+\\]):[0-9]{1,5}/?)?$',
-    'Valkey of your own that counts downloads, as `host:port`.',
+    'Your own Valkey that counts downloads, as `host:port`.',
   ),
   objectName(
     'server.stats.valkeyPasswordSecretName',
