@@ -48,7 +48,7 @@ export class ControllerHttp {
     answerErrors(
       routes,
       log,
-      'callers ask the server, which forwards to the controller what it answers',
+      'this is the controller: send the request to the server, which forwards what the controller answers',
     )
     this.#fetch = routes.fetch
   }

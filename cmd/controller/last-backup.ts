@@ -23,7 +23,7 @@ export function watchLastBackup({
 }): () => void {
   const time = gauge(metrics, {
     name: 'backup_last_success_timestamp_seconds',
-    help: 'When the last backup was made; before the first one, when backups were enabled.',
+    help: 'Time of the last backup; before the first one, the time when backups were enabled.',
   })
   const look = async (): Promise<void> => {
     try {

@@ -24,7 +24,7 @@ export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
   })
   gauge(metrics, {
     name: 'catalog_versions',
-    help: 'Versions by the kind of their parent and by whether they can be downloaded.',
+    help: 'Versions by the kind of their parent and whether they can be downloaded.',
     labels: ['kind', 'state'],
     collect: (versions) => {
       versions.reset()
@@ -35,7 +35,7 @@ export function observeCatalog(catalog: Catalog, metrics: Metrics): void {
   })
   gauge(metrics, {
     name: 'catalog_held_back_requests',
-    help: 'Refused requests, since the start, for versions that a policy holds back now.',
+    help: 'Requests since the start that were refused because a policy holds the version back now.',
     collect: (requests) => requests.set(catalog.heldBackRequests()),
   })
   gauge(metrics, {

@@ -148,7 +148,7 @@ function issuerOf(
 function loginCounter(metrics: Metrics): (result: string) => void {
   const logins = counter(metrics, {
     name: 'ui_logins_total',
-    help: 'Logins that came to an end, by how they did.',
+    help: 'Finished logins, by their result.',
     labels: ['result'],
   })
   return (result) => logins.inc({ result })

@@ -147,7 +147,7 @@ const zips: Hostile[] = [
   zip('with bytes behind its directory', 'UnsafeArchive', [one], {
     behindDirectory: Buffer.alloc(90),
   }),
-  zip('with bytes behind its end', 'NotAnArchive', [one], { after: Buffer.from('hidden') }),
+  zip('with bytes after its end', 'NotAnArchive', [one], { after: Buffer.from('hidden') }),
   zip('with bytes between entries', 'UnsafeArchive', [
     { ...one, after: Buffer.from('hidden') },
     { name: 'b' },
@@ -247,7 +247,7 @@ const tars: Hostile[] = [
   tar('without an end', 'NotAnArchive', [main], Buffer.alloc(0)),
   tar('that is cut', 'NotAnArchive', [{ ...main, content: Buffer.alloc(600), sizeBytes: 6000 }]),
   tar(
-    'with bytes behind its end',
+    'with bytes after its end',
     'NotAnArchive',
     [main],
     Buffer.concat([Buffer.alloc(1024), randomBytes(512)]),
@@ -276,7 +276,7 @@ const tars: Hostile[] = [
 
 const gzips: Hostile[] = [
   {
-    what: 'a gzip with bytes behind its end',
+    what: 'a gzip with bytes after its end',
     reason: 'NotAnArchive',
     bytes: () => Buffer.concat([gzipSync(rawTar([main])), Buffer.from('hidden')]),
   },

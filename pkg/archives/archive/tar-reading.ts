@@ -64,7 +64,7 @@ export async function* readTar(
         if (tar.destroyed) return
       }
       // Concatenated gzip streams are one stream. Other bytes after them would not be checked.
-      if (packedBytes() !== fileBytes) throw damaged('there are bytes behind its end')
+      if (packedBytes() !== fileBytes) throw damaged('there are bytes after its end')
       tar.end(null)
     } catch (thrown) {
       tar.destroy(asError(thrown))

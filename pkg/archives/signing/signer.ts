@@ -32,7 +32,7 @@ export class KeySigner {
     this.#options = options
     counter(options.metrics, {
       name: 'signing_requests_total',
-      help: 'Signatures that were asked for: signed, remembered (cached), failed.',
+      help: 'Requested signatures by result: signed, remembered (cached), failed.',
       labels: ['result'],
       collect: (it) => {
         it.reset()
@@ -41,7 +41,7 @@ export class KeySigner {
     })
     gauge(options.metrics, {
       name: 'signing_key_expiry_timestamp_seconds',
-      help: 'When the signing key expires; absent if it never does.',
+      help: 'Time when the signing key expires; absent if it never does.',
       labels: ['key_id'],
       collect: (expiry) => {
         const { publicKey, expiresAtMs } = this.#key

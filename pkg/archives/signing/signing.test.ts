@@ -271,7 +271,7 @@ describe('a key', () => {
     {
       what: 'a huge file',
       make: async () => 'x'.repeat(2_000_000),
-      says: 'the file is too large to hold a key',
+      says: 'the file is too large for a key',
     },
   ])('is refused with advice if it is $what', async ({ make, says, secret }) => {
     await writeFile(path, await make())

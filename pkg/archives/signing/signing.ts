@@ -105,7 +105,7 @@ async function readKeyFile(path: string): Promise<string> {
   const stats = await stat(path).catch(unreadable)
   if (!stats.isFile()) throw new RegistryError('NotConfigured', 'this is not a file')
   if (stats.size > maxBytes) {
-    throw new RegistryError('NotConfigured', 'the file is too large to hold a key')
+    throw new RegistryError('NotConfigured', 'the file is too large for a key')
   }
   return readFile(path, 'utf8').catch(unreadable)
 }

@@ -81,7 +81,7 @@ export class FirstReads {
 
   #untagged({ label: { namespace, name, version } }: Archive, { url }: Place): RegistryError {
     const { log, annotation } = this.#options
-    const message = `the storage gives this object no entity tag, so a check of it cannot be remembered: grant ${url} to namespace ${namespace} with the annotation ${annotation}, or give the server an --archive-cache-dir with room for it`
+    const message = `the storage gives this object no entity tag, so a check of it cannot be remembered: grant ${url} to namespace ${namespace} with the annotation ${annotation}, or give the server an --archive-cache-dir with enough space`
     log.warn({ namespace, name, version, place: url, annotation, message }, 'archive not served')
     return notFound(message)
   }

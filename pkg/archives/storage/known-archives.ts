@@ -203,17 +203,17 @@ export function createArchiveMetrics(metrics: Metrics) {
   })
   const errors = counter(metrics, {
     name: 'storage_errors_total',
-    help: 'Requests to the archive storage that failed, by what the client was answered.',
+    help: 'Failed requests to the archive storage, by the reason in the answer to the client.',
     labels: ['backend', 'reason'],
   })
   const bytes = counter(metrics, {
     name: 'archive_bytes_total',
-    help: 'Bytes of archives that were given to clients, by where they came from.',
+    help: 'Bytes of archives that were sent to clients, by their source.',
     labels: ['source'],
   })
   const aborts = counter(metrics, {
     name: 'archive_aborts_total',
-    help: 'Archives that were broken off on the way to a client.',
+    help: 'Archives whose sending was aborted.',
     labels: ['backend', 'reason'],
   })
   const sentFrom = { cache: bytes.labels('cache'), backend: bytes.labels('backend') }

@@ -55,7 +55,7 @@ export async function walk(dir: string): Promise<Listing> {
     const identity = await folderAt(root)
     const listing = await new Walk(root).list()
     if ((await folderAt(dir)) === identity) return { root: identity, ...listing }
-    if (walks === maxWalks) throw new Error('is replaced again and again; let it rest')
+    if (walks === maxWalks) throw new Error('keeps being replaced; wait until it does not change')
   }
 }
 

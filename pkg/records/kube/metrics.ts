@@ -15,17 +15,17 @@ export function createWatchMetrics(metrics: Metrics) {
   return {
     restarts: counter(metrics, {
       name: 'watch_restarts_total',
-      help: 'Watches and lists that ended and were begun again, by why they ended.',
+      help: 'Restarts of watches and lists, by the reason why they ended.',
       labels: ['kind', 'reason'],
     }),
     relists: counter(metrics, {
       name: 'watch_relists_total',
-      help: 'How often everything had to be read again, by why.',
+      help: 'How often all objects had to be listed again, by the reason.',
       labels: ['kind', 'reason'],
     }),
     differences: counter(metrics, {
       name: 'watch_differences_total',
-      help: 'Objects that differed from those of the API server when they were compared, and were read again.',
+      help: 'Objects that a comparison found different from the API server, and that were read again.',
       labels: ['kind'],
     }),
     decodeErrors: counter(metrics, {
@@ -36,7 +36,7 @@ export function createWatchMetrics(metrics: Metrics) {
     changeLag: changeLagHistogram(metrics),
     syncDuration: histogram(metrics, {
       name: 'watch_sync_duration_seconds',
-      help: 'Time to read everything there is of a kind.',
+      help: 'Time to list all objects of a kind.',
       labels: ['kind'],
       buckets: [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     }),
@@ -77,13 +77,13 @@ export function showWatches(metrics: Metrics, watched: readonly WatchedKind[]): 
     })
   perKind(
     'watch_last_contact_timestamp_seconds',
-    'When the API server was heard of last, bookmarks included; where several namespaces are watched, of the one that was silent for longest.',
+    'Time of the last message of the API server, bookmarks included; with several namespaces, that of the longest silence.',
     ({ lastContactMs }) => lastContactMs / 1000,
     Math.min,
   )
   perKind(
     'watch_stale',
-    '1 while changes of a kind may have happened that are not known.',
+    '1 while changes of a kind may be missing.',
     ({ isStale }) => (isStale ? 1 : 0),
     Math.max,
   )

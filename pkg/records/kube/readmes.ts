@@ -46,7 +46,7 @@ export class ReadmeWatch {
     this.#options = options
     const dropped = counter(metrics, {
       name: 'readmes_dropped_total',
-      help: 'READMEs that were dropped because there was no room; they are fetched again when they are asked for.',
+      help: 'READMEs that were dropped to save memory; they are fetched again when they are read.',
     })
     const store = new ReadmeStore({
       apiGroup,

@@ -200,7 +200,7 @@ export class LeaseElection {
 function createLeaseMetrics(metrics: Metrics, held: () => boolean) {
   gauge(metrics, {
     name: 'lease_held',
-    help: '1 while this replica is the one that writes.',
+    help: '1 while this replica holds the Lease, so that it may write.',
     collect: (it) => it.set(held() ? 1 : 0),
   })
   return {

@@ -165,7 +165,7 @@ async function containerToken(env: Environment): Promise<string | undefined> {
 async function oneLineOf(file: string): Promise<string> {
   const token = (await readFile(file, 'utf8')).trim()
   if (/[\r\n]/.test(token))
-    throw new Error(`${file} holds more than one line, and should hold a token`)
+    throw new Error(`${file} has more than one line: write only the token into it`)
   return token
 }
 
