@@ -36,7 +36,6 @@ export async function openBrowseApi(
 
 export type BrowseApi = ReturnType<typeof browseApi>
 
-/** The browse API of an opened registry. */
 export function browseApi(registry: Registry, host: string) {
   async function ask<T>(path: string, schema: z.ZodType<T>): Promise<T> {
     const asking = registry.ask(host, 'modules.v1', `../../ui/v1${path}`)

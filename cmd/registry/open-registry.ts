@@ -102,7 +102,6 @@ interface RegistryParts {
   /** A temporary folder of its own. */
   readonly dir: string
   readonly given: GivenToken | undefined
-  /** The token of the CLIs. */
   readonly tokenFor: CliConfig['tokenFor']
 }
 

@@ -42,7 +42,6 @@ export async function silenceOf(address: string): Promise<number> {
   return Date.now() / 1000 - Math.max(...kinds.map((one) => sumOf(text, name, `kind="${one}"`)))
 }
 
-/** The number of restarts of a component's containers. */
 export async function restartsOf(component: string): Promise<number> {
   const path = 'jsonpath={.items[*].status.containerStatuses[*].restartCount}'
   const selector = `app.kubernetes.io/component=${component}`

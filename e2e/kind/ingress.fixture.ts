@@ -9,7 +9,6 @@ const namespace = 'projectcontour'
 /** The name for `parentRefs` of an HTTPRoute. */
 export const gateway = { name: 'public', namespace }
 
-/** The class of an Ingress. */
 export const ingressClass = 'contour'
 
 const labels = { app: 'ingress' }

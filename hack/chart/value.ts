@@ -73,7 +73,6 @@ export const className = row({
   pattern: '^(-|[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?)?$',
 })
 export const secretKeyPattern = '^[-._a-zA-Z0-9]+$'
-/** Key of a Secret. */
 export const secretKey = row({ type: 'string', pattern: secretKeyPattern })
 /** Host name without scheme and port, with a wildcard as its first part or without. */
 export const hostPattern =

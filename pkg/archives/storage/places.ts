@@ -302,7 +302,6 @@ export class StorageGrants {
   }
 }
 
-/** Lists the problems in the text of grants. */
 export const grantProblems = (text = ''): readonly string[] => parseGrants(text).problems
 
 /** Entries of `NAMESPACE=URL`. A URL without a namespace belongs to the namespace before it. */

@@ -43,7 +43,6 @@ export interface Route {
   readonly status: 200 | 404
   /** URL of the page's first request, if it has one. */
   readonly primeUrl?: string
-  /** Address of the page's resource. */
   readonly resource?: PageAddress
   /** The versions that the page compares. */
   readonly range?: VersionRange

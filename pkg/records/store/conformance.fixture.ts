@@ -11,7 +11,6 @@ export interface ObjectPlace {
   remove(ref: StoredRef): Promise<void>
   /** Reads a ConfigMap, unless its owner was deleted; undefined if it does not exist. */
   configMap(namespace: string, name: string): Promise<unknown>
-  /** Writes a Secret. */
   writeSecret(namespace: string, name: string, values: Record<string, string>): Promise<void>
   close(): Promise<void>
 }

@@ -204,7 +204,6 @@ export interface Objects {
   close(): Promise<void>
 }
 
-/** The objects of a folder. */
 export interface FolderObjects extends Objects {
   /** Mistakes in the manifests, one per line. */
   mistakes(): string[]

@@ -163,7 +163,6 @@ interface Answerer {
 /** Returns path and query of an absolute URL. */
 const targetOf = (url: string): string => url.slice(url.indexOf('/', url.indexOf('://') + 3))
 
-/** Answers one endpoint. */
 function answerer(endpoint: BrowseEndpoint, sources: AnswerSources, answers: Answers): Answerer {
   const pattern = endpoint.route.replaceAll(/\{(\w+)\}/g, ':$1')
   const route = prefix + pattern

@@ -59,7 +59,6 @@ export const explain = endpoint({
   },
 })
 
-/** The namespace in an address. */
 export function namespaceIn(address: string): string | undefined {
   return partsOf(address)[0]
 }

@@ -37,7 +37,6 @@ const noArchives: DocsStorage = {
   open: () => Promise.reject(notFound('this server reads no archives')),
 }
 
-/** All sources of answers. */
 export type AnswerSources = ReturnType<typeof sourcesOf>
 
 export function sourcesOf({

@@ -183,7 +183,6 @@ export class VersionChunk {
     return true
   }
 
-  /** The rows of one version. */
   rowsOf(version: string): readonly VersionRow[] {
     const start = this.#lowerBound((row) => newestFirst(row.version, version) < 0)
     return this.#rows.slice(start, this.#endOf(version))

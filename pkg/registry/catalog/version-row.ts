@@ -52,7 +52,6 @@ export interface ParentOfVersion {
   readonly resource: ResourceRow | undefined
   /** @see Parent.displacedBy */
   readonly displacedBy: string | undefined
-  /** All rows of one version. */
   rowsOf(version: string): readonly VersionRow[]
   originalOf(row: VersionRow): VersionRow | undefined
   hasNewerActive(version: string): boolean

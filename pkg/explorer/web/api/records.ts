@@ -19,7 +19,6 @@ export type ResourceReason = NonNullable<BrowseResource['reason']>
 export type VersionItem = BrowseVersion
 export type ModuleInput = VersionDocs['root']['inputs'][number]
 
-/** A page of a list. */
 export interface ListPage<T> {
   readonly items: readonly T[]
   readonly totalCount: number

@@ -69,7 +69,6 @@ const Nothing = () => (
   </span>
 )
 
-/** One severity as a word. */
 export function SeverityWord({ severity }: { readonly severity: string }) {
   const rank = ranks.find(({ key }) => key === severity.toLowerCase()) ?? ranks[4]
   return (

@@ -43,7 +43,6 @@ export const otherChoices: readonly FilterChoice[] = [
   },
 ]
 
-/** An active filter. */
 interface ActiveFilter {
   readonly key: keyof ResourcesValues
   readonly label: string

@@ -4,7 +4,6 @@ import { record } from '../whole-object.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** A Secret of a file. */
 export interface FiledSecret {
   readonly namespace: string
   readonly name: string
