@@ -106,7 +106,9 @@ describe('a server on a cluster', () => {
     timeout: 900_000,
   }, async () => {
     const end = new AbortController()
-    const readers = startReaders(server.url, changing.modules.map(versionsPath), end)
+    // Without a pause, the reads would take most of the processor time, and the API server would start later.
+    const reading = { signal: end.signal, pauseMs: 15 }
+    const readers = startReaders(server.url, changing.modules.map(versionsPath), reading)
     const caughtUpMs: number[] = []
     while (caughtUpMs.length < kills) {
       const pause = new AbortController()

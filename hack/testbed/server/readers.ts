@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
 
 export interface Readers {
@@ -9,15 +10,17 @@ export interface Readers {
 }
 
 /**
- * Reads paths of a server over sixteen connections without pause, until the signal says stop or so many have been read.
+ * Reads paths of a server over sixteen connections, until the signal says stop or so many have been read.
+ *
+ * @param until with milliseconds that each connection pauses after an answer. Default: none
  */
 export function startReaders(
   origin: string,
   paths: readonly string[],
-  until: { readonly signal?: AbortSignal; readonly most?: number },
+  until: { readonly signal?: AbortSignal; readonly most?: number; readonly pauseMs?: number },
 ): Readers {
   const agent = new Agent({ connections: 16, pipelining: 1 })
-  const { most = Number.POSITIVE_INFINITY } = until
+  const { most = Number.POSITIVE_INFINITY, pauseMs = 0 } = until
   const failed: string[] = []
   let reads = 0
 
@@ -35,6 +38,7 @@ export function startReaders(
     while (until.signal?.aborted !== true && reads < most) {
       reads += 1
       await read(paths[reads % paths.length] ?? '')
+      if (pauseMs > 0) await sleep(pauseMs)
     }
   }
   const all = Promise.all(Array.from({ length: 16 }, readOn))
