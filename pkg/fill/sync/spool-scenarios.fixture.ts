@@ -5,7 +5,7 @@ import { defaultLimits } from '../../archives/archive/archive.ts'
 import type { ObjectPlace } from '../../records/store/conformance.fixture.ts'
 import { eventually, storageConfig, versions } from './scenario-parts.fixture.ts'
 import { Scene } from './scene.fixture.ts'
-import { rewritingBytes } from './version/fetch.ts'
+import { rewritingBytes } from './version/store.ts'
 
 /** Archives of about 1.4 kB, and space for one of them and for rewriting a module. */
 const roomOfOne = rewritingBytes(1400, defaultLimits.module)

@@ -27,7 +27,7 @@ import { heldBackCount } from './parent/held-back.ts'
 import { reconcileProvider } from './parent/provider.ts'
 import { auditTo } from './parent/quarantine.ts'
 import { reconcileModule } from './parent/reconcile-parent.ts'
-import { configOf, publishedFor, publishedParents } from './parent/versions.ts'
+import { configOf, parentsIn, publishedParents, versionsOf } from './parent/versions.ts'
 import { pollAnnotation, syncAnnotation } from './requests.ts'
 import { readyIn } from './status.ts'
 import { sweepDaily } from './sweep.ts'
@@ -323,10 +323,7 @@ function* affectedBy(
     for (const version of interfacesAffected(objects, before, after)) yield [version, 'poll']
   }
   if (ref.kind === 'Provider' && after !== undefined && isOtherSource(before, after)) {
-    const owned = objects.list('Version', { namespace, ownerUid: after.metadata.uid })
-    for (const { metadata } of [...owned, ...publishedFor({ objects }, after)]) {
-      yield [{ kind: 'Version', namespace, name: metadata.name }, 'poll']
-    }
+    for (const version of versionsOf({ objects }, after)) yield [refOf(version), 'poll']
   }
   if (!isOwn) return
   const label = depotLabel(apiGroup)
@@ -337,12 +334,8 @@ function* affectedBy(
     }
   }
   if (ref.kind !== 'Depot' || after !== undefined) return
-  for (const kind of ['Module', 'Provider'] as const) {
-    const filter = { namespace, label: { name: label, value: ref.name } }
-    for (const { metadata } of objects.list(kind, filter)) {
-      yield [{ kind, namespace, name: metadata.name }, 'user']
-    }
-  }
+  const filter = { namespace, label: { name: label, value: ref.name } }
+  for (const parent of parentsIn(objects, filter)) yield [refOf(parent), 'user']
 }
 
 /** Whether the registry or the config of a Provider names another source repository. */

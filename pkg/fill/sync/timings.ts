@@ -54,6 +54,10 @@ export const defaultTimings: SyncTimings = {
 /** How often to ask upstream about an object whose Depot or owner is missing from the folder. */
 export const absenceMs = 30 * second
 
+/** Aborts with a signal, and after a time. */
+export const within = (signal: AbortSignal, ms: number): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(ms)])
+
 /** When to look again at an object that only a change can help. */
 export function stalledWaitMs(
   { stalledMs, secretMs }: SyncTimings,

@@ -1,4 +1,9 @@
-import type { Depot, ParentKind, UpstreamPolicy } from '../../../api/v1alpha1/v1alpha1.ts'
+import type {
+  Depot,
+  ParentKind,
+  ProviderConfig,
+  UpstreamPolicy,
+} from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt, messageOf, printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import {
@@ -7,8 +12,15 @@ import {
   type PolicyOwner,
   strictest,
 } from '../../policy/policy.ts'
-import { FillError } from '../../sources/sources.ts'
+import {
+  FillError,
+  type ModuleOrigin,
+  type ModuleUpstream,
+  type ProviderUpstream,
+  type Sources,
+} from '../../sources/sources.ts'
 import { objectName } from '../objects.ts'
+import { configOf } from '../parent/versions.ts'
 
 export type DepotStatus = NonNullable<Depot['status']>
 
@@ -224,11 +236,20 @@ export function itemProblem(item: DepotItem): string | undefined {
   return `another config of this Depot makes ${kind} ${item.objectName} already: merge both, or rename one`
 }
 
-function addressOf({ kind, spec, metadata }: StoredObject): string {
-  const { moduleConfig, providerConfig } = spec as {
-    moduleConfig?: { name?: string; provider?: string }
-    providerConfig?: { name?: string }
-  }
-  const name = moduleConfig?.name ?? providerConfig?.name ?? metadata.name
-  return `${kind} ${name} ${moduleConfig?.provider ?? ''}`
+function addressOf(object: StoredObject): string {
+  const { name = object.metadata.name, ...config } = configOf(object) ?? {}
+  const system = 'provider' in config ? config.provider : undefined
+  return `${object.kind} ${name} ${system ?? ''}`
+}
+
+/** The upstream of a config. @throws FillError InvalidSpec */
+export function upstreamFor(
+  { sources }: { readonly sources: Sources },
+  namespace: string,
+  kind: StoredObject['kind'],
+  config: unknown,
+): ModuleUpstream | ProviderUpstream {
+  return kind === 'Module'
+    ? sources.module(config as ModuleOrigin, namespace)
+    : sources.provider(config as ProviderConfig, namespace)
 }

@@ -18,6 +18,7 @@ import {
   resourceOf,
 } from '../objects.ts'
 import { heldBackIn } from '../parent/held-back.ts'
+import { parentsIn } from '../parent/versions.ts'
 import { handled, passOn, pollRequestOf, requestOf, resetForceSync } from '../requests.ts'
 import { suspend, writeStatus } from '../status.ts'
 import { jittered, msOf, soonest, stalledWaitMs, timeOf } from '../timings.ts'
@@ -203,7 +204,7 @@ function pollDueMs({ pollSinceMs }: Context, { spec, status, metadata }: StoredO
 function managedBy({ objects, apiGroup }: Context, { metadata }: StoredObject): StoredObject[] {
   const { namespace, name } = metadata
   const filter = { namespace, label: { name: depotLabel(apiGroup), value: name } }
-  return [...objects.list('Module', filter), ...objects.list('Provider', filter)]
+  return parentsIn(objects, filter)
 }
 
 /** Releases the resources that no config names any more. */

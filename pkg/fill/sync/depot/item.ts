@@ -15,14 +15,14 @@ import { markGone } from '../parent/children.ts'
 import { type Admission, admission, type HeldVersion, heldIn } from '../parent/held-back.ts'
 import { denialsOf, quarantine, reportException } from '../parent/quarantine.ts'
 import { listingOf, seenBefore } from '../parent/seen.ts'
-import { msOf } from '../timings.ts'
-import { type DepotItem, type DepotStatus, itemProblem, policyOf } from './configs.ts'
+import { configOf } from '../parent/versions.ts'
+import { msOf, within } from '../timings.ts'
+import { type DepotItem, type DepotStatus, itemProblem, policyOf, upstreamFor } from './configs.ts'
 import {
   acceptAnnotation,
   addressOf,
   type Choice,
   choiceOf,
-  configIn,
   hasUnnamed,
   type ItemSource,
   type ItemWork,
@@ -154,7 +154,7 @@ async function withdrawDenied(
   object: StoredObject,
 ): Promise<void> {
   // A source that the config names now has nothing to do with what is stored.
-  const from = identityOf(context, depot.metadata.namespace, kind, configIn(object))
+  const from = identityOf(context, depot.metadata.namespace, kind, configOf(object))
   await quarantine(context, object, from && addressOf(from), denialsOf(context, depot))
 }
 
@@ -344,18 +344,16 @@ type UpstreamList = Awaited<ReturnType<typeof list>>
 
 /** Asks upstream for the versions of an item. @throws FillError */
 function list(
-  { sources, timings }: Context,
+  context: Context,
   namespace: string,
   { kind, config }: DepotItem,
   { signal, urgent, isPoll, ...needs }: Asking & Pick<UpstreamOptions, 'datesOf' | 'needsLicence'>,
 ) {
   const options = {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timings.listMs)]),
+    signal: within(signal, context.timings.listMs),
     urgent,
     ...needs,
     maxAgeMs: isPoll ? 0 : Number.POSITIVE_INFINITY,
   }
-  return kind === 'Module'
-    ? sources.module(config, namespace).list(options)
-    : sources.provider(config, namespace).list(options)
+  return upstreamFor(context, namespace, kind, config).list(options)
 }

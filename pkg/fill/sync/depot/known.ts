@@ -2,19 +2,15 @@
 
 import { hash } from 'node:crypto'
 import { type Constraints, selectVersions } from '../../../api/constraint/constraint.ts'
-import {
-  normalizeVersion,
-  type ParentKind,
-  type ProviderConfig,
-} from '../../../api/v1alpha1/v1alpha1.ts'
+import { normalizeVersion, type ParentKind } from '../../../api/v1alpha1/v1alpha1.ts'
 import { attempt } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
-import type { ModuleOrigin } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { listingOf } from '../parent/seen.ts'
+import { configOf } from '../parent/versions.ts'
 import { timeOf } from '../timings.ts'
 import { isStored, versionStatus } from '../version/work.ts'
-import type { DepotItem, DepotStatus } from './configs.ts'
+import { type DepotItem, type DepotStatus, upstreamFor } from './configs.ts'
 import type { RawChild } from './made.ts'
 
 /** A source, and the versions that it is known to have. */
@@ -91,24 +87,14 @@ export function hasUnnamed(context: Context, item: DepotItem, object: StoredObje
   )
 }
 
-/** The config that a resource was made from. */
-export function configIn({ spec }: StoredObject): unknown {
-  const { moduleConfig, providerConfig } = spec as RawChild
-  return moduleConfig ?? providerConfig
-}
-
 /** Names the place that a config takes versions from; undefined if the config cannot be read. */
 export function identityOf(
-  { sources }: Context,
+  context: Context,
   namespace: string,
   kind: DepotItem['kind'],
   config: unknown,
 ): string | undefined {
-  return attempt(() =>
-    kind === 'Module'
-      ? sources.module(config as ModuleOrigin, namespace).identity
-      : sources.provider(config as ProviderConfig, namespace).identity,
-  )
+  return attempt(() => upstreamFor(context, namespace, kind, config).identity)
 }
 
 /** A config, its Depot, and the resource that it has. */
@@ -189,7 +175,7 @@ export function isMoved(
   { kind, config }: DepotItem,
   object: StoredObject,
 ): boolean {
-  const before = identityOf(context, namespace, kind, configIn(object))
+  const before = identityOf(context, namespace, kind, configOf(object))
   const now = identityOf(context, namespace, kind, config)
   return before === undefined || now === undefined || !isSameSource(before, now)
 }

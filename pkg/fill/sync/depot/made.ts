@@ -2,15 +2,14 @@
 
 import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { ProviderConfig } from '../../../api/v1alpha1/v1alpha1.ts'
 import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import type { ModuleOrigin } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { requireThere } from '../objects.ts'
-import { absenceMs, jittered } from '../timings.ts'
-import type { DepotItem, DepotStatus } from './configs.ts'
+import { configOf } from '../parent/versions.ts'
+import { absenceMs, jittered, within } from '../timings.ts'
+import { type DepotItem, type DepotStatus, upstreamFor } from './configs.ts'
 
 /** The parts of its spec, which may be invalid. */
 export interface RawChild {
@@ -180,22 +179,14 @@ export async function leaveGoneDepot(
 
 /** Whether upstream can be asked for versions of a resource, whatever it answers. */
 async function upstreamAnswers(
-  { sources, timings }: Context,
-  { kind, spec, metadata: { namespace } }: StoredObject,
+  context: Context,
+  object: StoredObject,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { moduleConfig, providerConfig } = spec as {
-    moduleConfig: ModuleOrigin
-    providerConfig: ProviderConfig
-  }
-  const deadline = AbortSignal.timeout(timings.listMs)
-  const options = { signal: AbortSignal.any([signal, deadline]), urgent: false, maxAgeMs: 0 }
+  const options = { signal: within(signal, context.timings.listMs), urgent: false, maxAgeMs: 0 }
   try {
-    const upstream =
-      kind === 'Module'
-        ? sources.module(moduleConfig, namespace)
-        : sources.provider(providerConfig, namespace)
-    await upstream.list(options)
+    const { kind, metadata } = object
+    await upstreamFor(context, metadata.namespace, kind, configOf(object)).list(options)
     return true
   } catch (error) {
     const failure = failureOf(error)

@@ -16,7 +16,7 @@ import {
 } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { seenIn } from '../parent/seen.ts'
-import { msOf } from '../timings.ts'
+import { msOf, within } from '../timings.ts'
 import type { DepotItem } from './configs.ts'
 
 /** Maximum number of versions that are asked for at once. */
@@ -64,8 +64,7 @@ export async function markedVersions(
   const marks = new Map<string, string | undefined>()
   const { signal, urgent } = asking
   // Those for which there is no time are asked for at the next poll.
-  const deadline = AbortSignal.timeout(context.timings.listMs)
-  const options = { signal: AbortSignal.any([signal, deadline]), urgent }
+  const options = { signal: within(signal, context.timings.listMs), urgent }
   const ask = marksFrom(context, namespace, { kind, config }, options)
   const asked = new Set(listed.filter(isAsked).map(({ version }) => version))
   // Those whose content nobody has read come first: the time may not last for all.

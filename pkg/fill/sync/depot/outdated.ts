@@ -8,6 +8,7 @@ import type { Context } from '../context.ts'
 import { keyOf } from '../objects.ts'
 import { ownedBy } from '../parent/versions.ts'
 import { readyIn } from '../status.ts'
+import { within } from '../timings.ts'
 import { ruleBasis } from '../version/plan.ts'
 import { type OtherContent, versionStatus } from '../version/work.ts'
 
@@ -72,8 +73,7 @@ export async function wakeReleased(
   await eachLimited(releases, maxReleasesAtOnce, async ([version, [first, ...rest]]) => {
     if (first === undefined) return
     const { operatingSystem: os = '', architecture: arch = '' } = specOf(first)
-    const deadline = AbortSignal.timeout(context.timings.listMs)
-    const options = { ...asking, signal: AbortSignal.any([asking.signal, deadline]) }
+    const options = { ...asking, signal: within(asking.signal, context.timings.listMs) }
     // A release that cannot be read now is compared at the next poll.
     const sums = await upstream.sums(version, { os, arch }, options).catch(noneIfFailed)
     for (const child of [first, ...rest]) {

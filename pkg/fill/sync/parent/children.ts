@@ -26,6 +26,7 @@ import {
   identityOf,
   identityOfStored,
   ownedBy,
+  parentsIn,
   publishedFor,
   versionOfStored,
 } from './versions.ts'
@@ -228,7 +229,6 @@ export async function markVersions(
   }
 }
 
-const parentKinds = ['Module', 'Provider'] as const
 /** So few Versions may go without a confirmation, unless they are all that is stored. */
 const maxUnasked = 5
 const maxNamed = 10
@@ -317,7 +317,7 @@ export function heldCondition(
 
 /** Counts the Modules and Providers with a removal that is held. */
 export function heldRemovals(objects: Objects): number {
-  return parentKinds.flatMap((kind) => objects.list(kind)).filter(isHeld).length
+  return parentsIn(objects).filter(isHeld).length
 }
 
 const isHeld = ({ status }: StoredObject): boolean =>

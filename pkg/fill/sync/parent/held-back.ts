@@ -38,6 +38,7 @@ import {
   withRefusedVersions,
   writeListing,
 } from './seen.ts'
+import { parentsIn } from './versions.ts'
 
 const maxSkewMs = 5 * 60_000
 const skewedWaitMs = 10 * 60_000
@@ -345,8 +346,7 @@ export const heldBackIn = (parent: StoredObject | undefined): readonly HeldVersi
   heldIn(parent).heldBack
 
 export function heldBackCount(objects: Objects): number {
-  return (['Module', 'Provider'] as const)
-    .flatMap((kind) => objects.list(kind))
+  return parentsIn(objects)
     .map((parent) => heldIn(parent))
     .reduce((sum, { heldBack, unlisted }) => sum + heldBack.length + unlisted, 0)
 }

@@ -7,6 +7,7 @@ import type { Platform, ProviderUpstream, UpstreamProviderVersion } from '../../
 import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { keyOf, resourceOf } from '../objects.ts'
+import { within } from '../timings.ts'
 import { isStored, versionStatus } from '../version/work.ts'
 import { isRetained, markVersions } from './children.ts'
 import { firstSigner } from './first-signers.ts'
@@ -103,8 +104,7 @@ async function upstreamVersions(
   { signal, urgent, listMs }: Asking,
 ): Promise<ReadonlyMap<string, UpstreamProviderVersion>> {
   const list = async (maxAgeMs: number) => {
-    const deadline = AbortSignal.timeout(listMs)
-    const options = { signal: AbortSignal.any([signal, deadline]), urgent, maxAgeMs }
+    const options = { signal: within(signal, listMs), urgent, maxAgeMs }
     const { versions } = await upstream.list(options)
     return new Map(versions.map((version) => [version.version, version]))
   }
@@ -197,7 +197,7 @@ async function originOf(
     return origin
   }
   try {
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(lookupMs)])
+    const deadline = within(signal, lookupMs)
     const found = await upstream.sourceRepository({ signal: deadline, urgent })
     return { ...origin, resolvedSourceRepository: found ?? '' }
   } catch (error) {

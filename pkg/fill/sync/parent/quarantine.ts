@@ -5,7 +5,7 @@ import { type PolicyException, sha256Hex } from '../../../api/v1alpha1/v1alpha1.
 import { printable } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
-import { type Objects, refOf, type StoredObject } from '../../../records/store/store.ts'
+import { refOf, type StoredObject } from '../../../records/store/store.ts'
 import {
   exceptionsFor,
   expiryOf,
@@ -243,13 +243,7 @@ export function auditTo(log: Logger): (decision: PolicyDecision) => void {
 
 /** Tells who let a version in that is too young, or that is denied. */
 export function reportException(
-  {
-    objects,
-    audit,
-  }: {
-    readonly objects: Pick<Objects, 'event'>
-    readonly audit: (decision: PolicyDecision) => void
-  },
+  { objects, audit }: Pick<Context, 'objects' | 'audit'>,
   object: StoredObject,
   item: string,
   exception: PolicyException,

@@ -48,6 +48,7 @@ import {
   type Skipped,
   versionOfStored,
   versionsIn,
+  versionsOf,
 } from './versions.ts'
 
 /** The desired children of a Module or Provider. */
@@ -100,7 +101,7 @@ async function sync(
   if (request !== undefined) await passOn(context, ownedBy(context, object), request)
   const { wanted, retained, held } = await syncChildren(context, object, config, desired)
   await useUpConfirmation(context, object)
-  const all = [...ownedBy(context, object), ...publishedFor(context, object)]
+  const all = versionsOf(context, object)
   await releaseUnscanned(context, object, all)
   await reportLifecycles(
     context,

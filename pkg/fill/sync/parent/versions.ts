@@ -148,9 +148,8 @@ export function publishedParents(
 ): StoredRef[] {
   if (version?.kind !== 'Version' || !isPublished(version)) return []
   const { namespace } = version.metadata
-  return (['Module', 'Provider'] as const)
-    .flatMap((kind) => objects.list(kind, { namespace }))
-    .filter((parent) => isPublishedFor(version, parent))
+  return parentsIn(objects, { namespace })
+    .filter((parent) => isOf(version, parent))
     .map(refOf)
 }
 
@@ -166,9 +165,6 @@ const isPlaced = ({ metadata, spec }: StoredObject): boolean =>
   metadata.ownerReferences.length === 0 &&
   fieldOf(spec, 'upload') === undefined &&
   fieldOf(spec, 'fileName') !== undefined
-
-const isPublishedFor = (version: StoredObject, parent: StoredObject): boolean =>
-  isPublished(version) && isOf(version, parent)
 
 function isOf(version: StoredObject, { kind, metadata, spec }: StoredObject): boolean {
   if (kind !== 'Module' && kind !== 'Provider') return false
@@ -190,6 +186,18 @@ const fieldOf = (spec: unknown, name: string): unknown =>
 export function ownedBy({ objects }: Records, { metadata }: StoredObject): StoredObject[] {
   return objects.list('Version', { namespace: metadata.namespace, ownerUid: metadata.uid })
 }
+
+/** Lists all Versions of a parent: its own, and those that people published for it. */
+export const versionsOf = (context: Records, parent: StoredObject): StoredObject[] => [
+  ...ownedBy(context, parent),
+  ...publishedFor(context, parent),
+]
+
+/** Lists Modules and Providers. */
+export const parentsIn = (
+  objects: Pick<Objects, 'list'>,
+  filter?: Parameters<Objects['list']>[1],
+): StoredObject[] => [...objects.list('Module', filter), ...objects.list('Provider', filter)]
 
 const traits = {
   system: (parent: StoredObject) => systemOf(configOf(parent)),

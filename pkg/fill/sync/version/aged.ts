@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { DepotStatus } from '../depot/configs.ts'
 import { keyOf, latestOf } from '../objects.ts'
 import { letIn, writeListing } from '../parent/seen.ts'
-import { msOf, timeOf } from '../timings.ts'
+import { msOf, timeOf, within } from '../timings.ts'
 import type { Situation, UpstreamOffer, VersionPlan, VersionWork } from './work.ts'
 
 /** The content that upstream offers for a Version, and what is stored of it. */
@@ -65,8 +65,7 @@ async function unagedContent(
   const { Depot, Installation } = agesFor(address, name, policy)
   const minimumAgeMs = Math.max(Depot, Installation)
   if (minimumAgeMs === 0 && policy.datedBy === undefined) return undefined
-  const deadline = AbortSignal.timeout(context.timings.listMs)
-  const options = { signal: AbortSignal.any([signal, deadline]) }
+  const options = { signal: within(signal, context.timings.listMs) }
   const mark = seen?.mark && (await offer.mark(options))
   const isOther = mark !== undefined && seen?.mark !== undefined && !isSameMark(mark, seen.mark)
   const isListed = seen !== undefined && !isOther

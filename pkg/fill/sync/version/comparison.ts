@@ -18,7 +18,7 @@ import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { keyOf, latestOf, resourceOf } from '../objects.ts'
-import { moduleConfigOf, publishedFor, versionOfStored } from '../parent/versions.ts'
+import { moduleConfigOf, versionOfStored, versionsOf } from '../parent/versions.ts'
 import {
   type ConditionState,
   conditionFalse,
@@ -44,20 +44,13 @@ import {
 const maxReasons = 3
 const maxReasonBytes = 200
 
-/** All Versions of a module. */
-const siblingsIn = (context: Context, parent: StoredObject): StoredObject[] => {
-  const { namespace, uid: ownerUid } = parent.metadata
-  const owned = context.objects.list('Version', { namespace, ownerUid })
-  return [...owned, ...publishedFor(context, parent)]
-}
-
 /** The version to compare one with. A module creates its Versions before it writes its status. */
 function earlierFor(context: Context, parent: StoredObject | undefined, version: string): Earlier {
   if (parent?.kind !== 'Module') return undefined
   const { status, metadata } = latestOf(context, parent)
   const { observedGeneration } = (status ?? {}) as VersionStatus
   const isComplete = observedGeneration === metadata.generation
-  return earlierOf(version, siblingsIn(context, parent), isComplete)
+  return earlierOf(version, versionsOf(context, parent), isComplete)
 }
 
 /** Decisions of a person about breaking changes. */
@@ -115,7 +108,7 @@ export function isStillRefused(
 
 /** Wakes the Versions of a module that have to be compared with another one, or wait for an earlier one. */
 export function wakeUncompared(context: Context, parent: StoredObject): void {
-  for (const [version, earlier] of earlierOfAll(siblingsIn(context, parent))) {
+  for (const [version, earlier] of earlierOfAll(versionsOf(context, parent))) {
     if (earlier === 'awaited') continue
     const status = versionStatus(version)
     const isKnown = status.artifact?.docs !== undefined || status.compared !== undefined

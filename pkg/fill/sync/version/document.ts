@@ -25,11 +25,10 @@ import { keyOf, latestOf, resourceOf } from '../objects.ts'
 import type { ParentStatus } from '../parent/report.ts'
 import { providerConfigOf, publishedParents, versionOfStored } from '../parent/versions.ts'
 import { writeStatus } from '../status.ts'
-import { jittered } from '../timings.ts'
-import { rewritingBytes, undocumented } from './fetch.ts'
+import { jittered, within } from '../timings.ts'
 import { placeOf } from './plan.ts'
 import { docsFields } from './status.ts'
-import { readStored, storeDocs } from './store.ts'
+import { readStored, rewritingBytes, storeDocs, undocumented } from './store.ts'
 import {
   docsIn,
   isModuleVersion,
@@ -186,7 +185,7 @@ export async function docsInArchive(
 ): Promise<PackedDocs | undefined> {
   const limits = context.limits[isModule ? 'module' : 'provider']
   const file = await readStored(context, at.place, fileName, {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)]),
+    signal: within(signal, context.timings.roomMs),
     roomFor: (sizeBytes) => {
       const unpacked = isModule ? rewritingBytes(sizeBytes, limits) : 0
       return Math.min(sizeBytes + unpacked, context.spool.sizeBytes)
@@ -234,7 +233,7 @@ async function pagesFromSource(
   const limits = context.limits.module
   const fetched = async () => {
     // It begins after the wait for another caller.
-    const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)])
+    const deadline = within(signal, context.timings.roomMs)
     const resolved = await upstream.resolve(version, { signal: deadline })
     const { file, path } = await upstream.fetch(resolved, { signal: deadline, limits })
     try {

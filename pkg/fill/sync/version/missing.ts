@@ -5,6 +5,7 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import type { Context } from '../context.ts'
 import { finalizerOf, keyOf } from '../objects.ts'
 import { mustBeConfirmed } from '../parent/children.ts'
+import { parentsIn } from '../parent/versions.ts'
 import { recordedPlace } from './plan.ts'
 import { isDeletedToAccept, isLeft, leave, leavesArchive } from './remove.ts'
 import { versionStatus } from './work.ts'
@@ -184,12 +185,12 @@ async function noteStored(context: Context): Promise<void> {
     const isWritten = version.metadata.finalizers.length > 0
     return isWritten && versionStatus(version).artifact && !leavesArchive(context, version)
   })
-  await context.removals.keepStored([...stored, ...context.removals.held, ...parentsIn(context)])
+  await context.removals.keepStored([...stored, ...context.removals.held, ...madeParents(context)])
 }
 
 /** Modules and Providers that sync created, even those whose files cannot be read now. */
-function parentsIn({ objects, removals }: Context): StoredObject[] {
-  const all = [...objects.list('Module'), ...objects.list('Provider')]
+function madeParents({ objects, removals }: Context): StoredObject[] {
+  const all = parentsIn(objects)
   const made = all.filter(({ metadata }) => metadata.creationTimestamp !== '')
   if (objects.unreadable() === undefined) return made
   const known = new Set(all.map(({ metadata }) => metadata.uid))

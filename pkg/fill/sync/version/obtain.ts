@@ -1,10 +1,11 @@
 import type { Reason } from '../../../base/errors/errors.ts'
-import { refOf, type StoredObject } from '../../../records/store/store.ts'
+import type { StoredObject } from '../../../records/store/store.ts'
 import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { keyOf, latestOf } from '../objects.ts'
 import { quarantinedByPolicy } from '../parent/quarantine.ts'
-import { conditionTrue, type StatusChange, writeStatus } from '../status.ts'
+import { type ConditionState, conditionTrue, type StatusChange, writeStatus } from '../status.ts'
+import { within } from '../timings.ts'
 import { compareCandidate } from './comparison.ts'
 import { writeReadme } from './document.ts'
 import { heldForScan } from './plan.ts'
@@ -113,7 +114,7 @@ async function fetch(
   const progress = progressOf(context, object)
   try {
     return await offer.fetch({
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timings.fetchMs)]),
+      signal: within(signal, timings.fetchMs),
       urgent: attempt.request !== undefined,
       onWaiting: progress.waiting,
       limits: type === 'Module' ? limits.module : limits.provider,
@@ -193,33 +194,15 @@ async function reportDrift(
   context.objects.event({ object, type: 'Warning', reason: 'UpstreamChanged', note })
 }
 
-interface Progress {
-  /** Reports that the spool has no room. */
-  readonly waiting: () => void
-  /** Resolves when all writes have ended. */
-  readonly end: () => Promise<void>
-}
-
-/** Reports in the status that a fetch is going on. */
-function progressOf(context: Context, object: StoredObject): Progress {
+/**
+ * Reports in the status that a fetch is going on.
+ *
+ * @returns `waiting` reports that the spool has no room; `end` resolves when all writes have ended
+ */
+function progressOf(context: Context, object: StoredObject) {
   let writing = Promise.resolve()
   const tell = (reason: Reason, message: string) => {
-    writing = report(writing, reason, message)
-  }
-  const report = async (before: Promise<void>, reason: Reason, message: string) => {
-    await before
-    const { kind, namespace, name } = refOf(object)
-    const current = context.objects.get(kind, namespace, name)
-    if (current === undefined) return
-    try {
-      await writeStatus<VersionStatus>(context, current, (status) => ({
-        fields: { syncStatus: status?.synced === true ? 'Synced' : 'Fetching' },
-        conditions: { Reconciling: conditionTrue(reason, message) },
-        isProgress: true,
-      }))
-    } catch (error) {
-      context.log.info({ key: name, err: error }, 'progress was not written')
-    }
+    writing = writing.then(() => reportProgress(context, object, conditionTrue(reason, message)))
   }
   const timer = setTimeout(
     () => tell('Progressing', 'the archive is being fetched'),
@@ -231,6 +214,24 @@ function progressOf(context: Context, object: StoredObject): Progress {
       clearTimeout(timer)
       await writing
     },
+  }
+}
+
+async function reportProgress(
+  context: Context,
+  { kind, metadata: { namespace, name } }: StoredObject,
+  Reconciling: ConditionState,
+): Promise<void> {
+  const current = context.objects.get(kind, namespace, name)
+  if (current === undefined) return
+  try {
+    await writeStatus<VersionStatus>(context, current, (status) => ({
+      fields: { syncStatus: status?.synced === true ? 'Synced' : 'Fetching' },
+      conditions: { Reconciling },
+      isProgress: true,
+    }))
+  } catch (error) {
+    context.log.info({ key: name, err: error }, 'progress was not written')
   }
 }
 

@@ -32,8 +32,8 @@ import { keyOf } from '../objects.ts'
 import { requireTrust } from '../parent/first-signers.ts'
 import { letIn } from '../parent/seen.ts'
 import { configOf, moduleConfigOf, parentOfVersion, providerConfigOf } from '../parent/versions.ts'
-import { timeOf } from '../timings.ts'
-import { fetchModule, fetchProvider } from './fetch.ts'
+import { timeOf, within } from '../timings.ts'
+import { fetchModule, fetchProvider } from './store.ts'
 import type {
   PlacedVersion,
   StoragePlace,
@@ -269,7 +269,7 @@ export async function upstreamOf(
 ): Promise<UpstreamOffer> {
   const urgent = attempt.request !== undefined
   const offer = await plan.ask({
-    signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.listMs)]),
+    signal: within(signal, context.timings.listMs),
     urgent,
     maxAgeMs: urgent ? 0 : maxAgeMs,
   })

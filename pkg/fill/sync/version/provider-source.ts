@@ -20,7 +20,7 @@ import { failureOf } from '../failure.ts'
 import { keyOf, latestOf, resourceOf } from '../objects.ts'
 import { providerConfigOf } from '../parent/versions.ts'
 import { writeStatus } from '../status.ts'
-import { jittered } from '../timings.ts'
+import { jittered, within } from '../timings.ts'
 import { readFiles } from './go-files.ts'
 import { placeOf } from './plan.ts'
 import { sourcedStatus } from './status.ts'
@@ -260,7 +260,7 @@ async function filesOf(
   const maxAgeMs = isUpdate ? updateMs : listMs
   /** The deadline begins after the wait for another caller. */
   const asking = () => ({
-    signal: AbortSignal.any([signal, AbortSignal.timeout(context.timings.roomMs)]),
+    signal: within(signal, context.timings.roomMs),
     maxAgeMs: request === undefined ? maxAgeMs : 0,
     maxIncompleteAgeMs: incompleteListMs,
   })

@@ -25,6 +25,12 @@ const publishingMs = 60_000
 type Work = Pick<VersionWork, 'object' | 'version'>
 type Records = Pick<Objects, 'get' | 'list'>
 
+interface Awaiting {
+  readonly objects: Records
+  readonly clock: Clock
+  readonly awaited: AwaitedReleases
+}
+
 /**
  * Holds a Version back until all platforms that were published with it have one, so that nobody is served half of a release.
  *
@@ -32,15 +38,7 @@ type Records = Pick<Objects, 'get' | 'list'>
  * @throws FillError ReleaseIncomplete
  */
 export function awaitRelease(
-  {
-    objects,
-    clock,
-    awaited,
-  }: {
-    readonly objects: Records
-    readonly clock: Clock
-    readonly awaited: AwaitedReleases
-  },
+  { objects, clock, awaited }: Awaiting,
   { object, version }: Work,
 ): Reconciled | undefined {
   const { metadata } = object
@@ -58,20 +56,15 @@ export function awaitRelease(
   )
 }
 
+interface Waking extends Pick<Awaiting, 'awaited'> {
+  readonly wake: (ref: StoredRef, priority: 'user') => void
+}
+
 /**
  * Requests work on the platforms that wait for this one, or for its removal. It must not wait itself, because two that wait
  * would wake each other for ever.
  */
-export function wakeRelease(
-  {
-    wake,
-    awaited,
-  }: {
-    readonly wake: (ref: StoredRef, priority: 'user') => void
-    readonly awaited: AwaitedReleases
-  },
-  object: StoredObject,
-): void {
+export function wakeRelease({ awaited, wake }: Waking, object: StoredObject): void {
   for (const ref of awaited.take(releaseIdOf(object))) wake(ref, 'user')
 }
 

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { latestOf } from '../objects.ts'
 import { quarantinedByPolicy } from '../parent/quarantine.ts'
 import { writeStatus } from '../status.ts'
-import { timeOf } from '../timings.ts'
+import { timeOf, within } from '../timings.ts'
 import { recordedPlace } from './plan.ts'
 import { movedStatus } from './status.ts'
 import { readStored, storeFile } from './store.ts'
@@ -117,7 +117,7 @@ export async function moveArchive(
   ] as const)
   const without = new Set<'docs' | 'source'>()
   const letGo = await context.inUse.hold(to.placeId, files)
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(context.timings.uploadMs)])
+  const deadline = within(signal, context.timings.uploadMs)
   const digests = new Map([
     [artifact.fileName, artifact.sha256],
     [docsIn(artifact), artifact.docs?.sha256],
