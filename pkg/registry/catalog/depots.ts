@@ -8,8 +8,7 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { compareText, NamedRows } from './collections.ts'
 import { compareAddress } from './orders.ts'
-import type { Listed } from './summary.ts'
-import type { View } from './views.ts'
+import type { Listed, View } from './summary.ts'
 
 /** A Depot, reduced to what one view shows. */
 export interface ShownDepot {

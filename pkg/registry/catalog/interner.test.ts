@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Interner } from './row-context.ts'
+import { Interner } from './resource-row.ts'
 
 const make = () => ({})
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import { FindingTable } from './findings.ts'
 import { VersionList } from './parent.ts'
-import { RowContext } from './row-context.ts'
+import { RowContext } from './resource-row.ts'
 import { isSameArchive, VersionRow, versionOrder } from './version-row.ts'
 
 const context = new RowContext(new FindingTable())

@@ -9,7 +9,7 @@ import {
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { FindingList } from './findings.ts'
-import { digestOf, type RowContext } from './row-context.ts'
+import { digestOf, type RowContext } from './resource-row.ts'
 import type { Breaks } from './unserved.ts'
 
 /** A key of a ConfigMap in the namespace of a Version. */

@@ -22,9 +22,11 @@ import {
   type Summary,
   type SummarySources,
   summaryOf,
+  sumOf,
+  type View,
+  Views,
 } from './summary.ts'
 import { addStates, noStates, type VersionStates, VersionSums } from './version-sums.ts'
-import { sumOf, type View, Views } from './views.ts'
 
 /** Number of Versions that are read in one go, which takes a few milliseconds. */
 const sliceVersions = 500

@@ -29,8 +29,15 @@ import {
   secondsOf,
   servedScans,
 } from './rare.ts'
-import { identityOf, type ResourceRow, revisionOf } from './resource-row.ts'
-import { type Common, commonOf, digestOf, type RowContext } from './row-context.ts'
+import {
+  type Common,
+  commonOf,
+  digestOf,
+  identityOf,
+  type ResourceRow,
+  type RowContext,
+  revisionOf,
+} from './resource-row.ts'
 import {
   type Breaks,
   breakingChange,

@@ -1,6 +1,6 @@
 import type { StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
 import { byAge, isOlder } from './collections.ts'
-import { digestOf } from './row-context.ts'
+import { digestOf } from './resource-row.ts'
 import { VersionRow } from './version-row.ts'
 
 /** Versions by the digest of their archive. Most digests have one Version, so only others need a set. */

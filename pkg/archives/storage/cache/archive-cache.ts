@@ -6,7 +6,8 @@ import { type Clock, withDeadline } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { type ByteSource, GrowingFile } from '../../spool/spool.ts'
 import type { ByteRange, Driver, ObjectInfo, OpenObject } from '../driver.ts'
-import { createFilesystemDriver, infoOf } from '../file/filesystem.ts'
+import { infoOf } from '../file/file-reading.ts'
+import { createFilesystemDriver } from '../file/filesystem.ts'
 
 /** Pause after the disk has failed. */
 const pauseMs = 60_000

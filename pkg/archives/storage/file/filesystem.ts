@@ -1,24 +1,37 @@
-import type { BigIntStats } from 'node:fs'
-import { constants, type FileHandle, open, realpath } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
-import { notFound, unavailable } from '../../../base/errors/errors.ts'
-import { withDeadline } from '../../../base/pacing/pacing.ts'
-import { type ByteSource, chunkBuffers, noAnswer, release } from '../../spool/spool.ts'
+import { randomUUID } from 'node:crypto'
+import type { Stats } from 'node:fs'
 import {
-  type ByteRange,
+  constants,
+  type FileHandle,
+  link,
+  lstat,
+  open,
+  opendir,
+  readdir,
+  rename,
+  unlink,
+} from 'node:fs/promises'
+import { codeOf, notFound, unavailable } from '../../../base/errors/errors.ts'
+import { withDeadline } from '../../../base/pacing/pacing.ts'
+import { noAnswer, release } from '../../spool/spool.ts'
+import {
   checkObjectName,
   createVerifying,
-  type Driver,
-  type ObjectInfo,
-  type OpenObject,
-  satisfiable,
+  type ListedObject,
+  type LocalFile,
   type WritableDriver,
 } from '../driver.ts'
-import { createFileWriting } from './file-writing.ts'
-import { fileError, isInside, realPathOf, rootOf } from './mount.ts'
+import { createFileReading, fileError, openDirectory, pathIn, writeError } from './file-reading.ts'
 
-const openDeadlineMs = 10_000
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+const stepDeadlineMs = 30_000
+const chunkBytes = 1024 * 1024
+const { O_RDONLY, O_NOFOLLOW, O_CREAT, O_EXCL, O_WRONLY } = constants
+
+/** Errors of file systems without hard links, such as shares of Windows and Azure Files. */
+const withoutLinks: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+const inTime = <T>(work: Promise<T>, late?: (value: T) => void): Promise<T> =>
+  withDeadline(work, stepDeadlineMs, noAnswer, late)
 
 /**
  * A mounted directory. Nothing outside of it is read, even if links lead there or change: the real path of a file is checked
@@ -31,185 +44,196 @@ export function createFilesystemDriver({ mountPath }: { mountPath: string }): Wr
   return { ...reading, ...createFileWriting(mountPath), ...createVerifying(reading) }
 }
 
-function createFileReading(mountPath: string): Driver {
+/**
+ * Writes to a mounted directory: fills a temporary file in the directory of the object, makes it durable, and renames it
+ * without ever replacing another file.
+ */
+function createFileWriting(mountPath: string): Pick<WritableDriver, 'put' | 'remove' | 'list'> {
   return {
-    async stat(object) {
-      const { file, info } = await openInside(mountPath, object)
-      release(file)
-      return info
-    },
-
-    async open(object, range) {
-      const { file, stats, info } = await openInside(mountPath, object)
+    async put(object, file, { signal } = {}) {
+      const { segments, name } = partsOf(object)
       try {
-        const body = await FileSource.open(file, stats, satisfiable(range, info.sizeBytes))
-        return { info, body } satisfies OpenObject
+        signal?.throwIfAborted()
+        const opening = openDirectory(mountPath, segments, { create: true })
+        const directory = await inTime(opening, release)
+        try {
+          if (await exists(pathIn(directory, name))) return 'exists'
+          await inTime(removeAbandonedIn(directory))
+          return await store(directory, name, file, signal)
+        } finally {
+          release(directory)
+        }
       } catch (error) {
-        release(file)
-        throw fileError(error)
+        signal?.throwIfAborted()
+        throw writeError(error)
       }
     },
+
+    async remove(object) {
+      const { segments, name } = partsOf(object)
+      try {
+        const directory = await inTime(
+          openDirectory(mountPath, segments, { create: false }),
+          release,
+        )
+        try {
+          await inTime(unlink(pathIn(directory, name)))
+          await inTime(directory.sync())
+        } finally {
+          release(directory)
+        }
+      } catch (error) {
+        if (!isAbsent(error)) throw writeError(error)
+      }
+    },
+
+    list: (prefix) => listFiles(mountPath, prefix),
   }
 }
 
-/**
- * Converts the directory of a StorageConfig to a prefix of object names; empty for the mount itself.
- *
- * @param directoryPath relative to the mount, or absolute and inside it
- * @throws RegistryError NotFound if it is outside
- */
-export function directoryInMount(mountPath: string, directoryPath: string): string {
-  const directory = partsOf(directoryPath)
-  const mount = directoryPath.startsWith('/') ? partsOf(resolve(mountPath)) : []
-  if (directory.includes('..') || mount.some((part, depth) => part !== directory[depth])) {
-    throw notFound('the directory of the archive is outside of the mounted storage')
-  }
-  return directory.slice(mount.length).join('/')
-}
-
-const partsOf = (path: string): string[] =>
-  path.split('/').filter((part) => part !== '' && part !== '.')
-
-interface OpenFile {
-  readonly file: FileHandle
-  readonly stats: BigIntStats
-  readonly info: ObjectInfo
-}
-
-function openInside(mountPath: string, object: string): Promise<OpenFile> {
-  checkObjectName(object)
-  const opening = openChecked(mountPath, object).catch((error: unknown) => {
-    throw fileError(error)
-  })
-  return withDeadline(opening, openDeadlineMs, noAnswer, ({ file }) => release(file))
-}
-
-async function openChecked(mountPath: string, object: string): Promise<OpenFile> {
-  const resolving = realpath(join(mountPath, object))
-  resolving.catch(() => {})
-  const root = await rootOf(mountPath)
-  const path = await resolving
-  if (!isInside(root, path)) throw outsideError()
-  // A link that was created meanwhile is not followed, and a pipe without a writer does not block.
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+async function store(
+  directory: FileHandle,
+  name: string,
+  source: LocalFile,
+  signal: AbortSignal | undefined,
+): Promise<'created' | 'exists'> {
+  const temporary = pathIn(directory, `.depot-${randomUUID()}.part`)
   try {
-    const stats = await file.stat({ bigint: true })
-    if (!stats.isFile()) throw notFound('there is no such archive in storage: it is not a file')
-    const place = await realPathOf(file, path)
-    if (!isInside(root, place)) throw outsideError()
-    return { file, stats, info: { ...infoOf(stats), object: relative(root, place) } }
+    const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+    const target = await inTime(open(temporary, flags, 0o644), release)
+    try {
+      await copy(source, target, signal)
+      await inTime(target.sync())
+    } finally {
+      await target.close()
+    }
+    const stored = await inTime(giveName(temporary, pathIn(directory, name)))
+    await inTime(directory.sync())
+    return stored
+  } finally {
+    await unlink(temporary).catch(() => undefined)
+  }
+}
+
+async function copy(source: LocalFile, target: FileHandle, signal: AbortSignal | undefined) {
+  const from = await open(source.path, O_RDONLY)
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, source.sizeBytes + 1))
+    let copiedBytes = 0
+    for (;;) {
+      signal?.throwIfAborted()
+      const { bytesRead } = await inTime(from.read(buffer, 0, buffer.length, copiedBytes))
+      if (bytesRead === 0) break
+      for (let written = 0; written < bytesRead; ) {
+        const position = copiedBytes + written
+        const writing = target.write(buffer, written, bytesRead - written, position)
+        written += (await inTime(writing)).bytesWritten
+      }
+      copiedBytes += bytesRead
+    }
+    if (copiedBytes !== source.sizeBytes)
+      throw unavailable('the archive changed while it was stored')
+  } finally {
+    release(from)
+  }
+}
+
+async function giveName(temporary: string, path: string): Promise<'created' | 'exists'> {
+  try {
+    await link(temporary, path)
+    return 'created'
   } catch (error) {
-    release(file)
+    const code = codeOf(error)
+    if (code === 'EEXIST') return 'exists'
+    if (!withoutLinks.has(code)) throw error
+  }
+  // A rename may replace the file of another writer, which has the same digest in its name.
+  if (await exists(path)) return 'exists'
+  await rename(temporary, path)
+  return 'created'
+}
+
+async function removeAbandonedIn(directory: FileHandle): Promise<void> {
+  const names = await readdir(pathIn(directory, '.'))
+  for (const name of names.filter((entry) => temporaryPattern.test(entry))) {
+    const path = pathIn(directory, name)
+    const stats = await lstat(path).catch(() => undefined)
+    if (stats) await removeAbandoned(path, stats)
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await inTime(lstat(path))
+    return true
+  } catch (error) {
+    if (isAbsent(error)) return false
     throw error
   }
 }
 
-const outsideError = () =>
-  notFound('there is no such archive in storage: it is outside of the mount')
-
-export function infoOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): ObjectInfo {
-  return {
-    sizeBytes: Number(size),
-    fingerprint: [dev, ino, size, mtimeNs, ctimeNs].join(':'),
-    changedAtMs: Number(ctimeNs / 1_000_000n),
-  }
+function partsOf(object: string): { segments: string[]; name: string } {
+  const segments = checkObjectName(object).split('/')
+  const name = segments.pop() ?? ''
+  if (temporaryPattern.test(name))
+    throw notFound('an archive cannot have the name of a temporary file')
+  return { segments, name }
 }
 
-const readDeadlineMs = 30_000
+const isAbsent = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+
+/** The name of a file that is being written. No archive has such a name. */
+const temporaryPattern = /^\.depot-[0-9a-f-]{36}\.part$/
+
+const abandonedAfterMs = 86_400_000
+
+/** Removes the temporary file of a process that was killed while it wrote. */
+async function removeAbandoned(path: string, { mtimeMs }: Pick<Stats, 'mtimeMs'>): Promise<void> {
+  if (Date.now() - mtimeMs > abandonedAfterMs) await unlink(path).catch(() => undefined)
+}
 
 /**
- * Part of an open file. It closes the file after the last byte, on an error and on `close()`. It returns its buffers only on
- * `close()`.
- *
- * It gives the last chunk only if the file has not changed since it was opened.
+ * Lists regular files below a directory of the mount. Links are not followed, because their targets are listed under their own
+ * names. Abandoned temporary files are removed, because nothing may ever be written to their directory again.
  */
-class FileSource implements ByteSource {
-  readonly #file: FileHandle
-  readonly #opened: BigIntStats
-  readonly #end: number
-  #position: number
-  #first: Uint8Array | undefined
-  /** Two buffers, used alternately. */
-  readonly #buffers: Buffer[] = []
-  #turn = 0
-  #reading: Promise<unknown> | undefined
-  #closed = false
-
-  private constructor(file: FileHandle, opened: BigIntStats, { start, end }: ByteRange) {
-    this.#file = file
-    this.#opened = opened
-    this.#position = start
-    this.#end = end
-  }
-
-  /**
-   * Reads the first chunk. If that is the whole archive, the file is closed at once.
-   *
-   * @throws RegistryError
-   */
-  static async open(file: FileHandle, opened: BigIntStats, range: ByteRange): Promise<FileSource> {
-    const source = new FileSource(file, opened, range)
-    try {
-      source.#first = await source.#next()
-      return source
-    } catch (error) {
-      source.close()
-      throw error
+async function* listFiles(mountPath: string, prefix: string): AsyncGenerator<ListedObject> {
+  const waiting = [prefix.split('/').filter((part) => part !== '')]
+  for (let segments = waiting.pop(); segments; segments = waiting.pop()) {
+    for (const entry of await entriesOf(mountPath, segments)) {
+      const path = [...segments, entry.name]
+      const { sizeBytes, changedAtMs } = entry
+      if (entry.directory) waiting.push(path)
+      else yield { object: path.join('/'), sizeBytes, changedAtMs }
     }
-  }
-
-  async read(): Promise<Uint8Array | undefined> {
-    const first = this.#first
-    this.#first = undefined
-    return first ?? this.#next()
-  }
-
-  close(): void {
-    if (this.#closed) return
-    this.#closed = true
-    release(this.#file)
-    const recycle = () => {
-      for (const buffer of this.#buffers.splice(0)) chunkBuffers.giveBack(buffer)
-    }
-    // A read that is in progress still writes into its buffer.
-    if (this.#reading === undefined) recycle()
-    else this.#reading.then(recycle, recycle)
-  }
-
-  async #next(): Promise<Uint8Array | undefined> {
-    if (this.#closed || this.#position > this.#end) return undefined
-    const wantedBytes = this.#end + 1 - this.#position
-    this.#buffers[this.#turn] ??= chunkBuffers.take(wantedBytes)
-    const buffer = this.#buffers[this.#turn] as Buffer
-    this.#turn ^= 1
-    const reading = this.#fill(buffer, Math.min(buffer.length, wantedBytes))
-    this.#reading = reading
-    try {
-      const bytesRead = await withDeadline(reading, readDeadlineMs, noAnswer)
-      this.#reading = undefined
-      if (bytesRead > 0) return buffer.subarray(0, bytesRead)
-      release(this.#file)
-      return undefined
-    } catch (error) {
-      release(this.#file)
-      throw fileError(error)
-    }
-  }
-
-  async #fill(buffer: Buffer, length: number): Promise<number> {
-    const { bytesRead } = await this.#file.read(buffer, 0, length, this.#position)
-    this.#position += bytesRead
-    if (this.#position > this.#end) {
-      checkUnchanged(this.#opened, await this.#file.stat({ bigint: true }))
-      release(this.#file)
-    }
-    return bytesRead
   }
 }
 
-/** The number of links may change: a file that is deleted or replaced while it is read is still the same file. */
-function checkUnchanged(opened: BigIntStats, now: BigIntStats): void {
-  const sameContent = now.size === opened.size && now.mtimeNs === opened.mtimeNs
-  const sameFile = now.ctimeNs === opened.ctimeNs || now.nlink !== opened.nlink
-  if (!sameContent || !sameFile) throw unavailable('the archive changed while it was read')
+async function entriesOf(mountPath: string, segments: readonly string[]) {
+  try {
+    const directory = await openDirectory(mountPath, segments, { create: false })
+    try {
+      const entries = []
+      for await (const { name } of await opendir(pathIn(directory, '.'))) {
+        const stats = await lstat(pathIn(directory, name)).catch(() => undefined)
+        if (!stats?.isDirectory() && !stats?.isFile()) continue
+        if (temporaryPattern.test(name) && stats.isFile()) {
+          await removeAbandoned(pathIn(directory, name), stats)
+          continue
+        }
+        entries.push({
+          name,
+          directory: stats.isDirectory(),
+          sizeBytes: stats.size,
+          changedAtMs: stats.mtimeMs,
+        })
+      }
+      return entries
+    } finally {
+      release(directory)
+    }
+  } catch (thrown) {
+    const error = fileError(thrown)
+    if (error.reason === 'NotFound') return []
+    throw error
+  }
 }
