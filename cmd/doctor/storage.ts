@@ -105,7 +105,7 @@ async function tryPlace(place: ArchivePlace, writes: boolean): Promise<Verdict> 
   await driver.put(name, file)
   const isSame = await driver.verify(name, file, { read: true })
   await driver.remove(name)
-  if (!isSame) throw new Error('what was stored comes back with other bytes')
+  if (!isSame) throw new Error('the object that was read differs from what was stored')
   return ok('can be written, read and deleted')
 }
 

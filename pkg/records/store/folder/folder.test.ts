@@ -457,7 +457,7 @@ describe('a created object', () => {
     expect(parse(read('versions/team/a-1-0-0.yaml'))).toMatchObject({ status: { synced: true } })
   })
 
-  it('takes back what it owns when it is applied again after its file was removed', async () => {
+  it('takes back its objects when it is applied again after its file was removed', async () => {
     const objects = await open(true)
     const spec = { moduleConfig: { name: 'a', provider: 'aws' } }
     const owner = { kind: 'Module', metadata: { name: 'a', namespace: 'team' }, spec } as const
