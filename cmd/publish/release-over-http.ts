@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { usageBlock } from '../../pkg/api/usage/usage.ts'
-import { codeOf, unavailable } from '../../pkg/base/errors/errors.ts'
+import { ifExists, unavailable } from '../../pkg/base/errors/errors.ts'
 import type { PublishCommandOptions } from '../../pkg/base/options/options.ts'
 import {
   checksumsOf,
@@ -82,10 +82,7 @@ async function filesOf(
   for (const { file } of archives) files.set(basename(file.path), file)
   for (const name of sidecarNames(type, version)) {
     const path = join(folder, name)
-    const bytes = await readFile(path).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return undefined
-      throw error
-    })
+    const bytes = await ifExists(readFile(path))
     if (bytes === undefined) continue
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     files.set(name, { path, sha256, sizeBytes: bytes.length })

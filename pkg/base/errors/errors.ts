@@ -117,6 +117,14 @@ export function codeOf(thrown: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
+/** @returns undefined if the file that is read does not exist */
+export function ifExists<T>(read: Promise<T>): Promise<T | undefined> {
+  return read.catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  })
+}
+
 /**
  * Makes the text of somebody else fit for a message, a status or a log line: one line of at most 256 bytes, without control
  * characters and without marks that change the direction of text.

@@ -2,10 +2,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import semver from 'semver'
 import { providerFileName } from '../../archives/archive/archive.ts'
+import { isSegment, readShasums } from '../sources/sources.ts'
 import type { FoundItems, ImportItem } from './item.ts'
 
-/** A name as it may appear between the slashes of an address. */
-const namePattern = /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/
 const modulePattern = /^(?<version>.+)\.(?:zip|tar|tgz|tar\.gz)$/
 
 const expected =
@@ -82,7 +81,7 @@ function providerItem(folder: string, path: string, namespace?: string): ImportI
     fetch: async () => ({
       file: { path: file, remove: async () => undefined },
       protocols: protocolsIn(await beside('manifest.json')),
-      sha256: checksumIn(await beside('SHA256SUMS'), basename(file)),
+      sha256: readShasums(await beside('SHA256SUMS')).get(basename(file)),
     }),
   }
 }
@@ -93,21 +92,13 @@ function moduleItem(folder: string, path: string, otherwise?: string): ImportIte
   const [system, name, own] = parts.toReversed()
   const namespace = otherwise ?? own
   if (!system || !name || !namespace || semver.valid(version) === null || !version) return undefined
-  if (!namePattern.test(name) || !namePattern.test(system)) return undefined
+  if (!isSegment(name) || !isSegment(system)) return undefined
   return {
     parent: { kind: 'Module', namespace, name, system },
     version,
     fetch: async () => ({ file: { path: join(folder, path), remove: async () => undefined } }),
   }
 }
-
-/** Finds the digest of a file in a list of checksums. */
-const checksumIn = (text: string, fileName: string): string | undefined =>
-  text
-    .split('\n')
-    .map((line) => /^([0-9a-f]{64})\s+\*?(\S+)$/i.exec(line.trim()))
-    .find((match) => match?.[2] === fileName)?.[1]
-    ?.toLowerCase()
 
 /** Finds the protocol versions in a provider's manifest. */
 export function protocolsIn(text: string): string[] | undefined {

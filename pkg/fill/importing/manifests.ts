@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import * as z from 'zod'
+import { ifExists } from '../../base/errors/errors.ts'
 import { writeFile, writeReadmeManifest } from '../../records/store/store.ts'
 import {
   configOf,
@@ -14,7 +16,7 @@ import {
 import { type ImportItem, labelOf } from './item.ts'
 import { versionNames } from './names.ts'
 import { ParentFiles, type ParentPlace } from './parent-files.ts'
-import { readText, yamlOf } from './yaml-file.ts'
+import { yamlOf } from './yaml-file.ts'
 
 /** A stored archive; the digest is lower-case hexadecimal. */
 const ImportUpload = z.object({
@@ -104,7 +106,7 @@ export class Manifests {
     const free: string[] = []
     for (const each of new Set([name, former, distinct])) {
       const path = join(folder, `${each}.yaml`)
-      const text = await readText(path)
+      const text = await ifExists(readFile(path, 'utf8'))
       if (text === undefined) {
         free.push(each)
         continue

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Document, isSeq, stringify } from 'yaml'
 import * as z from 'zod'
+import { ifExists } from '../../base/errors/errors.ts'
 import { writeFile } from '../../records/store/store.ts'
 import { Batches } from './batches.ts'
 import {
@@ -15,7 +17,7 @@ import {
 } from './fields.ts'
 import type { ImportItem, ImportParent } from './item.ts'
 import { parentNames } from './names.ts'
-import { readText, yamlOf } from './yaml-file.ts'
+import { yamlOf } from './yaml-file.ts'
 
 /** The file of a Module or Provider. */
 export interface ParentPlace {
@@ -135,7 +137,7 @@ export class ParentFiles {
   }
 
   async #read(path: string): Promise<Document | undefined> {
-    const text = await readText(path)
+    const text = await ifExists(readFile(path, 'utf8'))
     if (text === undefined) return undefined
     const last = this.#last
     return last?.path === path && last.text === text ? last.document : yamlOf(path, text)

@@ -7,7 +7,7 @@ import {
   storedName,
 } from '../../archives/archive/archive.ts'
 import { PageCollector } from '../../archives/docs/docs.ts'
-import { codeOf } from '../../base/errors/errors.ts'
+import { ifExists } from '../../base/errors/errors.ts'
 import { protocolsIn } from '../importing/importing.ts'
 import { archiveHashes, FillError, type Platform, readShasums } from '../sources/sources.ts'
 import type { PublishedArchive } from './publish.ts'
@@ -91,8 +91,8 @@ function missing(
 /** The file SHA256SUMS and its signature, as far as they are there. */
 export async function checksumsOf({ folder, type, version }: FoundRelease) {
   const name = `${stemOf(type, version)}_SHA256SUMS`
-  const shasums = await bytesOf(join(folder, name))
-  const signature = await bytesOf(join(folder, `${name}.sig`))
+  const shasums = await ifExists(readFile(join(folder, name)))
+  const signature = await ifExists(readFile(join(folder, `${name}.sig`)))
   return { name, shasums, signature, sums: shasums && readShasums(shasums) }
 }
 
@@ -109,7 +109,7 @@ export async function inspectRelease(
 ): Promise<readonly ReleaseArchive[]> {
   const stem = stemOf(type, version)
   const protocols = protocolsIn(
-    String((await bytesOf(join(folder, `${stem}_manifest.json`))) ?? ''),
+    String((await ifExists(readFile(join(folder, `${stem}_manifest.json`)))) ?? ''),
   )
   const platforms = new Set(zips.map(({ os, arch }) => `${os}_${arch}`))
   const listed = [...archiveHashes(sums ?? new Map(), type, version).keys()]
@@ -146,13 +146,4 @@ export async function inspectRelease(
     })
   }
   return archives
-}
-
-async function bytesOf(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
-    throw error
-  }
 }

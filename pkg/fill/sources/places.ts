@@ -113,7 +113,8 @@ export function providerAddressOf(
   }
 }
 
-const isSegment = (text: string): boolean =>
+/** Checks a part of an address, between two slashes. */
+export const isSegment = (text: string): boolean =>
   /^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/.test(text)
 
 function knownHost(host: string | undefined, upstreamHosts: readonly string[]): string {

@@ -1,9 +1,9 @@
 import { FillError } from './errors.ts'
 
 /** Reads SHA256SUMS: digests in hexadecimal by file name. @throws FillError ChecksumMismatch if a file has two digests */
-export function readShasums(document: Buffer): Map<string, string> {
+export function readShasums(document: Buffer | string): Map<string, string> {
   const sums = new Map<string, string>()
-  for (const line of document.toString('utf8').split('\n')) {
+  for (const line of String(document).split('\n')) {
     const [, text = '', name = ''] = /^([0-9a-fA-F]{64})[ \t]+\*?(\S+)\s*$/.exec(line) ?? []
     if (name === '') continue
     const digest = text.toLowerCase()

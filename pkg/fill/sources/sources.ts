@@ -4,7 +4,7 @@
  */
 export { FillError } from './errors.ts'
 export * from './open.ts'
-export { modulePlace, providerAddressOf } from './places.ts'
+export { isSegment, modulePlace, providerAddressOf } from './places.ts'
 export type { ServicesOf } from './registry.ts'
 export { archiveHashes, readShasums } from './shasums.ts'
 export { verifySignature } from './signatures.ts'
