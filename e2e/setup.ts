@@ -19,7 +19,7 @@ declare module 'vitest' {
     dex: string | undefined
     /** The provider of hack/tools/stamp: a binary for each platform, as `os_arch`; undefined without Go. */
     stamp: Readonly<Record<string, string>> | undefined
-    /** The file of sync/stepwise.fixture.ts, with all that it imports. */
+    /** Path of the bundle of sync/stepwise.fixture.ts. */
     stepwise: string
   }
 }
@@ -41,7 +41,7 @@ export default async function setup({ provide }: TestProject): Promise<void> {
   provide('stepwise', join(programs, 'stepwise.mjs'))
 }
 
-/** Builds the program of the image and programs of tests, over those of an earlier run. */
+/** Builds the program of the image and the programs of tests, and replaces those of an earlier run. */
 async function buildPrograms(
   folder: string,
   others: Readonly<Record<string, string>>,

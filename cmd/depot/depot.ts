@@ -19,7 +19,7 @@ type Given<T extends tables.OptionTable, S extends tables.SecretTable> = Extract
   { kind: 'options' }
 >
 
-/** A command whose work is the export of its name. */
+/** A command whose work is the export with its name. */
 const row = <N extends string, T extends tables.OptionTable, S extends tables.SecretTable>(
   name: N,
   command: tables.Command<T, S>,

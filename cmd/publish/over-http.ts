@@ -95,7 +95,7 @@ export async function publishOverHttp(
   })
 }
 
-/** Shows how to use what was published. */
+/** Adds how to use the published version. */
 export const withUsage = (ended: PublishEnd, usage: string): PublishEnd =>
   ended.outcome === 'refused' ? ended : { ...ended, text: `${ended.text}\n\n${usage}` }
 

@@ -36,7 +36,7 @@ interface PublishWork {
   readonly shown: string
   readonly json: (outcome: PublishOutcome) => string
   readonly refusals: readonly { readonly message: string }[]
-  /** The end of a dry run. */
+  /** The last line of a dry run. */
   readonly planned: string
   readonly run: () => Promise<PublishEnd>
 }

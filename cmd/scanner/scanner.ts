@@ -51,7 +51,7 @@ export function scanner(options: ScannerCommandOptions): Promise<number | undefi
 async function scanFolder(options: ScannerCommandOptions & { dir: string }): Promise<number> {
   const { dir, apiGroup, output } = options
   requireNone(folderProblem('--manifests', dir))
-  // The end lists everything that failed, once.
+  // The end of a run lists every failure once.
   const log = createLogger('error', logOutput(options.logFormat, 2))
   const lost = Promise.withResolvers<'lost'>()
   await using _ = await onlyOne(dir, 'depot scanner', () => lost.resolve('lost'))

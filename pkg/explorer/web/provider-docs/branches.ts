@@ -8,7 +8,7 @@ export interface Branch {
   readonly count: number
 }
 
-/** Categories in the order of the tree, and what a page of each is. */
+/** Categories in the order of the tree, and the name of a page in each. */
 const kinds: Readonly<Record<string, string>> = {
   guides: 'Guide',
   resources: 'Resource',

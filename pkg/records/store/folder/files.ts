@@ -32,7 +32,7 @@ export class Files {
   readonly #scanner: Scanner<Fields, FiledSecret>
   readonly #restMs: number
   readonly #log: Logger
-  /** READMEs that are written with their Versions; empty: to be taken out. */
+  /** READMEs to write with their Versions. An empty text removes the README. */
   readonly #readmes = new Map<string, string>()
 
   constructor({ dir, apiGroup, restMs, log }: FilesOptions, scanner: Scanner<Fields, FiledSecret>) {

@@ -18,13 +18,13 @@ export function textOf(value: unknown): string {
   return stringify(value, { lineWidth: 0 })
 }
 
-/** Begins the README behind the Version that it belongs to. */
+/** Marks the start of a Version's README in the Version's file. */
 const readmeStart = '---\napiVersion: v1\nkind: ConfigMap\n'
 
 /** The README of a Version as a part of the file of that Version. */
 export const readmePart = (readme: unknown): string => `---\n${textOf(readme)}`
 
-/** Cuts the README of a Version off the rest of its file, also one that was cut by a full disk. */
+/** Separates the README of a Version from the rest of its file, even if a full disk cut it. */
 export function splitReadme(text: string): { readonly rest: string; readonly readme: string } {
   const parts = Array.from(documentsOf(text), (part) => part.text)
   const last = parts.at(-1) ?? ''

@@ -43,7 +43,7 @@ export class Writes {
     return this.#isNew(ref) || this.isFiled(ref) ? this.#shown.valueOf(ref) : undefined
   }
 
-  /** Whether an object is to be written into its first file. */
+  /** Whether an object has no file yet and will be written into one. */
   #isNew(ref: StoredRef): boolean {
     const id = idOf(ref)
     return this.#bases.has(id) && this.#bases.get(id) === undefined

@@ -34,7 +34,7 @@ interface ListProps<T> {
 export function DocsList<T>({ id, docs, all, listed, isTarget, ...props }: ListProps<T>) {
   const { by, filter, onFilter, pick, copies, look = '', heads, children } = props
   const { shown, later, more } = useMore(listed, { first: rowsAtOnce, step: rowsAtOnce })
-  // The row that the URL names is drawn at once.
+  // The row in the URL is rendered at once.
   const rows = isTarget === undefined ? shown : [...shown, ...later.filter(isTarget)]
   const words = tabNames[id]
   return (
