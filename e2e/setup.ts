@@ -19,6 +19,8 @@ declare module 'vitest' {
     dex: string | undefined
     /** The provider of hack/tools/stamp: a binary for each platform, as `os_arch`; undefined without Go. */
     stamp: Readonly<Record<string, string>> | undefined
+    /** Path of the program of the image. */
+    program: string
     /** Path of the bundle of sync/stepwise.fixture.ts. */
     stepwise: string
   }
@@ -37,6 +39,7 @@ export default async function setup({ provide }: TestProject): Promise<void> {
   provide('stamp', findForTests('the provider of hack/tools/stamp', stampBinaries))
   const programs = join(repository, '.depot/program')
   await buildPrograms(programs, { stepwise: join(repository, 'e2e/sync/stepwise.fixture.ts') })
+  provide('program', join(programs, 'depot.mjs'))
   process.env[builtProgram] ??= join(programs, 'depot.mjs')
   provide('stepwise', join(programs, 'stepwise.mjs'))
 }
