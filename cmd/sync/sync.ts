@@ -133,7 +133,7 @@ async function once(
   const ended = await Promise.race([finished(), untilEnd(lost)])
   const failing = work.failing()
   const nextTryMs = work.nextTryMs()
-  await endWithin(work.stop(), graceMs, log)
+  await endWithin(work.stop({ isLost: lost.aborted }), graceMs, log)
   line.clear()
   if (ended === 'SIGINT' || ended === 'SIGTERM') {
     line.print(`${summaryOf(objects)}; stopped, run the same command again to go on`)
@@ -167,7 +167,7 @@ async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<numbe
   const part: Runnable = {
     name: 'sync',
     start: () => undefined,
-    stop: (cutAfterMs) => endWithin(work.stop(), cutAfterMs, log),
+    stop: (cutAfterMs) => endWithin(work.stop({ isLost: lost.aborted }), cutAfterMs, log),
   }
   await run({ groups: [[part]], log, graceMs, until: lost })
   return lost.aborted ? 1 : 0

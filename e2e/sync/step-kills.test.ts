@@ -32,6 +32,13 @@ const filling: readonly (readonly [step: string, count: number])[] = [
   ['status written', 1],
   ['status written', 4],
 ]
+const growing: readonly (readonly [step: string, count: number])[] = [
+  ['stored', 1],
+  ['readme written', 1],
+  ['status written', 1],
+  ['status written', 2],
+  ['status written', 3],
+]
 const removing: readonly (readonly [step: string, count: number])[] = [
   ['status written', 1],
   ['removed', 1],
@@ -155,6 +162,23 @@ describe('a process that is killed right after a step does not change the final 
     const dir = place()
     prepare(dir)
     expect(await run(dir, step, count)).toBe('SIGKILL')
+    expect(await run(dir)).toBeNull()
+    expect(stateOf(dir)).toEqual(whole)
+    expect(new Set(created(dir)).size).toBe(created(dir).length)
+  })
+
+  it.each(growing)('while its module gets a new version: %s, %i', async (step, count) => {
+    const dir = place()
+    prepare(dir)
+    const manifest = join(dir, 'manifests/main.yaml')
+    const wanted = readFileSync(manifest, 'utf8')
+    writeFileSync(
+      manifest,
+      wanted.replace('provider: aws', 'provider: aws\n      versionConstraints: 1.0.0'),
+    )
+    await run(dir)
+    writeFileSync(manifest, wanted)
+    await run(dir, step, count)
     expect(await run(dir)).toBeNull()
     expect(stateOf(dir)).toEqual(whole)
     expect(new Set(created(dir)).size).toBe(created(dir).length)

@@ -125,8 +125,8 @@ export interface Context extends Omit<SyncOptions, 'metrics' | 'clock' | 'timing
   readonly ruled: Map<string, { readonly atMs: number; readonly rules: string }>
   /** Depots that list again for content that changed after it was let in. */
   readonly relisted: Set<string>
-  /** Depots whose upstreams had another number of versions than before. */
-  readonly counted: Set<string>
+  /** Depots whose last poll handled a request, or found another number of versions. */
+  readonly polled: Set<string>
   /** Uids of the Modules and Providers that their Depots have listed since the start. */
   readonly listed: Set<string>
 }

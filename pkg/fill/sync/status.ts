@@ -157,7 +157,10 @@ export async function suspend(
   await writeStatus<AnyStatus & { syncStatus?: string }>(context, object, () => change)
 }
 
-/** Whether nothing changes except when upstream was polled, and how many versions it had. */
+/**
+ * Whether nothing changes except the facts of a poll: its time, the request that it handled, and how many versions it found.
+ * They alone wait for a later write of a Depot.
+ */
 function isOnlyPoll({ kind, status }: StoredObject, after: PolledStatus): boolean {
   if (kind !== 'Depot') return false
   const before = (status ?? {}) as PolledStatus

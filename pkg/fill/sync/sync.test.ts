@@ -172,18 +172,29 @@ describe('a process that was killed after it wrote a new version, and before it 
     await scene.stop()
     await Promise.all(files.map((one, index) => writeFile(one, before[index] ?? '')))
     scene.upstream.asked.length = 0
-    return scene
+    return { scene, file: join(dir, 'depot-main.yaml') }
   }
+
   it('leaves a version that the next one keeps and names, without fetching it again', async () => {
-    const scene = await killed()
+    const { scene } = await killed()
     await scene.run()
     expect(scene.status('Module', 'vpc')).toMatchObject({ synced: true, latestVersion: '1.1.0' })
     expect([scene.listed(), scene.names('Version')]).toEqual([['v1.1.0', 'v1.0.0'], both])
     expect(scene.upstream.asked.filter((one) => one.startsWith('fetch'))).toEqual([])
   })
 
+  it.each([
+    ['is suspended', 'spec:\n  suspend: true'],
+    ['is in a file with a mistake', ']: {'],
+  ])('leaves a version that stays while its Depot %s', async (_, change) => {
+    const { scene, file } = await killed()
+    await writeFile(file, (await readFile(file, 'utf8')).replace('spec:', change))
+    await scene.run()
+    expect(scene.names('Version')).toEqual(both)
+  })
+
   it('leaves a version that stays until upstream can be asked, and goes if nobody wants it', async () => {
-    const scene = await killed()
+    const { scene } = await killed()
     scene.upstream.faults.set(url, new FillError('FetchFailed', 'git.test is unreachable'))
     scene.aheadMs += 60_000
     await scene.run({ pollAtStart: true })
@@ -194,6 +205,45 @@ describe('a process that was killed after it wrote a new version, and before it 
     await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
     await scene.run()
     await eventually(() => expect(scene.names('Version')).toEqual(['vpc-1-0-0']))
+  })
+})
+
+describe('a poll that finds only versions that nobody wants', () => {
+  const polledScene = async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+    const scene = await Scene.open(folderPlace(dir), 'team')
+    onTestFinished(async () => {
+      await scene.close()
+      await rm(dir, { recursive: true })
+    })
+    scene.upstream.repository(url, { 'v1.0.0': 'first' })
+    const source = { type: 'git', url }
+    const config = { name: 'vpc', provider: 'aws', source, versionConstraints: '~> 1.0' }
+    const spec = { global: { storageConfig }, moduleConfigs: [config] }
+    await scene.write('Depot', 'main', spec)
+    await scene.run()
+    await scene.stop()
+    scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
+    const annotations = { 'depot.internal/poll-requested-at': '2026-11-27T08:00:00Z' }
+    await scene.write('Depot', 'main', spec, { annotations })
+    const sync = await scene.begin()
+    await sync.idle()
+    const status = () => readFile(join(dir, 'main.status.yaml'), 'utf8')
+    expect(await status()).not.toContain('found: 2')
+    return { sync, status }
+  }
+
+  it('is noted with the request that it handled when sync ends', async () => {
+    const { sync, status } = await polledScene()
+    await sync.stop()
+    expect(await status()).toMatch(/found: 2[^]*lastHandledPoll: "?2026-11-27T08:00:00Z/)
+  })
+
+  it('is not noted by a process that has lost the folder to another one', async () => {
+    const { sync, status } = await polledScene()
+    const before = await status()
+    await sync.stop({ isLost: true })
+    expect(await status()).toBe(before)
   })
 })
 

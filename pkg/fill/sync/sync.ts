@@ -80,8 +80,12 @@ export interface Sync {
   failing(): string[]
   /** When the next of them is tried, in milliseconds since 1970. */
   nextTryMs(): number | undefined
-  /** Aborts running work, and resolves when it has ended. Fetched archives that are not stored yet are dropped. */
-  stop(): Promise<void>
+  /**
+   * Aborts running work, and resolves when it has ended. Fetched archives that are not stored yet are dropped.
+   *
+   * @param options.isLost whether another process writes to the records now: then nothing is written at the end
+   */
+  stop(options?: { readonly isLost?: boolean }): Promise<void>
 }
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const satisfies readonly ObjectKind[]
@@ -126,22 +130,22 @@ export async function startSync(options: SyncOptions): Promise<Sync> {
       const times = [...queues.values()].flatMap((queue) => queue.nextTryMs ?? [])
       return times.length === 0 ? undefined : Math.min(...times)
     },
-    stop: async () => {
+    stop: async ({ isLost = false } = {}) => {
       for (const end of unfollow) end()
       await stopSweeping()
       await Promise.all(all.map((queue) => queue.stop()))
-      await writeCounts(context)
-      await memory.close()
+      if (!isLost) await writePolls(context)
+      await memory.close({ isLost })
       await context.held.close()
     },
   }
 }
 
-/** A folder gets the counts of the last poll with the next change of a Depot, otherwise at the end: a poll writes nothing. */
-async function writeCounts({ objects, counted, log }: Context): Promise<void> {
+/** A folder gets the facts of the last poll with the next change of a Depot, otherwise at the end: a poll writes nothing. */
+async function writePolls({ objects, polled, log }: Context): Promise<void> {
   for (const depot of objects.list('Depot')) {
     const key = keyOf(depot.metadata)
-    if (!counted.has(key)) continue
+    if (!polled.has(key)) continue
     await objects.writeStatus(depot, depot.status).catch((err: unknown) => {
       log.warn({ key, err }, 'the counts of the last poll were not written')
     })
@@ -190,7 +194,7 @@ async function contextOf(
     unaged: new Map(),
     ruled: new Map(),
     relisted: new Set(),
-    counted: new Set(),
+    polled: new Set(),
     listed: new Set(),
     pollSinceMs: pollSinceMs(options, clock),
   }

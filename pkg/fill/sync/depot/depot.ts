@@ -123,19 +123,21 @@ async function sync(
     },
     conditions: change.conditions,
   }))
-  noteCounts(context, depot)
+  notePoll(context, depot)
   await resetForceSync(context, depot, request)
   const expiresAfterMs = nextMs - context.clock()
   const requestedAfterMs = Math.min(afterMs ?? Infinity, pollAfterMs ?? Infinity)
   return afterwards(context, depot, results, Math.min(requestedAfterMs, expiresAfterMs))
 }
 
-/** Notes for the end of the process that upstreams have another number of versions. @param before the state before this poll */
-function noteCounts(context: Context, before: StoredObject): void {
-  const countsOf = ({ status }: StoredObject) =>
-    ((status ?? {}) as DepotStatus).items?.map(({ found, matched }) => [found, matched])
-  if (isDeepStrictEqual(countsOf(before), countsOf(latestOf(context, before)))) return
-  context.counted.add(keyOf(before.metadata))
+/** Notes for the end of the process what a poll found or handled. @param before the state before this poll */
+function notePoll(context: Context, before: StoredObject): void {
+  const factsOf = ({ status }: StoredObject) => {
+    const { items, lastHandledPoll } = (status ?? {}) as DepotStatus
+    return [lastHandledPoll, items?.map(({ found, matched }) => [found, matched])]
+  }
+  if (isDeepStrictEqual(factsOf(before), factsOf(latestOf(context, before)))) return
+  context.polled.add(keyOf(before.metadata))
 }
 
 /** Names the configs and the policy: with other ones, upstream is asked again. */

@@ -127,7 +127,10 @@ async function bring(
   return { isManaged: true, found: before?.found, matched: before?.matched }
 }
 
-/** Whether a resource is as its Depot made it, and names every stored Version or was listed since the start. */
+/**
+ * Whether a resource is as its Depot made it, and names every stored Version or was listed since the start. A retained Version
+ * that is not named costs one list after each start.
+ */
 function isComplete(
   context: Context,
   depot: StoredObject,

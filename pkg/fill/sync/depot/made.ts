@@ -121,13 +121,16 @@ export function depotOf(
 }
 
 /**
- * Whether the Depot of a resource has still to list it. In a folder, a Version is written before the resource names it, so a
- * process that was killed may have left a stored Version that is wanted and not named.
+ * Whether the Depot of a resource has still to list it, even one that is suspended or that an unreadable file may hold. In a
+ * folder, a Version is written before the resource names it, so a process that was killed may have left a stored Version that
+ * is wanted and not named.
  */
 export function awaitsList(context: Context, parent: StoredObject): boolean {
-  if (!context.objects.isFolder || context.listed.has(parent.metadata.uid)) return false
-  const { spec } = depotOf(context, parent) ?? {}
-  return spec !== undefined && (spec as { readonly suspend?: boolean }).suspend !== true
+  const { objects, listed, apiGroup } = context
+  const { labels, uid } = parent.metadata
+  const isMade = labels[depotLabel(apiGroup)] !== undefined
+  if (!objects.isFolder || !isMade || listed.has(uid)) return false
+  return depotOf(context, parent) !== undefined || objects.unreadable() !== undefined
 }
 
 /** Holds a digest of the versions that a Depot applied, so that it notices later changes. */

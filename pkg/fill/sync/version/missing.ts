@@ -156,9 +156,9 @@ export class StoredMemory {
     this.#writing.schedule(notingWaitMs + 50 * this.#tookMs)
   }
 
-  async close(): Promise<void> {
+  async close({ isLost }: { readonly isLost: boolean }): Promise<void> {
     await this.#writing.close()
-    await this.#write()
+    if (!isLost) await this.#write()
   }
 
   async #write(): Promise<void> {
