@@ -84,7 +84,7 @@ export class Filling implements Runnable {
     this.#close = async () => {
       await access?.auth.close()
       await known.close()
-      await fetching.close()
+      await fetching[Symbol.asyncDispose]()
     }
     await Promise.all([known.ready, annotations?.ready, access?.ready])
     this.#isFilled = true

@@ -1,7 +1,6 @@
-import { constants } from 'node:os'
 import { join } from 'node:path'
 import type { ImportCommandOptions } from '../../pkg/base/options/options.ts'
-import { temporaryFolder } from '../../pkg/base/run/run.ts'
+import { stopOnSignals, temporaryFolder } from '../../pkg/base/run/run.ts'
 import { createLogger, createMetrics, logOutput } from '../../pkg/base/telemetry/telemetry.ts'
 import { localNetworks } from '../../pkg/fill/egress/egress.ts'
 import { openFetching } from '../../pkg/fill/fetching/fetching.ts'
@@ -32,7 +31,7 @@ async function importArchives(
   const stop = () => stopped.abort(new Error('another process has locked the folder'))
   await using _ = dryRun ? undefined : await onlyOne(manifests, 'depot import', stop)
   const spoolDir = options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-import')
-  const fetching = await openFetching({
+  await using fetching = await openFetching({
     options: {
       ...options,
       spoolDir,
@@ -49,7 +48,7 @@ async function importArchives(
     log: createLogger(options.logLevel, logOutput(options.logFormat, 2)),
     metrics: createMetrics(),
   })
-  const stoppedStatus = stopOnSignals(stopped)
+  using signals = stopOnSignals(stopped)
   const progress = new Progress(process.stdout, { sources: addresses.length, dryRun })
   try {
     const result = await importAll({
@@ -71,22 +70,8 @@ async function importArchives(
   } catch (error) {
     if (!stopped.signal.aborted) throw error
     progress.stopped()
-    return stoppedStatus()
-  } finally {
-    await fetching.close()
+    return signals.status() ?? 1
   }
-}
-
-/** Stops the work at the first signal. @returns a function that gives the exit status */
-function stopOnSignals(stopped: AbortController): () => number {
-  let status = 1
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      status = 128 + constants.signals[signal]
-      stopped.abort(new Error(`stopped by ${signal}`))
-    })
-  }
-  return () => status
 }
 
 // The name of the command.

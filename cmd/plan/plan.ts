@@ -49,7 +49,7 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
   await using records = await openRecords(options, namespaces)
   const { objects, folder, clock } = records
   if (depot !== undefined) requireDepot(depot, [...objects.list('Depot'), ...files])
-  const fetching = await openFetching({
+  await using fetching = await openFetching({
     options: {
       ...options,
       spoolDir: options.spoolDir ?? temporaryFolder('--spool-dir', 'depot-plan'),
@@ -62,24 +62,20 @@ export async function plan(options: PlanCommandOptions, paths: readonly string[]
     log,
     metrics,
   })
-  try {
-    const changes = await planOf({
-      objects,
-      proposed: files,
-      orphans: folder?.orphans(),
-      asked,
-      ...fetching,
-      apiGroup,
-      ...(folder && { confirmRemovals: false }),
-      timings: { verifyMs: Number.POSITIVE_INFINITY, rehashMs: Number.POSITIVE_INFINITY },
-      log,
-      metrics,
-    })
-    const mistakes = [...proposed.flatMap((one) => one.mistakes), ...(folder?.mistakes() ?? [])]
-    return print(options, changes, mistakes)
-  } finally {
-    await fetching.close()
-  }
+  const changes = await planOf({
+    objects,
+    proposed: files,
+    orphans: folder?.orphans(),
+    asked,
+    ...fetching,
+    apiGroup,
+    ...(folder && { confirmRemovals: false }),
+    timings: { verifyMs: Number.POSITIVE_INFINITY, rehashMs: Number.POSITIVE_INFINITY },
+    log,
+    metrics,
+  })
+  const mistakes = [...proposed.flatMap((one) => one.mistakes), ...(folder?.mistakes() ?? [])]
+  return print(options, changes, mistakes)
 }
 
 function print(

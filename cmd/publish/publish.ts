@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { mkdtempDisposable } from 'node:fs/promises'
-import { constants, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { plainText } from '../../pkg/archives/docs/docs.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../pkg/base/errors/errors.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
-import { madeFolderProblem } from '../../pkg/base/run/run.ts'
+import { madeFolderProblem, stopOnSignals } from '../../pkg/base/run/run.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
 import {
   addressText,
@@ -59,27 +59,15 @@ export async function publish(
   options: PublishCommandOptions,
   operands: readonly string[],
 ): Promise<number> {
-  return untilStopped((stopped) => (options.direct ? direct : sendTo)(options, operands, stopped))
-}
-
-/** Stops the work at the first signal, so that temporary files are removed. A second signal ends the process. */
-async function untilStopped(work: (stopped: AbortController) => Promise<number>): Promise<number> {
   const stopped = new AbortController()
-  let status = 1
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  const stop = (signal: (typeof signals)[number]) => {
-    status = 128 + constants.signals[signal]
-    stopped.abort(new Error(`stopped by ${signal}`))
-  }
-  for (const signal of signals) process.once(signal, stop)
+  using signals = stopOnSignals(stopped)
   try {
-    return await work(stopped)
+    return await (options.direct ? direct : sendTo)(options, operands, stopped)
   } catch (error) {
-    if (status === 1) return statusOf(error)
+    const status = signals.status()
+    if (status === undefined) return statusOf(error)
     process.stderr.write('depot: stopped; run the same command again to go on\n')
     return status
-  } finally {
-    for (const signal of signals) process.off(signal, stop)
   }
 }
 

@@ -203,7 +203,7 @@ export class Registry implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.fetching.close()
+    await this.#parts.fetching[Symbol.asyncDispose]()
     await rm(this.#parts.dir, { recursive: true, force: true })
   }
 

@@ -64,12 +64,11 @@ async function inFolder(
   const log = options.check ? createLogger('silent') : parts.log
   const objects = await folderObjects({ dir, apiGroup, watch, log })
   const secret = (namespace: string, name: string) => objects.secret(namespace, name)
-  const fetching = await openFetching({ ...parts, env: process.env, secret })
+  await using fetching = await openFetching({ ...parts, env: process.env, secret })
   try {
     return await work({ ...parts, objects, fetching })
   } finally {
     await objects.close()
-    await fetching.close()
   }
 }
 

@@ -14,6 +14,8 @@ export type { Runnable } from './runnable.ts'
 export { type StatusLine, statusLine, type TextOutput } from './status-line.ts'
 export { readTextFile } from './text-file.ts'
 
+const signals = ['SIGTERM', 'SIGINT'] as const
+
 export interface RunOptions {
   /** Groups start in order, the parts of a group at the same time; they stop in reverse order. */
   readonly groups: readonly (readonly Runnable[])[]
@@ -90,7 +92,7 @@ function untilSignal(
       abort.abort()
       resolve()
     }
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    for (const signal of signals) {
       process.once(signal, () => {
         log.info({ signal }, 'stopping')
         process.once(signal, () => process.exit(128 + constants.signals[signal]))
@@ -100,6 +102,24 @@ function untilSignal(
     until?.addEventListener('abort', stop, { once: true })
     if (until?.aborted === true) stop()
   })
+}
+
+/** Aborts work at the first signal, so that it leaves nothing behind. A second signal ends the process. */
+export function stopOnSignals(
+  work: AbortController,
+): Disposable & { /** Undefined without a signal. */ readonly status: () => number | undefined } {
+  let status: number | undefined
+  const stop = (signal: (typeof signals)[number]) => {
+    status = 128 + constants.signals[signal]
+    work.abort(new Error(`stopped by ${signal}`))
+  }
+  for (const signal of signals) process.once(signal, stop)
+  return {
+    status: () => status,
+    [Symbol.dispose]() {
+      for (const signal of signals) process.off(signal, stop)
+    },
+  }
 }
 
 /** Waits for work that was told to end, up to the grace period. The exit of the process ends the rest. */

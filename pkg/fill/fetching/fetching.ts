@@ -49,7 +49,7 @@ interface OpenOptions {
   readonly metrics: Metrics
 }
 
-export interface Fetching {
+export interface Fetching extends AsyncDisposable {
   readonly sources: RegistrySources
   readonly archives: ArchiveStore
   readonly spool: Spool
@@ -59,7 +59,6 @@ export interface Fetching {
   readonly egress: Egress
   /** The clock that ages of versions are computed with. */
   readonly clock: Clock
-  close(): Promise<void>
 }
 
 /** @throws OptionsError naming every option that cannot be used */
@@ -114,7 +113,7 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
       metrics,
       clock,
     }),
-    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
