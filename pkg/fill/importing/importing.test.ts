@@ -342,17 +342,27 @@ describe('a folder of archives', () => {
     expect(archives().filter((name) => name.endsWith('.tar.gz'))).toHaveLength(1)
   })
 
-  it('is checked against its list of checksums', async () => {
-    put(
-      'terraform-provider-dns_2.0.0_linux_amd64.zip',
-      await zipOf([{ path: 'terraform-provider-dns' }]),
-    )
-    put(
-      'terraform-provider-dns_2.0.0_SHA256SUMS',
-      `${'0'.repeat(64)}  terraform-provider-dns_2.0.0_linux_amd64.zip\n`,
-    )
+  it.each([
+    ['in plain lines', (line: string) => `${line}\n`],
+    ['with the byte order mark of PowerShell and CRLF', (line: string) => `\uFEFF${line}\r\n`],
+    ['indented', (line: string) => `  ${line}\n`],
+    ['with a no-break space', (line: string) => `${line.replace('  ', '\u00A0')}\n`],
+  ])('is checked against its list of checksums %s', async (_, write) => {
+    const zip = 'terraform-provider-dns_2.0.0_linux_amd64.zip'
+    put(zip, await zipOf([{ path: 'terraform-provider-dns' }]))
+    put('terraform-provider-dns_2.0.0_SHA256SUMS', write(`${'0'.repeat(64)}  ${zip}`))
     expect(await imported([join(dir, 'in')])).toEqual([
       expect.stringMatching(/^failed platform\/dns 2\.0\.0 linux_amd64 the archive has SHA-256/),
+    ])
+  })
+
+  it('is refused if its list of checksums has two digests of it', async () => {
+    const zip = 'terraform-provider-dns_2.0.0_linux_amd64.zip'
+    put(zip, await zipOf([{ path: 'terraform-provider-dns' }]))
+    const lines = ['0', '1'].map((digit) => `${digit.repeat(64)}  ${zip}\n`)
+    put('terraform-provider-dns_2.0.0_SHA256SUMS', lines.join(''))
+    expect(await imported([join(dir, 'in')])).toEqual([
+      expect.stringMatching(/^failed .* SHA256SUMS has two digests of terraform-provider-dns/),
     ])
   })
 

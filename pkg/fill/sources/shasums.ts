@@ -1,10 +1,14 @@
 import { FillError } from './errors.ts'
 
-/** Reads SHA256SUMS: digests in hexadecimal by file name. @throws FillError ChecksumMismatch if a file has two digests */
+/**
+ * Reads SHA256SUMS: digests in hexadecimal by file name. Blanks around a line, and a byte order mark, are ignored.
+ *
+ * @throws FillError ChecksumMismatch if a file has two digests
+ */
 export function readShasums(document: Buffer | string): Map<string, string> {
   const sums = new Map<string, string>()
   for (const line of String(document).split('\n')) {
-    const [, text = '', name = ''] = /^([0-9a-fA-F]{64})[ \t]+\*?(\S+)\s*$/.exec(line) ?? []
+    const [, text = '', name = ''] = /^([0-9a-fA-F]{64})\s+\*?(\S+)$/.exec(line.trim()) ?? []
     if (name === '') continue
     const digest = text.toLowerCase()
     if ((sums.get(name) ?? digest) !== digest) {
