@@ -169,6 +169,12 @@ export async function problemsInEveryLook(
   return problems
 }
 
+/** Waits until the page has its content, and nothing says that it is loading. */
+export async function untilDrawn(page: Page): Promise<void> {
+  await page.locator('main h1').first().waitFor()
+  await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
+}
+
 /** Waits until the page is rendered, no request is running and nothing says that it is loading. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main h1').first().waitFor()

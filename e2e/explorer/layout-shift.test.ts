@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Sample } from '../../hack/testbed/explorer/manifests.ts'
 import { readme } from '../../hack/testbed/explorer/showcase.ts'
-import { chromiumPath, settled, watch, withReadme } from './browser.fixture.ts'
+import { chromiumPath, settled, untilDrawn, watch, withReadme } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
 /* Nothing moves while pages load, with the longest names that a cluster allows and with a README. */
@@ -48,6 +48,7 @@ describe.skipIf(chromiumPath === undefined).each([1280, 320])('at %i px', (width
   ])('nothing moves while %s loads', async (path) => {
     const look = { width }
     const { page, problems, close } = await watch(showcase.browser, showcase.explorer.url, look)
+    onTestFinished(close)
     await withReadme(page, module, readme.repeat(10))
     await page.addInitScript(() => {
       Object.assign(globalThis, { shift: 0 })
@@ -61,9 +62,11 @@ describe.skipIf(chromiumPath === undefined).each([1280, 320])('at %i px', (width
     const session = await page.context().newCDPSession(page)
     await session.send('Emulation.setCPUThrottlingRate', { rate: 4 })
     await page.goto(path)
+    await untilDrawn(page)
+    // A throttled page burns processor time while it does nothing, too.
+    await session.send('Emulation.setCPUThrottlingRate', { rate: 1 })
     await settled(page)
     expect(await page.evaluate<number>('globalThis.shift')).toBeLessThan(0.02)
     expect(problems).toEqual([])
-    await close()
   })
 })

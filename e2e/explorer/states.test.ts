@@ -15,6 +15,8 @@ beforeAll(async () => {
   if (chromiumPath !== undefined) {
     showcase = await startShowcase(undefined, undefined, ['--dev-token-input'])
     silent = await withAnswer((route) => (isSilent ? undefined : route.continue()))
+    // Otherwise its placeholders move for half a minute beside the other tests.
+    await silent.page.emulateMedia({ reducedMotion: 'reduce' })
   }
 })
 afterAll(() => showcase?.stop())
