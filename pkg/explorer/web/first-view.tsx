@@ -3,8 +3,8 @@
  * explorer's server runs it.
  */
 import { renderToString } from 'preact-render-to-string'
+import { hasShape } from './api/client.ts'
 import type { ResourcePage } from './api/records.ts'
-import { hasShape } from './api/shapes.ts'
 import { ActiveFilters } from './resources/chips.tsx'
 import { Filters } from './resources/filters.tsx'
 import { ListHead, ResourceList } from './resources/list.tsx'

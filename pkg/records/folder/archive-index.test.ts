@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { parseResource, type Resource } from '../../api/v1alpha1/v1alpha1.ts'
-import { ArchiveIndex } from './archive-index.ts'
+import { ArchiveIndex } from './digests.ts'
 
 function parse(kind: 'Module' | 'Version', name: string, spec: object): Resource {
   const parsed = parseResource(kind, { metadata: { name, namespace: 'team' }, spec })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { listItemsOf } from './list-items.ts'
+import { listItemsOf } from './manifest-file.ts'
 
 const itemsOf = (text: string) => listItemsOf({ text, line: 10 })
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readBounded } from '../../base/http/http.ts'
-import { apiErrorOf } from './api-error.ts'
-import type { Connection } from './credentials.ts'
-import { Outcome } from './outcome.ts'
+import type { Connection } from './connection.ts'
+import { apiErrorOf, Outcome } from './outcome.ts'
 import { defaultTimings } from './timings.ts'
 import { Transport, type Write } from './transport.ts'
 

@@ -1,9 +1,8 @@
 import { apiVersion, type Kind, kinds } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf } from '../../base/errors/errors.ts'
 import { readBounded } from '../../base/http/http.ts'
-import { ApiError, apiErrorOf } from './api-error.ts'
 import { type ObservedObject, observe } from './list-watch.ts'
-import { Outcome } from './outcome.ts'
+import { ApiError, apiErrorOf, Outcome } from './outcome.ts'
 import type { Timings } from './timings.ts'
 import type { Transport, Write } from './transport.ts'
 

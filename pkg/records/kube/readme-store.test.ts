@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { ObservedObject } from './list-watch.ts'
-import { ReadmeStore } from './readme-store.ts'
+import { ReadmeStore } from './readmes.ts'
 
 const configMap = (namespace: string, name: string, bytes: number, resourceVersion = '1') => ({
   metadata: {

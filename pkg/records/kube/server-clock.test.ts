@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ServerClock } from './server-clock.ts'
+import { ServerClock } from './transport.ts'
 
 const start = Date.UTC(2026, 10, 26, 12)
 const hour = 3_600_000

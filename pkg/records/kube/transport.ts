@@ -9,9 +9,8 @@ import {
   retryAfterMs,
 } from '../../base/http/http.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
-import type { Connection, Credentials } from './credentials.ts'
+import type { Connection, Credentials } from './connection.ts'
 import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
-import { ServerClock } from './server-clock.ts'
 import type { Timings } from './timings.ts'
 
 const maxStatusBytes = 64 * 1024
@@ -208,4 +207,29 @@ export function identityOf({ headers, tls }: Credentials): string {
     // Neither a JWT nor a readable certificate, so the API server's message must do.
   }
   return headers['Authorization'] === undefined ? 'anonymous' : 'the bearer of the token'
+}
+
+/** Answers have whole seconds, and take a moment to arrive. Smaller differences are ignored. */
+const precisionMs = 5000
+
+/** The clock of an API server, as far as its answers tell. Several machines that work on one cluster agree on it. */
+export class ServerClock {
+  readonly #own: Clock
+  #aheadMs = 0
+
+  /** @param own the clock of this machine, which counts until the first answer */
+  constructor(own: Clock) {
+    this.#own = own
+  }
+
+  readonly now: Clock = () => this.#own() + this.#aheadMs
+
+  /** @param header of an answer that arrived now */
+  learn(header: (name: string) => string | undefined): void {
+    // An answer from a cache has an old time.
+    if (header('age') !== undefined) return
+    const aheadMs = Date.parse(header('date') ?? '') - this.#own()
+    // Steps of a second would let time run backwards.
+    if (Math.abs(aheadMs - this.#aheadMs) > precisionMs) this.#aheadMs = aheadMs
+  }
 }

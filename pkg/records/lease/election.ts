@@ -1,9 +1,7 @@
 import { ifFound, messageOf } from '../../base/errors/errors.ts'
 import { pause } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { ApiError, type KubeClient } from '../kube/kube.ts'
-import { guarded } from './guard.ts'
-import { type LeaseRecord, microTime, recordOf } from './record.ts'
+import { ApiError, type KubeClient, type ObservedObject } from '../kube/kube.ts'
 
 interface ElectionOptions {
   readonly client: KubeClient
@@ -210,3 +208,73 @@ function createLeaseMetrics(metrics: Metrics, held: () => boolean) {
     }),
   }
 }
+
+/** The spec of a Lease (coordination.k8s.io/v1). */
+interface LeaseRecord {
+  readonly resourceVersion: string
+  /** Empty if it is not held. */
+  readonly holder: string
+  readonly durationMs: number
+  readonly transitions: number
+  readonly acquireTime: string
+}
+
+function recordOf(lease: ObservedObject): LeaseRecord {
+  const { spec } = lease as { spec?: Readonly<Record<string, unknown>> }
+  const text = (field: string) => {
+    const value = spec?.[field]
+    return typeof value === 'string' ? value : ''
+  }
+  const number = (field: string, otherwise: number) => {
+    const value = spec?.[field]
+    return typeof value === 'number' && value > 0 ? value : otherwise
+  }
+  return {
+    resourceVersion: lease.metadata.resourceVersion,
+    holder: text('holderIdentity'),
+    durationMs: number('leaseDurationSeconds', 15) * 1000,
+    transitions: number('leaseTransitions', 0),
+    acquireTime: text('acquireTime'),
+  }
+}
+
+/** Kubernetes writes microseconds. */
+export function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z')
+}
+
+/**
+ * A client whose writes are refused while a lease is not held, even if it is lost between the call and the first byte. Credentials,
+ * connections and paused processes can delay that byte. Reads are always allowed.
+ */
+export function guarded(client: KubeClient, held: () => boolean): KubeClient {
+  const write = async <T>(call: (given: { mayBegin: () => boolean }) => Promise<T>): Promise<T> => {
+    if (!held()) throw notHeld()
+    let isRefused = false
+    const mayBegin = (): boolean => {
+      isRefused = !held()
+      return !isRefused
+    }
+    try {
+      return await call({ mayBegin })
+    } catch (error) {
+      throw isRefused ? notHeld(error) : error
+    }
+  }
+  return {
+    get: (...asked) => client.get(...asked),
+    create: (object, options) => write((more) => client.create(object, { ...options, ...more })),
+    apply: (object, manager, options) =>
+      write((more) => client.apply(object, manager, { ...options, ...more })),
+    patch: (ref, patch, options) =>
+      write((more) => client.patch(ref, patch, { ...options, ...more })),
+    writeStatus: (ref, status, options) =>
+      write((more) => client.writeStatus(ref, status, { ...options, ...more })),
+    delete: (ref, options) => write((more) => client.delete(ref, { ...options, ...more })),
+  }
+}
+
+const notHeld = (cause?: unknown): ApiError =>
+  new ApiError('NotHeld', 'this replica does not hold the lease, another one may write now', {
+    cause,
+  })

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
 import { openCluster } from '../kube/kube.ts'
-import { guarded } from './guard.ts'
+import { guarded } from './election.ts'
 
 it('a waiting write is not sent if the lease is lost meanwhile', async () => {
   const written: string[] = []

@@ -3,5 +3,4 @@
  * it.
  */
 
-export { LeaseElection } from './election.ts'
-export { microTime } from './record.ts'
+export { LeaseElection, microTime } from './election.ts'

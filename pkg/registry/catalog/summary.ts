@@ -191,7 +191,7 @@ type Column = (typeof columns)[number]
 /** Numbers in the order of `columns`, of one resource or summed over many. */
 export type Totals = number[]
 
-export function noTotals(): Totals {
+function noTotals(): Totals {
   return columns.map(() => 0)
 }
 

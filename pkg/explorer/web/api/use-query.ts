@@ -1,8 +1,7 @@
 import { keepPreviousData, QueryClient, QueryObserver } from '@tanstack/query-core'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readPrime } from './boot.ts'
-import { BrowseApiError, getJson, messageOf } from './client.ts'
-import { hasShape } from './shapes.ts'
+import { BrowseApiError, getJson, hasShape, messageOf } from './client.ts'
 
 /** State of a region's request: its data, its last error, and whether it is running. */
 export interface Query<T> {

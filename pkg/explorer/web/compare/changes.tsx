@@ -2,7 +2,7 @@ import type { InterfaceChange } from '../api/records.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
 import { Section } from '../parts/section.tsx'
 import { Cell, None, RowHead, Table } from '../parts/table.tsx'
-import { Type } from '../resource/docs/type.tsx'
+import { Type } from '../resource/docs/section.tsx'
 import type { VersionRange } from '../url/pages.ts'
 import { type ChangeGroup, kindWords } from './groups.ts'
 

@@ -15,7 +15,7 @@ import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { numberWords } from '../resource/version-pick.tsx'
-import { useTitle } from '../shell/title.ts'
+import { useTitle } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import {
   compareHref,
@@ -29,8 +29,7 @@ import {
 } from '../url/pages.ts'
 import { Changes } from './changes.tsx'
 import { type ChosenPair, chosenPair } from './chosen-pair.ts'
-import { groupsOf } from './groups.ts'
-import { verdictOf } from './verdict.ts'
+import { groupsOf, verdictOf } from './groups.ts'
 
 interface Props {
   readonly address: PageAddress

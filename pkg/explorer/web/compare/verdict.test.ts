@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ModuleComparison } from '../api/records.ts'
-import { verdictOf } from './verdict.ts'
+import { verdictOf } from './groups.ts'
 
 type Verdict = ModuleComparison['verdict']
 

@@ -1,12 +1,10 @@
-import { Void } from '../parts/message.tsx'
-import { NoMatch } from '../parts/no-match.tsx'
+import { NoMatch, Void } from '../parts/message.tsx'
 import type { UrlChange } from '../url/navigate.ts'
 import { type DepotsValues, depotsHref } from '../url/pages.ts'
 import { Drawing } from './drawing.tsx'
 import type { DepotNode, Fleet, FleetHit, FleetNode } from './fleet.ts'
-import { Hits } from './hits.tsx'
 import type { Choosing } from './node.tsx'
-import { HealthStrip, Overview } from './overview.tsx'
+import { HealthStrip, Hits, Overview } from './overview.tsx'
 import { Panel } from './panel.tsx'
 
 interface Props {

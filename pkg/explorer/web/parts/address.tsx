@@ -1,7 +1,6 @@
 import { type PageAddress as Path, resourceHref } from '../url/pages.ts'
 import { Hidden, Icon, kindIcon } from './icon.tsx'
-import { MarkedWords, Matched } from './marked.tsx'
-import type { SearchMatch } from './matches.ts'
+import { MarkedWords, Matched, type SearchMatch } from './marked.tsx'
 
 interface Props {
   readonly of: Path & { readonly matched?: readonly SearchMatch[] | undefined }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { markedParts, matchedFields } from './matches.ts'
+import { markedParts, matchedFields } from './marked.tsx'
 
 describe('the marks of a match', () => {
   it.each([

@@ -34,3 +34,30 @@ export const Note = ({ id, tone = '', icon, role = 'status', end, children }: No
     {end !== undefined && <span class="end">{end}</span>}
   </div>
 )
+
+const words = 'Nothing matches these filters.'
+
+interface Props {
+  /** The page without filters. */
+  readonly clearHref: string
+  readonly children?: preact.ComponentChildren
+}
+
+/** A list that is empty because of its filters. */
+export const NoMatch = ({ clearHref, children }: Props) => (
+  <Void words={words} isPage>
+    {children}
+    <a class="btn" href={clearHref}>
+      Clear
+    </a>
+  </Void>
+)
+
+/** Replaces an empty section, with a button that clears the filters. */
+export const NoMatchHere = ({ onClear }: { readonly onClear: () => void }) => (
+  <Void words={words}>
+    <button type="button" class="btn" onClick={onClear}>
+      Clear
+    </button>
+  </Void>
+)

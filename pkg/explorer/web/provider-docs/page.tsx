@@ -13,11 +13,11 @@ import { Note } from '../parts/message.tsx'
 import { Region } from '../parts/region.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { Toc } from '../resource/aside.tsx'
-import { chosenVersion } from '../resource/chosen-version.ts'
 import { ProviderTabs } from '../resource/provider-tabs.tsx'
 import { drawMarkdown } from '../resource/readme/drawing.tsx'
-import { VersionPick } from '../resource/version-pick.tsx'
-import { useTitle } from '../shell/title.ts'
+import { safeHref } from '../resource/safe-href.ts'
+import { chosenVersion, VersionPick } from '../resource/version-pick.tsx'
+import { useTitle } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import {
   type DocsPlace,
@@ -30,9 +30,7 @@ import {
   resourceHref,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
-import { kindOfPage } from './branches.ts'
-import { linksFrom } from './page-links.ts'
-import { Tree } from './tree.tsx'
+import { kindOfPage, Tree } from './tree.tsx'
 
 interface Props {
   readonly address: PageAddress
@@ -204,4 +202,37 @@ function Drawn({
       {headings.length > 1 && <Toc sections={headings} look="toc doc-toc" />}
     </div>
   )
+}
+
+/** Folders of `website/docs`, and their names in `docs`. */
+const longNames: Readonly<Record<string, string>> = { r: 'resources', d: 'data-sources' }
+
+/** The path of a page below `docs`, without its ending, in any layout. */
+function stemOf(path: string): string {
+  const stem = path
+    .replace(/^(?:website\/)?docs\//, '')
+    .replace(/(?:\.html)?(?:\.(?:md|markdown))?$/, '')
+  return stem.replace(/^([rd])(?=\/)/, (short) => longNames[short] ?? short)
+}
+
+/** Links of a page. Links to other pages lead to them here, all others stay unchanged. */
+function linksFrom(
+  from: ProviderPage,
+  pages: readonly ProviderPage[],
+  address: PageAddress,
+  values: Partial<DocsValues>,
+): (url: string) => string | undefined {
+  const known = new Map(pages.map((page) => [stemOf(page.path), page]))
+  return (url) => {
+    const outside = safeHref(url)
+    if (outside !== undefined) return outside
+    const base = `http://docs/${from.path}`
+    const target = URL.parse(url, base)
+    if (target === null || target.host !== 'docs') return undefined
+    const path = target.pathname.slice(1).replace(/^docs\/providers\/[\w-]+\//, 'docs/')
+    const page = known.get(stemOf(path))
+    if (page === undefined) return undefined
+    const hash = target.hash.slice(1)
+    return docsHref(address, page, values) + (hash === '' ? '' : `#readme-${hash}`)
+  }
 }

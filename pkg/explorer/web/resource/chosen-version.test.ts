@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chosenVersion } from './chosen-version.ts'
+import { chosenVersion } from './version-pick.tsx'
 
 const versions = [
   { version: '2.0.0', synced: false },

@@ -1,3 +1,4 @@
+import type { ResourceDetail } from '../api/records.ts'
 import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { plural, sentence } from '../parts/format.ts'
 import { Icon, kindIcon } from '../parts/icon.tsx'
@@ -6,9 +7,9 @@ import { OutLink } from '../parts/out-link.tsx'
 import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { ReasonMark } from '../parts/reason-mark.tsx'
 import { SeverityCounts } from '../parts/severity-counts.tsx'
+import { TimeAgo } from '../parts/time-ago.tsx'
 import { feedHref, heldBackHref, resourceHref } from '../url/pages.ts'
 import { shownTab } from './docs/shown-tab.ts'
-import { Published } from './published.tsx'
 import { safeHref } from './safe-href.ts'
 import type { SectionProps } from './section.ts'
 
@@ -78,4 +79,33 @@ function findingsHref(
   return isHere && folder === undefined
     ? '#findings'
     : resourceHref(whole, { ...values, tab: 'findings' })
+}
+
+/** The origin of the shown version, if it was published over HTTP. */
+function Published({ published }: Pick<ResourceDetail, 'published'>) {
+  if (published === undefined) return null
+  const { by, ref, commit, runUrl, at } = published
+  const run = runUrl?.startsWith('https:') ? safeHref(runUrl) : undefined
+  return (
+    <span>
+      <span title={commit && `Commit ${commit}`}>
+        Published
+        {by !== undefined && (
+          <>
+            {' by '}
+            <span class="mono">{by}</span>
+          </>
+        )}
+        {ref !== undefined && (
+          <>
+            {' at '}
+            <span class="mono">{ref.replace(/^refs\/(?:tags|heads)\//, '')}</span>
+          </>
+        )}
+        {', '}
+        <TimeAgo at={at} />
+      </span>
+      {run !== undefined && <OutLink href={run}>Run {run.split('/').at(-1)}</OutLink>}
+    </span>
+  )
 }

@@ -1,7 +1,7 @@
 import type { ResourceDetail, VersionDocs } from '../api/records.ts'
 import type { UrlChange } from '../url/navigate.ts'
 import type { PageAddress, ResourceValues } from '../url/pages.ts'
-import type { ChosenVersion } from './chosen-version.ts'
+import type { ChosenVersion } from './version-pick.tsx'
 
 export type ResourceChange = UrlChange<ResourceValues>
 

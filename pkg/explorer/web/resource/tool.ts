@@ -1,7 +1,7 @@
 import type { Tool, Used } from '../../../api/usage/usage.ts'
 import { boot } from '../api/boot.ts'
 import type { ResourceDetail } from '../api/records.ts'
-import { readChoice } from '../shell/choices.ts'
+import { readChoice } from '../shell/storage.ts'
 import { type PageAddress, type ResourceValues, tools } from '../url/pages.ts'
 
 export const toolsFor = (kind: string): readonly Tool[] =>

@@ -4,7 +4,7 @@ import { useQuery } from '../api/use-query.ts'
 import { CodeBlock } from '../parts/code-block.tsx'
 import { plural } from '../parts/format.ts'
 import { LookedAt } from '../parts/looked-at.tsx'
-import { NoMatch } from '../parts/no-match.tsx'
+import { NoMatch } from '../parts/message.tsx'
 import { Lines } from '../parts/skeleton.tsx'
 import { loginHref } from '../shell/session.ts'
 import {

@@ -3,11 +3,11 @@ import type { NamespaceList } from '../api/records.ts'
 import { Icon } from '../parts/icon.tsx'
 import { nameOptions, Pick } from '../parts/pick.tsx'
 import { SearchField } from '../parts/search-field.tsx'
+import { Dialog } from '../shell/dialog.tsx'
 import { pastedSource } from '../shell/pasted.ts'
 import type { UrlChange } from '../url/navigate.ts'
 import type { ResourcesValues } from '../url/pages.ts'
-import { activeFilters, kindChoice, otherChoices } from './choices.ts'
-import { NamespaceDialog } from './namespace-dialog.tsx'
+import { activeFilters, kindChoice, otherChoices } from './chips.tsx'
 
 interface Props {
   readonly values: ResourcesValues
@@ -141,3 +141,46 @@ const SortPick = ({ values, change }: Omit<Props, 'namespaces'>) => (
     }
   />
 )
+
+interface DialogProps {
+  readonly onClose: () => void
+  readonly onName: (name: string) => void
+}
+
+/** Private namespaces are not listed, so people type their names. */
+function NamespaceDialog({ onClose, onName }: DialogProps) {
+  const [name, setName] = useState('')
+  return (
+    <Dialog label="Another namespace" class="ask-name" onClose={onClose}>
+      <form
+        method="dialog"
+        onSubmit={() => {
+          if (name.trim() !== '') onName(name.trim())
+        }}
+      >
+        <h2>Another namespace</h2>
+        <p class="quiet">Only public namespaces are listed. Type the name of any other.</p>
+        <label class="field">
+          <span class="vh">Namespace</span>
+          <input
+            type="text"
+            autofocus
+            autoComplete="off"
+            spellcheck={false}
+            maxLength={63}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <div class="actions">
+          <button type="submit" class="btn main">
+            Filter
+          </button>
+          <button type="button" class="btn" onClick={onClose}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,12 +1,16 @@
-import type { ResourcePage } from '../api/records.ts'
+import type { BrowseResource, ResourcePage } from '../api/records.ts'
+import { AddressLink } from '../parts/address.tsx'
+import { SyncChip, Visibility } from '../parts/badge.tsx'
 import { plural } from '../parts/format.ts'
 import { Hidden, Icon } from '../parts/icon.tsx'
+import { OutOfSync } from '../parts/out-of-sync.tsx'
 import { Paged } from '../parts/pagination.tsx'
+import { ReasonMark } from '../parts/reason-mark.tsx'
 import { Count } from '../parts/section.tsx'
-import { writeChoice } from '../shell/choices.ts'
+import { SeverityCounts } from '../parts/severity-counts.tsx'
+import { writeChoice } from '../shell/storage.ts'
 import { feedHref, type ResourcesValues, resourcesHref } from '../url/pages.ts'
-import { Cards } from './card.tsx'
-import { activeFilters } from './choices.ts'
+import { activeFilters } from './chips.tsx'
 import { ResourceTable } from './table.tsx'
 
 /* The parts of the page that the server also renders. They use neither URL nor window. */
@@ -80,4 +84,46 @@ export const ResourceList = ({ data, values, onRows, empty }: ListProps) => (
       <ResourceTable items={data.items} values={values} />
     )}
   </Paged>
+)
+
+interface CardsProps {
+  readonly items: readonly BrowseResource[]
+  /** Words of the search. */
+  readonly typed: string
+}
+
+const Cards = ({ items, typed }: CardsProps) => (
+  <ul class="cards" aria-label="Modules and providers">
+    {items.map((item) => (
+      <Card key={`${item.namespace}/${item.kind}/${item.name}`} item={item} typed={typed} />
+    ))}
+  </ul>
+)
+
+const Card = ({ item, typed }: { readonly item: BrowseResource; readonly typed: string }) => (
+  <li class="card">
+    <AddressLink of={item} typed={typed} />
+    <span>{item.hasUnsyncedVersions === true && <OutOfSync />}</span>
+    <div class="facts">
+      <code class="ver">{item.latestVersion ?? 'No version'}</code>
+      <span>
+        {item.kind === 'provider' ? 'Provider' : 'Module'}
+        {item.provider !== undefined && (
+          <>
+            {' '}
+            for <code>{item.provider}</code>
+          </>
+        )}
+      </span>
+      <SyncChip synced={item.synced} />
+      <ReasonMark reason={item.reason} of={item} />
+    </div>
+    <div class="facts">
+      <SeverityCounts counts={item.scanCounts} />
+    </div>
+    <div class="bottom">
+      <span class="num">{plural(item.totalDownloads, 'download')}</span>
+      <Visibility isPublic={item.public} />
+    </div>
+  </li>
 )

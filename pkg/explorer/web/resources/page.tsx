@@ -1,7 +1,9 @@
 import type { NamespaceList, ResourcePage } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { Region } from '../parts/region.tsx'
-import { useTitle } from '../shell/title.ts'
+import { Bone } from '../parts/skeleton.tsx'
+import { Cell, RowHead, Table } from '../parts/table.tsx'
+import { useTitle } from '../shell/page-head.tsx'
 import { navigate, type UrlChange } from '../url/navigate.ts'
 import {
   namespacesUrl,
@@ -11,12 +13,10 @@ import {
   resourcesUrl,
 } from '../url/pages.ts'
 import { parse } from '../url/search-params.ts'
-import { ActiveFilters } from './chips.tsx'
-import { activeFilters } from './choices.ts'
+import { ActiveFilters, activeFilters } from './chips.tsx'
 import { EmptyRegistry, NothingMatches } from './empty.tsx'
 import { Filters } from './filters.tsx'
 import { ListHead, ResourceList } from './list.tsx'
-import { CardsSkeleton, TableSkeleton } from './skeleton.tsx'
 
 /** All resources that the caller may see, filtered and sorted, as a table or as cards. */
 export function ResourcesPage({ search }: { readonly search: URLSearchParams }) {
@@ -52,3 +52,52 @@ export function ResourcesPage({ search }: { readonly search: URLSearchParams }) 
     </>
   )
 }
+
+const columns = [
+  { words: 'Name', look: 'full', width: 'w4' },
+  { words: 'System', look: 'short', width: 'w2' },
+  { words: 'Latest', look: 'short', width: 'w2' },
+  { words: 'Status', look: '', width: 'w2' },
+  { words: 'Findings, latest version', look: 'full', width: 'w3' },
+  { words: 'Downloads', look: 'num', width: 'w1' },
+  { words: 'Visibility', class: 'mid-hide', look: 'mid-hide', width: 'w2' },
+]
+
+const TableSkeleton = () => (
+  <Table label="Modules and providers, loading" look="stack flow" busy heads={columns}>
+    {Array.from({ length: 20 }, (_, at) => (
+      <tr key={at} role="row">
+        {columns.map(({ words, look, width }, column) => {
+          const Part = column === 0 ? RowHead : Cell
+          return (
+            <Part key={words} class={look}>
+              <Bone width={width} />
+            </Part>
+          )
+        })}
+      </tr>
+    ))}
+  </Table>
+)
+
+const CardsSkeleton = () => (
+  <ul class="cards" aria-label="Modules and providers, loading">
+    {Array.from({ length: 12 }, (_, at) => (
+      <li key={at} class="card">
+        <span class="addr">
+          <Bone width="w4" />
+        </span>
+        <span />
+        <div class="facts">
+          <Bone width="w3" />
+        </div>
+        <div class="facts">
+          <Bone width="w3" />
+        </div>
+        <div class="bottom">
+          <Bone width="w2" />
+        </div>
+      </li>
+    ))}
+  </ul>
+)

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
-import { IconButton } from '../parts/icon-button.tsx'
-import { readChoice, writeChoice } from './choices.ts'
+import { IconButton } from '../parts/icon.tsx'
 import { Dialog } from './dialog.tsx'
 import { places } from './places.ts'
+import { readChoice, writeChoice } from './storage.ts'
 
 const keys = (): readonly (readonly [keys: readonly string[], words: string])[] => [
   [['Ctrl', 'K'], 'Go to a module, provider or page'],

@@ -1,7 +1,7 @@
 import { useLayoutEffect } from 'preact/hooks'
 import { navigate } from '../url/navigate.ts'
-import { readChoice } from './choices.ts'
 import { places } from './places.ts'
+import { readChoice } from './storage.ts'
 
 /** Whether single keys are shortcuts. Speech input can press them by accident, so people can switch them off. */
 const singleKeysOn = (): boolean => readChoice('keys') !== 'off'

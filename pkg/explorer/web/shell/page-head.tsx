@@ -1,4 +1,4 @@
-import { useTitle } from './title.ts'
+import { useEffect } from 'preact/hooks'
 
 interface Props {
   readonly title: string
@@ -14,4 +14,12 @@ export function PageHead({ title, children }: Props) {
       {children}
     </div>
   )
+}
+
+/** Sets the title of the page, which ends with the name of the product. */
+export function useTitle(...parts: readonly string[]): void {
+  const title = [...parts, 'Depot'].join(' · ')
+  useEffect(() => {
+    document.title = title
+  }, [title])
 }

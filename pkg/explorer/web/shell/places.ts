@@ -8,7 +8,7 @@ import {
   resourcesHref,
   statsHref,
 } from '../url/pages.ts'
-import { readChoice } from './choices.ts'
+import { readChoice } from './storage.ts'
 
 /** A page that people open with the sidebar, the palette or a key. */
 export interface NavPlace {

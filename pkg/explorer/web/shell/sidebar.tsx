@@ -1,17 +1,16 @@
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { parseTheme, type Theme, themeCookie } from '../../boot.ts'
 import { boot } from '../api/boot.ts'
 import type { ConflictList, HeldBackList } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { number } from '../parts/format.ts'
-import { Hidden, Icon } from '../parts/icon.tsx'
-import { IconButton } from '../parts/icon-button.tsx'
+import { Hidden, Icon, IconButton } from '../parts/icon.tsx'
 import { TokenForm } from '../parts/token-form.tsx'
 import type { ExplorerPage } from '../routes.ts'
 import { accessHref, conflictsUrl, heldBackUrl } from '../url/pages.ts'
 import { conflicts, heldBack, homeHref, type NavPlace, places } from './places.ts'
 import { loginHref, signOut } from './session.ts'
-import { chooseTheme, chosenTheme } from './theme.ts'
 
 const themes = [
   { value: 'system', words: 'System', icon: 'screen' },
@@ -169,3 +168,16 @@ const Wrapping = ({ text }: { readonly text: string }) => (
     ))}
   </>
 )
+
+const yearSeconds = 31_536_000
+
+const chosenTheme = (): Theme | undefined => parseTheme(document.documentElement.dataset['theme'])
+
+/** Shows the theme and sets its cookie, so that the server sends the next page with it. */
+function chooseTheme(theme: Theme | undefined): void {
+  const secure = location.protocol === 'https:' ? '; Secure' : ''
+  const age = theme === undefined ? 0 : yearSeconds
+  document.cookie = `${themeCookie}=${theme ?? ''}; Path=/; Max-Age=${age}; SameSite=Lax${secure}`
+  if (theme === undefined) delete document.documentElement.dataset['theme']
+  else document.documentElement.dataset['theme'] = theme
+}

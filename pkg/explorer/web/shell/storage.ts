@@ -17,3 +17,13 @@ export function writeStored(kind: Kind, key: string, value: string): void {
     // The value lasts only for this page.
   }
 }
+
+/* Remembered choices: the view of the list, the tool of the usage block, single keys. */
+
+type Choice = 'view' | 'tool' | 'keys'
+
+export const readChoice = (name: Choice): string | undefined =>
+  readStored('localStorage', `depot-${name}`)
+
+export const writeChoice = (name: Choice, value: string): void =>
+  writeStored('localStorage', `depot-${name}`, value)

@@ -10,8 +10,7 @@ import { Pick } from '../../parts/pick.tsx'
 import { Cell, RowHead } from '../../parts/table.tsx'
 import type { TabProps } from '../section.ts'
 import { groupsOf, inputGroups, listedInputs, requiredOf, settableInputs } from './inputs.ts'
-import { Description, DocsList, Marks, Name, WithCode } from './section.tsx'
-import { Type } from './type.tsx'
+import { Description, DocsList, Marks, Name, Type, WithCode } from './section.tsx'
 
 const heads = ['Name', 'Type', 'Default', 'Description']
 

@@ -1,3 +1,4 @@
+import { dedented } from '../../../../api/usage/usage.ts'
 import type { VersionDocs } from '../../api/records.ts'
 import { number } from '../../parts/format.ts'
 import { Hidden, Icon } from '../../parts/icon.tsx'
@@ -133,3 +134,23 @@ export const WithCode = ({ text }: { readonly text: string }) => (
       .map((part, at) => (at % 2 === 0 ? part : <code key={at}>{part}</code>))}
   </>
 )
+
+const typeWords = /\b(string|number|bool|any|list|set|map|object|tuple|optional)\b/
+
+/** Longer types are not coloured, because that costs more than it helps. */
+const longestColoured = 20_000
+
+/** A type as its author wrote it. Words of the language are coloured. */
+export function Type({ text }: { readonly text: string }) {
+  const lines = dedented(text)
+  if (lines.length > longestColoured) return lines
+  return lines.split(typeWords).map((part, at) =>
+    at % 2 === 0 ? (
+      part
+    ) : (
+      <span key={at} class="k">
+        {part}
+      </span>
+    ),
+  )
+}

@@ -1,7 +1,7 @@
 import type { ResourceDetail, VersionDocs } from '../../api/records.ts'
 import { type Query, useQuery } from '../../api/use-query.ts'
 import { docsUrl, type PageAddress } from '../../url/pages.ts'
-import type { ChosenVersion } from '../chosen-version.ts'
+import type { ChosenVersion } from '../version-pick.tsx'
 
 export interface Documentation {
   readonly query: Query<VersionDocs>

@@ -1,5 +1,10 @@
 import { useMemo } from 'preact/hooks'
-import type { ResourceDetail, VersionItem, VersionPage } from '../../api/records.ts'
+import type {
+  DownloadHistory,
+  ResourceDetail,
+  VersionItem,
+  VersionPage,
+} from '../../api/records.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { number, plural } from '../../parts/format.ts'
 import { Region } from '../../parts/region.tsx'
@@ -7,8 +12,6 @@ import { Section } from '../../parts/section.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { ThinBar } from '../../parts/thin-bar.tsx'
 import { type PageAddress, resourceHref, resourceUrl } from '../../url/pages.ts'
-import { downloadsByVersion } from './by-version.ts'
-import { History } from './history.tsx'
 
 interface Props {
   readonly address: PageAddress
@@ -68,5 +71,73 @@ function Chart({ rows, address, total }: ChartProps) {
       </dl>
       {total > rows.length && <p class="quiet">Of the newest {number(rows.length)} archives.</p>}
     </>
+  )
+}
+
+interface VersionDownloads {
+  readonly version: string
+  readonly count: number
+}
+
+const mostVersions = 10
+
+/** The versions with the most downloads, newest first, like the rows. */
+export function downloadsByVersion(
+  rows: readonly Pick<VersionItem, 'version' | 'downloadCount'>[],
+): VersionDownloads[] {
+  const counts = new Map<string, number>()
+  for (const { version, downloadCount = 0 } of rows) {
+    counts.set(version, (counts.get(version) ?? 0) + downloadCount)
+  }
+  const all = [...counts].map(([version, count]) => ({ version, count }))
+  const used = all.filter(({ count }) => count > 0)
+  const shown = new Set(used.toSorted((a, b) => b.count - a.count).slice(0, mostVersions))
+  return used.filter((it) => shown.has(it))
+}
+
+const height = 64
+const barWidth = 10
+const gap = 2
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+
+/** Downloads of the last 30 days, one bar for each day. Hidden if the server keeps no history. */
+function History({ address }: { readonly address: PageAddress }) {
+  const { data, error } = useQuery<DownloadHistory>(`${resourceUrl(address)}/downloads`)
+  if (data === undefined) return error === undefined ? <div class="history" /> : null
+  if (data.total === 0 || data.counts.length === 0) return null
+  const most = Math.max(1, ...data.counts)
+  const start = Date.parse(data.from)
+  const width = data.counts.length * barWidth
+  const at = (step: number): string => day.format(start + step * data.stepSeconds * 1000)
+  const words = `${plural(data.total, 'download')} from ${at(0)} to ${at(data.counts.length - 1)}, at most ${number(most)} a day`
+  return (
+    <figure class="history">
+      <svg
+        role="img"
+        aria-label={words}
+        viewBox={`0 0 ${width} ${height}`}
+        preserveAspectRatio="none"
+      >
+        {data.counts.map((count, step) => (
+          <rect
+            key={step}
+            class={count === 0 ? 'track' : 'f'}
+            x={step * barWidth}
+            y={height - Math.max(1, (count / most) * height)}
+            width={barWidth - gap}
+            height={Math.max(1, (count / most) * height)}
+          >
+            <title>
+              {at(step)}: {plural(count, 'download')}
+            </title>
+          </rect>
+        ))}
+      </svg>
+      <figcaption class="quiet">
+        <span>{at(0)}</span>
+        <span>{number(data.total)} in 30 days</span>
+        <span>{at(data.counts.length - 1)}</span>
+      </figcaption>
+    </figure>
   )
 }

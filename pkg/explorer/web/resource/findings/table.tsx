@@ -1,9 +1,13 @@
+import { useMemo } from 'preact/hooks'
+import { packagesOf } from '../../../../api/findings/findings.ts'
 import type { Finding } from '../../api/records.ts'
 import { CopyButton } from '../../parts/copy-button.tsx'
 import { number, plural } from '../../parts/format.ts'
+import { Icon } from '../../parts/icon.tsx'
 import { useMore } from '../../parts/more.tsx'
-import { SeverityWord } from '../../parts/severity-counts.tsx'
-import { Cell, CodeCell, RowHead, Table } from '../../parts/table.tsx'
+import { ranks, SeverityWord } from '../../parts/severity-counts.tsx'
+import { Cell, CodeCell, NumberCell, RowHead, Table } from '../../parts/table.tsx'
+import { countsOf } from './count.ts'
 
 interface Props {
   readonly findings: readonly Finding[]
@@ -86,5 +90,83 @@ function Row({ finding, columns }: RowProps) {
       )}
       <Cell class="full what">{title}</Cell>
     </tr>
+  )
+}
+
+interface MatrixProps {
+  readonly scans: readonly (readonly [name: string, findings: readonly Finding[]])[]
+  readonly chosen: string
+  readonly hrefOf: (name: string) => string
+}
+
+/** Number of findings by platform and severity. The head of a row chooses the list below. */
+export const Matrix = ({ scans, chosen, hrefOf }: MatrixProps) => (
+  <Table
+    label="Findings by platform"
+    look="stack flow"
+    heads={[
+      'Platform',
+      ...ranks.map(({ word }) => ({ words: word, class: 'num' })),
+      { words: 'All', class: 'num' },
+    ]}
+  >
+    {scans.map(([name, findings]) => {
+      const counts = countsOf(findings)
+      return (
+        <tr key={name} role="row" class={name === chosen ? 'on' : undefined}>
+          <RowHead class="full">
+            <a href={hrefOf(name)} aria-current={name === chosen ? 'true' : undefined} data-keep>
+              <code>{name}</code>
+            </a>
+          </RowHead>
+          {ranks.map(({ key, word, tone }) => (
+            <Cell key={key} label={word} class="num">
+              <span class="sev">
+                <span class={counts[key] === 0 ? 'nil zero' : tone}>{number(counts[key])}</span>
+              </span>
+            </Cell>
+          ))}
+          <NumberCell label="All" value={findings.length} />
+        </tr>
+      )
+    })}
+  </Table>
+)
+
+const heads = ['Package', 'Worst', 'Installed', 'Upgrade to', { words: 'Closes', class: 'num' }]
+
+/** Packages with the version that fixes most of their findings. */
+export function Upgrades({ findings }: { readonly findings: readonly Finding[] }) {
+  const upgrades = useMemo(
+    () => packagesOf(findings).filter(({ fixedIn }) => fixedIn !== undefined),
+    [findings],
+  )
+  if (upgrades.length === 0) return null
+  const closed = upgrades.reduce((sum, { closes = 0 }) => sum + closes, 0)
+  return (
+    <details class="fold upgrades">
+      <summary>
+        <Icon name="right" />
+        {plural(upgrades.length, 'upgrade')} can close {number(closed)} of{' '}
+        {plural(findings.length, 'finding')}
+      </summary>
+      <Table label="Upgrades" heads={heads}>
+        {upgrades.map(({ pkgName, installedVersion, severity, fixedIn, closes, findings: all }) => (
+          <tr key={`${pkgName} ${installedVersion}`} role="row">
+            <RowHead class="full">
+              <code class="wrap">{pkgName}</code>
+            </RowHead>
+            <Cell label="Worst">
+              <SeverityWord severity={severity} />
+            </Cell>
+            <CodeCell label="Installed" text={installedVersion} />
+            <CodeCell label="Upgrade to" text={fixedIn} />
+            <Cell label="Closes" class="num">
+              {number(closes ?? 0)} of {number(all)}
+            </Cell>
+          </tr>
+        ))}
+      </Table>
+    </details>
   )
 }

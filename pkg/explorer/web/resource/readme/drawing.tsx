@@ -13,9 +13,7 @@ import type {
 import type { ComponentChildren } from 'preact'
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { targetOf } from '../safe-href.ts'
-import { alertOf, calloutOf } from './alerts.ts'
-import { withLines } from './lines.ts'
-import { collect, Ids, textOf } from './nodes.ts'
+import { alertOf, calloutOf, collect, Ids, textOf, withLines } from './nodes.ts'
 import { parseMarkdown } from './parse.ts'
 
 const hcl = new Set(['hcl', 'terraform', 'tf', 'tofu', 'terragrunt'])

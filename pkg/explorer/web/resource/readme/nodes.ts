@@ -1,4 +1,4 @@
-import type { Definition, FootnoteDefinition, Nodes } from 'mdast'
+import type { Blockquote, Definition, FootnoteDefinition, Nodes, PhrasingContent } from 'mdast'
 import { decoded } from '../../url/search-params.ts'
 
 /** Definitions and footnotes of a document. If two have the same name, the first counts. */
@@ -68,3 +68,71 @@ export class Ids {
     return encodeURIComponent(name.replaceAll('\\', '').slice(0, 120))
   }
 }
+
+/** Text that keeps its lines and spaces. */
+interface Lines {
+  readonly lines: string
+}
+
+const opening = /^<pre>$/i
+const closing = /^<\/pre>$/i
+
+/** Replaces `<pre>` elements, in which terraform-docs writes long types into table cells. */
+export function withLines(nodes: readonly Nodes[]): readonly (Nodes | Lines)[] {
+  const start = nodes.findIndex((node) => node.type === 'html' && opening.test(node.value))
+  if (start === -1) return nodes
+  const end = nodes.findIndex(
+    (node, at) => at > start && node.type === 'html' && closing.test(node.value),
+  )
+  if (end === -1) return nodes
+  const lines = nodes.slice(start + 1, end).map((node) => (isBreak(node) ? '\n' : textOf([node])))
+  return [...nodes.slice(0, start), { lines: lines.join('') }, ...withLines(nodes.slice(end + 1))]
+}
+
+const isBreak = (node: Nodes): boolean =>
+  node.type === 'break' || (node.type === 'html' && /^<br\s*\/?>$/i.test(node.value))
+
+/** The alerts of GitHub and GitLab: a quote that begins with one of these in brackets, as in `> [!NOTE]`. */
+const words = {
+  note: 'Note',
+  tip: 'Tip',
+  important: 'Important',
+  warning: 'Warning',
+  caution: 'Caution',
+} as const
+
+interface Alert {
+  readonly kind: keyof typeof words
+  readonly title: string
+  readonly children: readonly Nodes[]
+}
+
+/** Reads a quote as an alert; undefined if it is a plain quote. */
+export function alertOf({ children }: Blockquote): Alert | undefined {
+  const [first, ...rest] = children
+  const [mark, ...more] = first?.type === 'paragraph' ? first.children : []
+  if (first?.type !== 'paragraph' || mark?.type !== 'text') return undefined
+  const [found = '', name = ''] = /^\[!(\w+)\][ \t]*(?:\n|$)/.exec(mark.value) ?? []
+  const kind = name.toLowerCase()
+  if (!isKind(kind)) return undefined
+  const text = mark.value.slice(found.length)
+  const left = [...(text === '' ? [] : [{ ...mark, value: text }]), ...more]
+  const paragraph = left.length === 0 ? [] : [{ ...first, children: left }]
+  return { kind, title: words[kind], children: [...paragraph, ...rest] }
+}
+
+/** The callouts of the public registry: a paragraph that begins with one of these. */
+const callouts = { '->': 'note', '~>': 'warning', '!>': 'caution' } as const
+
+/** Reads a paragraph as a callout, whose title is in its text; undefined if it is plain. */
+export function calloutOf(
+  children: readonly PhrasingContent[],
+): Pick<Alert, 'kind' | 'children'> | undefined {
+  const [first, ...rest] = children
+  if (first?.type !== 'text') return undefined
+  const [, mark = '', text = ''] = /^([-~!]>)[ \t]+([^]*)$/.exec(first.value) ?? []
+  if (mark !== '->' && mark !== '~>' && mark !== '!>') return undefined
+  return { kind: callouts[mark], children: [{ ...first, value: text }, ...rest] }
+}
+
+const isKind = (name: string): name is keyof typeof words => Object.hasOwn(words, name)
