@@ -635,6 +635,17 @@ describe('READMEs', () => {
     await vi.waitFor(() => expect(get('labelled')).toBeUndefined(), wait)
     expect(await source.rejected()).toEqual([])
   })
+
+  it('are read from their own files rather than from those of Versions', async () => {
+    await using source = await startSource({
+      'versions/team/a-1-0-0.yaml': configMap('a-1-0-0-readme', label, '# Old'),
+      'configmaps/team/a-1-0-0-readme.yaml': configMap('a-1-0-0-readme', label, '# Newest'),
+    })
+    const get = () => source.readmes.get('default', 'a-1-0-0-readme', 'README.md', 'a-1-0-0')
+    expect(get()).toBe('# Newest\n')
+    await rm(join(source.dir, 'configmaps'), { recursive: true })
+    await vi.waitFor(() => expect(get()).toBe('# Old\n'), wait)
+  })
 })
 
 /** Refuses Modules with the name bad. */

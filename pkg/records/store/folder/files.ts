@@ -11,7 +11,8 @@ import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { asideOf, commentsIn, hasObject, isBlank, isDamaged } from './damage.ts'
 import type { Fields, FiledSecret } from './keeper.ts'
-import { readmePart, rewritten, splitReadme, textOf } from './text.ts'
+import { readmePart, splitReadme } from './readme-part.ts'
+import { rewritten, textOf } from './text.ts'
 import { changed, removeFile, writeFile } from './write-file.ts'
 
 interface FilesOptions {
@@ -58,6 +59,7 @@ export class Files {
     const { definitions } = this.#scanner
     const before = definitions.get(idOf(ref))
     if (this.isOwn(ref)) return this.#writeOwn(ref, before, after)
+    this.#readmes.delete(idOf(ref))
     const file = definitions.fileOf(ref)
     const { status, ...rest } = after
     const { status: statusBefore, ...restBefore } = before ?? {}
@@ -98,8 +100,7 @@ export class Files {
     if ((await this.damageOf(ref)) !== state) return false
     const file = fileOf(ref)
     const read = decodeText(await readFile(join(this.#dir, file)))
-    const { readme } = splitReadme('text' in read ? read.text : '')
-    const text = `${textOf(readme === '' ? withoutReadme(value) : value)}${readme}`
+    const text = textOf(withoutReadme(value))
     if ('text' in read && isBlank(read.text)) {
       await this.#put(file, `${commentsIn(read.text)}${text}`, read.text)
     } else await this.#writeAgain(file, text)
@@ -129,7 +130,7 @@ export class Files {
 
   /**
    * Changes or removes the README of a Version. If sync made the Version, the README is written with the next write of its file,
-   * unless it has a separate file already. The README of any other Version is in a separate file.
+   * unless it has a separate file already. The README of any other Version is in a separate file only.
    *
    * @param readme undefined if there is none
    * @throws ApiError Conflict if the file has something else
@@ -138,19 +139,33 @@ export class Files {
     version: StoredRef,
     readme: ReturnType<typeof readmeObject> | undefined,
   ): Promise<void> {
-    const { name } = version
+    const text = readme && textOf({ apiVersion: 'v1', ...readme })
     const file = readmeFileOf(version)
     const path = join(this.#dir, file)
     const current = existsSync(path) ? await readFile(path, 'utf8') : undefined
-    const manifest = readme && { apiVersion: 'v1', ...readme }
     if (current === undefined && this.isOwn(version)) {
-      this.#readmes.set(idOf(version), manifest ? readmePart(manifest) : '')
+      this.#readmes.set(idOf(version), readme ? readmePart(readme) : '')
       return
     }
-    const text = manifest && textOf(manifest)
+    await this.#writeReadmeFile(version, text, current)
+    this.#readmes.delete(idOf(version))
+    // A person moved the Version, or an earlier release wrote the separate file.
+    for (const { file: old } of await this.#filesWithReadme(version)) {
+      const whole = await this.#textOf(old)
+      const { rest } = this.#split(whole, version)
+      await this.#put(old, isBlank(rest) ? undefined : rest, whole)
+    }
+  }
+
+  async #writeReadmeFile(
+    version: StoredRef,
+    text: string | undefined,
+    current: string | undefined,
+  ): Promise<void> {
+    const file = readmeFileOf(version)
     if (current !== undefined) {
       const parsed = parseYaml(current)
-      const isOurs = parsed.ok && isReadmeOf({ name }, parsed.value, this.#apiGroup)
+      const isOurs = parsed.ok && isReadmeOf(version, parsed.value, this.#apiGroup)
       if (!isOurs && text === undefined) return
       const { kind, data } = record(parsed.ok && parsed.value)
       const isCut = !parsed.ok || isBlank(current) || (kind === 'ConfigMap' && !isRecord(data))
@@ -160,14 +175,32 @@ export class Files {
     await this.#put(file, text, current)
   }
 
-  /** Whether the whole text of each key exists. It is one line of the file. */
+  /** Whether a Version has one README, with the whole text of each key. */
   async hasReadme(version: StoredRef, keys: readonly string[]): Promise<boolean> {
-    const files = [readmeFileOf(version), fileOf(version)]
-    const file = files.find((one) => existsSync(join(this.#dir, one)))
-    if (file === undefined) return false
-    const whole = await readFile(join(this.#dir, file), 'utf8')
-    const text = file === fileOf(version) ? splitReadme(whole).readme : whole
-    return keys.every((key) => new RegExp(`^ +${RegExp.escape(key)}: \\S.*\\n`, 'm').test(text))
+    const path = join(this.#dir, readmeFileOf(version))
+    const texts = (await this.#filesWithReadme(version)).map(({ readme }) => readme)
+    if (existsSync(path)) texts.push(await readFile(path, 'utf8'))
+    const [text = '', ...more] = texts
+    const { data } = record(parseYaml(text).value)
+    // Each text is one line of the file.
+    const isWhole = more.length === 0 && text.endsWith('\n')
+    return isWhole && keys.every((key) => Boolean(record(data)[key]))
+  }
+
+  /** The files that have the README of a Version among their documents. */
+  async #filesWithReadme(version: StoredRef): Promise<{ file: string; readme: string }[]> {
+    const own = fileOf(version)
+    const found = []
+    for (const file of new Set([own, this.#scanner.definitions.fileOf(version) ?? own])) {
+      const path = join(this.#dir, file)
+      const { readme } = this.#split(existsSync(path) ? await readFile(path, 'utf8') : '', version)
+      if (readme !== '') found.push({ file, readme })
+    }
+    return found
+  }
+
+  #split(text: string, ref: StoredRef): ReturnType<typeof splitReadme> {
+    return splitReadme(text, ref, this.#apiGroup)
   }
 
   async removeStatus(ref: StoredRef): Promise<void> {
@@ -182,29 +215,36 @@ export class Files {
       return this.#putOwn(ref, textOf(after), undefined)
     }
     const current = await this.#textOf(file)
+    const { rest, readme } = this.#split(current, ref)
     if (!isFiled) {
-      if (!isBlank(current)) {
-        const message = `${file} cannot be read: correct it, or remove it to have it written again`
-        throw new ApiError('Conflict', message)
-      }
-      return this.#putOwn(ref, `${commentsIn(current)}${textOf(after)}`, current)
+      const content = this.#scanner.contentOf(file)
+      const isOfPerson = content?.entries.length === 0 && content.rejections.length === 0
+      if (isBlank(rest)) return this.#putOwn(ref, `${commentsIn(rest)}${textOf(after)}`, current)
+      if (isOfPerson) return this.#putOwn(ref, appended(rest, `---\n${textOf(after)}`), current)
+      const message = `${file} cannot be read: correct it, or remove it to have it written again`
+      throw new ApiError('Conflict', message)
     }
-    // A person may have added a comment.
-    const { rest } = splitReadme(current)
+    // A person may have added a comment or a document.
     const isUntouched = rest === textOf(before)
-    const text = isUntouched ? textOf(after) : rewritten(file, rest, this.#is(ref), () => after)
+    const text = isUntouched
+      ? `${textOf(after)}${readme}`
+      : rewritten(file, current, this.#is(ref), () => after)
     await this.#putOwn(ref, text, current)
   }
 
-  /** @param text without the README */
   async #putOwn(
     ref: StoredRef,
     text: string | undefined,
     current: string | undefined,
   ): Promise<void> {
-    const readme = this.#readmes.get(idOf(ref)) ?? splitReadme(current ?? '').readme
-    await this.#put(fileOf(ref), text && `${text}${readme}`, current)
+    await this.#put(fileOf(ref), text && this.#withReadme(ref, text), current)
     this.#readmes.delete(idOf(ref))
+  }
+
+  /** The text of a file with the README that is to be written with it. */
+  #withReadme(ref: StoredRef, text: string): string {
+    const readme = this.#readmes.get(idOf(ref))
+    return readme === undefined ? text : appended(this.#split(text, ref).rest, readme)
   }
 
   async #writeStatus(ref: StoredRef, status: unknown): Promise<void> {
@@ -238,11 +278,8 @@ export class Files {
     change: (before: Fields) => Fields | undefined,
   ): Promise<void> {
     const current = await this.#textOf(file)
-    if (file === fileOf(ref) && this.isOwn(ref)) {
-      const { rest } = splitReadme(current)
-      return this.#putOwn(ref, rewritten(file, rest, this.#is(ref), change), current)
-    }
-    await this.#put(file, rewritten(file, current, this.#is(ref), change), current)
+    const whole = this.#withReadme(ref, current)
+    await this.#put(file, rewritten(file, whole, this.#is(ref), change), current)
   }
 
   async #put(file: string, text: string | undefined, current: string | undefined): Promise<void> {
@@ -284,6 +321,11 @@ export class Files {
 /** The file of an object that sync creates. The name is unique, even if the object has special characters. */
 function fileOf({ kind, namespace, name }: StoredRef): string {
   return `${kinds[kind].plural}/${encodedName(namespace)}/${encodedName(name)}.yaml`
+}
+
+/** A text with another document at its end. */
+function appended(text: string, part: string): string {
+  return part === '' || text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
 }
 
 /** An object whose README was lost with its file: an empty digest asks for the README again. */

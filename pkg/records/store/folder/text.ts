@@ -18,21 +18,6 @@ export function textOf(value: unknown): string {
   return stringify(value, { lineWidth: 0 })
 }
 
-/** Marks the start of a Version's README in the Version's file. */
-const readmeStart = '---\napiVersion: v1\nkind: ConfigMap\n'
-
-/** The README of a Version as a part of the file of that Version. */
-export const readmePart = (readme: unknown): string => `---\n${textOf(readme)}`
-
-/** Separates the README of a Version from the rest of its file, even if a full disk cut it. */
-export function splitReadme(text: string): { readonly rest: string; readonly readme: string } {
-  const parts = Array.from(documentsOf(text), (part) => part.text)
-  const last = parts.at(-1) ?? ''
-  const isReadme = last.startsWith(readmeStart) || readmeStart.startsWith(last)
-  if (parts.length < 2 || !isReadme) return { rest: text, readme: '' }
-  return { rest: text.slice(0, -last.length), readme: last }
-}
-
 /**
  * Returns the text with a changed object, and everything else, comments included, unchanged.
  *
