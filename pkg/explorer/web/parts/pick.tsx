@@ -1,6 +1,3 @@
-import type { NamespaceList } from '../api/records.ts'
-import { useQuery } from '../api/use-query.ts'
-import { namespacesUrl } from '../url/pages.ts'
 import { Icon } from './icon.tsx'
 
 interface Props<V extends string> {
@@ -53,15 +50,3 @@ export const nameOptions = (
   ['', all],
   ...names.map((name) => [name, name] as const),
 ]
-
-interface NamespaceProps {
-  readonly value: string
-  readonly onChoose: (namespace: string) => void
-}
-
-/** Chooses one of the listed namespaces, or all. */
-export function NamespacePick(props: NamespaceProps) {
-  const { data } = useQuery<NamespaceList>(namespacesUrl)
-  const names = data?.items.map(({ name }) => name) ?? []
-  return <Pick label="Namespace" names options={nameOptions('All namespaces', names)} {...props} />
-}

@@ -1,7 +1,7 @@
 import type { BrowseStats } from '../api/records.ts'
 import { useQuery } from '../api/use-query.ts'
 import { bytes, number, percent, plural } from '../parts/format.ts'
-import { NamespacePick } from '../parts/pick.tsx'
+import { NamespacePick } from '../parts/namespace-pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { Section } from '../parts/section.tsx'
 import { ranks } from '../parts/severity-counts.tsx'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { downloadsByVersion } from './downloads.tsx'
+import { downloadsByVersion } from './by-version.ts'
 
 it('adds up the platforms of a version, and omits versions without downloads', () => {
   const rows = [

@@ -12,6 +12,7 @@ import { Section } from '../../parts/section.tsx'
 import { Lines } from '../../parts/skeleton.tsx'
 import { ThinBar } from '../../parts/thin-bar.tsx'
 import { type PageAddress, resourceHref, resourceUrl } from '../../url/pages.ts'
+import { downloadsByVersion } from './by-version.ts'
 
 interface Props {
   readonly address: PageAddress
@@ -72,27 +73,6 @@ function Chart({ rows, address, total }: ChartProps) {
       {total > rows.length && <p class="quiet">Of the newest {number(rows.length)} archives.</p>}
     </>
   )
-}
-
-interface VersionDownloads {
-  readonly version: string
-  readonly count: number
-}
-
-const mostVersions = 10
-
-/** The versions with the most downloads, newest first, like the rows. */
-export function downloadsByVersion(
-  rows: readonly Pick<VersionItem, 'version' | 'downloadCount'>[],
-): VersionDownloads[] {
-  const counts = new Map<string, number>()
-  for (const { version, downloadCount = 0 } of rows) {
-    counts.set(version, (counts.get(version) ?? 0) + downloadCount)
-  }
-  const all = [...counts].map(([version, count]) => ({ version, count }))
-  const used = all.filter(({ count }) => count > 0)
-  const shown = new Set(used.toSorted((a, b) => b.count - a.count).slice(0, mostVersions))
-  return used.filter((it) => shown.has(it))
 }
 
 const height = 64
