@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -28,18 +29,41 @@ beforeAll(() => {
   const built = ['.git', 'node_modules', '.depot', 'data'].map((name) => join(repository, name))
   cpSync(repository, checkout, { recursive: true, filter: (path) => !built.includes(path) })
 })
-
-/** Links the packages of the work tree, because to install them takes longer than everything else here. */
-function linkPackages(): void {
-  const [from, to] = [join(repository, 'node_modules'), join(checkout, 'node_modules')]
-  const link = 'cp -al "$0" "$1" 2>/dev/null || cp -a "$0" "$1"'
-  execFileSync('sh', ['-c', link, from, to])
-  // Make compares its time with that of package.json.
-  const list = '.package-lock.json'
-  rmSync(join(to, list))
-  writeFileSync(join(to, list), readFileSync(join(from, list)))
-}
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
+
+/** Copies the packages of the work tree, because to install them takes longer than everything else here. */
+function copyPackages(): void {
+  const [from, to] = [join(repository, 'node_modules'), join(checkout, 'node_modules')]
+  execFileSync('cp', ['-a', '--reflink=auto', from, to])
+  // Make compares its time with that of package.json.
+  const now = new Date()
+  utimesSync(join(to, '.package-lock.json'), now, now)
+}
+
+/** Makes a checkout beside the other one, of which only one package has to be installed. */
+function smallCheckout(): string {
+  const folder = join(parent, 'small check out')
+  for (const file of ['Makefile', 'hack/with-node', '.npmrc'])
+    cpSync(join(repository, file), join(folder, file), { recursive: true })
+  const read = (file: string) =>
+    JSON.parse(readFileSync(join(repository, file), 'utf8')) as Packages
+  const { name, version } = read('package.json')
+  const own = { name, version, dependencies: { yaml: read('package.json').dependencies['yaml'] } }
+  const { lockfileVersion, packages } = read('package-lock.json')
+  const key = 'node_modules/yaml'
+  const lock = { ...own, lockfileVersion, packages: { '': own, [key]: packages[key] } }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock))
+  return folder
+}
+
+interface Packages {
+  readonly name: string
+  readonly version: string
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly lockfileVersion: number
+  readonly packages: Readonly<Record<string, object>>
+}
 
 interface Run {
   /** Its output so far. */
@@ -97,7 +121,13 @@ describe.runIf(terraform)('make run, in a fresh checkout whose path has spaces',
     const planned = execFileSync('make', ['--dry-run', 'run'], { cwd: checkout, encoding: 'utf8' })
     expect(planned.indexOf('npm ci')).toBeGreaterThan(-1)
     expect(planned.indexOf('npm ci')).toBeLessThan(planned.indexOf('hack/run.ts'))
-    linkPackages()
+    copyPackages()
+  })
+
+  it('installs packages into a folder whose path has spaces', () => {
+    const folder = smallCheckout()
+    execFileSync('make', ['install'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    expect(existsSync(join(folder, 'node_modules/yaml/package.json'))).toBe(true)
   })
 
   it('prints three lines that install a module and a signed provider', {
