@@ -181,7 +181,7 @@ describe('a process that is killed right after a step does not change the final 
     )
     await run(dir)
     writeFileSync(manifest, wanted)
-    await run(dir, step, count)
+    expect(await run(dir, step, count)).toBe('SIGKILL')
     expect(await run(dir)).toBeNull()
     // Conditions of the first version were written for another constraint.
     expect(withoutGenerations(stateOf(dir))).toEqual(withoutGenerations(whole))

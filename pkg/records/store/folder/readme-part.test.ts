@@ -9,8 +9,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { parse, parseAllDocuments } from 'yaml'
+import { assert, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { parse, parseAllDocuments, stringify } from 'yaml'
+import { cpuTimeMs } from '../../../../hack/testbed/cpu-time.ts'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import { folderObjects } from '../store.ts'
 
@@ -202,5 +203,24 @@ describe('a README in the file of a Version', () => {
     await created(again, '# Second one')
     expect(readmesIn(own)).toEqual(['# Second one'])
     expect(parseAllDocuments(read(own))).toHaveLength(2)
+  })
+
+  it('is found in a file of 2,000 Versions without parsing them all', async () => {
+    const versions = Array.from({ length: 2000 }, (_, n) => {
+      const moduleConfigRef = { name: 'vpc', provider: 'aws' }
+      const spec = { type: 'Module', version: `1.0.${n}`, moduleConfigRef }
+      const metadata = { name: `vpc-1-0-${n}`, namespace: 'team' }
+      return stringify({ apiVersion: 'depot.internal/v1alpha1', kind: 'Version', metadata, spec })
+    })
+    const text = versions.join('---\n')
+    write('all.yaml', text)
+    const objects = await open()
+    const version = objects.get('Version', 'team', ref.name)
+    assert(version !== undefined)
+    const beforeMs = cpuTimeMs()
+    for (let count = 0; count < 5; count += 1) await objects.hasReadme(version, ['README.md'])
+    const askedMs = cpuTimeMs()
+    parseAllDocuments(text)
+    expect((askedMs - beforeMs) / 5).toBeLessThan((cpuTimeMs() - askedMs) / 4)
   })
 })

@@ -19,21 +19,28 @@ export function splitReadme(
   apiGroup: string,
 ): { readonly rest: string; readonly readme: string } {
   if (version.kind !== 'Version') return { rest: text, readme: '' }
+  const isReadme = readmeTest(version, apiGroup)
   const parts = Array.from(documentsOf(text), (part) => part.text)
-  const readmes = parts.filter((part) => isReadme(part, version, apiGroup))
+  const readmes = parts.filter(isReadme)
   const others = parts.filter((part) => !readmes.includes(part))
   return { rest: joinedDocuments(others), readme: readmes.at(-1) ?? '' }
 }
 
-/** Whether a document is the README of a Version, however it is formatted, even if a full disk cut it. */
-function isReadme(part: string, version: StoredRef, apiGroup: string): boolean {
-  const { value } = parseYaml(part)
-  const { kind, metadata } = record(value)
-  const { name, namespace = 'default' } = record(metadata)
-  const isNamed = name === readmeRefOf(version).name && namespace === version.namespace
-  if (kind === 'ConfigMap' && isNamed && isReadmeOf(version, value, apiGroup)) return true
-  if (!part.startsWith('---')) return false
+/**
+ * Finds the README of a Version among documents, however it is formatted, even if a full disk cut it. A file may have
+ * thousands of documents, so that only those with the name of the README are parsed.
+ */
+function readmeTest(version: StoredRef, apiGroup: string): (part: string) => boolean {
+  const { name } = readmeRefOf(version)
   const whole = readmePart(readmeObject({ metadata: { ...version, uid: '' } }, {}, apiGroup))
   const [start = ''] = whole.split(/^ *uid:/m)
-  return start.startsWith(part)
+  return (part) => {
+    if (part.startsWith('---') && start.startsWith(part)) return true
+    if (!part.includes(name)) return false
+    const { value } = parseYaml(part)
+    const { kind, metadata } = record(value)
+    const { name: named, namespace = 'default' } = record(metadata)
+    const isNamed = named === name && namespace === version.namespace
+    return kind === 'ConfigMap' && isNamed && isReadmeOf(version, value, apiGroup)
+  }
 }
