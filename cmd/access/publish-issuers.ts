@@ -95,7 +95,8 @@ export function openPublishIssuers({
   readonly lookMs?: number
 }): Promise<FollowedFile<readonly PublishIssuer[]>> {
   const parse = (text: string) => publishIssuersIn(text, path, mainIssuer)
-  return followFile({ flag: 'publish-issuers', path, parse, ...looking })
+  const gauge = 'publish_issuers_file_valid'
+  return followFile({ flag: 'publish-issuers', gauge, path, parse, ...looking })
 }
 
 function isEncryptedOrHere(text: string): boolean {

@@ -10,6 +10,8 @@ const restMs = 1000
 interface FollowOptions<T> {
   /** The option that names the file, such as `upstream-policy`. */
   readonly flag: string
+  /** Name of the gauge that says whether the file is valid. */
+  readonly gauge: string
   readonly path: string
   /** @throws Error with file and line */
   readonly parse: (text: string, path: string) => T
@@ -62,9 +64,9 @@ class TextFile<T> {
     this.#lookMs = options.lookMs ?? 5000
     this.#state = state
     this.#seen = state.text
-    const { flag, metrics } = options
+    const { flag, gauge: name, metrics } = options
     this.#valid = gauge(metrics, {
-      name: `${flag.replaceAll('-', '_')}_file_valid`,
+      name,
       help: `1 if the file of --${flag} is valid, 0 if it is not and its last valid content applies.`,
     })
     this.#valid.set(1)

@@ -35,7 +35,8 @@ export async function openPolicyFile({
   readonly follow?: boolean
 }): Promise<InstallationPolicy | undefined> {
   if (path === undefined) return undefined
-  return followFile({ flag: 'upstream-policy', path, parse: policyIn, ...looking })
+  const gauge = 'upstream_policy_file_valid'
+  return followFile({ flag: 'upstream-policy', gauge, path, parse: policyIn, ...looking })
 }
 
 /**
