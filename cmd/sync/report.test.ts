@@ -1,25 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { FillError } from '../../pkg/fill/sources/sources.ts'
-import { Scene } from '../../pkg/fill/sync/scene.fixture.ts'
-import { folderPlace } from '../../pkg/fill/sync/upstreams.fixture.ts'
+import { sceneInFolder } from '../../pkg/fill/sync/upstreams.fixture.ts'
 import type { FolderObjects } from '../../pkg/records/store/store.ts'
 import { outcomeOf, problemsOf } from './report.ts'
 
-async function openScene(): Promise<Scene> {
-  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-report-'))
-  const scene = await Scene.open(folderPlace(dir), 'team')
-  onTestFinished(async () => {
-    await scene.close()
-    await rm(dir, { recursive: true })
-  })
-  return scene
-}
-
 it('sums up how many versions are held back', async () => {
-  const scene = await openScene()
+  const { scene } = await sceneInFolder()
   const url = 'https://git.test/vpc.git'
   scene.upstream.repository(url, { 'v1.0.0': '1', 'v1.1.0': '2' })
   await scene.write('Depot', 'main', {
@@ -32,7 +18,7 @@ it('sums up how many versions are held back', async () => {
 })
 
 it('names up to three failed configs of a Depot, and how many more there are', async () => {
-  const scene = await openScene()
+  const { scene } = await sceneInFolder()
   const failing = ['dns', 'gke', 'rds', 'vpc']
   scene.upstream.repository('https://git.test/iam.git', { 'v1.0.0': '1' })
   for (const name of failing) {

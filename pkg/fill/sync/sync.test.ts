@@ -12,7 +12,7 @@ import { FillError } from '../sources/sources.ts'
 import { eventually, storageConfig, url, versions } from './scenario-parts.fixture.ts'
 import { syncScenarios } from './scenarios.fixture.ts'
 import { Scene } from './scene.fixture.ts'
-import { folderPlace } from './upstreams.fixture.ts'
+import { folderPlace, sceneInFolder } from './upstreams.fixture.ts'
 
 const log = createLogger('silent')
 const apiGroup = 'depot.internal'
@@ -22,13 +22,8 @@ syncScenarios('a folder', async () => {
 })
 
 it('removes nothing while a file cannot be read, because a Version in it may need any archive', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const { scene, dir } = await sceneInFolder()
   const file = (name: string) => join(dir, `${name}.yaml`)
-  const scene = await Scene.open(folderPlace(dir), 'team')
-  onTestFinished(async () => {
-    await scene.close()
-    await rm(dir, { recursive: true })
-  })
   const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
   scene.upstream.repository(url, { 'v1.0.0': 'first' })
   await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0') })
@@ -50,12 +45,7 @@ it('removes nothing while a file cannot be read, because a Version in it may nee
 
 describe.each(['runs', 'does not run'])('while a process %s', (how) => {
   it('removes the archive of a retained Version whose file a person removes', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-    const scene = await Scene.open(folderPlace(dir), 'team')
-    onTestFinished(async () => {
-      await scene.close()
-      await rm(dir, { recursive: true })
-    })
+    const { scene, dir } = await sceneInFolder()
     const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
     const write = (...all: readonly string[]) =>
       scene.write('Module', 'vpc', { moduleConfig, versions: versions(...all) })
@@ -87,12 +77,7 @@ describe.each(['runs', 'does not run'])('while a process %s', (how) => {
 
 describe('Versions whose files are missing at the start', () => {
   const opened = async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-    const scene = await Scene.open(folderPlace(dir), 'team')
-    onTestFinished(async () => {
-      await scene.close()
-      await rm(dir, { recursive: true })
-    })
+    const { scene, dir } = await sceneInFolder()
     scene.upstream.repository(url, { 'v1.0.0': 'first', 'v2.0.0': 'second' })
     const moduleConfig = { provider: 'aws', source: { type: 'git', url }, storageConfig }
     await scene.write('Module', 'vpc', { moduleConfig, versions: versions('1.0.0', '2.0.0') })
@@ -152,12 +137,7 @@ describe('Versions whose files are missing at the start', () => {
 describe('a process that was killed after it wrote a new version, and before it wrote its module', () => {
   const both = ['vpc-1-0-0', 'vpc-1-1-0']
   const killed = async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-    const scene = await Scene.open(folderPlace(dir), 'team')
-    onTestFinished(async () => {
-      await scene.close()
-      await rm(dir, { recursive: true })
-    })
+    const { scene, dir } = await sceneInFolder()
     scene.upstream.repository(url, { 'v1.0.0': 'first' })
     const moduleConfigs = [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }]
     await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })
@@ -210,12 +190,7 @@ describe('a process that was killed after it wrote a new version, and before it 
 
 describe('a poll that finds only versions that nobody wants', () => {
   const polledScene = async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-    const scene = await Scene.open(folderPlace(dir), 'team')
-    onTestFinished(async () => {
-      await scene.close()
-      await rm(dir, { recursive: true })
-    })
+    const { scene, dir } = await sceneInFolder()
     scene.upstream.repository(url, { 'v1.0.0': 'first' })
     const source = { type: 'git', url }
     const config = { name: 'vpc', provider: 'aws', source, versionConstraints: '~> 1.0' }
@@ -249,12 +224,7 @@ describe('a poll that finds only versions that nobody wants', () => {
 
 describe('a Depot whose file a person removes', () => {
   const opened = async (deletionPolicy: string) => {
-    const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
-    const scene = await Scene.open(folderPlace(dir), 'team')
-    onTestFinished(async () => {
-      await scene.close()
-      await rm(dir, { recursive: true })
-    })
+    const { scene, dir } = await sceneInFolder()
     scene.upstream.repository(url, { 'v1.0.0': 'first' })
     const moduleConfigs = [{ name: 'vpc', provider: 'aws', source: { type: 'git', url } }]
     await scene.write('Depot', 'main', { global: { storageConfig }, moduleConfigs })

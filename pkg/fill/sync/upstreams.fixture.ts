@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { startUpstreams, type Upstreams } from '../../../hack/testbed/upstream/upstreams.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
@@ -77,4 +78,15 @@ export function folderPlace(dir: string, { restMs = 100 } = {}): ObjectPlace {
     writeSecret: async () => undefined,
     close: () => rm(dir, { recursive: true }),
   }
+}
+
+/** Reconcilers over a folder of their own, which is removed after the test. */
+export async function sceneInFolder(): Promise<{ readonly scene: Scene; readonly dir: string }> {
+  const dir = await mkdtemp(join(tmpdir(), 'depot-sync-objects-'))
+  const scene = await Scene.open(folderPlace(dir), 'team')
+  onTestFinished(async () => {
+    await scene.close()
+    await rm(dir, { recursive: true })
+  })
+  return { scene, dir }
 }
