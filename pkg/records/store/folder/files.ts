@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf, isRecord, kinds } from '../../../api/v1alpha1/v1alpha1.ts'
+import { ifExists } from '../../../base/errors/errors.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { changedAtMs, decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
@@ -140,9 +141,7 @@ export class Files {
     readme: ReturnType<typeof readmeObject> | undefined,
   ): Promise<void> {
     const text = readme && textOf({ apiVersion: 'v1', ...readme })
-    const file = readmeFileOf(version)
-    const path = join(this.#dir, file)
-    const current = existsSync(path) ? await readFile(path, 'utf8') : undefined
+    const current = await this.#textIn(readmeFileOf(version))
     if (current === undefined && this.isOwn(version)) {
       this.#readmes.set(idOf(version), readme ? readmePart(readme) : '')
       return
@@ -177,10 +176,9 @@ export class Files {
 
   /** Whether a Version has one README, with the whole text of each key. */
   async hasReadme(version: StoredRef, keys: readonly string[]): Promise<boolean> {
-    const path = join(this.#dir, readmeFileOf(version))
-    const texts = (await this.#filesWithReadme(version)).map(({ readme }) => readme)
-    if (existsSync(path)) texts.push(await readFile(path, 'utf8'))
-    const [text = '', ...more] = texts
+    const inFiles = (await this.#filesWithReadme(version)).map(({ readme }) => readme)
+    const separate = await this.#textIn(readmeFileOf(version))
+    const [text = '', ...more] = separate === undefined ? inFiles : [...inFiles, separate]
     const { data } = record(parseYaml(text).value)
     // Each text is one line of the file.
     const isWhole = more.length === 0 && text.endsWith('\n')
@@ -192,11 +190,15 @@ export class Files {
     const own = fileOf(version)
     const found = []
     for (const file of new Set([own, this.#scanner.definitions.fileOf(version) ?? own])) {
-      const path = join(this.#dir, file)
-      const { readme } = this.#split(existsSync(path) ? await readFile(path, 'utf8') : '', version)
+      const { readme } = this.#split((await this.#textIn(file)) ?? '', version)
       if (readme !== '') found.push({ file, readme })
     }
     return found
+  }
+
+  /** @returns undefined if the file does not exist */
+  #textIn(file: string): Promise<string | undefined> {
+    return ifExists(readFile(join(this.#dir, file), 'utf8'))
   }
 
   #split(text: string, ref: StoredRef): ReturnType<typeof splitReadme> {
