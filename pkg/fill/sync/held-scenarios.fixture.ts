@@ -208,6 +208,7 @@ export function heldScenarios(scene: () => Scene): void {
       await write({ versionHistoryLimit: 4 })
       await poll()
       await eventually(async () => expect(await scene().stored()).toHaveLength(4))
+      await scene().idle()
       expect(held()).toBeUndefined()
     })
 
@@ -217,6 +218,7 @@ export function heldScenarios(scene: () => Scene): void {
       await write({ source: { type: 'git', url: moved } })
       await poll()
       await eventually(async () => expect(await scene().stored()).toHaveLength(11))
+      await scene().idle()
       expect(await scene().stored()).toEqual(expect.arrayContaining(stored))
       expect(marks()).toHaveLength(10)
       expect(scene().condition('Module', 'vpc', 'Ready')).toMatchObject({ status: 'True' })

@@ -86,6 +86,7 @@ export function policyScenarios(scene: () => Scene): void {
           },
         ]),
       )
+      await scene().idle()
       expect(event).toHaveBeenCalledWith(expect.objectContaining({ reason: 'Quarantined' }))
       expect(withdrawn('vpc-1-0-0')).toBeUndefined()
       expect(await scene().stored()).toHaveLength(2)
@@ -103,6 +104,7 @@ export function policyScenarios(scene: () => Scene): void {
       await eventually(() => expect(withdrawn()).toHaveLength(2))
       await write(undefined)
       await eventually(() => expect(withdrawn()).toEqual([scan]))
+      await scene().idle()
       expect(lifted).toHaveBeenCalledWith(expect.objectContaining({ reason: 'QuarantineLifted' }))
     })
 
@@ -409,6 +411,26 @@ export function policyScenarios(scene: () => Scene): void {
       await eventually(() => expect(withdrawn()).toBeUndefined())
       await scene().stop()
       expect(decisions()).toEqual([])
+    })
+
+    it('says who excepted a version before it is served again, so that a kill between hides nobody', async () => {
+      await begin()
+      await write({ deny: deny() })
+      await eventually(() => expect(withdrawn()).toHaveLength(1))
+      const steps: string[] = []
+      await scene().run({ audit: ({ by }) => steps.push(`excepted by ${by}`) })
+      const { objects } = scene()
+      const writeStatus = objects.writeStatus.bind(objects)
+      vi.spyOn(objects, 'writeStatus').mockImplementation((object, status, options) => {
+        const { quarantinedBy } = status as { quarantinedBy?: unknown }
+        const isServed = object.metadata.name === 'vpc-1-1-0' && quarantinedBy === undefined
+        if (isServed) steps.push('served')
+        return writeStatus(object, status, options)
+      })
+      const exceptions = [{ address, version: '1.1.0', reason: 'CVE-1', by: 'Ann' }]
+      await write({ deny: deny(), exceptions })
+      await eventually(() => expect(withdrawn()).toBeUndefined())
+      expect(steps.slice(0, 2)).toEqual(['excepted by Ann', 'served'])
     })
 
     it('writes it to the log even if that has warnings only', async () => {

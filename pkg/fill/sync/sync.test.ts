@@ -248,7 +248,7 @@ describe('a Depot whose file a person removes', () => {
     scene.upstream.faults.clear()
     await scene.run()
     await eventually(() => expect(scene.names('Version')).toEqual([]))
-    expect(scene.names('Module')).toEqual([])
+    await eventually(() => expect(scene.names('Module')).toEqual([]))
     expect(await scene.stored()).toHaveLength(1)
     scene.aheadMs += 25 * 60 * 60_000
     await scene.run()

@@ -64,6 +64,7 @@ export function versionPolicyScenarios(scene: () => Scene): void {
       await write(undefined)
       await eventually(() => expect(status('1.1.0').compared?.verdict).toBe('breaking'))
       await eventually(() => expect(status('1.2.0').compared?.verdict).toBe('compatible'))
+      await scene().idle()
       expect(served()).toEqual(numbers)
       expect(status('1.1.0').compared).toEqual({
         from: '1.0.0',

@@ -153,19 +153,22 @@ async function decide(
   const { version: name, type } = version.spec as { version: string; type: string }
   const denial = denies.of(from, name, before)
   const since = timeOf(context.clock())
+  const known = entryIn(before)
+  const exceptions =
+    denial === undefined && known ? denies.exceptionsFor(from, name, ownerOf(known)) : []
+  // Logged before the version is served again: a killed process may log it twice, but never omits it.
+  for (const exception of exceptions) {
+    reportException(context, version, `${type} ${from}`, exception)
+  }
   const after = (entries: Entries) => entriesAfter(entries, denial, since)
   const isChanged = await writeEntries(context, version, (status) => after(status?.quarantinedBy))
   if (!isChanged) return
   if (denial === undefined) {
-    const exceptions = denies.exceptionsFor(from, name, ownerOf(entryIn(before)))
-    for (const exception of exceptions) {
-      reportException(context, version, `${type} ${from}`, exception)
-    }
     const why =
       exceptions.length > 0 ? 'an exception takes precedence' : 'the policy no longer denies it'
     return lifted(context, version, why)
   }
-  if (denial.message === entryIn(before)?.message) return
+  if (denial.message === known?.message) return
   const note = printable(denial.message, 1024)
   context.objects.event({ object: version, type: 'Warning', reason: 'Quarantined', note })
 }

@@ -332,6 +332,7 @@ describe('a Depot whose Module and Provider have unreadable files', () => {
     expect(scene.object('Module', 'vpc').metadata.labels['depot.internal/depot']).toBe('main')
     expect(scene.status('Provider', 'dns')).toMatchObject({ signingKey })
     await eventually(() => expect(digestOf(scene)).toMatch(/^tree1:/))
+    await scene.idle()
     expect(scene.condition('Depot', 'main', 'Ready')).toMatchObject({ status: 'True' })
   })
 
