@@ -5,15 +5,7 @@
  */
 export { parseCliConfig } from './cli-config.ts'
 export { docsMarkdown, docsProblems, injectDocs, problemText } from './markdown.ts'
-export {
-  docsOfText,
-  maxDocsBytes,
-  type PackedDocs,
-  packedDocs,
-  packedDocsOf,
-  unpackDocs,
-  unpackDocsText,
-} from './packed-docs.ts'
+export * from './packed-docs.ts'
 export { maxPagesBytes, PageCollector, unpackPage, unpackPages } from './pages-file.ts'
 export { plainText } from './plain-text.ts'
 export { openModuleDocs } from './read-docs.ts'

@@ -2,15 +2,7 @@
 
 import { type AnswerReason, mayPass, type Reason, statusOf } from './reasons.ts'
 
-export {
-  type AnswerReason,
-  type CallerReason,
-  mayPass,
-  type Reason,
-  type ReasonOf,
-  reasonTopics,
-  statusOf,
-} from './reasons.ts'
+export * from './reasons.ts'
 
 /** An error with a reason of the table. A reason that callers catch needs no class of its own. */
 export class ReasonError<R extends Reason = Reason> extends Error {

@@ -4,15 +4,7 @@
  */
 
 export { discard, readBounded } from './bodies.ts'
-export {
-  type Answer,
-  createPool,
-  isTimeout,
-  type OutgoingRequest,
-  type Pool,
-  type ResolvedAddress,
-  type Trust,
-} from './pool.ts'
+export * from './pool.ts'
 export { type ProxyRules, proxyRules } from './proxy-rules.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { saidBy } from './said.ts'

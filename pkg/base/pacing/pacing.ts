@@ -3,16 +3,7 @@
  */
 
 export { createFairLimiter, createLimiter, eachLimited, SingleFlight } from './limiter.ts'
-export {
-  Backoff,
-  backoffMs,
-  endsWithin,
-  Loop,
-  pause,
-  type Random,
-  Turns,
-  withDeadline,
-} from './waits.ts'
+export * from './waits.ts'
 
 /** The time, in milliseconds since 1970. */
 export type Clock = () => number

@@ -31,15 +31,7 @@ export type { Hot, PlainRequest } from './listener.ts'
 export { ReadyAnswer } from './ready-answer.ts'
 export { requestText } from './request-body.ts'
 export { type LoggedRequest, type OnRequest, pathOf } from './request-reports.ts'
-export {
-  after,
-  get,
-  matchesEtag,
-  note,
-  type PlainRoute,
-  PlainRoutes,
-  type RouteParameters,
-} from './routes.ts'
+export * from './routes.ts'
 export { readTlsFiles } from './tls.ts'
 
 interface Address {

@@ -6,20 +6,7 @@
 export { type AuditLog, openAuditLog } from './audit-log.ts'
 export { createLogger, type Logger, outputOf } from './log.ts'
 export { eachMillisecond, flushLogs, logOutput } from './log-output.ts'
-export {
-  counter,
-  createMetrics,
-  gauge,
-  histogram,
-  type Metrics,
-  programVersion,
-  requestDurationBuckets,
-} from './metrics.ts'
+export * from './metrics.ts'
 export { readableLine } from './readable-line.ts'
 export type { RequestFacts } from './request-facts.ts'
-export {
-  changeLagHistogram,
-  type RejectReason,
-  rejectedObjectsGauge,
-  syncedGauge,
-} from './source-metrics.ts'
+export * from './source-metrics.ts'
