@@ -19,31 +19,12 @@ import {
   type PolicyDecision,
   type VersionOutlook,
 } from '../sync/sync.ts'
+import { type Action, actionOrder } from './actions.ts'
 import { idOf, plannedKinds, snapshotOf } from './snapshot.ts'
-
-/** In the order of a report. `except`, `wait`, `skip` and `release` leave everything as it is. */
-const actions = [
-  'create',
-  'change',
-  'fetch',
-  'return',
-  'restore',
-  'replace',
-  'move',
-  'document',
-  'remove',
-  'release',
-  'hold',
-  'except',
-  'wait',
-  'drift',
-  'skip',
-  'fail',
-] as const
 
 /** A change that a sync would make to an object, or to Versions of a Module or Provider. */
 export interface PlannedChange {
-  readonly action: (typeof actions)[number]
+  readonly action: Action
   readonly kind: StoredRef['kind']
   readonly namespace: string
   readonly name: string
@@ -183,11 +164,7 @@ function differingFields(before: unknown, after: unknown, path = ''): string[] {
 }
 
 /** A change of a Version is told of its Module or Provider. */
-function ofVersion(
-  object: StoredObject,
-  action: PlannedChange['action'],
-  message?: string,
-): PlannedChange {
+function ofVersion(object: StoredObject, action: Action, message?: string): PlannedChange {
   const { namespace, ownerReferences } = object.metadata
   const owner = ownerReferences.find(({ controller }) => controller === true)
   const kind = plannedKinds.find((one) => one === owner?.kind)
@@ -217,4 +194,4 @@ const byNumber = (a: string, b: string): number => a.localeCompare(b, 'en', { nu
 const inOrder = (a: PlannedChange, b: PlannedChange): number =>
   plannedKinds.indexOf(a.kind) - plannedKinds.indexOf(b.kind) ||
   byNumber(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`) ||
-  actions.indexOf(a.action) - actions.indexOf(b.action)
+  actionOrder.indexOf(a.action) - actionOrder.indexOf(b.action)
