@@ -198,7 +198,7 @@ const gap = 3
 
 function SyncBar({ sync }: { readonly sync: BrowseStats['syncHealth'] }) {
   const parts = [
-    { count: sync.syncedVersions, tone: 'f-ok' },
+    { count: sync.syncedVersions, tone: 'f' },
     { count: sync.unsyncedVersions, tone: 'f-wait' },
     { count: sync.failedVersions, tone: 'f-fail' },
   ].filter(({ count }) => count > 0)
