@@ -12,7 +12,7 @@ import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { asideOf, commentsIn, hasObject, isBlank, isDamaged } from './damage.ts'
 import type { Fields, FiledSecret } from './keeper.ts'
-import { readmePart, splitReadme } from './readme-part.ts'
+import { appended, readmePart, splitReadme } from './readme-part.ts'
 import { rewritten, textOf } from './text.ts'
 import { changed, removeFile, writeFile } from './write-file.ts'
 
@@ -323,11 +323,6 @@ export class Files {
 /** The file of an object that sync creates. The name is unique, even if the object has special characters. */
 function fileOf({ kind, namespace, name }: StoredRef): string {
   return `${kinds[kind].plural}/${encodedName(namespace)}/${encodedName(name)}.yaml`
-}
-
-/** A text with another document at its end. */
-function appended(text: string, part: string): string {
-  return part === '' || text === '' || text.endsWith('\n') ? text + part : `${text}\n${part}`
 }
 
 /** An object whose README was lost with its file: an empty digest asks for the README again. */

@@ -78,8 +78,8 @@ async function changed(readme: string) {
 /** The texts of all READMEs in a file. */
 const readmesIn = (file: string) =>
   parseAllDocuments(read(file))
-    .map((one) => one.toJS() as { readonly data?: Readonly<Record<string, string>> })
-    .flatMap(({ data }) => data?.['README.md'] ?? [])
+    .map((one) => one.toJS() as { readonly data?: Readonly<Record<string, string>> } | null)
+    .flatMap((one) => one?.data?.['README.md'] ?? [])
     .map((text) => Buffer.from(text, 'base64').toString())
 
 describe('documents of a person in the file of a Version', () => {
@@ -110,6 +110,24 @@ describe('documents of a person in the file of a Version', () => {
     expect(readmesIn(own)).toEqual(['# Second one'])
     expect((await open()).get('Version', 'team', ref.name)?.status).toEqual({ synced: true })
   })
+
+  it.each(['---', '---\n', '---\n# To be filled.\n', '---\n---\n'])(
+    'stay although they are empty: %j',
+    async (empty) => {
+      await created(await open(), '# First one')
+      const [text = ''] = read(own).split(/(?=^---)/m)
+      write(own, text + empty)
+      const { objects, version, had } = await changed('# Second one')
+      expect(had).toBe(false)
+      expect(read(own).startsWith(text + empty)).toBe(true)
+      expect(readmesIn(own)).toEqual(['# Second one'])
+      await objects.writeReadme(version, undefined)
+      write(own, text + empty)
+      const found = await objects.fresh(ref.kind, ref.namespace, ref.name)
+      if (found !== undefined) await objects.writeStatus(found, { synced: false })
+      expect(read(own)).toBe(text.replace('synced: true', 'synced: false') + empty)
+    },
+  )
 })
 
 describe('a README in the file of a Version', () => {
