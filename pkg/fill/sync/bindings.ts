@@ -10,12 +10,9 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import {
   ApiError,
   type Cluster,
-  compareStates,
-  type KindComparison,
-  type KindReplacement,
   type KubeClient,
   type ObservedObject,
-  type Store,
+  ObservedObjects,
 } from '../../records/kube/kube.ts'
 import { Queue } from '../queue/queue.ts'
 import { type ConditionState, conditionFalse, conditionTrue, withConditions } from './status.ts'
@@ -50,27 +47,33 @@ interface Bindings {
 /** Reports in the condition `Ready` of each GroupBinding whether servers can evaluate it. Watches at once, writes once started. */
 export function watchBindings(options: BindingsOptions): Bindings {
   const { cluster, namespace, log, metrics } = options
-  const known = new KnownBindings()
+  const known = new Map<string, ObservedBinding>()
+  let onChange: ((name: string) => void) | undefined
+  const store = new ObservedObjects<ObservedBinding>((name, binding) => {
+    if (binding === undefined) known.delete(name)
+    else known.set(name, binding)
+    onChange?.(name)
+  })
   cluster.observe({
     kinds: ['GroupBinding'],
     scope: { watchNamespace: namespace, bindingsNamespace: namespace },
-    storeOf: () => known,
+    storeOf: () => store,
   })
   return {
     start() {
       const queue = new Queue({
         kind: 'GroupBinding',
         workers: 1,
-        reconcile: (name) => writeCondition(options, known.byName.get(name)),
+        reconcile: (name) => writeCondition(options, known.get(name)),
         log,
         metrics,
       })
-      known.onChange = (name) => queue.add(name, 'user')
-      for (const name of known.byName.keys()) queue.add(name, 'listing')
+      onChange = (name) => queue.add(name, 'user')
+      for (const name of known.keys()) queue.add(name, 'listing')
       queue.start()
       return {
         async stop() {
-          known.onChange = undefined
+          onChange = undefined
           await queue.stop()
         },
       }
@@ -82,47 +85,6 @@ export function watchBindings(options: BindingsOptions): Bindings {
 interface ObservedBinding extends ObservedObject {
   readonly metadata: ObservedObject['metadata'] & { readonly generation: number }
   readonly status?: { readonly conditions?: readonly Condition[] }
-}
-
-/** The GroupBindings of a namespace, kept up to date by the watch. */
-class KnownBindings implements Store {
-  readonly byName = new Map<string, ObservedBinding>()
-  onChange: ((name: string) => void) | undefined
-
-  upsert(object: ObservedObject): void {
-    const { name } = object.metadata
-    const isKnown = isDeepStrictEqual(this.byName.get(name), object)
-    this.byName.set(name, object as ObservedBinding)
-    if (!isKnown) this.onChange?.(name)
-  }
-
-  delete({ metadata: { name } }: ObservedObject): void {
-    this.byName.delete(name)
-  }
-
-  compare(asOf: string): KindComparison {
-    return compareStates(asOf, {
-      get: (_, name) => this.byName.get(name)?.metadata,
-      all: () => [...this.byName.values()].map(({ metadata }) => metadata),
-    })
-  }
-
-  replace(): KindReplacement {
-    const listed = new Set<string>()
-    return {
-      add: (object) => {
-        listed.add(object.metadata.name)
-        this.upsert(object)
-      },
-      delete: (object) => {
-        listed.delete(object.metadata.name)
-        this.delete(object)
-      },
-      commit: async () => {
-        for (const name of this.byName.keys()) if (!listed.has(name)) this.byName.delete(name)
-      },
-    }
-  }
 }
 
 async function writeCondition(

@@ -22,9 +22,10 @@ export type { Connection } from './connection.ts'
 export { loadConnection } from './connection.ts'
 export type { Scope } from './list-watch.ts'
 export { isOlder, type ObservedObject } from './list-watch.ts'
+export { ListedStore, ObservedObjects } from './listed-store.ts'
 export { ApiError } from './outcome.ts'
 export type { Readmes } from './readmes.ts'
-export { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
+export type { KindReplacement, Store } from './store.ts'
 
 export interface ClusterOptions {
   readonly connection: Connection

@@ -2,9 +2,10 @@ import { Backoff, pause } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { type Readme, readmeIn, readmeText } from '../readme/readme.ts'
 import { type ListTarget, list, type ObservedObject } from './list-watch.ts'
+import { ListedStore } from './listed-store.ts'
 import { Outcome } from './outcome.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
-import { compareStates, type KindComparison, type KindReplacement, type Store } from './store.ts'
+import type { KindComparison } from './store.ts'
 
 /** READMEs of module versions, which are in ConfigMaps. */
 export interface Readmes {
@@ -183,7 +184,7 @@ interface ReadmeStoreOptions {
  * Compressed READMEs of the ConfigMaps that are needed, and nothing of others. If there are too many, the namespace with most
  * bytes loses its least recently read one. It is fetched by name when it is read again.
  */
-export class ReadmeStore implements Store {
+export class ReadmeStore extends ListedStore {
   /** Least recently read first. */
   readonly #held = new Map<string, Held>()
   /** Bytes of texts, by namespace. */
@@ -196,6 +197,7 @@ export class ReadmeStore implements Store {
   readonly #onDropped: () => void
 
   constructor({ apiGroup, onMissing, onDropped, maxBytes = defaultMaxBytes }: ReadmeStoreOptions) {
+    super()
     this.#apiGroup = apiGroup
     this.#onMissing = onMissing
     this.#onDropped = onDropped
@@ -256,43 +258,30 @@ export class ReadmeStore implements Store {
     }
   }
 
-  replace(): KindReplacement {
-    const seen = new Set<string>()
-    return {
-      add: (object) => {
-        seen.add(keyOf(object))
-        this.upsert(object)
-      },
-      delete: (object) => this.delete(object),
-      commit: async () => {
-        for (const [key, held] of this.#held) if (!seen.has(key) && held.watched) this.#lose(key)
-      },
-    }
+  /** Other ConfigMaps are not needed, or read by name. */
+  override compare(asOf: string): KindComparison {
+    const states = super.compare(asOf)
+    const isHeld = ({ namespace = '', name }: ObservedObject['metadata']) =>
+      this.held(namespace, name) !== undefined
+    return { ...states, add: (listed) => !isHeld(listed.metadata) || states.add(listed) }
   }
 
-  compare(asOf: string): KindComparison {
-    const watched = (key: string) => {
-      const held = this.#held.get(key)
-      return held?.watched === true ? held.metadata : undefined
-    }
-    const states = compareStates(asOf, {
-      get: (namespace, name) => watched(`${namespace}/${name}`),
-      all: () => [...this.#held.keys()].flatMap((key) => watched(key) ?? []),
-    })
-    // Other ConfigMaps are not needed, or read by name.
-    return {
-      add: (listed) => watched(keyOf(listed)) === undefined || states.add(listed),
-      unlisted: () => states.unlisted(),
-    }
+  protected held(namespace: string, name: string): ObservedObject['metadata'] | undefined {
+    const held = this.#held.get(`${namespace}/${name}`)
+    return held?.watched === true ? held.metadata : undefined
   }
 
-  upsert(object: ObservedObject): void {
+  protected *all(): Generator<ObservedObject['metadata']> {
+    for (const { watched, metadata } of this.#held.values()) if (watched && metadata) yield metadata
+  }
+
+  protected keep(object: ObservedObject): void {
     this.#hold(object)
   }
 
   /** It was deleted, or only lost its label. A request by name tells. */
-  delete(object: ObservedObject): void {
-    this.#lose(keyOf(object))
+  protected drop(metadata: ObservedObject['metadata']): void {
+    this.#lose(keyOf({ metadata }))
   }
 
   #used(namespace: string, name: string): Held | undefined {

@@ -11,7 +11,7 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import type { Logger, RejectReason } from '../../base/telemetry/telemetry.ts'
-import { isOlder, type ObservedObject } from './list-watch.ts'
+import type { ObservedObject } from './list-watch.ts'
 
 /** Receives the objects that a reflector reads. Only `commit` can throw. */
 export interface Store {
@@ -44,36 +44,6 @@ export interface KindComparison {
   add(listed: ObservedObject): boolean
   /** Number of stored objects that were not added. */
   unlisted(): number
-}
-
-type Metadata = ObservedObject['metadata']
-
-/** Compares the metadata of stored objects with a list. Objects that this process wrote after the list are right. */
-export function compareStates(
-  asOf: string,
-  held: {
-    get(namespace: string, name: string): Metadata | undefined
-    all(): Iterable<Metadata>
-  },
-): KindComparison {
-  const named = new Set<string>()
-  return {
-    add: (listed) => {
-      const { namespace = '', name, uid, resourceVersion } = listed.metadata
-      named.add(idOf(listed))
-      const known = held.get(namespace, name)
-      if (known === undefined) return false
-      const isSame = known.uid === uid && known.resourceVersion === resourceVersion
-      return isSame || isOlder(asOf, known.resourceVersion)
-    },
-    unlisted: () => {
-      let count = 0
-      for (const metadata of held.all()) {
-        if (!named.has(idOf({ metadata })) && !isOlder(asOf, metadata.resourceVersion)) count += 1
-      }
-      return count
-    },
-  }
 }
 
 /** Maximum number of log lines about mistakes. The rest is logged at debug. */
@@ -219,6 +189,11 @@ export class ResourceStore implements Store {
   }
 }
 
-function idOf({ metadata: { namespace = '', name } }: ObservedObject): string {
+/** Names an object among those of its kind. */
+export function idOf({
+  metadata: { namespace = '', name },
+}: {
+  readonly metadata: Pick<ObservedObject['metadata'], 'namespace' | 'name'>
+}): string {
   return `${namespace}/${name}`
 }

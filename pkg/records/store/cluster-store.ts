@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  compareStates,
-  isOlder,
-  type KindComparison,
-  type KindReplacement,
-  type ObservedObject,
-  type Store,
-} from '../kube/kube.ts'
+import { isOlder, type KindReplacement, ListedStore, type ObservedObject } from '../kube/kube.ts'
 import type { AppliedFields, FieldSet } from './applied-fields.ts'
 import { idOf, type ObjectMemory } from './memory.ts'
 import type { ObjectKind, StoredObject, StoredRef } from './types.ts'
@@ -16,7 +9,7 @@ import { wholeObject } from './whole-object.ts'
  * Stores what a watch of one kind delivers, and what this process wrote before the watch delivers it. Of two states, the newer
  * one counts, whatever its source.
  */
-export class ClusterStore implements Store {
+export class ClusterStore extends ListedStore {
   readonly #kind: ObjectKind
   /** The namespace of the watch; undefined: all namespaces. */
   readonly #namespace: string | undefined
@@ -35,6 +28,7 @@ export class ClusterStore implements Store {
     readonly appliedFields: AppliedFields
     readonly memory: ObjectMemory
   }) {
+    super()
     this.#kind = options.kind
     this.#namespace = options.namespace
     this.#memory = options.memory
@@ -61,50 +55,47 @@ export class ClusterStore implements Store {
     return object
   }
 
-  replace({ rewound }: { readonly rewound: boolean }): KindReplacement {
-    const named = new Set<string>()
-    return {
-      add: (raw) => {
-        const object = wholeObject(this.#kind, raw)
-        named.add(idOf(object.metadata.namespace, object.metadata.name))
-        this.#keep(object, raw, rewound)
-      },
-      delete: (raw) => this.delete(raw),
-      commit: async (resourceVersion) => {
-        for (const object of this.#memory.list(this.#kind, this.#filter)) {
-          const { namespace, name, resourceVersion: held } = object.metadata
-          // The following watch reports objects that were written after the list.
-          const isLater = !rewound && isOlder(resourceVersion, held)
-          if (!named.has(idOf(namespace, name)) && !isLater) this.#forget(object.metadata)
-        }
-        this.#seen = resourceVersion
-      },
+  override replace(options: { readonly rewound: boolean }): KindReplacement {
+    const replacement = super.replace(options)
+    const commit = async (resourceVersion: string) => {
+      await replacement.commit(resourceVersion)
+      this.#seen = resourceVersion
     }
+    return { ...replacement, commit }
   }
 
-  compare(asOf: string): KindComparison {
-    return compareStates(asOf, {
-      get: (namespace, name) => this.#memory.get(this.#kind, namespace, name)?.metadata,
-      all: () => this.#memory.list(this.#kind, this.#filter).map(({ metadata }) => metadata),
-    })
-  }
-
-  upsert(raw: ObservedObject): void {
+  override upsert(raw: ObservedObject): void {
     this.#seen = raw.metadata.resourceVersion
-    this.#keep(wholeObject(this.#kind, raw), raw)
+    super.upsert(raw)
   }
 
-  delete(raw: ObservedObject): void {
+  override delete(raw: ObservedObject): void {
     const { namespace = '', name, resourceVersion } = raw.metadata
     this.#seen = resourceVersion
-    const held = this.#memory.get(this.#kind, namespace, name)
+    const held = this.held(namespace, name)
     // A new object already has its name.
-    if (held !== undefined && isOlder(resourceVersion, held.metadata.resourceVersion)) return
-    this.#forget({ namespace, name })
+    if (held === undefined || !isOlder(resourceVersion, held.resourceVersion)) super.delete(raw)
   }
 
-  get #filter(): { readonly namespace?: string } {
-    return this.#namespace === undefined ? {} : { namespace: this.#namespace }
+  protected held(namespace: string, name: string): StoredObject['metadata'] | undefined {
+    return this.#memory.get(this.#kind, namespace, name)?.metadata
+  }
+
+  protected all(): StoredObject['metadata'][] {
+    const filter = this.#namespace === undefined ? {} : { namespace: this.#namespace }
+    return this.#memory.list(this.#kind, filter).map(({ metadata }) => metadata)
+  }
+
+  protected keep(raw: ObservedObject, rewound: boolean): void {
+    this.#keep(wholeObject(this.#kind, raw), raw, rewound)
+  }
+
+  protected drop({
+    namespace = '',
+    name,
+  }: Pick<ObservedObject['metadata'], 'namespace' | 'name'>): void {
+    this.#applied.delete(idOf(namespace, name))
+    this.#memory.delete({ kind: this.#kind, namespace, name })
   }
 
   #keep(object: StoredObject, raw: ObservedObject, rewound = false): void {
@@ -117,10 +108,5 @@ export class ClusterStore implements Store {
     if (fields === undefined) this.#applied.delete(idOf(namespace, name))
     else this.#applied.set(idOf(namespace, name), fields)
     this.#memory.set(object)
-  }
-
-  #forget({ namespace, name }: Omit<StoredRef, 'kind'>): void {
-    this.#applied.delete(idOf(namespace, name))
-    this.#memory.delete({ kind: this.#kind, namespace, name })
   }
 }

@@ -1,11 +1,4 @@
-import type {
-  Cluster,
-  KindComparison,
-  KindReplacement,
-  ObservedObject,
-  Store,
-} from '../kube/kube.ts'
-import { record } from './whole-object.ts'
+import { type Cluster, type ObservedObject, ObservedObjects } from '../kube/kube.ts'
 
 interface WatchOptions {
   readonly cluster: Pick<Cluster, 'observe'>
@@ -34,7 +27,7 @@ class WatchedAnnotations {
       cluster.observe({
         kinds: ['Namespace'],
         scope: { watchNamespace: namespace, bindingsNamespace: namespace ?? 'default' },
-        storeOf: () => this.#storeOf(namespace),
+        storeOf: () => new ObservedObjects(this.#set),
       }),
     )
     this.ready = Promise.all(watches.map(({ ready }) => ready)).then(() => undefined)
@@ -55,49 +48,11 @@ class WatchedAnnotations {
     return () => this.#listeners.delete(listener)
   }
 
-  /** @param only the namespace of the watch; undefined for all */
-  #storeOf(only: string | undefined): Store {
-    return {
-      replace: () => this.#replace(only),
-      compare: () => this.#compare(),
-      upsert: (object) => this.#set(object.metadata.name, this.#valueOf(object)),
-      delete: ({ metadata }) => this.#set(metadata.name, undefined),
-    }
-  }
-
-  #replace(only: string | undefined): KindReplacement {
-    const found = new Map<string, string | undefined>()
-    return {
-      add: (object) => found.set(object.metadata.name, this.#valueOf(object)),
-      delete: ({ metadata }) => found.delete(metadata.name),
-      commit: async () => {
-        const held = only === undefined ? [...this.#values.keys()] : [only]
-        for (const name of new Set([...held, ...found.keys()])) this.#set(name, found.get(name))
-      },
-    }
-  }
-
-  #compare(): KindComparison {
-    let found = 0
-    return {
-      add: (listed) => {
-        const value = this.#valueOf(listed)
-        if (this.#values.has(listed.metadata.name)) found += 1
-        return value === this.#values.get(listed.metadata.name)
-      },
-      unlisted: () => this.#values.size - found,
-    }
-  }
-
-  #set(namespace: string, value: string | undefined): void {
+  readonly #set = (namespace: string, object: ObservedObject | undefined): void => {
+    const value = object?.metadata.annotations?.[this.#annotation]
     if (this.#values.get(namespace) === value) return
     if (value === undefined) this.#values.delete(namespace)
     else this.#values.set(namespace, value)
     for (const listener of this.#listeners) listener(namespace)
-  }
-
-  #valueOf({ metadata }: ObservedObject): string | undefined {
-    const value = record(record(metadata)['annotations'])[this.#annotation]
-    return typeof value === 'string' ? value : undefined
   }
 }
