@@ -20,10 +20,10 @@ import {
   openAuditLog,
   programVersion,
 } from '../../pkg/base/telemetry/telemetry.ts'
+import type { Readmes } from '../../pkg/records/readme/readme.ts'
 import { Catalog } from '../../pkg/registry/catalog/catalog.ts'
 import { createDownloads } from '../../pkg/registry/downloads/downloads.ts'
 import { createForwarding } from '../../pkg/registry/forwarding/forwarding.ts'
-import { LatestReadmes } from '../../pkg/registry/readmes/readmes.ts'
 import { Search, SearchFeed } from '../../pkg/registry/search/search.ts'
 import { startServer } from '../../pkg/registry/server/server.ts'
 import { accessProblems, openAccess } from '../access/access.ts'
@@ -64,8 +64,7 @@ export async function server(
   const given = { options, secrets }
   requireNone(...proxies.problems, ...(await problemsOf(given)))
   const signing = signingPart(given, { log, metrics })
-  const readmes = new LatestReadmes()
-  const catalog = catalogOf(options, readmes, log)
+  const catalog = catalogOf(options, (...moved) => source.readmes.note(...moved), log)
   observeCatalog(catalog, metrics)
   const grantsOf = (namespace: string) => catalog.storageGrants(namespace)
   const settings = storageSettings(options, process.env, grantsOf)
@@ -74,7 +73,7 @@ export async function server(
   const openingAccess = () => openAccess({ options, proxies, log, metrics }, catalog)
   const access = opened('access', openingAccess, (part) => part.close())
   const sink = () => access.part.sink
-  const source = sourcePart({ options, sink, catalog, readmes, archives, log, metrics })
+  const source = sourcePart({ options, sink, catalog, archives, log, metrics })
   const search = new Search(catalog)
   const searchFeed = new SearchFeed({ search, archives, log })
   const audit = auditPart(options, { log, metrics })
@@ -92,7 +91,7 @@ export async function server(
       auth,
       broker,
       forwarding,
-      readmes,
+      readmes: source.readmes,
       onDownload: (download) => downloads.part.record(download),
       history: (resource, versions) => downloads.part.hourly(resource, versions),
       consumers: (resource) => downloads.part.consumers(resource),
@@ -131,14 +130,14 @@ async function runAll(
   return undefined
 }
 
-function catalogOf(options: ServerCommandOptions, readmes: LatestReadmes, log: Logger): Catalog {
+function catalogOf(options: ServerCommandOptions, onReadme: Readmes['note'], log: Logger): Catalog {
   return new Catalog({
     onLeftOut: ({ namespace, name, version }) =>
       log.warn(
         { component: 'catalog', namespace, name, version },
         'version left out: it is not a semantic version',
       ),
-    onReadme: readmes.note,
+    onReadme,
     onConflict: conflictLog(log.child({ component: 'catalog' })),
     apiGroup: options.apiGroup,
     // Anyone can write any creation time into a file.

@@ -5,9 +5,9 @@ import { createLogger, createMetrics, type Metrics } from '../../../pkg/base/tel
 import {
   type Cluster,
   type ClusterOptions,
+  ClusterReadmes,
   loadConnection,
   openCluster,
-  type Readmes,
   type Scope,
   type Watch,
   type WatchRequest,
@@ -18,7 +18,8 @@ import { RecordingSink } from '../recording-sink.ts'
 export type LogEvent = Readonly<Record<string, unknown>> & { readonly msg: string }
 
 export interface Watched {
-  readonly cluster: Pick<Cluster, 'close' | 'serverClock'> & Watch & { readonly readmes: Readmes }
+  readonly cluster: Pick<Cluster, 'close' | 'serverClock'> &
+    Watch & { readonly readmes: ClusterReadmes }
   readonly sink: RecordingSink
   readonly logs: readonly LogEvent[]
   readonly metrics: Metrics
@@ -26,7 +27,9 @@ export interface Watched {
   metric(name: string, labels: Readonly<Record<string, string>>): Promise<number>
 }
 
-export type WatchOptions = Partial<ClusterOptions & Scope & WatchRequest>
+export type WatchOptions = Partial<
+  ClusterOptions & Scope & WatchRequest & { readonly readmes: ClusterReadmes }
+>
 
 /** A watch of a cluster by a kubeconfig file, with a sink, a log and metrics that a test can read. */
 export function watchKubeconfig(kubeconfig: string, options: WatchOptions = {}): Watched {
@@ -51,7 +54,8 @@ export function watchKubeconfig(kubeconfig: string, options: WatchOptions = {}):
     ...options,
   })
   const watch = cluster.watch({ kinds: kindNames, scope, sink, ...options })
-  const readmes = cluster.readmes(scope)
+  const { readmes = new ClusterReadmes('depot.internal') } = options
+  cluster.watchReadmes(readmes, scope)
   return {
     cluster: {
       ...watch,

@@ -10,7 +10,7 @@ import {
 import type { PackedDocs } from '../../archives/docs/docs.ts'
 import type { ArchivePlace, LocalFile } from '../../archives/storage/storage.ts'
 import { hasReason, mayPass, ReasonError, unavailable } from '../../base/errors/errors.ts'
-import { readmeRefOf } from '../../records/store/store.ts'
+import { readmeRefOf } from '../../records/readme/readme.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
 import { freeName, nameFor, notePublication, storeFile, storeSmall } from '../sync/sync.ts'
 import type { Publication, PublishContext } from './plan.ts'

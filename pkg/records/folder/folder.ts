@@ -10,7 +10,7 @@ import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import type { ArchiveProbe } from './archive-state.ts'
 import { CatalogFeed } from './catalog-feed.ts'
 import { resourceKeeper } from './keeper.ts'
-import { FolderReadmes } from './readme.ts'
+import type { FolderReadmes } from './readme.ts'
 import { Scanner } from './scanner.ts'
 
 export type { ArchiveProbe } from './archive-state.ts'
@@ -27,6 +27,7 @@ export type { ManifestFile, Written } from './manifest-file.ts'
 export { readKept, readManifests } from './read-manifests.ts'
 export { objectsIn } from './read-object.ts'
 export { decodeText } from './read-text.ts'
+export { FolderReadmes } from './readme.ts'
 export type { Rejection } from './rejections.ts'
 export { Scanner } from './scanner.ts'
 export { changedAtMs, identityOf, signatureOf } from './tree.ts'
@@ -42,6 +43,8 @@ export interface ManifestOptions {
   /** The only namespace whose GroupBindings count. Those of others are logged. Default: nothing is logged. */
   readonly namespace?: string | undefined
   readonly sink: ResourceSink
+  /** Receives the READMEs of module versions. Default: they are not kept. */
+  readonly readmes?: FolderReadmes
   /** Reads archives on the filesystem backend, for Versions without a checksum. */
   readonly probe: ArchiveProbe
   readonly log: Logger
@@ -56,8 +59,6 @@ export interface ManifestOptions {
 }
 
 export interface ManifestSource {
-  /** READMEs of module versions: the ConfigMaps of the folder. */
-  readonly readmes: FolderReadmes
   /** Stops watching. Resolves when nothing is passed on any more. */
   close(): Promise<void>
 }
@@ -70,11 +71,10 @@ export interface ManifestSource {
  * @throws RegistryError NotConfigured if the folder cannot be read
  */
 export async function watchManifests(options: ManifestOptions): Promise<ManifestSource> {
-  const { apiGroup, namespace, sink, probe, metrics } = options
+  const { apiGroup, namespace, sink, readmes, probe, metrics } = options
   const startMs = performance.now()
   const dir = resolve(options.dir)
   const log = options.log.child({ component: 'manifests' })
-  const readmes = new FolderReadmes()
   const scanner = new Scanner({
     dir,
     apiGroup,
@@ -87,7 +87,7 @@ export async function watchManifests(options: ManifestOptions): Promise<Manifest
         ? undefined
         : 'start with --allow-empty-manifests if it is meant to be empty',
     take: (changes, readMs) => feed.take(changes, readMs),
-    onExtras: (file, extras) => readmes.set(file, extras),
+    onExtras: (file, extras) => readmes?.set(file, extras),
     log,
     metrics,
   })
@@ -106,7 +106,6 @@ export async function watchManifests(options: ManifestOptions): Promise<Manifest
   log.info({ ...counts, durationMs }, 'manifests loaded')
   const stop = scanner.follow()
   return {
-    readmes,
     async close() {
       await Promise.all([stop(), feed.close()])
     },

@@ -1,5 +1,5 @@
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
-import { type Readme, readmeIn, readmeText } from '../readme/readme.ts'
+import { type Readme, type Readmes, readmeIn, readmeText } from '../readme/readme.ts'
 
 /** A ConfigMap of the folder that contains READMEs. */
 export interface ReadmeConfigMap extends Readme {
@@ -27,44 +27,34 @@ function decoded(text: string): Buffer {
 }
 
 /** The READMEs of every file. Of two ConfigMaps with one name, that of the first file in order. */
-export class FolderReadmes {
+export class FolderReadmes implements Readmes {
   readonly #files = new Map<string, readonly ReadmeConfigMap[]>()
-  #byName: Map<string, ReadmeConfigMap> | undefined
+  #byName: ReadonlyMap<string, ReadmeConfigMap> | undefined
   #revision = 0
 
-  /** Counts changes that may affect `get`. */
   get revision(): number {
     return this.#revision
   }
 
   set(file: string, readmes: readonly ReadmeConfigMap[]): void {
-    if (readmes.length === 0 && !this.#files.has(file)) return
-    if (readmes.length === 0) this.#files.delete(file)
-    else this.#files.set(file, readmes)
+    if (readmes.length === 0 && !this.#files.delete(file)) return
+    if (readmes.length > 0) this.#files.set(file, readmes)
     this.#byName = undefined
     this.#revision += 1
   }
 
   /** All READMEs of a folder are in memory. */
-  want(): void {}
+  note(): void {}
 
-  forget(): void {}
-
-  /** @param version that shows the README */
   get(namespace: string, name: string, key: string, version: string): string | undefined {
-    this.#byName ??= this.#index()
+    this.#byName ??= new Map(
+      [...this.#files]
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([, readmes]) => readmes)
+        .toReversed()
+        .map((readme) => [`${readme.namespace}/${readme.name}`, readme]),
+    )
     const readme = this.#byName.get(`${namespace}/${name}`)
     return readme && readmeText(readme, key, version)
-  }
-
-  #index(): Map<string, ReadmeConfigMap> {
-    const index = new Map<string, ReadmeConfigMap>()
-    for (const file of [...this.#files.keys()].toSorted()) {
-      for (const readme of this.#files.get(file) ?? []) {
-        const key = `${readme.namespace}/${readme.name}`
-        if (!index.has(key)) index.set(key, readme)
-      }
-    }
-    return index
   }
 }

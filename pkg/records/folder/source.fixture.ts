@@ -7,7 +7,7 @@ import { RecordingSink } from '../../../hack/testbed/recording-sink.ts'
 import type { Resource } from '../../api/v1alpha1/v1alpha1.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { pathOf } from './archive-state.ts'
-import { type ArchiveProbe, type ManifestOptions, watchManifests } from './folder.ts'
+import { type ArchiveProbe, FolderReadmes, type ManifestOptions, watchManifests } from './folder.ts'
 import { isGone } from './tree.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -84,12 +84,14 @@ export async function startSource(
   const sink = new RecordingSink()
   const probe = folderProbe(archives)
   const apiGroup = 'depot.internal'
-  const source = await watchManifests({ dir, apiGroup, sink, probe, log, metrics, ...options })
+  const readmes = new FolderReadmes()
+  const given = { dir, apiGroup, sink, readmes, probe, log, metrics, ...options }
+  const source = await watchManifests(given)
   return {
     dir,
     archives,
     sink: seenBy(sink),
-    readmes: source.readmes,
+    readmes,
     write,
     /** Creates it for another source. */
     metrics,

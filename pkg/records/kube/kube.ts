@@ -7,10 +7,11 @@ import { type ComparableSink, JsonReader, type Kind } from '../../api/v1alpha1/v
 import type { Clock, Random } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { ApiClient, type KubeClient } from './client.ts'
+import type { ClusterReadmes } from './cluster-readmes.ts'
 import type { Connection } from './connection.ts'
 import { type Scope, targetOf } from './list-watch.ts'
 import { createWatchMetrics, showWatches, type WatchedKind } from './metrics.ts'
-import { type Readmes, ReadmeWatch } from './readmes.ts'
+import { watchReadmes } from './readmes.ts'
 import { Reflector } from './reflector.ts'
 import { ResourceStore, type Store } from './store.ts'
 import { defaultTimings, type Timings } from './timings.ts'
@@ -18,13 +19,13 @@ import { Transport } from './transport.ts'
 
 export { type Api, createApi } from './api.ts'
 export type { JsonPatchOperation, KubeClient, ObjectPatch } from './client.ts'
+export { ClusterReadmes } from './cluster-readmes.ts'
 export type { Connection } from './connection.ts'
 export { loadConnection } from './connection.ts'
 export type { Scope } from './list-watch.ts'
 export { isOlder, type ObservedObject } from './list-watch.ts'
 export { ListedStore, ObservedObjects } from './listed-store.ts'
 export { ApiError } from './outcome.ts'
-export type { Readmes } from './readmes.ts'
 export type { KindReplacement, Store } from './store.ts'
 
 export interface ClusterOptions {
@@ -72,8 +73,8 @@ export interface Cluster {
   watch(request: WatchRequest): Watch
   /** Fills a sink with whole objects. */
   observe<K extends Kind>(request: ObserveRequest<K>): Watch
-  /** READMEs of module versions, which are in ConfigMaps. Call it once. */
-  readmes(scope: Scope): Readmes
+  /** Fills the READMEs that are wanted from ConfigMaps. Call it once. */
+  watchReadmes(readmes: ClusterReadmes, scope: Scope): void
   /** Ends every watch. */
   close(): Promise<void>
 }
@@ -109,11 +110,10 @@ export function openCluster(options: ClusterOptions): Cluster {
       ),
     observe: ({ kinds, scope, storeOf }) =>
       watchOf(kinds.map((kind) => reflect(kind, scope, storeOf(kind)))),
-    readmes({ watchNamespace }) {
+    watchReadmes(readmes, { watchNamespace }) {
       const { signal } = stop
-      const watch = new ReadmeWatch({ ...shared, apiGroup, watchNamespace, metrics, signal })
-      running.push(() => watch.ended())
-      return watch.readmes
+      const given = { ...shared, readmes, apiGroup, watchNamespace, metrics, signal }
+      running.push(watchReadmes(given))
     },
     async close() {
       stop.abort()

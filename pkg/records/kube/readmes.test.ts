@@ -143,6 +143,9 @@ it('does not keep one that was deleted while it was fetched', async () => {
   readmes.want('team', 'first')
   await vi.waitFor(() => expect(readmes.get('team', 'first', 'README', 'v1')).toBe('# first'))
   fake.api.put(configMaps, readmeObject('a', '# A'))
+  // Nobody wants it yet when the watch delivers it.
+  fake.api.put(configMaps, readmeObject('first', '# later'))
+  await vi.waitFor(() => expect(readmes.get('team', 'first', 'README', 'v1')).toBe('# later'))
   const stored = readmeObject('a', '# A')
   const metadata = { ...stored.metadata, resourceVersion: '1002' }
   fake.api.faults.push(

@@ -4,20 +4,14 @@ import { hasReason, ifFound } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type Cluster, type KubeClient, type ObjectPatch } from '../kube/kube.ts'
+import { isReadmeOf, type ReadmeTexts, readmeObject, readmeRefOf } from '../readme/readme.ts'
 import { AppliedFields, isApplied } from './applied-fields.ts'
 import { clusterNotes } from './cluster-notes.ts'
 import { ClusterStore } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
-import { isReadmeOf, isReadmeWritten, readmeObject, readmeRefOf, readmeTaken } from './readme.ts'
-import type {
-  AppliedObject,
-  ObjectKind,
-  Objects,
-  ReadmeTexts,
-  StoredObject,
-  StoredRef,
-} from './types.ts'
+import { readmeTaken } from './readme.ts'
+import type { AppliedObject, ObjectKind, Objects, StoredObject, StoredRef } from './types.ts'
 import { record } from './whole-object.ts'
 
 export interface ClusterObjectsOptions {
@@ -188,36 +182,31 @@ const readmeRef = ({ namespace, name }: StoredObject['metadata']) =>
 async function writeReadme(
   client: KubeClient,
   apiGroup: string,
-  version: StoredObject,
+  { metadata }: StoredObject,
   texts: ReadmeTexts | undefined,
 ): Promise<void> {
-  const { metadata } = version
   const ref = readmeRef(metadata)
-  const wanted = texts && readmeObject(version, texts, apiGroup)
-  if (wanted !== undefined && (await isCreated(client.create(wanted)))) return
+  const wanted = texts && readmeObject(metadata, texts, apiGroup)
+  if (wanted !== undefined) {
+    const creating = client.create(wanted).catch((error: unknown) => {
+      if (!hasReason(error, 'AlreadyExists')) throw error
+      return undefined
+    })
+    if ((await creating) !== undefined) return
+  }
   const found = await ifFound(client.get(ref))
   const isOurs = found !== undefined && isReadmeOf(metadata, found, apiGroup)
-  if (wanted === undefined) {
-    if (isOurs) await client.delete(ref, { uid: found.metadata.uid ?? '' })
-  } else if (!isOurs) {
-    throw readmeTaken(metadata)
-  } else if (!isReadmeWritten(found, wanted)) {
+  if (!isOurs) {
+    if (wanted !== undefined) throw readmeTaken(metadata)
+  } else if (wanted === undefined) {
+    await client.delete(ref, { uid: found.metadata.uid ?? '' })
+  } else {
     const { labels, ownerReferences } = wanted.metadata
     const absent = Object.keys(record(record(found)['data'])).map((key) => [key, null] as const)
     const data = { ...Object.fromEntries(absent), ...wanted.data }
+    // An API server writes nothing if the object has all of that.
     const patch = { metadata: { labels, ownerReferences }, data }
     await client.patch(ref, patch, { resourceVersion: found.metadata.resourceVersion })
-  }
-}
-
-/** Whether the name was free. */
-async function isCreated(creating: Promise<unknown>): Promise<boolean> {
-  try {
-    await creating
-    return true
-  } catch (error) {
-    if (hasReason(error, 'AlreadyExists')) return false
-    throw error
   }
 }
 

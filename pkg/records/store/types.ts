@@ -1,5 +1,6 @@
 import type { Reason } from '../../base/errors/errors.ts'
 import type { ObjectPatch } from '../kube/kube.ts'
+import type { ReadmeTexts } from '../readme/readme.ts'
 
 /** The kinds that reconcilers handle. */
 export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'
@@ -85,13 +86,6 @@ export interface ObjectEvent {
   readonly reason: Reason
   /** For people, at most 1,024 characters. */
   readonly note: string
-}
-
-/** Texts in the ConfigMap of a Version. */
-export interface ReadmeTexts {
-  readonly readme?: string | undefined
-  /** JSON of at most `maxInterfaceBytes`. */
-  readonly interface?: string | undefined
 }
 
 /** Small texts by key that a process stores for the next one. Every method throws ApiError. */

@@ -4,9 +4,16 @@ import type { Auth, Publishers } from '../auth/auth.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { DocsStorage } from '../documentation/documentation.ts'
 import type { DownloadCounter } from '../downloads/downloads.ts'
-import type { ReadmeReader } from '../readmes/readmes.ts'
 import { Search } from '../search/search.ts'
 import { FirstSeen } from './first-seen.ts'
+
+/** READMEs in memory, by the ConfigMap that holds them. */
+interface ReadmeReader {
+  /** Counts changes. */
+  readonly revision: number
+  /** Undefined if there is none, it was not read yet, or the Version may not show it. */
+  get(namespace: string, configMap: string, key: string, version: string): string | undefined
+}
 
 export interface BrowseOptions {
   readonly catalog: Catalog

@@ -12,11 +12,10 @@ import {
   unpackDocs,
 } from '../../../archives/docs/docs.ts'
 import type { ArchivePlace } from '../../../archives/storage/storage.ts'
+import { maxInterfaceBytes, readmeRefOf } from '../../../records/readme/readme.ts'
 import {
   ApiError,
-  maxInterfaceBytes,
   type Objects,
-  readmeRefOf,
   type StoredObject,
   type StoredRef,
 } from '../../../records/store/store.ts'

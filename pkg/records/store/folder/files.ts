@@ -7,7 +7,8 @@ import { ifExists } from '../../../base/errors/errors.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { changedAtMs, decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
-import { encodedName, isReadmeOf, readmeFileOf, type readmeObject, readmeTaken } from '../readme.ts'
+import { isReadmeOf, type ReadmeObject } from '../../readme/readme.ts'
+import { encodedName, readmeFileOf, readmeTaken } from '../readme.ts'
 import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { asideOf, commentsIn, hasObject, isBlank, isDamaged } from './damage.ts'
@@ -136,10 +137,7 @@ export class Files {
    * @param readme undefined if there is none
    * @throws ApiError Conflict if the file has something else
    */
-  async writeReadme(
-    version: StoredRef,
-    readme: ReturnType<typeof readmeObject> | undefined,
-  ): Promise<void> {
+  async writeReadme(version: StoredRef, readme: ReadmeObject | undefined): Promise<void> {
     const text = readme && textOf({ apiVersion: 'v1', ...readme })
     const current = await this.#textIn(readmeFileOf(version))
     if (current === undefined && this.isOwn(version)) {

@@ -1,5 +1,5 @@
 import { documentsOf, joinedDocuments, parseYaml } from '../../folder/folder.ts'
-import { isReadmeOf, readmeObject, readmeRefOf } from '../readme.ts'
+import { isReadmeOf, type ReadmeObject, readmeObject, readmeRefOf } from '../../readme/readme.ts'
 import type { StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { textOf } from './text.ts'
@@ -7,7 +7,7 @@ import { textOf } from './text.ts'
 const marker = '---\n'
 
 /** The README of a Version as a document of the file of that Version. */
-export const readmePart = (readme: ReturnType<typeof readmeObject>): string =>
+export const readmePart = (readme: ReadmeObject): string =>
   `${marker}${textOf({ apiVersion: 'v1', ...readme })}`
 
 /** A text with another document at its end, behind the marker of an empty document if that is there. */
@@ -44,7 +44,7 @@ function readmeTest(
   apiGroup: string,
 ): (part: string, isLast: boolean) => boolean {
   const { name } = readmeRefOf(version)
-  const whole = readmePart(readmeObject({ metadata: { ...version, uid: '' } }, {}, apiGroup))
+  const whole = readmePart(readmeObject({ ...version, uid: '' }, {}, apiGroup))
   const [start = ''] = whole.split(/^ *uid:/m)
   return (part, isLast) => {
     // A marker alone may be of a person.

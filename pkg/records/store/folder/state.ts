@@ -3,9 +3,9 @@ import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { Scanner } from '../../folder/folder.ts'
 import { ApiError, type ObjectPatch } from '../../kube/kube.ts'
+import { type ReadmeTexts, readmeObject } from '../../readme/readme.ts'
 import { objectKinds, refOf } from '../memory.ts'
-import { readmeObject } from '../readme.ts'
-import type { AppliedObject, Objects, ReadmeTexts, StoredObject, StoredRef } from '../types.ts'
+import type { AppliedObject, Objects, StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import { applied } from './applied.ts'
 import { Files } from './files.ts'
@@ -161,7 +161,7 @@ export class FolderState {
   }
 
   writeReadme(version: StoredObject, texts: ReadmeTexts | undefined): Promise<void> {
-    const readme = texts && readmeObject(version, texts, this.#apiGroup)
+    const readme = texts && readmeObject(version.metadata, texts, this.#apiGroup)
     return this.scanner.exclusively(() => this.#writes.changeReadme(refOf(version), readme))
   }
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { idOf, type Resolution, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
+import type { ReadmeObject } from '../../readme/readme.ts'
 import { objectKinds } from '../memory.ts'
-import type { readmeObject } from '../readme.ts'
 import type { StoredObject, StoredRef } from '../types.ts'
 import { record } from '../whole-object.ts'
 import type { Files } from './files.ts'
@@ -78,10 +78,7 @@ export class Writes {
   }
 
   /** Changes the README of a Version, in one write with a Version that is ahead of its file. */
-  async changeReadme(
-    version: StoredRef,
-    readme: ReturnType<typeof readmeObject> | undefined,
-  ): Promise<void> {
+  async changeReadme(version: StoredRef, readme: ReadmeObject | undefined): Promise<void> {
     const id = idOf(version)
     await this.#files.writeReadme(version, readme)
     const value = this.#scanner.definitions.get(id)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { maxInterfaceBytes, readmeObject } from './readme.ts'
 
 it('fits the longest README and the largest interface into one ConfigMap', () => {
-  const owner = { metadata: { namespace: 'team', name: 'vpc-1-0-0', uid: 'uid' } }
+  const owner = { namespace: 'team', name: 'vpc-1-0-0', uid: 'uid' }
   const texts = { readme: 'x'.repeat(600 * 1024), interface: '1'.repeat(maxInterfaceBytes) }
   const values = Object.values(readmeObject(owner, texts, 'depot.internal').data)
   expect(values).toHaveLength(2)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { ClusterReadmes } from './cluster-readmes.ts'
 import type { ObservedObject } from './list-watch.ts'
-import { ReadmeStore } from './readmes.ts'
 
 const configMap = (namespace: string, name: string, bytes: number, resourceVersion = '1') => ({
   metadata: {
@@ -17,13 +17,12 @@ const configMap = (namespace: string, name: string, bytes: number, resourceVersi
 function storeOf(maxBytes: number) {
   const missing: string[] = []
   let droppedCount = 0
-  const store = new ReadmeStore({
-    apiGroup: 'depot.internal',
-    onMissing: (namespace, name) => missing.push(`${namespace}/${name}`),
+  const store = new ClusterReadmes('depot.internal', maxBytes)
+  store.connect({
+    onMissing: (id) => missing.push(id),
     onDropped: () => {
       droppedCount += 1
     },
-    maxBytes,
   })
   return {
     store,
@@ -73,7 +72,7 @@ it('requests a dropped README once if it is read, and shows it when it has arriv
   expect(store.unwatched).toEqual([])
   expect([has('team', 'a'), has('team', 'a')]).toEqual([false, false])
   expect(missing).toEqual(['team/a'])
-  store.fetched('team', 'a', configMap('team', 'a', 30_000))
+  store.fetched('team/a', configMap('team', 'a', 30_000))
   expect([has('team', 'a'), store.bytes <= 50_000]).toEqual([true, true])
 })
 

@@ -7,8 +7,8 @@ import {
   readmeObject,
   startFakeCluster,
 } from '../../../hack/testbed/control-plane/fake-cluster.ts'
-import { Catalog } from '../catalog/catalog.ts'
-import { LatestReadmes } from './readmes.ts'
+import { ClusterReadmes } from '../../records/kube/kube.ts'
+import { Catalog } from './catalog.ts'
 
 function putVersion(api: FakeApiServer, module: string, version: string, readme: string): void {
   api.put(paths.versions, {
@@ -20,11 +20,11 @@ function putVersion(api: FakeApiServer, module: string, version: string, readme:
 }
 
 async function start(prepare: (api: FakeApiServer) => void) {
-  const readmes = new LatestReadmes()
+  const readmes = new ClusterReadmes('depot.internal')
   const catalog = new Catalog({ onReadme: readmes.note })
-  const fake = await startFakeCluster({ prepare, sink: catalog })
+  const fake = await startFakeCluster({ prepare, sink: catalog, readmes })
   await fake.cluster.ready
-  await readmes.keepIn(fake.cluster.readmes, catalog)
+  await catalog.model.whenSettled
   return {
     fake,
     readmes,
