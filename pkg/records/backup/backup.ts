@@ -5,7 +5,7 @@
 
 import { globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Api, KubeClient, ObservedObject } from '../kube/kube.ts'
+import { type Api, type KubeClient, type ObservedObject, pathOf } from '../kube/kube.ts'
 import { microTime } from '../lease/lease.ts'
 
 export { restore } from './restore.ts'
@@ -54,12 +54,8 @@ export interface BackupLease {
 }
 
 /** Writes the time of a backup into its Lease. @throws ApiError NotFound if there is no such Lease */
-export async function noteBackup(
-  api: Api,
-  { namespace, name }: BackupLease,
-  now: Date,
-): Promise<void> {
-  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`
+export async function noteBackup(api: Api, lease: BackupLease, now: Date): Promise<void> {
+  const path = pathOf({ kind: 'Lease', ...lease }, '')
   const patch = { spec: { holderIdentity: 'depot backup', renewTime: microTime(now.getTime()) } }
   await api.request('PATCH', path, patch, 'application/merge-patch+json')
 }

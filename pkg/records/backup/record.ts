@@ -1,9 +1,9 @@
-import { customResourceKinds, kinds } from '../../api/v1alpha1/v1alpha1.ts'
+import { type CustomResourceKind, customResourceKinds } from '../../api/v1alpha1/v1alpha1.ts'
 
 /** An object in a backup. */
 export interface BackedUp {
   readonly apiVersion: string
-  readonly kind: string
+  readonly kind: 'Namespace' | 'ConfigMap' | CustomResourceKind
   readonly metadata: {
     readonly name: string
     readonly namespace?: string
@@ -18,19 +18,9 @@ export interface BackedUp {
 }
 
 /** Every kind in a backup, in the order of a restore. */
-export const order = ['Namespace', 'ConfigMap', ...customResourceKinds]
+export const order = ['Namespace', 'ConfigMap', ...customResourceKinds] as const
 
-/** Path of the objects of a kind, in one or all namespaces. */
-export function collection(kind: string, apiGroup: string, namespace?: string): string {
-  if (kind === 'Namespace') return '/api/v1/namespaces'
-  const scope = namespace === undefined ? '' : `/namespaces/${namespace}`
-  if (kind === 'ConfigMap') return `/api/v1${scope}/configmaps`
-  const custom = customResourceKinds.find((known) => known === kind)
-  if (custom === undefined) throw new Error(`a backup has no ${kind}`)
-  return `/apis/${apiGroup}/v1alpha1${scope}/${kinds[custom].plural}`
-}
-
-export const isCustom = (kind: string): boolean =>
+export const isCustom = (kind: BackedUp['kind']): boolean =>
   customResourceKinds.some((known) => known === kind)
 
 export function titleOf({ kind, metadata: { name, namespace } }: BackedUp): string {

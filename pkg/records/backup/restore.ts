@@ -1,8 +1,8 @@
 import { parseAllDocuments } from 'yaml'
 import { ifFound, messageOf } from '../../base/errors/errors.ts'
 import { eachLimited } from '../../base/pacing/pacing.ts'
-import type { Api } from '../kube/kube.ts'
-import { type BackedUp, collection, isCustom, order, titleOf } from './record.ts'
+import { type Api, pathOf } from '../kube/kube.ts'
+import { type BackedUp, isCustom, order, titleOf } from './record.ts'
 
 export interface RestoreOptions {
   readonly api: Api
@@ -41,26 +41,26 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const missing = new Set<string>()
   const made = { objects: 0, statuses: 0, unchecked: 0 }
   const query = `?fieldManager=depot-restore&force=true${dryRun ? '&dryRun=All' : ''}`
-  const pathOf = ({ kind, metadata: { name, namespace } }: BackedUp) =>
-    `${collection(kind, apiGroup, namespace)}/${name}`
+  const placeOf = ({ kind, metadata: { name, namespace } }: BackedUp) =>
+    pathOf({ kind, namespace, name }, apiGroup)
 
   async function put(object: BackedUp): Promise<void> {
     const { status: _, ...rest } = object
     if (missing.has(object.metadata.namespace ?? '')) made.unchecked += 1
-    else await api.request('PATCH', `${pathOf(object)}${query}`, rest, applyPatch)
+    else await api.request('PATCH', `${placeOf(object)}${query}`, rest, applyPatch)
     made.objects += 1
   }
-  async function putStatus({ apiVersion, kind, metadata, status }: BackedUp): Promise<void> {
+  async function putStatus(object: BackedUp): Promise<void> {
+    const { apiVersion, kind, metadata, status } = object
     const { name, namespace } = metadata
-    const object = { apiVersion, kind, metadata: { name, namespace }, status }
-    const path = `${collection(kind, apiGroup, namespace)}/${name}/status${query}`
-    await api.request('PATCH', path, object, applyPatch)
+    const given = { apiVersion, kind, metadata: { name, namespace }, status }
+    await api.request('PATCH', `${placeOf(object)}/status${query}`, given, applyPatch)
     made.statuses += 1
   }
 
   if (dryRun) {
     for (const object of objects.filter(({ kind }) => kind === 'Namespace')) {
-      if (!(await exists(api, pathOf(object)))) missing.add(object.metadata.name)
+      if (!(await exists(api, placeOf(object)))) missing.add(object.metadata.name)
     }
   }
   for (const kind of order) {

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml'
 import { customResourceKinds, type Version } from '../../api/v1alpha1/v1alpha1.ts'
 import { ifFound } from '../../base/errors/errors.ts'
-import type { Api } from '../kube/kube.ts'
-import { type BackedUp, collection } from './record.ts'
+import { type Api, pathOf } from '../kube/kube.ts'
+import type { BackedUp } from './record.ts'
 
 export interface SaveOptions {
   readonly api: Api
@@ -31,12 +31,8 @@ const endOf = (count: number): string => `# end of backup, ${count} objects\n`
 export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Promise<string> {
   const records: BackedUp[] = []
   for (const kind of customResourceKinds) {
-    const paths =
-      namespaces.length === 0
-        ? [collection(kind, apiGroup)]
-        : namespaces.map((namespace) => collection(kind, apiGroup, namespace))
-    for (const path of paths) {
-      for (const item of await api.list(path)) {
+    for (const namespace of namespaces.length === 0 ? [undefined] : namespaces) {
+      for (const item of await api.list(pathOf({ kind, namespace }, apiGroup))) {
         records.push({ ...cleaned(item), apiVersion: `${apiGroup}/v1alpha1`, kind })
       }
     }
@@ -47,15 +43,17 @@ export async function save({ api, apiGroup, namespaces, now }: SaveOptions): Pro
   const readmes = (await Promise.all(found)).filter((readme) => readme !== undefined)
   const places = new Set(records.flatMap(({ metadata }) => metadata.namespace ?? []))
   const homes = await Promise.all(
-    [...places].toSorted().map((name) => api.request('GET', `/api/v1/namespaces/${name}`)),
+    [...places]
+      .toSorted()
+      .map((name) => api.request('GET', pathOf({ kind: 'Namespace', name }, ''))),
   )
   const objects = [
     ...homes.map((item) => ({
       ...withoutSpec(cleaned(item)),
       apiVersion: 'v1',
-      kind: 'Namespace',
+      kind: 'Namespace' as const,
     })),
-    ...readmes.map((item) => ({ ...cleaned(item), apiVersion: 'v1', kind: 'ConfigMap' })),
+    ...readmes.map((item) => ({ ...cleaned(item), apiVersion: 'v1', kind: 'ConfigMap' as const })),
     ...records,
   ]
   const documents = objects.map((object) =>
@@ -71,7 +69,7 @@ function readmesOf({ metadata: { namespace }, status }: BackedUp): string[] {
     Version['status']
   >
   return [readmeConfigMapRef, interfaceConfigMapRef].flatMap((ref) =>
-    ref?.name === undefined ? [] : [`${collection('ConfigMap', '', namespace)}/${ref.name}`],
+    ref?.name === undefined ? [] : [pathOf({ kind: 'ConfigMap', namespace, name: ref.name }, '')],
   )
 }
 

@@ -1,8 +1,8 @@
-import { apiVersion, type Kind, kinds } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf } from '../../base/errors/errors.ts'
 import { readBounded } from '../../base/http/http.ts'
 import { type ObservedObject, observe } from './list-watch.ts'
 import { ApiError, apiErrorOf, Outcome } from './outcome.ts'
+import { type AnyKind, pathOf, placeOf } from './paths.ts'
 import type { Timings } from './timings.ts'
 import type { Transport, Write } from './transport.ts'
 
@@ -188,11 +188,8 @@ export class ApiClient {
     })
   }
 
-  /** Path of a collection, or of an object in it. */
-  #pathOf({ kind, namespace, name }: Omit<ObjectRef, 'name'> & { readonly name?: string }): string {
-    const { root, plural } = placeOf(kind, this.#options.apiGroup)
-    const collection = `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
-    return name === undefined ? collection : `${collection}/${encodeURIComponent(name)}`
+  #pathOf(ref: Omit<ObjectRef, 'name'> & { readonly name?: string }): string {
+    return pathOf(ref, this.#options.apiGroup)
   }
 
   #named(verb: string, { kind, namespace, name }: ObjectRef, subresource = ''): string {
@@ -221,42 +218,12 @@ function isOperations(patch: ObjectPatch): patch is readonly JsonPatchOperation[
   return Array.isArray(patch)
 }
 
-/** Kinds other than Depot's own that are read or written by name. */
-const others = {
-  ConfigMap: { root: '/api/v1', version: 'v1', plural: 'configmaps' },
-  Secret: { root: '/api/v1', version: 'v1', plural: 'secrets' },
-  Event: { root: '/apis/events.k8s.io/v1', version: 'events.k8s.io/v1', plural: 'events' },
-  Lease: {
-    root: '/apis/coordination.k8s.io/v1',
-    version: 'coordination.k8s.io/v1',
-    plural: 'leases',
-  },
-} as const
-
 /** A kind that is written by name. */
-type WrittenKind = Exclude<Kind, 'Namespace'> | keyof typeof others
+type WrittenKind = Exclude<AnyKind, 'Namespace'>
 
 /** The object of a request. */
 interface ObjectRef {
   readonly kind: WrittenKind
   readonly namespace: string
   readonly name: string
-}
-
-interface Place {
-  /** Path of the API, such as `/apis/depot.internal/v1alpha1`. */
-  readonly root: string
-  /** As in objects. */
-  readonly version: string
-  readonly plural: string
-}
-
-function placeOf(kind: WrittenKind, apiGroup: string): Place {
-  if (isOther(kind)) return others[kind]
-  const version = `${apiGroup}/${apiVersion}`
-  return { root: `/apis/${version}`, version, plural: kinds[kind].plural }
-}
-
-function isOther(kind: WrittenKind): kind is keyof typeof others {
-  return kind in others
 }

@@ -26,6 +26,7 @@ export type { Scope } from './list-watch.ts'
 export { isOlder, type ObservedObject } from './list-watch.ts'
 export { ListedStore, ObservedObjects } from './listed-store.ts'
 export { ApiError } from './outcome.ts'
+export { pathOf } from './paths.ts'
 export type { KindReplacement, Store } from './store.ts'
 
 export interface ClusterOptions {

@@ -1,12 +1,7 @@
-import {
-  apiVersion,
-  isRecord,
-  type JsonReader,
-  type Kind,
-  kinds,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import { isRecord, type JsonReader } from '../../api/v1alpha1/v1alpha1.ts'
 import { type Random, Turns } from '../../base/pacing/pacing.ts'
 import { Outcome, outcomeOfStatus, undecodable } from './outcome.ts'
+import { type AnyKind, pathOf, placeOf } from './paths.ts'
 import type { Timings } from './timings.ts'
 import type { Transport } from './transport.ts'
 
@@ -302,7 +297,7 @@ export interface ListTarget {
   readonly kind: string
   /** As in kubectl: `modules.depot.internal`. */
   readonly resource: string
-  readonly namespace?: string
+  readonly namespace?: string | undefined
   readonly path: string
   /** Selectors. */
   readonly query?: Readonly<Record<string, string>>
@@ -320,22 +315,19 @@ export interface Scope {
 
 /** GroupBindings count in one namespace only, because whoever may write there decides who sees what. */
 export function targetOf(
-  kind: Kind,
+  kind: AnyKind,
   apiGroup: string,
-  { watchNamespace, bindingsNamespace }: Scope,
+  { watchNamespace, bindingsNamespace }: Partial<Scope>,
 ): ListTarget {
-  const { plural, core } = kinds[kind]
-  const root = core ? '/api/v1' : `/apis/${apiGroup}/${apiVersion}`
-  const resource = core ? plural : `${plural}.${apiGroup}`
+  const { plural, version } = placeOf(kind, apiGroup)
+  const resource = version === 'v1' ? plural : `${plural}.${apiGroup}`
   const optional = kind === 'Depot' || kind === 'GroupBinding'
   if (kind === 'Namespace') {
     const query = { fieldSelector: `metadata.name=${watchNamespace}` }
-    return { kind, resource, path: `${root}/${plural}`, ...(watchNamespace && { query }) }
+    return { kind, resource, path: pathOf({ kind }, apiGroup), ...(watchNamespace && { query }) }
   }
   const namespace = kind === 'GroupBinding' ? bindingsNamespace : watchNamespace
-  if (namespace === undefined) return { kind, resource, path: `${root}/${plural}`, optional }
-  const path = `${root}/namespaces/${encodeURIComponent(namespace)}/${plural}`
-  return { kind, resource, namespace, path, optional }
+  return { kind, resource, namespace, path: pathOf({ kind, namespace }, apiGroup), optional }
 }
 
 /** Path and query of a request. */

@@ -2,7 +2,7 @@ import { Backoff, eachLimited, Loop } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
 import { readmeLabel } from '../readme/readme.ts'
 import type { ClusterReadmes } from './cluster-readmes.ts'
-import { type ListTarget, list, type ObservedObject } from './list-watch.ts'
+import { list, type ObservedObject, targetOf } from './list-watch.ts'
 import { Outcome } from './outcome.ts'
 import { Reflector, type ReflectorOptions } from './reflector.ts'
 
@@ -31,7 +31,8 @@ export function watchReadmes(options: ReadmeWatchOptions): () => Promise<unknown
   const missing = new Set<string>()
   let refreshAtMs = 0
   let watching: Promise<void> | undefined
-  const target = targetOf(watchNamespace, { labelSelector: readmeLabel(apiGroup) })
+  const query = { labelSelector: readmeLabel(apiGroup) }
+  const target = { ...targetOf('ConfigMap', apiGroup, { watchNamespace }), query }
   const reflector = new Reflector({ ...options, target, store: readmes })
   const loop = new Loop(async () => {
     if (performance.now() >= refreshAtMs) {
@@ -69,15 +70,16 @@ async function request(
   missing: Set<string>,
   id: string,
 ): Promise<Outcome[]> {
-  const { readmes } = options
+  const { readmes, apiGroup } = options
   missing.delete(id)
   if (readmes.isWatched(id)) return []
   const [namespace, name] = id.split('/')
+  // Reads a list of one item, because the server's identity may only list and watch.
+  const query = { fieldSelector: `metadata.name=${name}` }
   let found: ObservedObject | undefined
   const listed = await list({
     ...options,
-    // Reads a list of one item, because the server's identity may only list and watch.
-    target: targetOf(namespace, { fieldSelector: `metadata.name=${name}` }),
+    target: { ...targetOf('ConfigMap', apiGroup, { watchNamespace: namespace }), query },
     onContact: () => undefined,
     onItem: (object) => {
       found = object
@@ -104,18 +106,4 @@ function measure({ readmes, metrics }: ReadmeWatchOptions): () => void {
     collect: (it) => it.set(readmes.bytes),
   })
   return () => dropped.inc()
-}
-
-function targetOf(
-  namespace: string | undefined,
-  query: Readonly<Record<string, string>>,
-): ListTarget {
-  const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`
-  return {
-    kind: 'ConfigMap',
-    resource: 'configmaps',
-    path: `/api/v1${scope}/configmaps`,
-    query,
-    ...(namespace !== undefined && { namespace }),
-  }
 }
