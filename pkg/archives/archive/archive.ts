@@ -3,17 +3,18 @@
  * never changed. Only `unpack` writes files under names from an archive, for scanners.
  */
 
-export { readmeOf } from './content-digest.ts'
+export { ArchiveError, type ArchiveLimits, defaultLimits, type LimitsByKind } from './entry.ts'
 export { inspectModule, inspectProvider, visitFiles } from './inspect-provider.ts'
-export { ArchiveError, type ArchiveLimits, defaultLimits, type LimitsByKind } from './limits.ts'
-export { type OpenModule, withModuleFiles } from './module-files.ts'
 export {
   type ArchiveFormat,
   type ModuleArchive,
   normaliseModule,
   normaliserVersion,
-} from './normalise-module.ts'
-export { packFiles } from './packing.ts'
+  type OpenModule,
+  packFiles,
+  readmeOf,
+  withModuleFiles,
+} from './module-archive.ts'
 export { providerFileName, storedName } from './provider-file-name.ts'
-export { unpack } from './read-tree.ts'
 export { formatOfFile, secretFilesIn } from './reading.ts'
+export { unpack } from './tree.ts'

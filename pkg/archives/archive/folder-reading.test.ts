@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { moduleLimits } from './limits.ts'
-import { normaliseModule } from './normalise-module.ts'
+import { moduleLimits } from './entry.ts'
+import { normaliseModule } from './module-archive.ts'
 import { archiveFolder, type Packed, tarGzOf } from './packed.fixture.ts'
 
 const { folder, normalise, remove } = archiveFolder()

@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
-import { packageDigest } from './content-digest.ts'
-import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { ArchiveError, type ArchiveLimits, moduleLimits, providerLimits, quoted } from './limits.ts'
-import { isConfiguration, moduleFiles, wrapperOf } from './module-tree.ts'
-import { readTree } from './read-tree.ts'
+import {
+  type ArchiveEntry,
+  ArchiveError,
+  type ArchiveLimits,
+  type ArchiveReading,
+  moduleLimits,
+  providerLimits,
+  quoted,
+} from './entry.ts'
+import { packageDigest } from './module-archive.ts'
 import { formatOfFile, readArchive } from './reading.ts'
-import { Scratch } from './scratch.ts'
+import { isConfiguration, moduleFiles, readTree, Scratch, wrapperOf } from './tree.ts'
 import { readZip } from './zip-reading.ts'
 
 export interface ProviderArchive {

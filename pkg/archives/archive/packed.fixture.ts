@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ZipFile } from 'yazl'
-import { type ModuleArchive, type NormaliseOptions, normaliseModule } from './normalise-module.ts'
+import { type ModuleArchive, type NormaliseOptions, normaliseModule } from './module-archive.ts'
 
 /** An entry to pack: a file, or a link if it has a target. */
 export interface Packed {

@@ -3,8 +3,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { TreeFile } from './module-tree.ts'
-import { packZip } from './packing.ts'
+import { packZip } from './module-archive.ts'
+import type { TreeFile } from './tree.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'depot-packing-'))
 afterAll(() => rmSync(folder, { recursive: true }))

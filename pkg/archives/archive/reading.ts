@@ -1,16 +1,17 @@
 import { constants, type Stats } from 'node:fs'
 import { lstat, open, readdir, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ArchiveEntry, type ArchiveReading, entryPath } from './entry.ts'
 import {
+  type ArchiveEntry,
   ArchiveError,
   type ArchiveLimits,
+  type ArchiveReading,
   checkEntries,
   checkPacked,
   checkUnpacked,
+  entryPath,
   quoted,
-} from './limits.ts'
-import { isLeftOut } from './module-tree.ts'
+} from './entry.ts'
 import { readTar } from './tar-reading.ts'
 import { readZip } from './zip-reading.ts'
 
@@ -118,6 +119,17 @@ async function* contentOf(path: string, signal: AbortSignal | undefined): AsyncG
 }
 
 async function* nothing(): AsyncGenerator<Buffer> {}
+
+/**
+ * Files of a repository or working directory that are not part of the module: history, installed modules and providers,
+ * states.
+ */
+export function isLeftOut(path: string): boolean {
+  return path
+    .toLowerCase()
+    .split('/')
+    .some((part) => part === '.git' || part === '.terraform' || part.includes('.tfstate'))
+}
 
 const looksSecret = (name: string): boolean =>
   name === '.env' || name === '.terraform' || /\.pem$|\.tfstate(?:\.|$)/.test(name)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readmeOf } from './content-digest.ts'
+import { readmeOf } from './module-archive.ts'
 
 const maxBytes = 512 * 1024
 

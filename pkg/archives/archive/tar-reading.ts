@@ -4,8 +4,15 @@ import { pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { extract, type Header } from 'tar-stream'
 import { messageOf } from '../../base/errors/errors.ts'
-import { type ArchiveEntry, type ArchiveReading, entryPath } from './entry.ts'
-import { ArchiveError, checkEntries, checkUnpacked, quoted } from './limits.ts'
+import {
+  type ArchiveEntry,
+  ArchiveError,
+  type ArchiveReading,
+  checkEntries,
+  checkUnpacked,
+  entryPath,
+  quoted,
+} from './entry.ts'
 
 const chunkBytes = 256 * 1024
 const blockBytes = 512

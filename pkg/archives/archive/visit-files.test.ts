@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { defaultLimits } from './entry.ts'
 import { visitFiles } from './inspect-provider.ts'
-import { defaultLimits } from './limits.ts'
 import { tarOf, zipOf } from './packed.fixture.ts'
 
 let dir: string

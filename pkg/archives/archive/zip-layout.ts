@@ -7,16 +7,18 @@ import {
   type ZipFile,
 } from 'yauzl'
 import { Turns } from '../../base/pacing/pacing.ts'
-import { type ArchiveEntry, checkDistinct, entryPath } from './entry.ts'
 import {
+  type ArchiveEntry,
   ArchiveError,
   type ArchiveLimits,
   ambiguousZip,
+  checkDistinct,
   checkEntries,
   checkUnpacked,
   damagedZip,
+  entryPath,
   quoted,
-} from './limits.ts'
+} from './entry.ts'
 
 /** The directory record of an entry, and the offset of its data. */
 export interface ZipEntry extends Pick<ArchiveEntry, 'path' | 'kind' | 'executable'> {

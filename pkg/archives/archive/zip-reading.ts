@@ -1,8 +1,13 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib'
-import type { ArchiveEntry, ArchiveReading } from './entry.ts'
-import { ArchiveError, damagedZip, quoted } from './limits.ts'
+import {
+  type ArchiveEntry,
+  ArchiveError,
+  type ArchiveReading,
+  damagedZip,
+  quoted,
+} from './entry.ts'
 import { FileWindow, readZipLayout, type ZipEntry } from './zip-layout.ts'
 
 const chunkBytes = 256 * 1024

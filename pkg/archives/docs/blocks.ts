@@ -1,5 +1,158 @@
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import * as z from 'zod'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
-import type { ParsedFile } from './hcl-parser.ts'
+import { printable } from '../../base/errors/errors.ts'
+import { createLimiter } from '../../base/pacing/pacing.ts'
+
+/** The blocks and attributes of a file, in Terraform's JSON syntax. */
+export type ParsedFile = unknown
+
+const maxMessageBytes = 4096
+
+/** A file that is not valid HCL. */
+export class HclError extends Error {
+  override readonly name = 'HclError'
+  readonly line: number | undefined
+
+  constructor(message: string, line?: number) {
+    // The parser quotes the file, which can contain anything.
+    super(printable(message, maxMessageBytes))
+    this.line = line
+  }
+}
+
+/** Parses a file. @throws HclError */
+export type ParseHcl = (name: string, text: string) => Promise<ParsedFile>
+
+/** The parser is Go compiled to WebAssembly. Hostile files end or block its runtime, so it runs in a thread of its own. */
+const program = `
+  const { parentPort, workerData } = require('node:worker_threads')
+  const { parse } = require(workerData)
+  parentPort.on('message', ({ name, text }) => {
+    parse(name, text).then(
+      (parsed) => parentPort.postMessage({ parsed }),
+      (error) => parentPort.postMessage({ error: String(error.message) }),
+    )
+  })`
+
+const Reply = z.union([z.object({ error: z.string() }), z.object({ parsed: z.unknown() })])
+
+/** The thread takes 120 MB, so it ends after a pause. */
+const idleMs = 30_000
+
+let worker: Worker | undefined
+let idle: NodeJS.Timeout | undefined
+const oneAtATime = createLimiter({ parallel: 1, waiting: 10_000, busy: 'too many modules wait' })
+
+/** How often the processor time of the thread is measured. */
+const lookMs = 100
+/** The thread is also stopped after this multiple of its limit in wall time, because it may hang. */
+const partsOfProcessor = 12
+
+/**
+ * Gives the parser to one module at a time.
+ *
+ * @param cpuMs processor time for all files of the module; files after that fail. On a busy machine that takes longer, and
+ *   the result is the same.
+ */
+export const withHclParser = <T>(
+  cpuMs: number,
+  work: (parse: ParseHcl) => Promise<T>,
+): Promise<T> =>
+  oneAtATime(async () => {
+    clearTimeout(idle)
+    const budget = { leftMs: cpuMs }
+    try {
+      return await work((name, text) => parseIn(thread(), { name, text }, budget))
+    } finally {
+      idle = setTimeout(end, idleMs).unref()
+    }
+  })
+
+function thread(): Worker {
+  if (worker === undefined) {
+    const workerData = fileURLToPath(import.meta.resolve('@cdktn/hcl2json'))
+    // The runtime prints thousands of lines when it fails. They are not read, because a reader would keep the process alive.
+    worker = new Worker(program, { eval: true, workerData, stdout: true, stderr: true, env: {} })
+    worker.unref()
+  }
+  return worker
+}
+
+function end(): void {
+  void worker?.terminate()
+  worker = undefined
+}
+
+async function parseIn(
+  parser: Worker,
+  file: { readonly name: string; readonly text: string },
+  budget: { leftMs: number },
+): Promise<ParsedFile> {
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  // Keeps the process alive until the answer arrives.
+  parser.ref()
+  const fail = (why: string) => () => {
+    end()
+    reject(new HclError(why))
+  }
+  const late = fail('the module takes too long to parse')
+  const broken = fail('the parser failed on this file')
+  const spentMs = await stopwatch(parser)
+  const look = async () => {
+    if ((await spentMs()) > budget.leftMs) late()
+  }
+  const tooDeep = fail('the file is nested too deeply')
+  parser.once('message', resolve).once('messageerror', tooDeep)
+  parser.once('error', broken).once('exit', broken)
+  const looking = setInterval(() => void look(), lookMs)
+  try {
+    if (budget.leftMs <= 0) throw new HclError('the module takes too long to parse')
+    parser.postMessage(file)
+    const reply = Reply.parse(await promise)
+    if ('error' in reply) throw problemIn(reply.error)
+    return reply.parsed
+  } finally {
+    clearInterval(looking)
+    budget.leftMs -= await spentMs()
+    parser.off('message', resolve).off('messageerror', tooDeep)
+    parser.off('error', broken).off('exit', broken)
+    parser.unref()
+  }
+}
+
+/** Measures the processor time of a thread from now on, in milliseconds, and at least its share of the time that passes. */
+async function stopwatch(parser: Worker): Promise<() => Promise<number>> {
+  const startMs = performance.now()
+  const before = await cpuMsOf(parser)
+  return async () => {
+    const cpuMs = (await cpuMsOf(parser)) - before
+    return Math.max(cpuMs, (performance.now() - startMs) / partsOfProcessor)
+  }
+}
+
+/** Returns 0 before the thread starts and after it ends. */
+const cpuMsOf = (parser: Worker): Promise<number> =>
+  parser.cpuUsage().then(
+    ({ user, system }) => (user + system) / 1000,
+    () => 0,
+  )
+
+/** Messages contain texts of the module. Searching a longer message takes too long. */
+const longestRead = 1000
+
+/** Reads the first problem of `parse config: [main.tf:2,9-3,1: Summary; Detail. main.tf:7,1-2: Summary; Detail.]`. */
+function problemIn(whole: string): HclError {
+  if (whole.startsWith('Maximum call stack')) return new HclError('the file is nested too deeply')
+  const message = whole.length > longestRead ? `${whole.slice(0, longestRead)}]` : whole
+  const [, line, summary = '', detail = ''] =
+    /\[.*?:(\d+),\d+[-\d,]*: ([^;]*); (.*?)\.?(?:\]$| and \d+ other|,? \S+:\d+,\d+)/su.exec(
+      message,
+    ) ?? []
+  if (line === undefined) return new HclError(message.slice(0, 300))
+  return new HclError(`${summary}: ${detail}`.slice(0, 300), Number(line))
+}
 
 /** Attributes and nested blocks, in Terraform's JSON syntax. */
 export type Body = Readonly<Record<string, unknown>>
@@ -57,7 +210,7 @@ function* labelled(
 }
 
 /** The position of each block's header among the headers of a file, because the parser sorts blocks by name. */
-export type HeaderOrder = ReadonlyMap<string, number>
+type HeaderOrder = ReadonlyMap<string, number>
 
 const header = /^[ \t]*([a-z]+)[ \t]+("[^"\n]*"|[\w-]+)(?:[ \t]+("[^"\n]*"|[\w-]+))?[ \t]*\{/gm
 

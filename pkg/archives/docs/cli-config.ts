@@ -1,5 +1,4 @@
-import { type Block, blocksOf, headerOrder, nested } from './blocks.ts'
-import { HclError, withHclParser } from './hcl-parser.ts'
+import { type Block, blocksOf, HclError, headerOrder, nested, withHclParser } from './blocks.ts'
 
 interface Hosts {
   /** URLs of services, by host in lower case. */

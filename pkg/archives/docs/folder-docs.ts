@@ -12,10 +12,10 @@ import {
   isFalse,
   isTrue,
   nested,
+  type ParsedFile,
   textOrNothing,
   unescaped,
 } from './blocks.ts'
-import type { ParsedFile } from './hcl-parser.ts'
 
 /** A file that was parsed. */
 export interface ParsedSource {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { expect, it, vi } from 'vitest'
-import { withHclParser } from './hcl-parser.ts'
+import { withHclParser } from './blocks.ts'
 
 const small = 'variable "cidr" {}\n'
 const large = Array.from({ length: 20_000 }, (_, at) => `variable "v${at}" {}\n`).join('')

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DocsProblem, FolderDocs, ModuleDocs } from '../../api/docs/docs.ts'
 import { defaultLimits, readmeOf, withModuleFiles } from '../archive/archive.ts'
+import { HclError, type ParseHcl, withHclParser } from './blocks.ts'
 import { listsOf, type ParsedSource } from './folder-docs.ts'
-import { HclError, type ParseHcl, withHclParser } from './hcl-parser.ts'
 
 /** A file of a module. */
 export interface DocsFile {

@@ -4,9 +4,15 @@ import { join, normalize, resolve } from 'node:path'
 import * as z from 'zod'
 import type { DocsProblem } from '../../api/docs/docs.ts'
 import { codeOf, messageOf } from '../../base/errors/errors.ts'
-import { blocksOf, headerOrder, textOrNothing } from './blocks.ts'
+import {
+  blocksOf,
+  HclError,
+  headerOrder,
+  type ParseHcl,
+  textOrNothing,
+  withHclParser,
+} from './blocks.ts'
 import { listsOf, type ParsedSource } from './folder-docs.ts'
-import { HclError, type ParseHcl, withHclParser } from './hcl-parser.ts'
 import { maxFiles, parseFolder } from './read-docs.ts'
 
 /** A module call or a required provider of a configuration. */
