@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createLogger, createMetrics } from '../../base/telemetry/telemetry.ts'
-import { addressRules } from './addresses.ts'
 import { Egress } from './egress.ts'
+import { addressRules } from './hosts.ts'
 
 /** Spellings of this machine, of private networks, and of names that lead to them. */
 const spellings = [

@@ -1,8 +1,10 @@
+/** Hosts and addresses that may be asked, and URLs as messages show them. */
+
 import ipaddr from 'ipaddr.js'
-import { messageOf } from '../../base/errors/errors.ts'
+import { messageOf, printable } from '../../base/errors/errors.ts'
+import { saidBy } from '../../base/http/http.ts'
 import type { EgressPolicy, EgressRequest } from './client.ts'
 import { EgressError } from './errors.ts'
-import { shownUrl } from './shown.ts'
 
 /** Options name the host of a URL, or it has to be public. A named host may be private if its network is named, too. */
 export type HostAccess = 'named' | 'public'
@@ -71,4 +73,95 @@ function keyOfEntry(entry: string): string {
   if (!isHost)
     throw new Error(`"${entry}" is not a host: write it as example.com or example.com:8443`)
   return keyOf(url)
+}
+
+/** Private networks in which a host can be that a person names on a command line. */
+export const localNetworks = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '::1/128',
+  'fc00::/7',
+]
+
+/** Decides which addresses Depot may connect to. */
+export type AddressRules = ReturnType<typeof addressRules>
+
+/**
+ * Allows public unicast addresses, and addresses in the given private networks.
+ *
+ * @param privateNetworks in CIDR notation, such as `10.0.0.0/8`
+ * @throws Error for an invalid network
+ */
+export function addressRules(privateNetworks: readonly string[]) {
+  const networks = privateNetworks.map((network) => {
+    if (ipaddr.isValidCIDR(network)) return ipaddr.parseCIDR(network)
+    throw new Error(`"${network}" is not a network: write it as 10.0.0.0/8 or fd00::/8`)
+  })
+  return {
+    /**
+     * Explains why an address is refused; undefined if it is allowed.
+     *
+     * @param named whether an option names the host: then its address may be in a private network that an option names
+     */
+    refusal(text: string, named: boolean): string | undefined {
+      if (!ipaddr.isValid(text)) return 'is not an IP address'
+      const address = ipaddr.process(text)
+      if (isPublic(address)) return undefined
+      if (named && networks.some((network) => isIn(address, network))) return undefined
+      return `is not public (${address.range()})`
+    },
+  }
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+function isIn(address: Address, [network, bits]: [Address, number]): boolean {
+  if (address instanceof ipaddr.IPv4) {
+    return network instanceof ipaddr.IPv4 && address.match(network, bits)
+  }
+  return network instanceof ipaddr.IPv6 && address.match(network, bits)
+}
+
+/** `unicast` means that no special purpose is known; of IPv6 only 2000::/3 is assigned. */
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false
+  return address instanceof ipaddr.IPv4 || address.match(globalUnicast)
+}
+
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/** A URL without its query, fragment and userinfo. */
+export function shownUrl(url: URL | string): string {
+  const parsed = typeof url === 'string' ? URL.parse(url) : url
+  if (parsed === null) return 'a URL that cannot be read'
+  return printable(`${parsed.protocol}//${parsed.host}${parsed.pathname}`)
+}
+
+/** Says what a host answered, in its own words. */
+export function refusalText(url: URL, status: number, body: Buffer): string {
+  const said = saidBy(body.subarray(0, maxSaidBytes).toString())
+  return `${shownUrl(url)} answered with status ${status}${said && ` ("${said}")`}`
+}
+
+/** Longer pages are not answers of an API. */
+const maxSaidBytes = 64 * 1024
+const maxCauseBytes = 1024
+
+/** Finds the first message of the causes that the error's own message does not repeat, such as the storage's answer. */
+export function causeOf(error: unknown): string | undefined {
+  const own = messageOf(error)
+  let cause = error instanceof Error ? error.cause : undefined
+  while (cause instanceof Error && own.includes(messageOf(cause))) cause = cause.cause
+  return cause === undefined ? undefined : printable(messageOf(cause), maxCauseBytes)
+}
+
+/** The message of an error for operators: with its cause, and without what it advises clients. */
+export function explained(error: unknown): string {
+  const cause = causeOf(error)
+  const message = messageOf(error)
+  if (cause === undefined) return message
+  return `${message.replace(/; (?:tell its operator|try again (?:later|in a moment))$/, '')} (${cause})`
 }

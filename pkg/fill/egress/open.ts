@@ -15,7 +15,6 @@ import {
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { type AddressRules, addressRules } from './addresses.ts'
 import type {
   Credential,
   DownloadedFile,
@@ -26,10 +25,19 @@ import type {
   EgressRoute,
 } from './client.ts'
 import { EgressError } from './errors.ts'
-import { type HostAccess, type HostRules, hostRules, literalOf, refused } from './hosts.ts'
+import {
+  type AddressRules,
+  addressRules,
+  type HostAccess,
+  type HostRules,
+  hostRules,
+  literalOf,
+  refusalText,
+  refused,
+  shownUrl,
+} from './hosts.ts'
 import { Pools } from './pools.ts'
 import { Allowance } from './rate-limits.ts'
-import { refusalText, shownUrl } from './shown.ts'
 import { tooLarge, writeBody } from './write-body.ts'
 
 const maxRedirects = 5
