@@ -26,11 +26,10 @@ export type { Keeper } from './keeper.ts'
 export type { ManifestFile, Written } from './manifest-file.ts'
 export { readKept, readManifests } from './read-manifests.ts'
 export { objectsIn } from './read-object.ts'
-export { decodeText } from './read-text.ts'
 export { FolderReadmes } from './readme.ts'
-export type { Rejection } from './rejections.ts'
+export { type Rejection, rejectionLine } from './rejections.ts'
 export { Scanner } from './scanner.ts'
-export { changedAtMs, identityOf, signatureOf } from './tree.ts'
+export { changedAtMs, decodeText, identityOf, signatureOf } from './tree.ts'
 
 /** A server follows the files: an object is removed when it is in no file, unless files are just changing. */
 const absence = { restMs: 0, patienceMs: 2_000 }

@@ -6,9 +6,8 @@ import { Turns } from '../../base/pacing/pacing.ts'
 import { idOf } from './definitions.ts'
 import { type Keeper, resourceKeeper } from './keeper.ts'
 import { type Entry, parseManifest } from './manifest-file.ts'
-import { readText } from './read-text.ts'
 import type { Rejection } from './rejections.ts'
-import { signatureOf, walk } from './tree.ts'
+import { readText, signatureOf, walk } from './tree.ts'
 
 /** The contents of one file of manifests. */
 export interface ReadManifest<O = Resource> {

@@ -99,3 +99,10 @@ function identityOf(rejection: Rejection): string {
 function subjectOf({ file, kind, object }: Rejection): string {
   return JSON.stringify([file, kind, object?.namespace, object?.name])
 }
+
+/** Formats `b.yaml:2: Module team/vpc is already defined in a.yaml:1; remove one of the two`. */
+export function rejectionLine({ file, line, object, field, message }: Rejection): string {
+  const place = line === undefined ? file : `${file}:${line}`
+  const subject = object && `${object.kind} ${object.namespace}/${object.name}`
+  return `${place}: ${[subject, field, message].filter(Boolean).join(' ')}`
+}

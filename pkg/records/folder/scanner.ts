@@ -7,12 +7,24 @@ import { backoffMs, eachLimited, Loop, Turns } from '../../base/pacing/pacing.ts
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { Definitions, type Resolution } from './definitions.ts'
 import type { Keeper } from './keeper.ts'
-import { type ManifestFile, type ParseOptions, parseManifest } from './manifest-file.ts'
-import { Mistakes, mistakeFinder } from './mistakes.ts'
-import { type FileText, readText } from './read-text.ts'
+import {
+  type ManifestFile,
+  Mistakes,
+  mistakeFinder,
+  type ParseOptions,
+  parseManifest,
+} from './manifest-file.ts'
 import { type Rejection, Rejections } from './rejections.ts'
 import { type Difference, maxHeldMs, Settling } from './settling.ts'
-import { identityOf, isGone, type Listing, signatureOf, walk } from './tree.ts'
+import {
+  type FileText,
+  identityOf,
+  isGone,
+  type Listing,
+  readText,
+  signatureOf,
+  walk,
+} from './tree.ts'
 
 /** Several related events cause one scan. */
 const debounceMs = 50

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, ifFound } from '../../base/errors/errors.ts'
@@ -5,16 +6,20 @@ import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { ApiError, type Cluster, type KubeClient, type ObjectPatch } from '../kube/kube.ts'
 import { isReadmeOf, type ReadmeTexts, readmeObject, readmeRefOf } from '../readme/readme.ts'
-import { AppliedFields, isApplied } from './applied-fields.ts'
-import { clusterNotes } from './cluster-notes.ts'
-import { ClusterStore } from './cluster-store.ts'
+import { AppliedFields, ClusterStore, isApplied } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
-import { ObjectMemory, objectKinds } from './memory.ts'
+import { ObjectMemory, objectKinds, record } from './memory.ts'
 import { readmeTaken } from './readme.ts'
-import type { AppliedObject, ObjectKind, Objects, StoredObject, StoredRef } from './types.ts'
-import { record } from './whole-object.ts'
+import type {
+  AppliedObject,
+  ObjectKind,
+  Objects,
+  SharedNotes,
+  StoredObject,
+  StoredRef,
+} from './types.ts'
 
-export interface ClusterObjectsOptions {
+interface ClusterObjectsOptions {
   readonly cluster: Pick<Cluster, 'observe'>
   /** Client for writes. It may refuse while this replica must not write. */
   readonly client: KubeClient
@@ -217,4 +222,50 @@ function secretValues(data: unknown): Readonly<Record<string, Buffer>> {
       .filter((entry): entry is [string, string] => typeof entry[1] === 'string')
       .map(([key, value]) => [key, Buffer.from(value, 'base64')]),
   )
+}
+
+/** etcd stores about a megabyte for an object, so notes are spread over this many. */
+const maps = 16
+
+/** Notes in ConfigMaps of one namespace. */
+function clusterNotes(
+  client: KubeClient,
+  { namespace, name: prefix }: { readonly namespace: string; readonly name: string },
+): SharedNotes {
+  const nameOf = (part: number) => `${prefix}-${part}`
+  const mapOf = (key: string) => {
+    const name = nameOf(Number.parseInt(hash('sha256', key).slice(0, 4), 16) % maps)
+    return { kind: 'ConfigMap', namespace, name } as const
+  }
+  const write = async (key: string, text: string | null) => {
+    const ref = mapOf(key)
+    const patch = () => client.patch(ref, { data: { [key]: text } })
+    if ((await ifFound(patch())) !== undefined || text === null) return
+    const { kind, name } = ref
+    await client
+      .create({ kind, metadata: { namespace, name }, data: { [key]: text } })
+      .catch((failure: unknown) => {
+        if (!hasReason(failure, 'AlreadyExists')) throw failure
+        return patch()
+      })
+  }
+  return {
+    async all() {
+      const notes = new Map<string, string>()
+      for (let part = 0; part < maps; part += 1) {
+        const ref = { kind: 'ConfigMap', namespace, name: nameOf(part) } as const
+        const found = await ifFound(client.get(ref))
+        for (const [key, text] of Object.entries(record(record(found)['data']))) {
+          notes.set(key, String(text))
+        }
+      }
+      return notes
+    },
+    async get(key) {
+      const text = record(record(await ifFound(client.get(mapOf(key))))['data'])[key]
+      return typeof text === 'string' ? text : undefined
+    },
+    put: (key, text) => write(key, text),
+    drop: (key) => write(key, null),
+  }
 }

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { ApiError } from '../kube/kube.ts'
 import { readmeObject, readmeRefOf } from '../readme/readme.ts'
-import { textOf } from './folder/text.ts'
-import { writeFile } from './folder/write-file.ts'
+import { textOf, writeFile } from './folder/write-file.ts'
 import type { StoredRef } from './types.ts'
 
 /** The file of a README in a folder. */

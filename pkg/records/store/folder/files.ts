@@ -8,14 +8,23 @@ import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { changedAtMs, decodeText, idOf, parseYaml, type Scanner } from '../../folder/folder.ts'
 import { ApiError } from '../../kube/kube.ts'
 import { isReadmeOf, type ReadmeObject } from '../../readme/readme.ts'
+import { record } from '../memory.ts'
 import { encodedName, readmeFileOf, readmeTaken } from '../readme.ts'
 import type { StoredRef } from '../types.ts'
-import { record } from '../whole-object.ts'
-import { asideOf, commentsIn, hasObject, isBlank, isDamaged } from './damage.ts'
-import type { Fields, FiledSecret } from './keeper.ts'
+import type { Fields, FiledSecret } from './object-rules.ts'
 import { appended, readmePart, splitReadme } from './readme-part.ts'
-import { rewritten, textOf } from './text.ts'
-import { changed, removeFile, writeFile } from './write-file.ts'
+import {
+  asideOf,
+  changed,
+  commentsIn,
+  hasObject,
+  isBlank,
+  isDamaged,
+  removeFile,
+  rewritten,
+  textOf,
+  writeFile,
+} from './write-file.ts'
 
 interface FilesOptions {
   readonly dir: string

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apiVersionOf } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { idOf, type Scanner } from '../../folder/folder.ts'
-import { refOf } from '../memory.ts'
+import { type ObjectMemory, objectKinds, record, refOf } from '../memory.ts'
 import type { StoredObject } from '../types.ts'
-import { record } from '../whole-object.ts'
 import type { Files } from './files.ts'
-import type { Fields, FiledSecret } from './keeper.ts'
+import type { Fields, FiledSecret } from './object-rules.ts'
 
 /** Writes objects that sync created again, if their files are damaged. */
 export class Mending {
@@ -41,9 +40,8 @@ export class Mending {
   }
 
   /** Writes files again that were damaged while this process ran. Call it only while no scan runs. */
-  async mendKnown(known: () => readonly StoredObject[]): Promise<void> {
-    if (this.#scanner.rejections.count === 0 || this.#scanner.restsInMs > 0) return
-    for (const object of known()) {
+  async mendKnown(memory: ObjectMemory): Promise<void> {
+    for (const object of objectKinds.flatMap((kind) => memory.list(kind))) {
       const ref = refOf(object)
       const value = this.#scanner.definitions.get(idOf(ref))
       const { artifact } = record(value?.['status'])

@@ -2,14 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import type { Scanner } from '../../folder/folder.ts'
-import { objectKinds, refOf } from '../memory.ts'
+import { objectKinds, record, refOf } from '../memory.ts'
 import type { StoredObject, StoredRef } from '../types.ts'
-import { record } from '../whole-object.ts'
 import type { Files } from './files.ts'
-import { uidOf } from './identity.ts'
-import type { Fields, FiledSecret } from './keeper.ts'
-import type { ShownObjects } from './shown.ts'
-import type { Writes } from './writes.ts'
+import { type Fields, type FiledSecret, uidOf } from './object-rules.ts'
+import type { ShownObjects, Writes } from './writes.ts'
 
 interface OwnersOptions {
   readonly shown: ShownObjects

@@ -1,9 +1,7 @@
-import { readKept } from '../../folder/folder.ts'
+import { readKept, rejectionLine } from '../../folder/folder.ts'
 import { objectKinds } from '../memory.ts'
 import type { StoredObject } from '../types.ts'
-import { identified } from './identity.ts'
-import { wholeKeeper } from './keeper.ts'
-import { lineOf } from './rejection-line.ts'
+import { identified, wholeKeeper } from './object-rules.ts'
 
 export interface ProposedObjects {
   readonly objects: readonly StoredObject[]
@@ -25,6 +23,6 @@ export async function proposedObjects(path: string, apiGroup: string): Promise<P
         return kind === undefined || object === undefined ? [] : [identified(kind, object, '')]
       }),
     ),
-    mistakes: read.flatMap(({ rejections }) => rejections.map(lineOf)),
+    mistakes: read.flatMap(({ rejections }) => rejections.map(rejectionLine)),
   }
 }

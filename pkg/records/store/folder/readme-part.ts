@@ -1,8 +1,8 @@
 import { documentsOf, joinedDocuments, parseYaml } from '../../folder/folder.ts'
 import { isReadmeOf, type ReadmeObject, readmeObject, readmeRefOf } from '../../readme/readme.ts'
+import { record } from '../memory.ts'
 import type { StoredRef } from '../types.ts'
-import { record } from '../whole-object.ts'
-import { textOf } from './text.ts'
+import { textOf } from './write-file.ts'
 
 const marker = '---\n'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { rewritten } from './text.ts'
+import { rewritten } from './write-file.ts'
 
 const without = (text: string) =>
   rewritten(
