@@ -40,7 +40,6 @@ export { holdsUnscanned, type ScanPolicy } from './scan-policy.ts'
 export { type Backend, backendOf, backends, StorageConfig } from './storage-config.ts'
 export { type StructuralSchema, structuralSchema } from './structural-schema.ts'
 export type * from './types.ts'
-export { unknownFieldsIn } from './unknown-fields.ts'
 export * from './upstream-policy.ts'
 export { interfaceKey } from './version.ts'
 export type { Depot, GroupBinding, Module, Namespace, Provider, Version }

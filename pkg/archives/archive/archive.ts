@@ -15,6 +15,6 @@ export {
   readmeOf,
   withModuleFiles,
 } from './module-archive.ts'
-export { providerFileName, storedName } from './provider-file-name.ts'
+export { providerFileName } from './provider-file-name.ts'
 export { formatOfFile, secretFilesIn } from './reading.ts'
 export { unpack } from './tree.ts'

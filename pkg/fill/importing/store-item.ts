@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ArchiveDocs, docsFileName, type StorageConfig } from '../../api/v1alpha1/v1alpha1.ts'
+import {
+  type ArchiveDocs,
+  docsFileName,
+  type StorageConfig,
+  storedName,
+} from '../../api/v1alpha1/v1alpha1.ts'
 import {
   inspectProvider,
   type LimitsByKind,
   normaliseModule,
   type OpenModule,
-  storedName,
 } from '../../archives/archive/archive.ts'
 import { type PackedDocs, PageCollector, packedDocs } from '../../archives/docs/docs.ts'
 import type { ArchiveStore, LocalFile } from '../../archives/storage/storage.ts'

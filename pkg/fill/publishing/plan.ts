@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import semver from 'semver'
 import { changeText } from '../../api/changes/changes.ts'
 import type { ModuleComparison, ModuleDocs } from '../../api/docs/docs.ts'
-import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
+import { type PublishedBy, storedName } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveLimits,
   type ModuleArchive,
   normaliseModule,
   secretFilesIn,
-  storedName,
 } from '../../archives/archive/archive.ts'
 import { compareModules } from '../../archives/compare/compare.ts'
 import {

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { storedName } from '../../api/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveLimits,
   inspectProvider,
   providerFileName,
-  storedName,
 } from '../../archives/archive/archive.ts'
 import { PageCollector } from '../../archives/docs/docs.ts'
 import { ifExists } from '../../base/errors/errors.ts'

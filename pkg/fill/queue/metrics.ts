@@ -1,5 +1,5 @@
 import { counter, gauge, histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
-import { type Priority, priorities } from './waiting.ts'
+import { type Priority, priorities } from './lanes.ts'
 
 /** Values of a queue that are read at each scrape. */
 interface QueueValues {

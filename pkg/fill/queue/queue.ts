@@ -7,11 +7,10 @@ import { messageOf } from '../../base/errors/errors.ts'
 import { backoffMs, type Random } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 import { causeOf } from '../egress/egress.ts'
+import { moreUrgent, type Priority, RunningWork, type Turn, type Waiter, Waiting } from './lanes.ts'
 import { queueMetrics } from './metrics.ts'
-import { RunningWork } from './running.ts'
-import { moreUrgent, type Priority, type Turn, type Waiter, Waiting } from './waiting.ts'
 
-export type { Priority } from './waiting.ts'
+export type { Priority } from './lanes.ts'
 
 export interface Reconciled {
   /** When to work on the key again although nothing has changed. Default: never. */

@@ -13,10 +13,15 @@ import type { InstallationPolicy } from '../policy/policy.ts'
 import type { Priority, Timers } from '../queue/queue.ts'
 import type { Sources } from '../sources/sources.ts'
 import type { SyncMetrics } from './metrics.ts'
-import type { FirstSigners } from './parent/first-signers.ts'
 import type { SyncTimings } from './timings.ts'
-import type { ArchivesInUse, DocsAllowance, HeldArchives, HostSlots } from './version/in-work.ts'
-import type { AwaitedReleases } from './version/release.ts'
+import type {
+  ArchivesInUse,
+  AwaitedReleases,
+  DocsAllowance,
+  FirstSigners,
+  HeldArchives,
+  HostSlots,
+} from './version/in-work.ts'
 import type { Removals } from './version/removals.ts'
 import type { Earlier, OtherContent, SourceFiles } from './version/work.ts'
 

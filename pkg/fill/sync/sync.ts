@@ -20,23 +20,27 @@ import { reconcileDepot } from './depot/depot.ts'
 import { acceptAnnotation } from './depot/known.ts'
 import { appliedAnnotation, depotLabel } from './depot/made.ts'
 import { recentSubstitutions, syncMetrics, versionStates } from './metrics.ts'
-import { keyOf } from './objects.ts'
+import { keyOf, pollAnnotation, syncAnnotation } from './objects.ts'
 import { confirmAnnotation, heldRemovals } from './parent/children.ts'
-import { FirstSigners } from './parent/first-signers.ts'
 import { heldBackCount } from './parent/held-back.ts'
 import { reconcileProvider } from './parent/provider.ts'
 import { auditTo } from './parent/quarantine.ts'
 import { reconcileModule } from './parent/reconcile-parent.ts'
 import { configOf, parentsIn, publishedParents, versionsOf } from './parent/versions.ts'
-import { pollAnnotation, syncAnnotation } from './requests.ts'
 import { readyIn } from './status.ts'
 import { sweepDaily } from './sweep.ts'
 import { defaultTimings } from './timings.ts'
 import { interfacesAffected } from './version/document.ts'
-import { ArchivesInUse, DocsAllowance, HeldArchives, HostSlots } from './version/in-work.ts'
+import {
+  ArchivesInUse,
+  AwaitedReleases,
+  DocsAllowance,
+  FirstSigners,
+  HeldArchives,
+  HostSlots,
+} from './version/in-work.ts'
 import { keepInStorage, leaveMissing, StoredMemory } from './version/missing.ts'
 import { foresee } from './version/outlook.ts'
-import { AwaitedReleases } from './version/release.ts'
 import { Removals } from './version/removals.ts'
 import { removeLeft } from './version/remove.ts'
 import { sweepPublications } from './version/upload.ts'
@@ -47,7 +51,7 @@ export { watchBindings } from './bindings.ts'
 export type { PolicyDecision, SyncOptions, VersionOutlook } from './context.ts'
 export { itemProblem, itemsOf, policiesOf, policyOf } from './depot/configs.ts'
 export { addressOf } from './depot/known.ts'
-export { freeName, keyOf, objectName, resourceOf } from './objects.ts'
+export { freeName, keyOf, nextPoll, objectName, pollAnnotation, resourceOf } from './objects.ts'
 export { nameFor } from './parent/children.ts'
 export { type HeldVersion, heldBackCount, heldBackIn } from './parent/held-back.ts'
 export {
@@ -59,7 +63,6 @@ export {
   publishedFor,
   versionOfStored,
 } from './parent/versions.ts'
-export { nextPoll, pollAnnotation } from './requests.ts'
 export {
   conditionFalse,
   conditionTrue,

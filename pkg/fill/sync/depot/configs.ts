@@ -114,6 +114,25 @@ function compiled(part: (policy: UpstreamPolicy) => UpstreamPolicy) {
 
 export const wholePolicyOf = compiled((policy) => policy)
 
+/** The parts of the policy that read who signed a release. */
+export function signerLayers(
+  { layers }: Pick<Policy, 'layers'> = { layers: [] },
+): Policy['layers'] {
+  return layers
+    .map((layer) => ({ ...layer, rules: layer.rules.filter(({ needsSigner }) => needsSigner) }))
+    .filter(({ rules }) => rules.length > 0)
+}
+
+/** Changes with the rules that may have refused a release. */
+export function ruleBasis(
+  context: { readonly installation?: Installation | undefined },
+  depot: Pick<StoredObject, 'spec'> | undefined,
+  kind: ParentKind,
+): string {
+  const layers = kind === 'Provider' ? signerLayers(wholePolicyOf(context, depot).policy) : []
+  return layers.length === 0 ? '' : JSON.stringify(layers.map(({ rules }) => rules))
+}
+
 /** Decides which versions are denied. */
 export const denyingPolicyOf = compiled(({ deny, exceptions }) => ({ deny, exceptions }))
 

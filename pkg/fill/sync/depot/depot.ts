@@ -13,13 +13,17 @@ import {
   addFinalizer,
   dropFinalizer,
   finalizerOf,
+  handled,
   keyOf,
   latestOf,
+  passOn,
+  pollRequestOf,
+  requestOf,
+  resetForceSync,
   resourceOf,
 } from '../objects.ts'
 import { heldBackIn } from '../parent/held-back.ts'
 import { parentsIn } from '../parent/versions.ts'
-import { handled, passOn, pollRequestOf, requestOf, resetForceSync } from '../requests.ts'
 import { suspend, writeStatus } from '../status.ts'
 import { jittered, msOf, soonest, stalledWaitMs, timeOf } from '../timings.ts'
 import {

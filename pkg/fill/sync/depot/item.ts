@@ -38,8 +38,7 @@ import {
   suspiciousList,
 } from './known.ts'
 import { apply, awaitsList, isApplied, isManagedBy, mayManage, writePolicy } from './made.ts'
-import { markedVersions } from './marks.ts'
-import { wakeMoved, wakeRefused, wakeReleased } from './outdated.ts'
+import { markedVersions, wakeMoved, wakeRefused, wakeReleased } from './marks.ts'
 
 export interface ItemResult {
   readonly item: DepotItem

@@ -8,9 +8,9 @@ import type { Context } from '../context.ts'
 import { failureOf } from '../failure.ts'
 import { keyOf, resourceOf } from '../objects.ts'
 import { within } from '../timings.ts'
+import { firstSigner } from '../version/in-work.ts'
 import { isStored, versionStatus } from '../version/work.ts'
 import { isRetained, markVersions } from './children.ts'
-import { firstSigner } from './first-signers.ts'
 import { type ParentPlan, reconcileParent } from './reconcile-parent.ts'
 import {
   type DesiredVersion,

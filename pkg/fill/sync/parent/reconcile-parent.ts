@@ -13,8 +13,7 @@ import type { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { depotOf, leaveGoneDepot } from '../depot/made.ts'
 import { failureOf, failureText, reportFailure } from '../failure.ts'
-import { latestOf, resourceOf } from '../objects.ts'
-import { handled, passOn, requestOf, resetForceSync } from '../requests.ts'
+import { handled, latestOf, passOn, requestOf, resetForceSync, resourceOf } from '../objects.ts'
 import {
   conditionFalse,
   conditionTrue,

@@ -1,7 +1,11 @@
-/** Limits of the work on Versions, and their archives between upstream and storage. */
+/** Limits of the work on Versions, and what is known of those in work: their archives, releases and signing keys. */
 
+import type { Version } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Spool } from '../../../archives/spool/spool.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
+import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
+import { keyOf } from '../objects.ts'
+import { versionOfStored } from '../parent/versions.ts'
 import type { Candidate } from './work.ts'
 
 /**
@@ -89,7 +93,7 @@ export class ArchivesInUse {
    * @returns ends the protection
    */
   async hold(placeId: string, fileNames: readonly string[]): Promise<() => void> {
-    const keys = fileNames.map((fileName) => keyOf(placeId, fileName))
+    const keys = fileNames.map((fileName) => fileKeyOf(placeId, fileName))
     for (let running = this.#removing(keys); running !== undefined; ) {
       await running.catch(() => undefined)
       running = this.#removing(keys)
@@ -111,7 +115,7 @@ export class ArchivesInUse {
    * @returns false if the object is held; then nothing was done
    */
   async remove(placeId: string, fileName: string, remove: () => Promise<void>): Promise<boolean> {
-    const key = keyOf(placeId, fileName)
+    const key = fileKeyOf(placeId, fileName)
     const running = this.#removals.get(key)
     if (running !== undefined) {
       await running
@@ -137,7 +141,7 @@ export class ArchivesInUse {
   }
 }
 
-function keyOf(placeId: string, fileName: string): string {
+function fileKeyOf(placeId: string, fileName: string): string {
   return `${placeId}\n${fileName}`
 }
 
@@ -189,4 +193,118 @@ export class HeldArchives {
       await this.drop(key)
     }
   }
+}
+
+/** The Versions that wait for other platforms of their release. */
+export class AwaitedReleases {
+  readonly #waiting = new Map<string, Map<string, StoredRef>>()
+  /** The release for which a Version waits. */
+  readonly #releases = new Map<string, string>()
+
+  /** @param release a version of a provider */
+  wait(release: string, ref: StoredRef): void {
+    const key = keyOf(ref)
+    this.end(key)
+    this.#releases.set(key, release)
+    const waiting = this.#waiting.get(release) ?? new Map<string, StoredRef>()
+    this.#waiting.set(release, waiting.set(key, ref))
+  }
+
+  /** Forgets a Version that does not wait any more. */
+  end(key: string): void {
+    const release = this.#releases.get(key) ?? ''
+    this.#releases.delete(key)
+    const waiting = this.#waiting.get(release)
+    waiting?.delete(key)
+    if (waiting?.size === 0) this.#waiting.delete(release)
+  }
+
+  /** Takes those that wait for other platforms of a release. */
+  take(release: string): readonly StoredRef[] {
+    const refs = [...(this.#waiting.get(release)?.values() ?? [])]
+    for (const ref of refs) this.end(keyOf(ref))
+    return refs
+  }
+}
+
+interface Waking {
+  readonly awaited: AwaitedReleases
+  readonly wake: (ref: StoredRef, priority: 'user') => void
+}
+
+/**
+ * Requests work on the platforms that wait for this one, or for its removal. It must not wait itself, because two that wait
+ * would wake each other for ever.
+ */
+export function wakeRelease({ awaited, wake }: Waking, object: StoredObject): void {
+  for (const ref of awaited.take(releaseIdOf(object))) wake(ref, 'user')
+}
+
+export const releaseIdOf = (object: StoredObject): string =>
+  `${object.metadata.namespace}/${providerOf(object)} ${versionOfStored(object)}`
+
+/** The name of its provider, without reading the rest, which takes long. */
+export function providerOf({ spec }: StoredObject): string | undefined {
+  const { type, providerConfigRef } = spec as Partial<Version['spec']>
+  return type === 'Provider' ? providerConfigRef?.name : undefined
+}
+
+interface SignerFields {
+  readonly signingKey?: string
+  readonly release?: { readonly keyFingerprint?: string }
+  readonly artifact?: { readonly storedAt?: string }
+}
+
+/**
+ * The key that signed the first version of each provider. The status names it once a version is stored; until then this
+ * memory prevents two concurrent versions from becoming first with different keys.
+ */
+export class FirstSigners {
+  /** By provider: the key, and the Versions in work that it signed. */
+  readonly #firsts = new Map<string, { readonly key: string; readonly inWork: Set<string> }>()
+
+  /**
+   * Returns the first signer of a provider; the given key becomes the first signer if there is none.
+   *
+   * @param versions the Versions of the provider
+   * @param version the one in work
+   */
+  of(
+    provider: StoredObject,
+    versions: readonly StoredObject[],
+    fingerprint: string,
+    version: string,
+  ): string {
+    const known = firstSigner(provider, versions)
+    if (known !== undefined) return known
+    const { uid } = provider.metadata
+    const first = this.#firsts.get(uid) ?? { key: fingerprint, inWork: new Set() }
+    this.#firsts.set(uid, first)
+    if (first.key === fingerprint) first.inWork.add(version)
+    return first.key
+  }
+
+  /** Forgets a key once no Version that it signed is in work: what was not stored may have been damaged or forged. */
+  ended(version: string): void {
+    for (const [uid, { inWork }] of this.#firsts) {
+      if (inWork.delete(version) && inWork.size === 0) this.#firsts.delete(uid)
+    }
+  }
+}
+
+/** The key that the status of a provider names, otherwise the key of the Version that was stored first. */
+export function firstSigner(
+  provider: StoredObject,
+  versions: readonly StoredObject[],
+): string | undefined {
+  const { signingKey } = (provider.status ?? {}) as SignerFields
+  if (signingKey !== undefined) return signingKey
+  let first: { readonly at: string; readonly key: string } | undefined
+  for (const { status } of versions) {
+    const { release, artifact } = (status ?? {}) as SignerFields
+    const [key, at] = [release?.keyFingerprint, artifact?.storedAt]
+    if (key === undefined || at === undefined) continue
+    if (first === undefined || at < first.at) first = { at, key }
+  }
+  return first?.key
 }

@@ -5,6 +5,7 @@ import {
   configOfVersion,
   configRefOf,
   normalizeVersion,
+  type ProviderConfig,
   parentRefOf,
   type ScanPolicy,
   type StorageConfig,
@@ -16,7 +17,6 @@ import type { StoredObject } from '../../../records/store/store.ts'
 import { shownUrl } from '../../egress/egress.ts'
 import {
   hasScan,
-  type Policy,
   quarantinedAfter,
   ruleRefusalOf,
   type ScanFacts,
@@ -24,14 +24,18 @@ import {
 } from '../../policy/policy.ts'
 import { FillError, type ProviderRelease } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { wholePolicyOf } from '../depot/configs.ts'
+import { signerLayers } from '../depot/configs.ts'
 import { addressOf } from '../depot/known.ts'
-import { depotOf } from '../depot/made.ts'
 import { contentOfRelease, markOfModule, markOfRevision } from '../depot/marks.ts'
 import { keyOf } from '../objects.ts'
-import { requireTrust } from '../parent/first-signers.ts'
 import { letIn } from '../parent/seen.ts'
-import { configOf, moduleConfigOf, parentOfVersion, providerConfigOf } from '../parent/versions.ts'
+import {
+  configOf,
+  moduleConfigOf,
+  ownedBy,
+  parentOfVersion,
+  providerConfigOf,
+} from '../parent/versions.ts'
 import { timeOf, within } from '../timings.ts'
 import { fetchModule, fetchProvider } from './store.ts'
 import type {
@@ -216,6 +220,36 @@ function providerPlan(context: Context, version: Version, placed: PlacedVersion)
   }
 }
 
+/**
+ * Requires that the key that signed a release is trusted: it is in trustedKeys, or it signed the first version of the
+ * provider.
+ *
+ * @param version the key of the Version in work
+ * @throws FillError SigningKeyChanged, with the change that accepts the key
+ */
+function requireTrust(
+  { objects, signers }: Pick<Context, 'objects' | 'signers'>,
+  { trustedKeys = [], keyPolicy }: Partial<ProviderConfig>,
+  { signer }: Pick<ProviderRelease, 'signer'>,
+  { parent, version }: { readonly parent: StoredObject | undefined; readonly version: string },
+): void {
+  if (signer === undefined || signer.trusted) return
+  const { fingerprint } = signer
+  if (trustedKeys.length > 0) {
+    throw new FillError(
+      'SigningKeyChanged',
+      `signed by ${fingerprint}, which is not in trustedKeys: add it there to accept it`,
+    )
+  }
+  if (parent === undefined || keyPolicy === 'Follow') return
+  const first = signers.of(parent, ownedBy({ objects }, parent), fingerprint, version)
+  if (first === fingerprint) return
+  throw new FillError(
+    'SigningKeyChanged',
+    `signed by ${fingerprint}, the first version by ${first}: add both to trustedKeys to accept it, or set keyPolicy: Follow`,
+  )
+}
+
 function placeIdOf(
   { s3, azureStorage: azure, gcs }: StorageConfig,
   { backend, prefix }: ArchivePlace,
@@ -276,23 +310,6 @@ export async function upstreamOf(
   attempt.revision = offer.revision
   offer.requireTrust()
   return offer
-}
-
-/** The parts of the policy that read who signed a release. */
-function signerLayers({ layers }: Pick<Policy, 'layers'> = { layers: [] }): Policy['layers'] {
-  return layers
-    .map((layer) => ({ ...layer, rules: layer.rules.filter(({ needsSigner }) => needsSigner) }))
-    .filter(({ rules }) => rules.length > 0)
-}
-
-/** Changes with the rules that may have refused a release. */
-export function ruleBasis(
-  context: Context,
-  { parent, type }: Pick<VersionPlan, 'parent' | 'type'>,
-): string {
-  const layers =
-    type === 'Provider' ? signerLayers(wholePolicyOf(context, depotOf(context, parent)).policy) : []
-  return layers.length === 0 ? '' : JSON.stringify(layers.map(({ rules }) => rules))
 }
 
 /**

@@ -5,7 +5,8 @@ import { afterAll, expect, it } from 'vitest'
 import { createLogger } from '../../../base/telemetry/telemetry.ts'
 import { folderObjects, type Objects } from '../../../records/store/store.ts'
 import { resourceOf } from '../objects.ts'
-import { AwaitedReleases, awaitRelease, wakeRelease } from './release.ts'
+import { AwaitedReleases, wakeRelease } from './in-work.ts'
+import { awaitRelease } from './upload.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'depot-release-'))
 afterAll(() => rmSync(root, { recursive: true }))

@@ -2,13 +2,12 @@
 
 import { createHash, hash } from 'node:crypto'
 import { open, rename, rm, writeFile } from 'node:fs/promises'
-import { docsFileName } from '../../../api/v1alpha1/v1alpha1.ts'
+import { docsFileName, storedName } from '../../../api/v1alpha1/v1alpha1.ts'
 import {
   type ArchiveFormat,
   type ArchiveLimits,
   inspectProvider,
   normaliseModule,
-  storedName,
 } from '../../../archives/archive/archive.ts'
 import { type PackedDocs, PageCollector, packedDocs } from '../../../archives/docs/docs.ts'
 import type { SpoolFile } from '../../../archives/spool/spool.ts'

@@ -3,15 +3,24 @@ import { isDeepStrictEqual } from 'node:util'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Context } from '../context.ts'
-import { addFinalizer, keyOf, latestOf, resourceOf } from '../objects.ts'
-import { handled, requestOf, resetForceSync } from '../requests.ts'
+import { ruleBasis } from '../depot/configs.ts'
+import { depotOf } from '../depot/made.ts'
+import {
+  addFinalizer,
+  handled,
+  keyOf,
+  latestOf,
+  requestOf,
+  resetForceSync,
+  resourceOf,
+} from '../objects.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { jittered, msOf, soonest, timeOf } from '../timings.ts'
 import { heldContent } from './aged.ts'
 import { compareStored, refusalBasis, requiredEarlier } from './comparison.ts'
 import { document } from './document.ts'
 import { obtain } from './obtain.ts'
-import { planOf, recordedPlace, ruleBasis, storedPlaceOf, upstreamOf } from './plan.ts'
+import { planOf, recordedPlace, storedPlaceOf, upstreamOf } from './plan.ts'
 import { keepSource, type SourceNeed } from './provider-source.ts'
 import { heldMs, removeFiles } from './remove.ts'
 import { moveArchive, takeBack } from './reuse.ts'
@@ -58,10 +67,8 @@ export async function syncVersion(
   }
   attempt.isLost = isLost
   const earlier = requiredEarlier(context, version, plan)
-  attempt.key = attemptKey(
-    context,
-    plan.sourceKey + refusalBasis(earlier) + ruleBasis(context, plan),
-  )
+  const rules = ruleBasis(context, depotOf(context, plan.parent), plan.type)
+  attempt.key = attemptKey(context, plan.sourceKey + refusalBasis(earlier) + rules)
   if (isKept && !mayHaveChanged(work)) {
     await keep(context, work, plan, situation)
   } else if (!isStored && earlier === 'awaited') {

@@ -4,26 +4,29 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import {
   type Artifact,
+  awaitedPlatforms,
   configRefOf,
   fileNameOf,
   normalizeVersion,
+  openReleaseOf,
   type Published,
   type PublishedBy,
   sha256Hex,
+  takenTextOf,
   type Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { hasReason, jsonOf, messageOf } from '../../../base/errors/errors.ts'
+import { attempt as attempted, hasReason, jsonOf, messageOf } from '../../../base/errors/errors.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
-import type { Objects, StoredObject } from '../../../records/store/store.ts'
+import { type Objects, refOf, type StoredObject } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
-import { resourceOf } from '../objects.ts'
-import { handled, requestOf, resetForceSync } from '../requests.ts'
+import { handled, keyOf, requestOf, resetForceSync, resourceOf } from '../objects.ts'
+import { ownedBy, parentOfVersion, versionOfStored } from '../parent/versions.ts'
 import { type StatusChange, writeStatus } from '../status.ts'
 import { msOf, timeOf } from '../timings.ts'
+import { type AwaitedReleases, providerOf, releaseIdOf, wakeRelease } from './in-work.ts'
 import { heldForScan, placeOf, storedPlaceOf } from './plan.ts'
-import { awaitRelease, wakeRelease } from './release.ts'
 import { moveArchive } from './reuse.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
 import { verifyStored } from './store.ts'
@@ -85,6 +88,60 @@ export async function syncUpload(
   const belonging = { at: placed, parent: placed.parent }
   const isChecked = stored?.isChecked !== false
   return keepBelongings(context, object, belonging, { signal, isChecked, request })
+}
+
+/** All platforms of a release are created within moments. It is reported if they take longer. */
+const publishingMs = 60_000
+
+type Work = Pick<VersionWork, 'object' | 'version'>
+type Records = Pick<Objects, 'get' | 'list'>
+
+interface Awaiting {
+  readonly objects: Records
+  readonly clock: Clock
+  readonly awaited: AwaitedReleases
+}
+
+/**
+ * Holds a Version back until all platforms that were published with it have one, so that nobody is served half of a release.
+ *
+ * @returns when to look again; undefined: nothing is missing
+ * @throws FillError ReleaseIncomplete
+ */
+export function awaitRelease(
+  { objects, clock, awaited }: Awaiting,
+  { object, version }: Work,
+): Reconciled | undefined {
+  const { metadata } = object
+  awaited.end(keyOf(metadata))
+  if (openReleaseOf(version) === undefined) return undefined
+  const siblings = siblingsOf(objects, version)
+  const lacking = awaitedPlatforms(version, siblings)
+  if (lacking.length === 0) return undefined
+  awaited.wait(releaseIdOf(object), refOf(object))
+  const leftMs = (msOf(metadata.creationTimestamp) ?? 0) + publishingMs - clock()
+  if (leftMs > 0) return { afterMs: leftMs }
+  throw new FillError(
+    'ReleaseIncomplete',
+    `the release lacks ${lacking.join(', ')}: run depot publish provider again with the same zips, or delete the Versions of this release${takenTextOf(version, siblings)}`,
+  )
+}
+
+/** Versions of the same version and provider: those that people published, and those that a Depot fetched. */
+function siblingsOf(objects: Records, version: Version): readonly Version[] {
+  const number = versionOfStored(version)
+  const { namespace } = version.metadata
+  const parent = parentOfVersion({ objects }, version)
+  // A watch may deliver a Provider after its first Versions.
+  const published = objects
+    .list('Version', { namespace, ownerUid: '' })
+    .filter((object) => providerOf(object) === version.spec.providerConfigRef?.name)
+  return [...(parent ? ownedBy({ objects }, parent) : []), ...published]
+    .filter(
+      (object) =>
+        versionOfStored(object) === number && object.metadata.deletionTimestamp === undefined,
+    )
+    .flatMap((object) => attempted(() => resourceOf('Version', object)) ?? [])
 }
 
 /** The archive that a spec names. */

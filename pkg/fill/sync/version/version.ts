@@ -5,15 +5,15 @@ import type { StoredObject, StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
+import { ruleBasis } from '../depot/configs.ts'
+import { depotOf } from '../depot/made.ts'
 import { failureOf, reportFailure } from '../failure.ts'
-import { keyOf, latestOf, resourceOf } from '../objects.ts'
+import { handled, keyOf, latestOf, resetForceSync, resourceOf } from '../objects.ts'
 import { quarantineStored } from '../parent/quarantine.ts'
 import { parentOfVersion } from '../parent/versions.ts'
-import { handled, resetForceSync } from '../requests.ts'
 import { suspend } from '../status.ts'
 import { soonest } from '../timings.ts'
-import { ruleBasis } from './plan.ts'
-import { wakeRelease } from './release.ts'
+import { wakeRelease } from './in-work.ts'
 import { removeVersion } from './remove.ts'
 import { failedStatus, reportSubstitution, substitutionOf, withSubstitution } from './status.ts'
 import { attemptedNow, refusedWaitMs, syncVersion } from './sync-version.ts'
@@ -122,9 +122,9 @@ async function failed(
 
 function noteRuled(context: Context, object: StoredObject): void {
   const version = resourceOf('Version', object)
-  const of = { type: version.spec.type, parent: parentOfVersion(context, version) }
-  const ruled = { atMs: context.clock(), rules: ruleBasis(context, of) }
-  context.ruled.set(keyOf(object.metadata), ruled)
+  const depot = depotOf(context, parentOfVersion(context, version))
+  const rules = ruleBasis(context, depot, version.spec.type)
+  context.ruled.set(keyOf(object.metadata), { atMs: context.clock(), rules })
 }
 
 const verifyReasons: ReadonlySet<Reason> = new Set<Reason>([
