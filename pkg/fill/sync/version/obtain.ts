@@ -22,22 +22,13 @@ import { objectsOf, store } from './store.ts'
 import type {
   Candidate,
   ReplacePolicy,
-  StoragePlace,
+  Situation,
+  SyncAttempt,
   UpstreamOffer,
   VersionPlan,
   VersionStatus,
   VersionWork,
 } from './work.ts'
-
-interface Situation {
-  readonly plan: VersionPlan
-  readonly offer: UpstreamOffer
-  /** The place of the stored archive. */
-  readonly from: StoragePlace
-  /** Whether the stored archive was made from the current spec. */
-  readonly isCurrent: boolean
-  readonly isLost: boolean
-}
 
 /**
  * Fetches upstream's archive, and stores it if it may be stored.
@@ -48,23 +39,22 @@ interface Situation {
 export async function obtain(
   context: Context,
   work: VersionWork,
-  { plan, offer, from, isCurrent, isLost }: Situation,
+  plan: VersionPlan,
+  { offer, ...situation }: Situation & { readonly offer: UpstreamOffer },
 ): Promise<'awaited' | undefined> {
   const { object, version, attempt } = work
-  const { policy, sourceKey } = plan
+  const { sourceKey } = plan
   const { revision } = offer
-  const wanted = attempt.request !== undefined || !isCurrent
-  const elsewhere = from.placeId !== plan.placeId
   const { artifact, drift } = version.status ?? {}
-  const situation = { policy, lost: isLost, elsewhere, wanted }
-  const first = decideToFetch(drift?.revision === revision, situation)
+  const replaceable = replaceableOf(attempt, plan, situation)
+  const first = decideToFetch(drift?.revision === revision, replaceable)
   if (first === 'drifted') return reportDrift(context, work, { revision }, undefined)
   if (first === 'keep') return undefined
   const heldKey = `${keyOf(object.metadata)} ${sourceKey} ${revision}`
   const candidate = context.held.take(heldKey) ?? (await fetch(context, work, plan, offer))
   let isHeld = false
   try {
-    const decision = decide(artifact, candidate, situation)
+    const decision = decide(artifact, candidate, replaceable)
     if (decision === 'lost') {
       const message = driftMessage(version.status, candidate, 'gone')
       throw new FillError('ArchiveLost', `${message}: delete the Version to accept it`)
@@ -88,6 +78,7 @@ export async function obtain(
       const signal = AbortSignal.any([work.signal, deadline])
       const stored = await store(context, plan.place, candidate, signal)
       const isFirst = decision === 'store'
+      const { from } = situation
       await reportStored(context, work, stored, { plan, from, isNew: isFirst, comparison })
       return undefined
     } catch (error) {
@@ -130,7 +121,8 @@ const write = (
   change: Parameters<typeof writeStatus<VersionStatus>>[2],
 ) => writeStatus<VersionStatus>(context, latestOf(context, object), change)
 
-interface Reporting extends Pick<Situation, 'plan' | 'from'> {
+interface Reporting extends Pick<Situation, 'from'> {
+  readonly plan: VersionPlan
   readonly isNew: boolean
   readonly comparison: StatusChange<VersionStatus> | undefined
 }
@@ -261,6 +253,12 @@ interface Replaceable {
   /** Whether a person requested a sync, or the spec names another source. */
   readonly wanted: boolean
 }
+
+export const replaceableOf = (
+  { request }: SyncAttempt,
+  { policy }: Pick<VersionPlan, 'policy'>,
+  { isLost: lost, isElsewhere: elsewhere, isCurrent }: Situation,
+): Replaceable => ({ policy, lost, elsewhere, wanted: request !== undefined || !isCurrent })
 
 /**
  * Decides whether to fetch upstream's archive.

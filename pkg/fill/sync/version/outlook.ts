@@ -6,15 +6,14 @@ import type { Context, DryRun, VersionOutlook } from '../context.ts'
 import { depotLabel } from '../depot/made.ts'
 import { failureOf } from '../failure.ts'
 import { keyOf, requestOf, resourceOf } from '../objects.ts'
-import { heldContent } from './aged.ts'
 import { isStillRefused } from './comparison.ts'
 import { hasDocumentation, isInArchive } from './document.ts'
-import { decide, decideToFetch } from './obtain.ts'
-import { planOf, storedPlaceOf, upstreamOf } from './plan.ts'
+import { decide, decideToFetch, replaceableOf } from './obtain.ts'
+import { planOf, storedPlaceOf } from './plan.ts'
 import { mayTakeBack } from './reuse.ts'
 import { driftMessage } from './status.ts'
 import { verifyStored } from './store.ts'
-import { isOffered, mayHaveChanged, situationOf } from './sync-version.ts'
+import { nextStep, situationOf } from './sync-version.ts'
 import type { Situation, SyncAttempt, VersionPlan, VersionStatus, VersionWork } from './work.ts'
 
 export async function foresee(
@@ -64,28 +63,19 @@ async function outlookOf(
   const work = { object, version, attempt, signal }
   const situation = await situationOf(context, work, plan)
   const { from, stored, isStored, isElsewhere, isLost, isOfSource } = situation
-  const isDocumented = async () => {
-    if (!stored.isChecked || !isInArchive(object)) return true
-    return hasDocumentation(context, object, from, true)
+  const kept = async () => {
+    const isAsked = stored.isChecked && isInArchive(object)
+    const isDocumented = !isAsked || (await hasDocumentation(context, object, from, true))
+    return { step: isDocumented ? 'keep' : 'document' } as const
   }
-  const kept = async () => ({ step: (await isDocumented()) ? 'keep' : 'document' }) as const
-  if (situation.isKept && !mayHaveChanged(work)) return kept()
   if (isStored && isElsewhere && !isLost && isOfSource) return { step: 'move' }
   if (!isStored && isStillRefused(context, version, plan)) return { step: 'keep' }
   if (!isStored && (await mayTakeBack(context, object, plan))) return { step: 'return' }
   if (!isStored && isListed(context, plan)) return { step: 'fetch' }
-  const { name, namespace } = object.metadata
-  if (!context.slots.take(plan.host, keyOf({ namespace, name }))) {
-    return { waitsFor: `${plan.host} ${plan.configName}` }
-  }
-  const offer = await upstreamOf(context, plan, work)
-  const { revision } = offer
-  if (!isOffered(revision, work, plan, situation)) {
-    const message = await heldContent(context, work, { plan, offer, situation })
-    if (message !== undefined) return { step: 'wait', message }
-  }
-  const outlook = decided(work, plan, revision, situation)
-  return outlook.step === 'keep' ? kept() : outlook
+  const next = await nextStep(context, work, plan, { ...situation, isAwaited: false })
+  if (next.step === 'queue' || next.step === 'wait') return next
+  const outlook = next.step === 'obtain' && obtained(work, plan, next.offer.revision, situation)
+  return outlook || kept()
 }
 
 /** Whether a Depot chose the versions of a parent from upstream's list, so that upstream need not be asked for each. */
@@ -93,26 +83,22 @@ function isListed({ apiGroup }: Context, { parent }: VersionPlan): boolean {
   return parent?.metadata.labels[depotLabel(apiGroup)] !== undefined
 }
 
-function decided(
-  work: VersionWork,
+/** The outcome of fetching upstream's archive; undefined if the stored one stays. */
+function obtained(
+  { version: { status }, attempt }: VersionWork,
   plan: VersionPlan,
   revision: string,
-  found: Situation,
-): VersionOutlook {
-  if (isOffered(revision, work, plan, found)) return { step: 'keep' }
-  const { policy } = plan
-  const { isCurrent, isElsewhere, isLost } = found
-  const { attempt } = work
-  const { status } = work.version
+  situation: Situation,
+): VersionOutlook | undefined {
   const { artifact, drift } = status ?? {}
-  const wanted = attempt.request !== undefined || !isCurrent
-  const situation = { policy, lost: isLost, elsewhere: isElsewhere, wanted }
+  const replaceable = replaceableOf(attempt, plan, situation)
   const decision =
-    decideToFetch(drift?.revision === revision, situation) === 'fetch'
-      ? decide(artifact, contentOf(artifact, revision), situation)
+    decideToFetch(drift?.revision === revision, replaceable) === 'fetch'
+      ? decide(artifact, contentOf(artifact, revision), replaceable)
       : 'drifted'
-  if (decision === 'store') return { step: isLost ? 'restore' : 'fetch' }
-  if (decision === 'keep' || decision === 'replace') return { step: decision }
+  if (decision === 'keep') return undefined
+  if (decision === 'store') return { step: situation.isLost ? 'restore' : 'fetch' }
+  if (decision === 'replace') return { step: decision }
   const message = driftMessage(status, { revision }, decision === 'lost' ? 'gone' : 'served')
   if (decision === 'drifted') return { step: 'drift', reason: 'UpstreamChanged', message }
   const remedy = 'delete the Version to accept it'

@@ -32,6 +32,7 @@ import {
   type StoragePlace,
   type StoredState,
   type SyncAttempt,
+  type UpstreamOffer,
   type VersionPlan,
   type VersionStatus,
   type VersionWork,
@@ -59,7 +60,7 @@ export async function syncVersion(
     if (returned !== undefined) return syncVersion(context, { ...given, ...read(returned) })
   }
   const situation = await situationOf(context, work, plan)
-  const { from, stored, isStored, isElsewhere, isOfSource, isLost, isKept } = situation
+  const { from, stored, isStored, isElsewhere, isOfSource, isLost } = situation
   if (isStored && isElsewhere && !isLost) {
     const sourceKey = isOfSource ? plan.sourceKey : undefined
     const moved = await moveArchive(context, object, { from, to: plan, sourceKey, signal })
@@ -69,56 +70,73 @@ export async function syncVersion(
   const earlier = requiredEarlier(context, version, plan)
   const rules = ruleBasis(context, depotOf(context, plan.parent), plan.type)
   attempt.key = attemptKey(context, plan.sourceKey + refusalBasis(earlier) + rules)
-  if (isKept && !mayHaveChanged(work)) {
-    await keep(context, work, plan, situation)
-  } else if (!isStored && earlier === 'awaited') {
-    // Its Module wakes it when the earlier version is stored or refused.
-    context.uncompared.set(key, earlier)
-    return soonest(afterMs)
-  } else if (!context.slots.take(plan.host, key)) {
-    if (attempt.outdated) context.outdated.set(key, attempt.outdated)
-    // Modules take turns, so that each has its newest version before one has all of them.
-    return { waitsFor: `${plan.host} ${plan.configName}` }
-  } else {
-    const waits = await takeOffered(context, work, plan, situation)
-    if (waits === 'awaited') return soonest(afterMs)
-    if (waits !== undefined) return waits
+  const isAwaited = !isStored && earlier === 'awaited'
+  const next = await nextStep(context, work, plan, { ...situation, isAwaited })
+  const keepOutdated = () => attempt.outdated && context.outdated.set(key, attempt.outdated)
+  switch (next.step) {
+    case 'queue':
+      keepOutdated()
+      return { waitsFor: next.waitsFor }
+    case 'await':
+      context.uncompared.set(key, 'awaited')
+      return soonest(afterMs)
+    case 'refused':
+      return soonest(next.leftMs, jittered(context.timings.stalledMs, object.metadata.uid))
+    case 'keep':
+      await keep(context, work, plan, { stored, isOfSource: next.isOfSource })
+      break
+    case 'wait':
+      await writeStatus<VersionStatus>(context, object, () => waitingStatus(next.message))
+      break
+    case 'obtain':
+      if ((await obtain(context, work, plan, { ...situation, offer: next.offer })) === 'awaited') {
+        keepOutdated()
+        return soonest(afterMs)
+      }
   }
   return afterwards(context, work, plan, { afterMs, stored })
 }
 
-/**
- * Asks upstream, and keeps or replaces the stored archive.
- *
- * @returns `awaited` if an earlier version has to be stored first, or when to ask again if upstream's archive was refused
- */
-async function takeOffered(
+/** The next step for a Version whose archive is not elsewhere. */
+type NextStep =
+  /** Versions of other modules ask its host. */
+  | { readonly step: 'queue'; readonly waitsFor: string }
+  /** An earlier version has to be stored first. Its Module wakes this one when it is stored or refused. */
+  | { readonly step: 'await' }
+  /** The archive of upstream was refused, and is to be fetched again later. */
+  | { readonly step: 'refused'; readonly leftMs: number }
+  /** The stored archive is the wanted one. `isOfSource`: it is known to come from the source that the spec names. */
+  | { readonly step: 'keep'; readonly isOfSource: boolean }
+  /** The stored archive stays until the policy lets in what upstream has. */
+  | { readonly step: 'wait'; readonly message: string }
+  | { readonly step: 'obtain'; readonly offer: UpstreamOffer }
+
+/** Decides about the next step for a Version, and asks upstream for that if necessary. Stores nothing. @throws FillError */
+export async function nextStep(
   context: Context,
   work: VersionWork,
   plan: VersionPlan,
-  situation: Situation,
-): Promise<'awaited' | Reconciled | undefined> {
-  const { object, attempt } = work
-  const { from, stored, isCurrent, isLost } = situation
+  situation: Situation & { readonly isAwaited: boolean },
+): Promise<NextStep> {
+  const { attempt, version } = work
+  const { metadata, status } = version
+  const { isOfSource } = situation
+  const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
+  const mayHaveChanged = attempt.outdated !== undefined || wasRefused
+  if (situation.isKept && !mayHaveChanged) return { step: 'keep', isOfSource }
+  if (situation.isAwaited) return { step: 'await' }
+  // Modules take turns, so that each has its newest version before one has all of them.
+  if (!context.slots.take(plan.host, keyOf(metadata))) {
+    return { step: 'queue', waitsFor: `${plan.host} ${plan.configName}` }
+  }
   const offer = await upstreamOf(context, plan, work)
-  const { uid } = object.metadata
   const refused = attempt.request === undefined ? refusedBefore(work) : undefined
-  const waitMs = refused === undefined ? 0 : refusedWaitMs(context, uid, refused)
-  if (waitMs > 0) return soonest(waitMs, jittered(context.timings.stalledMs, uid))
-  if (isOffered(offer.revision, work, plan, situation)) {
-    await keep(context, work, plan, { stored, isOfSource: true })
-    return undefined
-  }
-  const held = await heldContent(context, work, { plan, offer, situation })
-  if (held !== undefined) {
-    await writeStatus<VersionStatus>(context, object, () => waitingStatus(held))
-    return undefined
-  }
-  const result = await obtain(context, work, { plan, offer, from, isCurrent, isLost })
-  if (result === 'awaited' && attempt.outdated) {
-    context.outdated.set(keyOf(object.metadata), attempt.outdated)
-  }
-  return result
+  const leftMs =
+    refused === undefined ? 0 : refusedWaitMs(context, work.object.metadata.uid, refused)
+  if (leftMs > 0) return { step: 'refused', leftMs }
+  if (isOffered(offer.revision, work, plan, situation)) return { step: 'keep', isOfSource: true }
+  const message = await heldContent(context, work, { plan, offer, situation })
+  return message === undefined ? { step: 'obtain', offer } : { step: 'wait', message }
 }
 
 const read = (object: StoredObject) => ({ object, version: resourceOf('Version', object) })
@@ -148,7 +166,7 @@ export async function situationOf(
  * Whether the stored archive is the one that upstream offers. The revision of a provider is the digest of its archive, from
  * whatever registry it comes.
  */
-export function isOffered(
+function isOffered(
   revision: string,
   { version: { status }, attempt }: Pick<VersionWork, 'version' | 'attempt'>,
   { type }: VersionPlan,
@@ -156,15 +174,6 @@ export function isOffered(
 ): boolean {
   const isThere = isKept || (type === 'Provider' && isStored && !isElsewhere && !isLost)
   return isThere && attempt.request === undefined && revision === status?.artifact?.revision
-}
-
-/** Whether upstream has to be asked although the stored archive is the wanted one. */
-export function mayHaveChanged({
-  version: { status },
-  attempt,
-}: Pick<VersionWork, 'version' | 'attempt'>): boolean {
-  const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
-  return attempt.outdated !== undefined || wasRefused
 }
 
 async function keep(
