@@ -1,5 +1,3 @@
-import type { ParentKind } from './parent.ts'
-
 /**
  * A rule for one value. The API server checks it when an object is written; Depot checks it where no API server did. An
  * object that breaks a rule may be older than it, so Depot serves as much of the object as possible.
@@ -11,6 +9,9 @@ export interface FieldRule<T> {
   readonly message: string
   readonly holds: (value: T) => boolean
 }
+
+/** The kinds of objects that Versions belong to. */
+export type ParentKind = 'Module' | 'Provider'
 
 /** The rules of validations and patterns in definitions. */
 const rulesBehind = new Map<unknown, readonly FieldRule<never>[]>()
