@@ -7,8 +7,8 @@ import { finalizerOf, keyOf } from '../objects.ts'
 import { mustBeConfirmed } from '../parent/children.ts'
 import { parentsIn } from '../parent/versions.ts'
 import { recordedPlace } from './plan.ts'
-import { isDeletedToAccept, isLeft, leave, leavesArchive } from './remove.ts'
-import { versionStatus } from './work.ts'
+import { isDeletedToAccept, isLeft, leave } from './remove.ts'
+import { leavesArchive, versionStatus } from './work.ts'
 
 /**
  * Finds the Versions of a folder whose files a person removed while nothing ran, and leaves their archives in storage for a

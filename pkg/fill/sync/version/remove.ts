@@ -17,6 +17,7 @@ import {
   docsIn,
   filesIn,
   isRefusing,
+  leavesArchive,
   namesOf,
   type StoragePlace,
   type VersionStatus,
@@ -255,15 +256,6 @@ function filesOf(context: Context, object: StoredObject): StoredFile[] {
   })
   const files = [...filesIn(status).map((fileName) => ({ fileName, at: own })), ...previous]
   return files.filter(({ fileName }) => !fileName.includes('/'))
-}
-
-/** Whether the archive of a Version stays when the Version is deleted: an annotation says so, or a person stored it. */
-export function leavesArchive(
-  { apiGroup }: Pick<Context, 'apiGroup'>,
-  object: StoredObject,
-): boolean {
-  const isStoredByHand = versionStatus(object).artifact?.sourceKey === undefined
-  return isStoredByHand || object.metadata.annotations[`${apiGroup}/orphan-archive`] === 'true'
 }
 
 /** Other Versions that name the same file. */

@@ -222,3 +222,12 @@ export function namesOf(object: StoredObject): string[] {
 
 export const isModuleVersion = ({ spec }: StoredObject): boolean =>
   (spec as { readonly type?: string }).type === 'Module'
+
+/** Whether the archive of a Version stays when the Version is deleted: an annotation says so, or a person stored it. */
+export function leavesArchive(
+  { apiGroup }: { readonly apiGroup: string },
+  object: StoredObject,
+): boolean {
+  const isStoredByHand = versionStatus(object).artifact?.sourceKey === undefined
+  return isStoredByHand || object.metadata.annotations[`${apiGroup}/orphan-archive`] === 'true'
+}
