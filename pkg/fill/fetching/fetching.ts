@@ -15,12 +15,11 @@ import { proxyRules } from '../../base/http/http.ts'
 import { type FetchingOptions, OptionsError } from '../../base/options/options.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { madeFolderProblem, readTextFile } from '../../base/run/run.ts'
-import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
+import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { Egress, type EgressPolicy } from '../egress/egress.ts'
 import { type InstallationPolicy, openPolicyFile } from '../policy/policy.ts'
 import { openSources, type RegistrySources, type ServicesOf } from '../sources/sources.ts'
-import { showSpool } from './spool-metrics.ts'
 
 type SharedOptions = FetchingOptions & {
   readonly upstreamPolicy?: string | undefined
@@ -181,4 +180,18 @@ async function readAuthorities(path: string | undefined): Promise<string | undef
   const text = await readTextFile(path)
   if (text.includes('-----BEGIN CERTIFICATE-----')) return text
   throw new Error(`${path} holds no certificate; write PEM, from -----BEGIN CERTIFICATE----- on`)
+}
+
+/** Shows the use of a spool. Each replica has one, even if it only receives publications. */
+export function showSpool(
+  metrics: Metrics,
+  spool: Pick<Spool, 'reservedBytes' | 'sizeBytes'>,
+): void {
+  const help = 'Bytes of --spool-size that archives in work have reserved.'
+  gauge(metrics, { name: 'spool_bytes', help, collect: (bytes) => bytes.set(spool.reservedBytes) })
+  gauge(metrics, {
+    name: 'spool_size_bytes',
+    help: 'The --spool-size.',
+    collect: (bytes) => bytes.set(spool.sizeBytes),
+  })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { openSpool } from '../../archives/spool/spool.ts'
 import { createMetrics } from '../../base/telemetry/telemetry.ts'
-import { showSpool } from './spool-metrics.ts'
+import { showSpool } from './fetching.ts'
 
 it('shows the size of the spool and its reserved bytes', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'depot-spool-'))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Batches } from './batches.ts'
+import { Batches } from './parent-files.ts'
 
 it('writes items together that come before a write, and resolves after it', async () => {
   const written: string[][] = []

@@ -4,7 +4,6 @@ import { type Document, isSeq, stringify } from 'yaml'
 import * as z from 'zod'
 import { ifExists } from '../../base/errors/errors.ts'
 import { writeFile } from '../../records/store/store.ts'
-import { Batches } from './batches.ts'
 import {
   configOf,
   entryOf,
@@ -204,3 +203,47 @@ const taken = (path: string, { kind, name, system }: ImportParent): Error =>
   new Error(
     `${path} is another ${kind}, expected one with the name ${[name, system].filter(Boolean).join(' and the provider ')} or no file: move it to another name, and import again`,
   )
+
+interface Waiting<T> {
+  readonly items: T[]
+  readonly written: Promise<void>
+}
+
+/**
+ * Collects additions to a file, because each write takes longer as the file grows: additions during a write go into the
+ * next one.
+ */
+export class Batches<T> {
+  readonly #write: (key: string, items: readonly T[]) => Promise<void>
+  readonly #waiting = new Map<string, Waiting<T>>()
+  /** The end of the last write to a file. */
+  readonly #last = new Map<string, Promise<void>>()
+
+  /** @param write writes to the file with this name; calls for one file never overlap */
+  constructor(write: (key: string, items: readonly T[]) => Promise<void>) {
+    this.#write = write
+  }
+
+  /** Resolves when an item is written. @throws the error of the write */
+  add(key: string, item: T): Promise<void> {
+    const waiting = this.#waiting.get(key)
+    if (waiting !== undefined) {
+      waiting.items.push(item)
+      return waiting.written
+    }
+    const items = [item]
+    const written = this.#next(key, items)
+    this.#waiting.set(key, { items, written })
+    this.#last.set(
+      key,
+      written.catch(() => undefined),
+    )
+    return written
+  }
+
+  async #next(key: string, items: readonly T[]): Promise<void> {
+    await this.#last.get(key)
+    this.#waiting.delete(key)
+    await this.#write(key, items)
+  }
+}

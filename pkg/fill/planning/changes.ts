@@ -8,6 +8,7 @@ import {
   type Version,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import {
+  type ObjectKind,
   type Objects,
   refOf,
   type StoredObject,
@@ -20,7 +21,6 @@ import {
   type VersionOutlook,
 } from '../sync/sync.ts'
 import { type Action, actionOrder } from './actions.ts'
-import { idOf, plannedKinds, snapshotOf } from './snapshot.ts'
 
 /** A change that a sync would make to an object, or to Versions of a Module or Provider. */
 export interface PlannedChange {
@@ -195,3 +195,19 @@ const inOrder = (a: PlannedChange, b: PlannedChange): number =>
   plannedKinds.indexOf(a.kind) - plannedKinds.indexOf(b.kind) ||
   byNumber(`${a.namespace}/${a.name}`, `${b.namespace}/${b.name}`) ||
   actionOrder.indexOf(a.action) - actionOrder.indexOf(b.action)
+
+/** In the order of a report. */
+const plannedKinds: readonly ObjectKind[] = ['Depot', 'Module', 'Provider', 'Version']
+
+export function idOf({ kind, namespace, name }: StoredRef): string {
+  return `${kind} ${namespace}/${name}`
+}
+
+/** All objects as they are now. */
+export function snapshotOf({ list }: Pick<Objects, 'list'>): ReadonlyMap<string, StoredObject> {
+  return new Map(
+    plannedKinds
+      .flatMap((kind) => list(kind))
+      .map((object) => [idOf({ kind: object.kind, ...object.metadata }), object]),
+  )
+}

@@ -16,8 +16,7 @@ import {
   startSync,
   type VersionOutlook,
 } from '../sync/sync.ts'
-import { changesBetween, exceptedChange, type PlannedChange } from './changes.ts'
-import { idOf, snapshotOf } from './snapshot.ts'
+import { changesBetween, exceptedChange, idOf, type PlannedChange, snapshotOf } from './changes.ts'
 
 export type { PlannedChange } from './changes.ts'
 export { asJson, asMarkdown, asText, hasDifferences, hasFailures } from './report.ts'

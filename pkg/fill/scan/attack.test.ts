@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Objects } from '../../records/store/store.ts'
-import { findIsolation } from './isolation.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner, trivyScanner } from './scan.ts'
 import { ScanError } from './scan-error.ts'
+import { findIsolation } from './scanner-process.ts'
 
 let scene: ScanScene
 beforeEach(async () => {

@@ -7,11 +7,11 @@ import type { ScanPolicy } from '../../api/v1alpha1/v1alpha1.ts'
 import { zipOf } from '../../archives/archive/packed.fixture.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { type Objects, refOf } from '../../records/store/store.ts'
-import { findIsolation } from './isolation.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner } from './scan.ts'
 import { emptyFolder } from './scan-archive.ts'
 import { ScanError } from './scan-error.ts'
+import { findIsolation } from './scanner-process.ts'
 
 let scene: ScanScene
 beforeEach(async () => {

@@ -1,14 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { constants, readdirSync, readFileSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { codeOf, hasMoreValues, jsonOf, printable } from '../../base/errors/errors.ts'
 import { isTimeout } from '../../base/http/http.ts'
 import { endsWithin } from '../../base/pacing/pacing.ts'
-import { deadProxies, findIsolation } from './isolation.ts'
 import { ScanError } from './scan-error.ts'
 
-export interface ScannerRun {
+interface ScannerRun {
   readonly command: string
   readonly args: readonly string[]
   /** Whether it must reach nothing. It gets a network of its own, where the system allows that. */
@@ -181,3 +180,27 @@ export function endStrays(home: string): void {
     }
   }
 }
+
+/** Processes in a namespace of their own end with the first of them, wherever they went. */
+const unshare = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--'] as const
+
+/**
+ * How a program is started in namespaces of its own, with an empty network, where this process may make them.
+ *
+ * @returns what comes before the command and its arguments; undefined if the system refuses
+ */
+export function findIsolation(): readonly [string, ...string[]] | undefined {
+  const path = '/usr/bin/unshare'
+  // The image has no other program that does nothing.
+  const tried = spawnSync(path, [...unshare, path, '--version'], {
+    stdio: 'ignore',
+    timeout: 10_000,
+  })
+  return tried.status === 0 ? [path, ...unshare] : undefined
+}
+
+/** Proxies that nobody listens on, for programs that share the network of this process. */
+const deadProxies = {
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+} as const
