@@ -5,6 +5,6 @@
 export { type ImportAddress, importAddress } from './address.ts'
 export { configOf } from './fields.ts'
 export { protocolsIn } from './folder-items.ts'
-export { parentNames } from './names.ts'
+export { parentNames } from './parent-files.ts'
 export { importAll, unsignedRemedy } from './run.ts'
 export type { ImportEvent, ImportOptions, ImportResult } from './types.ts'

@@ -14,9 +14,7 @@ import {
   OwnerConfig,
 } from './fields.ts'
 import { type ImportItem, labelOf } from './item.ts'
-import { versionNames } from './names.ts'
-import { ParentFiles, type ParentPlace } from './parent-files.ts'
-import { yamlOf } from './yaml-file.ts'
+import { ParentFiles, type ParentPlace, versionNames, yamlOf } from './parent-files.ts'
 
 /** A stored archive; the digest is lower-case hexadecimal. */
 const ImportUpload = z.object({

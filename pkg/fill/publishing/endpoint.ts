@@ -3,8 +3,7 @@ import type { ServingEnv } from '../../base/serving/serving.ts'
 import type { Metrics } from '../../base/telemetry/telemetry.ts'
 import { moduleRoutes } from './module-endpoint.ts'
 import { providerRoutes } from './provider-endpoint.ts'
-import { PublishMetrics } from './publish-metrics.ts'
-import type { PublishParts } from './publish-parts.ts'
+import { PublishMetrics, type PublishParts } from './publish-parts.ts'
 
 export interface PublishRoutesOptions extends Omit<PublishParts, 'metrics' | 'mibMs'> {
   readonly metrics: Metrics

@@ -14,9 +14,8 @@ import { FillError, type Platform } from '../sources/sources.ts'
 import { counted, Refused } from './answers.ts'
 import { backRefused } from './plan.ts'
 import { planProvider, publishProvider, refusalsOf } from './provider.ts'
-import type { PublishParts } from './publish-parts.ts'
+import { type PublishParts, requireRight } from './publish-parts.ts'
 import { sidecarNames } from './release.ts'
-import { requireRight } from './right.ts'
 import { type StagedKey, Staging } from './staging.ts'
 import {
   conflictOf,

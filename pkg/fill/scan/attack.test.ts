@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Objects } from '../../records/store/store.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner, trivyScanner } from './scan.ts'
-import { ScanError } from './scan-error.ts'
+import { ScanError } from './scanner.ts'
 import { findIsolation } from './scanner-process.ts'
 
 let scene: ScanScene

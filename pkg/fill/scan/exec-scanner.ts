@@ -4,8 +4,7 @@ import * as z from 'zod'
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { codeOf } from '../../base/errors/errors.ts'
 import { findingId } from './findings.ts'
-import { ScanError } from './scan-error.ts'
-import type { ArchiveScanner } from './scanner.ts'
+import { type ArchiveScanner, ScanError } from './scanner.ts'
 import { failed, jsonIn } from './scanner-process.ts'
 
 const text = z.string()

@@ -2,7 +2,7 @@ import type { Version } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Reconciled } from '../queue/queue.ts'
 import { jittered, msOf } from '../sync/sync.ts'
-import type { Databases } from './databases.ts'
+import type { Databases } from './installed-scanner.ts'
 import { dependencies, type ScanPart } from './part.ts'
 import type { ScanSubject } from './scan-archive.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '../sync/sync.ts'
 import { countsText } from './findings.ts'
 import { dependencies, type ScanPart, storedPart } from './part.ts'
-import type { ScanError } from './scan-error.ts'
+import type { ScanError } from './scanner.ts'
 
 type Status = NonNullable<Version['status']>
 type Scan = NonNullable<Status['sourceScan']>

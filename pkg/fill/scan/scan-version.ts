@@ -14,7 +14,6 @@ import {
   type ScanSubject,
   scanArchive,
 } from './scan-archive.ts'
-import { ScanError } from './scan-error.ts'
 import {
   dropDependencies,
   type ScannedPart,
@@ -23,7 +22,7 @@ import {
   writeFailure,
   writeResult,
 } from './scan-status.ts'
-import type { ScannerIdentity } from './scanner.ts'
+import { ScanError, type ScannerIdentity } from './scanner.ts'
 import { failed } from './scanner-process.ts'
 
 export interface ScanContext extends ArchiveScanning {

@@ -10,7 +10,7 @@ import { type Objects, refOf } from '../../records/store/store.ts'
 import { ScanScene } from './scan.fixture.ts'
 import { execScanner } from './scan.ts'
 import { emptyFolder } from './scan-archive.ts'
-import { ScanError } from './scan-error.ts'
+import { ScanError } from './scanner.ts'
 import { findIsolation } from './scanner-process.ts'
 
 let scene: ScanScene

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { codeOf, hasMoreValues, jsonOf, printable } from '../../base/errors/errors.ts'
 import { isTimeout } from '../../base/http/http.ts'
 import { endsWithin } from '../../base/pacing/pacing.ts'
-import { ScanError } from './scan-error.ts'
+import { ScanError } from './scanner.ts'
 
 interface ScannerRun {
   readonly command: string

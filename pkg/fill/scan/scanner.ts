@@ -1,4 +1,5 @@
 import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
+import { ReasonError } from '../../base/errors/errors.ts'
 
 /** The subject of a scan: the files of a module, the executables of a provider, or its go.mod and go.sum. */
 export type ScanTarget = 'source' | 'binary' | 'dependencies'
@@ -28,3 +29,6 @@ export interface ArchiveScanner {
    */
   findingsIn(output: Buffer, target: ScanTarget, executables: readonly string[]): SecurityFinding[]
 }
+
+/** A scan without a result: what was found before stays. */
+export class ScanError extends ReasonError<'ScanFailed' | 'ScannerAbsent' | 'NothingRecognised'> {}

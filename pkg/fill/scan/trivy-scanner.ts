@@ -6,8 +6,7 @@ import type { SecurityFinding } from '../../api/v1alpha1/v1alpha1.ts'
 import { jsonOf, printable } from '../../base/errors/errors.ts'
 import { findingId } from './findings.ts'
 import { disableIgnoreComments } from './ignore-comments.ts'
-import { ScanError } from './scan-error.ts'
-import type { ArchiveScanner, ScannerIdentity, ScanTarget } from './scanner.ts'
+import { type ArchiveScanner, ScanError, type ScannerIdentity, type ScanTarget } from './scanner.ts'
 import { failed, jsonIn, runScanner } from './scanner-process.ts'
 
 export interface TrivyOptions {
