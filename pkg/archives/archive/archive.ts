@@ -4,7 +4,7 @@
  */
 
 export { ArchiveError, type ArchiveLimits, defaultLimits, type LimitsByKind } from './entry.ts'
-export { inspectModule, inspectProvider, visitFiles } from './inspect-provider.ts'
+export { inspectModule, inspectProvider, providerFileName, visitFiles } from './inspect-provider.ts'
 export {
   type ArchiveFormat,
   type ModuleArchive,
@@ -15,6 +15,5 @@ export {
   readmeOf,
   withModuleFiles,
 } from './module-archive.ts'
-export { providerFileName } from './provider-file-name.ts'
 export { formatOfFile, secretFilesIn } from './reading.ts'
 export { unpack } from './tree.ts'

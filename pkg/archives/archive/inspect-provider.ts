@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { open, stat } from 'node:fs/promises'
+import semver from 'semver'
 import {
   type ArchiveEntry,
   ArchiveError,
@@ -14,7 +15,7 @@ import { formatOfFile, readArchive } from './reading.ts'
 import { isConfiguration, moduleFiles, readTree, Scratch, wrapperOf } from './tree.ts'
 import { readZip } from './zip-reading.ts'
 
-export interface ProviderArchive {
+interface ProviderArchive {
   /** Digest of the zip, in lower-case hexadecimal. Lock files have it with and without `zh:`. */
   readonly sha256: string
   readonly sizeBytes: number
@@ -25,7 +26,7 @@ export interface ProviderArchive {
 }
 
 /** @returns a consumer of the bytes of a file, in order; undefined to skip them */
-export type FileVisitor = (path: string) => ((chunk: Uint8Array) => void) | undefined
+type FileVisitor = (path: string) => ((chunk: Uint8Array) => void) | undefined
 
 /**
  * Reads the whole zip of a provider without changing it.
@@ -164,4 +165,23 @@ export async function visitFiles(
     const take = visit(path.slice(prefix.length))
     if (take !== undefined) for await (const chunk of content) take(chunk)
   }
+}
+
+/** The parts of the published name of a provider's archive. */
+interface ProviderFileName {
+  readonly type: string
+  readonly version: string
+  readonly os: string
+  readonly arch: string
+}
+
+/** Depot adds the first digits of the digest to the names of archives that it stores. */
+const pattern =
+  /^terraform-provider-(?<type>[a-z0-9-]+)_(?<version>[^_]+)_(?<os>[a-z0-9]+)_(?<arch>[a-z0-9]+)(?:-[0-9a-f]{12})?\.zip$/
+
+/** Reads `terraform-provider-TYPE_VERSION_OS_ARCH.zip`; undefined if the name has another form. */
+export function providerFileName(name: string): ProviderFileName | undefined {
+  const { type, version, os, arch } = pattern.exec(name)?.groups ?? {}
+  if (!type || !version || !os || !arch || semver.valid(version) === null) return undefined
+  return { type, version, os, arch }
 }

@@ -9,8 +9,14 @@ import type {
   ModuleDocs,
   OutputDocs,
 } from '../../api/docs/docs.ts'
-import { inputChanges } from './input-changes.ts'
-import { type FolderChange, moduleText, pairs, providerText, type VersionPair } from './pairs.ts'
+import {
+  type FolderChange,
+  inputChanges,
+  moduleText,
+  pairs,
+  providerText,
+  type VersionPair,
+} from './input-changes.ts'
 
 const order = { breaking: 0, unknown: 1, compatible: 2 }
 

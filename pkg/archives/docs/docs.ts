@@ -4,9 +4,8 @@
  * a provider is the Markdown of its release.
  */
 export { parseCliConfig } from './cli-config.ts'
-export { docsMarkdown, docsProblems, injectDocs, problemText } from './markdown.ts'
+export { docsMarkdown, docsProblems, injectDocs, plainText, problemText } from './markdown.ts'
 export * from './packed-docs.ts'
 export { maxPagesBytes, PageCollector, unpackPage, unpackPages } from './pages-file.ts'
-export { plainText } from './plain-text.ts'
 export { openModuleDocs } from './read-docs.ts'
 export { readUses, type Use } from './uses.ts'

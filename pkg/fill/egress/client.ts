@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { type Reason, ReasonError } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
 
@@ -94,4 +95,22 @@ export interface EgressOptions {
   /** Default: the resolver of the machine. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>
   readonly clock?: Clock
+}
+
+interface EgressErrorOptions {
+  readonly cause?: unknown
+  readonly retryAfterMs?: number
+  readonly status?: number
+}
+
+/** A request without a usable answer. Its message is printable and has neither query nor credentials. */
+export class EgressError extends ReasonError {
+  override readonly name = 'EgressError'
+  /** BadStatus only: the status of the answer. */
+  readonly status: number | undefined
+
+  constructor(reason: Reason, message: string, options: EgressErrorOptions = {}) {
+    super(reason, message, options)
+    this.status = options.status
+  }
 }

@@ -4,7 +4,7 @@
  */
 
 export * from './client.ts'
-export { EgressError } from './errors.ts'
+export { EgressError } from './client.ts'
 export { causeOf, explained, localNetworks, refusalOf, refusalText, shownUrl } from './hosts.ts'
 export { Egress } from './open.ts'
 export { lastingText } from './rate-limits.ts'

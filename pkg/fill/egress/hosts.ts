@@ -3,8 +3,7 @@
 import ipaddr from 'ipaddr.js'
 import { messageOf, printable } from '../../base/errors/errors.ts'
 import { saidBy } from '../../base/http/http.ts'
-import type { EgressPolicy, EgressRequest } from './client.ts'
-import { EgressError } from './errors.ts'
+import { EgressError, type EgressPolicy, type EgressRequest } from './client.ts'
 
 /** Options name the host of a URL, or it has to be public. A named host may be private if its network is named, too. */
 export type HostAccess = 'named' | 'public'

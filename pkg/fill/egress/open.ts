@@ -15,16 +15,16 @@ import {
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { counter, gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
-import type {
-  Credential,
-  DownloadedFile,
-  DownloadRequest,
-  EgressAnswer,
-  EgressOptions,
-  EgressRequest,
-  EgressRoute,
+import {
+  type Credential,
+  type DownloadedFile,
+  type DownloadRequest,
+  type EgressAnswer,
+  EgressError,
+  type EgressOptions,
+  type EgressRequest,
+  type EgressRoute,
 } from './client.ts'
-import { EgressError } from './errors.ts'
 import {
   type AddressRules,
   addressRules,

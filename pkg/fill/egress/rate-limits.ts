@@ -1,6 +1,6 @@
 import { retryAfterMs, saidBy } from '../../base/http/http.ts'
 import { type Clock, pause } from '../../base/pacing/pacing.ts'
-import { EgressError } from './errors.ts'
+import { EgressError } from './client.ts'
 
 /** Long-term rate of requests, and the size of a burst after a rest. */
 const perSecond = 50

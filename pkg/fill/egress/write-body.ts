@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { discard } from '../../base/http/http.ts'
-import { EgressError } from './errors.ts'
+import { EgressError } from './client.ts'
 
 const writtenBytes = 64 * 1024
 const defaultWindowMs = 60_000

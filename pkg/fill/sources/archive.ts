@@ -1,6 +1,5 @@
 import { shownUrl } from '../egress/egress.ts'
-import { expectStatus } from './answers.ts'
-import { FillError } from './errors.ts'
+import { expectStatus, FillError } from './errors.ts'
 import { type SourceAccess, shortHash } from './secrets.ts'
 import type { ModuleUpstream } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'

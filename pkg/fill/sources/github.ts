@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import type { EgressAnswer, EgressRequest } from '../egress/egress.ts'
-import { etagOf, expectStatus, parseJson } from './answers.ts'
-import { FillError } from './errors.ts'
+import { etagOf, expectStatus, FillError, parseJson } from './errors.ts'
 import type { GithubCredential } from './github-app.ts'
 import type { ListingCache } from './listing-cache.ts'
 import type { GithubPlace } from './places.ts'

@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { shownUrl } from '../egress/egress.ts'
-import { expectStatus, parseJson } from './answers.ts'
-import { FillError } from './errors.ts'
+import { expectStatus, FillError, parseJson } from './errors.ts'
 import type { Git } from './git.ts'
 import { type ModuleAddress, moduleAddress } from './go-getter.ts'
 import { RegistryClient, type UpstreamRegistryOptions } from './registry.ts'

@@ -3,11 +3,9 @@ import * as z from 'zod'
 import { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
-import { expectStatus, parseJson } from './answers.ts'
-import { FillError } from './errors.ts'
+import { expectStatus, FillError, parseJson } from './errors.ts'
 import { RegistryClient, type UpstreamRegistryOptions } from './registry.ts'
-import { archiveHashes, readShasums } from './shasums.ts'
-import { verifySignature } from './signatures.ts'
+import { archiveHashes, readShasums, verifySignature } from './signatures.ts'
 import type {
   FetchedProvider,
   FetchOptions,

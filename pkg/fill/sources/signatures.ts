@@ -3,13 +3,48 @@ import { messageOf, printable } from '../../base/errors/errors.ts'
 import { FillError } from './errors.ts'
 import type { ReleaseSigner } from './types.ts'
 
+/**
+ * Reads SHA256SUMS: digests in hexadecimal by file name. Blanks around a line, and a byte order mark, are ignored.
+ *
+ * @throws FillError ChecksumMismatch if a file has two digests
+ */
+export function readShasums(document: Buffer | string): Map<string, string> {
+  const sums = new Map<string, string>()
+  for (const line of String(document).split('\n')) {
+    const [, text = '', name = ''] = /^([0-9a-fA-F]{64})\s+\*?(\S+)$/.exec(line.trim()) ?? []
+    if (name === '') continue
+    const digest = text.toLowerCase()
+    if ((sums.get(name) ?? digest) !== digest) {
+      throw new FillError('ChecksumMismatch', `SHA256SUMS has two digests of ${name}`)
+    }
+    sums.set(name, digest)
+  }
+  return sums
+}
+
+/** `zh:` of the archives of one version, by `os_arch`. */
+export function archiveHashes(
+  sums: ReadonlyMap<string, string>,
+  type: string,
+  version: string,
+): Map<string, string> {
+  const hashes = new Map<string, string>()
+  const prefix = `terraform-provider-${type}_${version}_`
+  for (const [name, digest] of sums) {
+    const rest = name.startsWith(prefix) ? name.slice(prefix.length) : ''
+    const [, platform] = /^([a-z0-9]+_[a-z0-9]+)\.zip$/.exec(rest) ?? []
+    if (platform !== undefined) hashes.set(platform, `zh:${digest}`)
+  }
+  return hashes
+}
+
 /** A key, and the text that it was read from. */
 interface OfferedKey {
   readonly key: Key
   readonly armored: string
 }
 
-export interface SignatureInput {
+interface SignatureInput {
   readonly shasums: Buffer
   /** Binary or armored. */
   readonly signature: Buffer
@@ -19,7 +54,7 @@ export interface SignatureInput {
   readonly nowMs: number
 }
 
-export interface VerifiedSignature {
+interface VerifiedSignature {
   /** Binary, as the CLIs expect it. */
   readonly signature: Buffer
   /** The signer's public key, armored. */

@@ -6,8 +6,7 @@ export { FillError } from './errors.ts'
 export * from './open.ts'
 export { isSegment, modulePlace, providerAddressOf } from './places.ts'
 export type { ServicesOf } from './registry.ts'
-export { archiveHashes, readShasums } from './shasums.ts'
-export { verifySignature } from './signatures.ts'
+export { archiveHashes, readShasums, verifySignature } from './signatures.ts'
 export type {
   FetchedArchive,
   FetchOptions,

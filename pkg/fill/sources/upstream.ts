@@ -13,8 +13,7 @@ import {
   type EgressRequest,
   shownUrl,
 } from '../egress/egress.ts'
-import { expectStatus, parseJson, statusError } from './answers.ts'
-import { archiveTooLarge, FillError } from './errors.ts'
+import { archiveTooLarge, expectStatus, FillError, parseJson, statusError } from './errors.ts'
 import type { FetchedFile, FetchOptions, ModuleUpstream } from './types.ts'
 
 const listMs = 60_000
