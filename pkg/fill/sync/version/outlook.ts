@@ -8,12 +8,12 @@ import { failureOf } from '../failure.ts'
 import { keyOf, requestOf, resourceOf } from '../objects.ts'
 import { isStillRefused } from './comparison.ts'
 import { hasDocumentation, isInArchive } from './document.ts'
+import { nextStep, situationOf } from './next-step.ts'
 import { decide, decideToFetch, replaceableOf } from './obtain.ts'
 import { planOf, storedPlaceOf } from './plan.ts'
 import { mayTakeBack } from './reuse.ts'
 import { driftMessage } from './status.ts'
 import { verifyStored } from './store.ts'
-import { nextStep, situationOf } from './sync-version.ts'
 import type { Situation, SyncAttempt, VersionPlan, VersionStatus, VersionWork } from './work.ts'
 
 export async function foresee(

@@ -30,17 +30,18 @@ import { heldForScan, placeOf, storedPlaceOf } from './plan.ts'
 import { moveArchive } from './reuse.ts'
 import { driftedStatus, keptStatus, placeFields } from './status.ts'
 import { verifyStored } from './store.ts'
-import { keepBelongings } from './sync-version.ts'
 import type { PlacedVersion, VersionStatus, VersionWork } from './work.ts'
+
+interface SyncedUpload extends Reconciled {
+  /** The place of the archive, and whether storage was asked for it; undefined if there is nothing to do for it now. */
+  readonly placed?: PlacedVersion & { readonly isChecked: boolean }
+}
 
 /**
  * Syncs a Version whose archive was put into storage by other means. The archive is checked, never fetched, and stays when
  * the Version is deleted.
  */
-export async function syncUpload(
-  context: Context,
-  work: VersionWork,
-): Promise<Reconciled | undefined> {
+export async function syncUpload(context: Context, work: VersionWork): Promise<SyncedUpload> {
   const { object, version, attempt, signal } = work
   const archive = archiveOf(version)
   const { request } = requestOf(context, object)
@@ -60,7 +61,7 @@ export async function syncUpload(
   if (isNamed && isElsewhere && placed.place.isGrantedTo(object.metadata.namespace)) {
     const { sourceKey } = artifact
     const moved = await moveArchive(context, object, { from, to: placed, sourceKey, signal })
-    if (moved === undefined) return undefined
+    if (moved === undefined) return {}
     if (moved !== false) {
       return syncUpload(context, { ...work, object: moved, version: resourceOf('Version', moved) })
     }
@@ -85,9 +86,7 @@ export async function syncUpload(
   })
   if (published !== undefined) await forgetPublication(context, version)
   await resetForceSync(context, object, request)
-  const belonging = { at: placed, parent: placed.parent }
-  const isChecked = stored?.isChecked !== false
-  return keepBelongings(context, object, belonging, { signal, isChecked, request })
+  return { placed: { ...placed, isChecked: stored?.isChecked !== false } }
 }
 
 /** All platforms of a release are created within moments. It is reported if they take longer. */

@@ -1,4 +1,4 @@
-/** Content that a Depot let in, compared with what its upstream has when it is fetched. */
+/** Decides about the next step for a Version, by its stored archive, its upstream and its policy. */
 
 import { normalizeVersion } from '../../../api/v1alpha1/v1alpha1.ts'
 import { refOf, type StoredObject } from '../../../records/store/store.ts'
@@ -8,8 +8,138 @@ import type { Context } from '../context.ts'
 import type { DepotStatus } from '../depot/configs.ts'
 import { keyOf, latestOf } from '../objects.ts'
 import { letIn, writeListing } from '../parent/seen.ts'
-import { msOf, timeOf, within } from '../timings.ts'
-import type { Situation, UpstreamOffer, VersionPlan, VersionWork } from './work.ts'
+import { jittered, msOf, timeOf, within } from '../timings.ts'
+import { storedPlaceOf, upstreamOf } from './plan.ts'
+import { verifyStored } from './store.ts'
+import type {
+  Situation,
+  StoredState,
+  SyncAttempt,
+  UpstreamOffer,
+  VersionPlan,
+  VersionStatus,
+  VersionWork,
+} from './work.ts'
+
+/** The next step for a Version whose archive is not elsewhere. */
+type NextStep =
+  /** Versions of other modules ask its host. */
+  | { readonly step: 'queue'; readonly waitsFor: string }
+  /** An earlier version has to be stored first. Its Module wakes this one when it is stored or refused. */
+  | { readonly step: 'await' }
+  /** The archive of upstream was refused, and is to be fetched again later. */
+  | { readonly step: 'refused'; readonly leftMs: number }
+  /** The stored archive is the wanted one. `isOfSource`: it is known to come from the source that the spec names. */
+  | { readonly step: 'keep'; readonly isOfSource: boolean }
+  /** The stored archive stays until the policy lets in what upstream has. */
+  | { readonly step: 'wait'; readonly message: string }
+  | { readonly step: 'obtain'; readonly offer: UpstreamOffer }
+
+/** Decides about the next step for a Version, and asks upstream for that if necessary. Stores nothing. @throws FillError */
+export async function nextStep(
+  context: Context,
+  work: VersionWork,
+  plan: VersionPlan,
+  situation: Situation & { readonly isAwaited: boolean },
+): Promise<NextStep> {
+  const { attempt, version } = work
+  const { metadata, status } = version
+  const { isOfSource } = situation
+  const wasRefused = status?.drift !== undefined || status?.attempted !== undefined
+  const mayHaveChanged = attempt.outdated !== undefined || wasRefused
+  if (situation.isKept && !mayHaveChanged) return { step: 'keep', isOfSource }
+  if (situation.isAwaited) return { step: 'await' }
+  // Modules take turns, so that each has its newest version before one has all of them.
+  if (!context.slots.take(plan.host, keyOf(metadata))) {
+    return { step: 'queue', waitsFor: `${plan.host} ${plan.configName}` }
+  }
+  const offer = await upstreamOf(context, plan, work)
+  const refused = attempt.request === undefined ? refusedBefore(work) : undefined
+  const leftMs =
+    refused === undefined ? 0 : refusedWaitMs(context, work.object.metadata.uid, refused)
+  if (leftMs > 0) return { step: 'refused', leftMs }
+  if (isOffered(offer.revision, work, plan, situation)) return { step: 'keep', isOfSource: true }
+  const message = await heldContent(context, work, { plan, offer, situation })
+  return message === undefined ? { step: 'obtain', offer } : { step: 'wait', message }
+}
+
+export async function situationOf(
+  context: Context,
+  { object, version, attempt, signal }: VersionWork,
+  plan: VersionPlan,
+): Promise<Situation> {
+  const { artifact, upstream } = version.status ?? {}
+  const from = storedPlaceOf(context, version)
+  const isElsewhere = from.placeId !== plan.placeId
+  const isOfSource = artifact?.sourceKey === plan.keyIn(from)
+  // What upstream no longer has is kept, even from a source that the module had before.
+  const isSame = isOfSource || upstream === 'Gone'
+  const isStored = artifact?.fileName !== undefined
+  const stored: StoredState = isStored
+    ? await verifyStored(context, object, from, { signal, now: !isSame || isElsewhere })
+    : { state: 'whole', isChecked: false, seen: {} }
+  const isLost = stored.state === 'lost'
+  const isCurrent = isStored && isSame
+  const isKept = isCurrent && !isElsewhere && !isLost && attempt.request === undefined
+  return { from, stored, isStored, isElsewhere, isOfSource, isCurrent, isLost, isKept }
+}
+
+/**
+ * Whether the stored archive is the one that upstream offers. The revision of a provider is the digest of its archive, from
+ * whatever registry it comes.
+ */
+function isOffered(
+  revision: string,
+  { version: { status }, attempt }: Pick<VersionWork, 'version' | 'attempt'>,
+  { type }: VersionPlan,
+  { isKept, isStored, isElsewhere, isLost }: Situation,
+): boolean {
+  const isThere = isKept || (type === 'Provider' && isStored && !isElsewhere && !isLost)
+  return isThere && attempt.request === undefined && revision === status?.artifact?.revision
+}
+
+type Attempted = NonNullable<VersionStatus['attempted']>
+
+/**
+ * Remembers a refusal, for a transfer may have damaged the archive. Undefined if nothing was found to fetch.
+ *
+ * @param isFinal whether the same archive is refused again whenever it is tried
+ */
+export function attemptedNow(
+  { clock }: Context,
+  { key, revision }: SyncAttempt,
+  before: Attempted | undefined,
+  isFinal: boolean,
+): Attempted | undefined {
+  if (key === undefined || revision === undefined) return undefined
+  const isSame = before?.sourceKey === key && before.revision === revision
+  if (isSame && isFinal) return before
+  const failures = isSame ? (before.failures ?? 1) + 1 : 1
+  return { sourceKey: key, revision, at: timeOf(clock()), failures }
+}
+
+/** The refusal of the same archive, if one is remembered. */
+function refusedBefore({
+  version: { metadata, status },
+  attempt: { key, revision },
+}: Pick<VersionWork, 'version' | 'attempt'>): Attempted | undefined {
+  const { attempted, observedGeneration } = status ?? {}
+  const isSame = attempted?.sourceKey === key && attempted?.revision === revision
+  return isSame && observedGeneration === metadata.generation ? attempted : undefined
+}
+
+/** How long to wait before a refused archive is fetched again; 0 if it is due. */
+export function refusedWaitMs(
+  { clock, timings, pollSinceMs }: Context,
+  uid: string,
+  { at, failures = 1 }: Attempted,
+): number {
+  const atMs = msOf(at) ?? 0
+  // Times in a status are whole seconds.
+  if (atMs + 1000 <= pollSinceMs) return 0
+  const waitMs = Math.min(timings.longestRefusedMs, timings.refusedMs * 2 ** (failures - 1))
+  return Math.max(0, atMs + jittered(waitMs, uid) - clock())
+}
 
 /** The content that upstream offers for a Version, and what is stored of it. */
 interface OfferedContent {
@@ -24,7 +154,7 @@ interface OfferedContent {
  * @returns undefined if the content of upstream may be taken
  * @throws FillError UpstreamChanged if nothing is stored that could be kept
  */
-export async function heldContent(
+async function heldContent(
   context: Context,
   work: VersionWork,
   offered: OfferedContent,
