@@ -1,9 +1,9 @@
 import { shownUrl } from '../egress/egress.ts'
 import { expectStatus, FillError } from './errors.ts'
+import { versionFrom } from './listings.ts'
 import { type SourceAccess, shortHash } from './secrets.ts'
 import type { ModuleUpstream } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'
-import { versionFrom } from './versions.ts'
 
 export interface ArchiveOptions {
   readonly upstream: UpstreamClient

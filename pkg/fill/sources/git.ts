@@ -8,11 +8,10 @@ import { isTimeout } from '../../base/http/http.ts'
 import { shownUrl, writeBody } from '../egress/egress.ts'
 import { archiveTooLarge, FillError } from './errors.ts'
 import { runGit } from './git-process.ts'
-import type { ListingCache } from './listing-cache.ts'
+import { commitOf, type ListingCache, resolveFromList, type Tag, versionsOf } from './listings.ts'
 import type { SourceAccess } from './secrets.ts'
 import type { FetchedFile, FetchOptions, ModuleUpstream, UpstreamOptions } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'
-import { commitOf, resolveFromList, type Tag, versionsOf } from './versions.ts'
 
 /** A repository, and the access to it. */
 interface GitRepository {

@@ -2,11 +2,10 @@ import * as z from 'zod'
 import type { EgressAnswer, EgressRequest } from '../egress/egress.ts'
 import { etagOf, expectStatus, FillError, parseJson } from './errors.ts'
 import type { GithubCredential } from './github-app.ts'
-import type { ListingCache } from './listing-cache.ts'
+import { commitOf, type ListingCache, resolveFromList, versionsOf } from './listings.ts'
 import type { GithubPlace } from './places.ts'
 import type { FetchedFile, FetchOptions, ModuleUpstream, UpstreamOptions } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'
-import { commitOf, resolveFromList, versionsOf } from './versions.ts'
 
 interface GithubOptions extends GithubPlace {
   readonly upstream: UpstreamClient

@@ -3,8 +3,8 @@ import { Bounded } from '../../base/memory/memory.ts'
 import { type Clock, eachLimited } from '../../base/pacing/pacing.ts'
 import type { EgressAnswer } from '../egress/egress.ts'
 import { expectStatus, FillError, parseJson } from './errors.ts'
+import { bareVersion } from './listings.ts'
 import type { UpstreamOptions } from './types.ts'
-import { bareVersion } from './versions.ts'
 
 /** Dates are remembered while a long first list is asked for again because one request of many failed. */
 const rememberMs = 3_600_000

@@ -3,10 +3,10 @@ import { shownUrl } from '../egress/egress.ts'
 import { expectStatus, FillError, parseJson } from './errors.ts'
 import type { Git } from './git.ts'
 import { type ModuleAddress, moduleAddress } from './go-getter.ts'
+import { bareVersion, resolveFromList, versionFrom } from './listings.ts'
 import { RegistryClient, type UpstreamRegistryOptions } from './registry.ts'
 import { shortHash } from './secrets.ts'
 import type { ModuleUpstream, UpstreamOptions } from './types.ts'
-import { bareVersion, resolveFromList, versionFrom } from './versions.ts'
 
 export interface RegistryModuleOptions extends UpstreamRegistryOptions {
   readonly git: Git

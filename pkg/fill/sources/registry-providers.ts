@@ -4,6 +4,7 @@ import { SharedResults } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { type EgressAnswer, shownUrl } from '../egress/egress.ts'
 import { expectStatus, FillError, parseJson } from './errors.ts'
+import { bareVersion, versionFrom } from './listings.ts'
 import { RegistryClient, type UpstreamRegistryOptions } from './registry.ts'
 import { archiveHashes, readShasums, verifySignature } from './signatures.ts'
 import type {
@@ -16,7 +17,6 @@ import type {
   UpstreamOptions,
   UpstreamProviderVersion,
 } from './types.ts'
-import { bareVersion, versionFrom } from './versions.ts'
 
 const documentBytes = 1024 * 1024
 const signatureBytes = 256 * 1024
