@@ -4,14 +4,7 @@
  * after another one misses none.
  */
 
-import { createHmac, hash } from 'node:crypto'
-import { whyHeld } from '../../api/held/held.ts'
-import {
-  ListingMemory,
-  type ModuleConfig,
-  normalizeVersion,
-  type ProviderConfig,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import { createHmac } from 'node:crypto'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
 import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { Objects, StoredObject } from '../../records/store/store.ts'
@@ -19,7 +12,7 @@ import { type Egress, refusalText } from '../egress/egress.ts'
 import { Queue, type Timers } from '../queue/queue.ts'
 import { FillError } from '../sources/sources.ts'
 import { eventNote, msOf } from '../sync/sync.ts'
-import { eventsOf, type VersionEvent } from './version-events.ts'
+import { eventsOf, heldEventsOf, type VersionEvent } from './version-events.ts'
 
 interface EventsOptions {
   readonly objects: Pick<Objects, 'list' | 'onChange' | 'notes'>
@@ -241,40 +234,4 @@ function readNote(text: string): Delivered {
   } catch {
     return { sinceMs: 0, ids: new Map() }
   }
-}
-
-/** A version that is held back for less time is not news: most are free within hours. */
-const heldMs = 24 * 60 * 60_000
-
-/**
- * The events of the versions of a Module or Provider that a policy has held back for a day. Those that
- * no rule allows, or that an expression refuses, are left out, because they may be hundreds, for ever.
- */
-export function heldEventsOf(parent: StoredObject, nowMs: number): VersionEvent[] {
-  const { kind, metadata, spec, status } = parent
-  const { namespace, name, uid } = metadata
-  const { listing } = (status ?? {}) as { readonly listing?: unknown }
-  const { heldBack = [] } = ListingMemory.safeParse(listing).data ?? {}
-  const { moduleConfig, providerConfig } = spec as {
-    readonly moduleConfig?: ModuleConfig
-    readonly providerConfig?: ProviderConfig
-  }
-  const about = {
-    namespace,
-    kind,
-    name: (moduleConfig ?? providerConfig)?.name ?? name,
-    system: moduleConfig?.provider,
-  }
-  return heldBack.flatMap((entry): VersionEvent[] => {
-    const why = whyHeld(entry)
-    const sinceMs = msOf(entry.since)
-    if (sinceMs === undefined || (why !== 'TooYoung' && why !== 'Denied')) return []
-    const atMs = sinceMs + heldMs
-    if (atMs > nowMs) return []
-    const { version: spelled, since, until, message } = entry
-    const identity = [uid, namespace, name, 'depot.version.held', spelled, atMs]
-    const id = hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22)
-    const data = { ...about, version: normalizeVersion(spelled), why, message, since, until }
-    return [{ id, type: 'depot.version.held', atMs, subject: `${namespace}/${name}`, data }]
-  })
 }

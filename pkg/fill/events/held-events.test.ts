@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { StoredObject } from '../../records/store/store.ts'
-import { heldEventsOf } from './events.ts'
+import { heldEventsOf } from './version-events.ts'
 
 const held = (...heldBack: object[]): StoredObject => ({
   kind: 'Module',
