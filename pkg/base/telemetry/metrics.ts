@@ -61,6 +61,16 @@ export function gauge<L extends string = never>(
   return new Gauge(config(metrics, definition))
 }
 
+/** Creates metrics once for each registry: a process starts some parts again, such as when it becomes leader. */
+export function oncePer<M>(create: (metrics: Metrics) => M): (metrics: Metrics) => M {
+  const known = new WeakMap<Metrics, M>()
+  return (metrics) => {
+    const made = known.get(metrics) ?? create(metrics)
+    known.set(metrics, made)
+    return made
+  }
+}
+
 /** Buckets for durations of requests, in seconds. */
 export const requestDurationBuckets: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,

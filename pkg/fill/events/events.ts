@@ -6,7 +6,7 @@
 
 import { createHmac } from 'node:crypto'
 import { type Clock, Loop } from '../../base/pacing/pacing.ts'
-import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
+import { counter, type Logger, type Metrics, oncePer } from '../../base/telemetry/telemetry.ts'
 import type { Objects, StoredObject } from '../../records/store/store.ts'
 import { type Egress, refusalText } from '../egress/egress.ts'
 import { Queue, type Timers } from '../queue/queue.ts'
@@ -38,14 +38,13 @@ const deadlineMs = 10_000
 const notingMs = 1_000
 const lookingMs = 60_000
 
-/** A process has one set of metrics, and delivers each time that it becomes leader. */
-const known = new WeakMap<Metrics, ReturnType<typeof metricsOf>>()
-const metricsOf = (metrics: Metrics) =>
+const metricsOf = oncePer((metrics) =>
   counter(metrics, {
     name: 'events_total',
     help: 'Events for the webhook, by type and by result of each attempt.',
     labels: ['type', 'result'],
-  })
+  }),
+)
 
 /** Delivered events, as in the note. */
 interface Delivered {
@@ -83,8 +82,7 @@ class EventDelivery {
     const { metrics, timers } = options
     this.#options = options
     this.#log = options.log.child({ component: 'events' })
-    this.#total = known.get(metrics) ?? metricsOf(metrics)
-    known.set(metrics, this.#total)
+    this.#total = metricsOf(metrics)
     this.#delivered = delivered
     this.#queue = new Queue({
       kind: 'Event',

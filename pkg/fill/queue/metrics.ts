@@ -1,4 +1,4 @@
-import { counter, gauge, histogram, type Metrics } from '../../base/telemetry/telemetry.ts'
+import { counter, gauge, histogram, oncePer } from '../../base/telemetry/telemetry.ts'
 import { type Priority, priorities } from './lanes.ts'
 
 /** Values of a queue that are read at each scrape. */
@@ -9,16 +9,8 @@ interface QueueValues {
   failing(): number
 }
 
-/** A process has one set of metrics, and a queue for each kind. */
-const known = new WeakMap<Metrics, ReturnType<typeof createQueueMetrics>>()
-
-export function queueMetrics(metrics: Metrics): ReturnType<typeof createQueueMetrics> {
-  const made = known.get(metrics) ?? createQueueMetrics(metrics)
-  known.set(metrics, made)
-  return made
-}
-
-function createQueueMetrics(metrics: Metrics) {
+/** The metrics of all queues of a process, one for each kind. */
+export const queueMetrics = oncePer((metrics) => {
   const queues = new Map<string, QueueValues>()
   const perQueue = (name: string, help: string, read: (queue: QueueValues) => number) =>
     gauge(metrics, {
@@ -66,4 +58,4 @@ function createQueueMetrics(metrics: Metrics) {
       labels: ['kind'],
     }),
   }
-}
+})

@@ -1,6 +1,6 @@
 import { ListingMemory } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Reason } from '../../base/errors/errors.ts'
-import { counter, gauge, type Metrics } from '../../base/telemetry/telemetry.ts'
+import { counter, gauge, type Metrics, oncePer } from '../../base/telemetry/telemetry.ts'
 import type { Objects, StoredObject } from '../../records/store/store.ts'
 import { readyIn } from './status.ts'
 import { msOf } from './timings.ts'
@@ -17,19 +17,15 @@ interface ScrapedValues {
   /** Number of other contents of the last hour, by the kind of version. */
   readonly substitutions: () => ReadonlyMap<string, number>
 }
-export type SyncMetrics = ReturnType<typeof create>['metrics']
-
-/** A process has one set of metrics, and starts reconcilers each time that it becomes leader. */
-const known = new WeakMap<Metrics, ReturnType<typeof create>>()
+export type SyncMetrics = ReturnType<typeof metricsOf>['metrics']
 
 export function syncMetrics(registry: Metrics, shown: ScrapedValues): SyncMetrics {
-  const made = known.get(registry) ?? create(registry)
-  known.set(registry, made)
+  const made = metricsOf(registry)
   made.show(shown)
   return made.metrics
 }
 
-function create(registry: Metrics) {
+const metricsOf = oncePer((registry) => {
   const total = counter(registry, {
     name: 'sync_total',
     help: 'Finished work on objects, by result.',
@@ -63,7 +59,7 @@ function create(registry: Metrics) {
       orphans: (count: number) => orphans.set(count),
     },
   }
-}
+})
 
 /** Gauges of values that a running sync tells at each scrape. */
 function showValues(registry: Metrics): { values: ScrapedValues | undefined } {
