@@ -5,6 +5,7 @@ import type { Condition } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Reason } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import { ApiError, type Objects, type StoredObject } from '../../records/store/store.ts'
+import type { FillError } from '../sources/sources.ts'
 import { timeOf } from './timings.ts'
 
 type ConditionType =
@@ -51,6 +52,17 @@ export const settled: ConditionChanges = {
   Stalled: undefined,
   Suspended: undefined,
 }
+
+/** Conditions of an object whose work failed. */
+export const failedConditions = ({
+  reason,
+  message,
+  terminal,
+}: Pick<FillError, 'reason' | 'message' | 'terminal'>): ConditionChanges => ({
+  ...settled,
+  Ready: conditionFalse(reason, message),
+  [terminal ? 'Stalled' : 'Reconciling']: conditionTrue(reason, message),
+})
 
 /**
  * Applies changes to conditions. A transition time changes only with the status; other conditions stay.

@@ -5,35 +5,29 @@ import { isOlder, type KindReplacement, ListedStore, type ObservedObject } from 
 import { idOf, type ObjectMemory, record, wholeObject } from './memory.ts'
 import type { AppliedObject, ObjectKind, StoredObject, StoredRef } from './types.ts'
 
+interface ClusterStoreOptions {
+  readonly kind: ObjectKind
+  /** The namespace of the watch; undefined: all namespaces. */
+  readonly namespace?: string | undefined
+  readonly fieldManager: string
+  /** May be shared with other stores. */
+  readonly appliedFields: AppliedFields
+  readonly memory: ObjectMemory
+}
+
 /**
  * Stores what a watch of one kind delivers, and what this process wrote before the watch delivers it. Of two states, the newer
  * one counts, whatever its source.
  */
 export class ClusterStore extends ListedStore {
-  readonly #kind: ObjectKind
-  /** The namespace of the watch; undefined: all namespaces. */
-  readonly #namespace: string | undefined
-  readonly #memory: ObjectMemory
-  readonly #fieldManager: string
-  readonly #appliedFields: AppliedFields
+  readonly #options: ClusterStoreOptions
   readonly #applied = new Map<string, FieldSet>()
   /** The newest state of the cluster up to which the watch has reported everything. */
   #seen = ''
 
-  constructor(options: {
-    readonly kind: ObjectKind
-    readonly namespace?: string | undefined
-    readonly fieldManager: string
-    /** May be shared with other stores. */
-    readonly appliedFields: AppliedFields
-    readonly memory: ObjectMemory
-  }) {
+  constructor(options: ClusterStoreOptions) {
     super()
-    this.#kind = options.kind
-    this.#namespace = options.namespace
-    this.#memory = options.memory
-    this.#fieldManager = options.fieldManager
-    this.#appliedFields = options.appliedFields
+    this.#options = options
   }
 
   /** The fields that this controller has applied before. */
@@ -47,7 +41,7 @@ export class ClusterStore extends ListedStore {
    * @returns the object of the answer
    */
   learn(answer: ObservedObject): StoredObject {
-    const object = wholeObject(this.#kind, answer)
+    const object = wholeObject(this.#options.kind, answer)
     const isGone = object.metadata.deletionTimestamp && object.metadata.finalizers.length === 0
     const { resourceVersion } = object.metadata
     const watchHasIt = resourceVersion === this.#seen || isOlder(resourceVersion, this.#seen)
@@ -78,16 +72,17 @@ export class ClusterStore extends ListedStore {
   }
 
   protected held(namespace: string, name: string): StoredObject['metadata'] | undefined {
-    return this.#memory.get(this.#kind, namespace, name)?.metadata
+    return this.#options.memory.get(this.#options.kind, namespace, name)?.metadata
   }
 
   protected all(): StoredObject['metadata'][] {
-    const filter = this.#namespace === undefined ? {} : { namespace: this.#namespace }
-    return this.#memory.list(this.#kind, filter).map(({ metadata }) => metadata)
+    const filter =
+      this.#options.namespace === undefined ? {} : { namespace: this.#options.namespace }
+    return this.#options.memory.list(this.#options.kind, filter).map(({ metadata }) => metadata)
   }
 
   protected keep(raw: ObservedObject, rewound: boolean): void {
-    this.#keep(wholeObject(this.#kind, raw), raw, rewound)
+    this.#keep(wholeObject(this.#options.kind, raw), raw, rewound)
   }
 
   protected drop({
@@ -95,19 +90,19 @@ export class ClusterStore extends ListedStore {
     name,
   }: Pick<ObservedObject['metadata'], 'namespace' | 'name'>): void {
     this.#applied.delete(idOf(namespace, name))
-    this.#memory.delete({ kind: this.#kind, namespace, name })
+    this.#options.memory.delete({ kind: this.#options.kind, namespace, name })
   }
 
   #keep(object: StoredObject, raw: ObservedObject, rewound = false): void {
     const { namespace, name, resourceVersion } = object.metadata
-    const held = this.#memory.get(this.#kind, namespace, name)
+    const held = this.#options.memory.get(this.#options.kind, namespace, name)
     if (isDeepStrictEqual(held, object)) return
     const isBehind = held !== undefined && isOlder(resourceVersion, held.metadata.resourceVersion)
     if (isBehind && !rewound) return
-    const fields = this.#appliedFields.by(this.#fieldManager, raw)
+    const fields = this.#options.appliedFields.by(this.#options.fieldManager, raw)
     if (fields === undefined) this.#applied.delete(idOf(namespace, name))
     else this.#applied.set(idOf(namespace, name), fields)
-    this.#memory.set(object)
+    this.#options.memory.set(object)
   }
 }
 

@@ -24,7 +24,7 @@ import {
 } from '../objects.ts'
 import { heldBackIn } from '../parent/held-back.ts'
 import { parentsIn } from '../parent/versions.ts'
-import { suspend, writeStatus } from '../status.ts'
+import { failedConditions, suspend, writeStatus } from '../status.ts'
 import { jittered, msOf, soonest, stalledWaitMs, timeOf } from '../timings.ts'
 import {
   type DepotItem,
@@ -36,7 +36,7 @@ import {
 } from './configs.ts'
 import { type ItemResult, syncItem } from './item.ts'
 import { depotLabel, orphan } from './made.ts'
-import { failedDepot, reportOf } from './report.ts'
+import { reportOf } from './report.ts'
 
 /** Maximum number of configs in work. */
 const maxItemsAtOnce = 4
@@ -58,7 +58,10 @@ export async function reconcileDepot(
     const failure = failureOf(error)
     if (failure === undefined || signal.aborted) throw error
     if (failure.reason !== 'InvalidSpec') throw failure
-    await writeStatus<DepotStatus>(context, object, () => failedDepot(failure))
+    await writeStatus<DepotStatus>(context, object, () => ({
+      fields: {},
+      conditions: failedConditions(failure),
+    }))
     return undefined
   }
 }

@@ -144,18 +144,6 @@ function flag(
     : conditionTrue(reason, `${found.item.name}: ${found.failure?.message ?? ''}`)
 }
 
-/** Reports that the spec of a Depot cannot be read. */
-export function failedDepot({ reason, message }: FillError): StatusChange<DepotStatus> {
-  return {
-    fields: {},
-    conditions: {
-      ...settled,
-      Ready: conditionFalse(reason, message),
-      Stalled: conditionTrue(reason, message),
-    },
-  }
-}
-
 /** An exception that names nothing that the upstreams of a Depot have. */
 interface UnknownException extends PolicyException {
   readonly why: string

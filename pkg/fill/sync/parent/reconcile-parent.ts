@@ -9,19 +9,11 @@ import {
 import { printable } from '../../../base/errors/errors.ts'
 import { refOf, type StoredObject, type StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
-import type { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
 import { depotOf, leaveGoneDepot } from '../depot/made.ts'
 import { failureOf, failureText, reportFailure } from '../failure.ts'
 import { handled, latestOf, passOn, requestOf, resetForceSync, resourceOf } from '../objects.ts'
-import {
-  conditionFalse,
-  conditionTrue,
-  type StatusChange,
-  settled,
-  suspend,
-  writeStatus,
-} from '../status.ts'
+import { failedConditions, type StatusChange, suspend, writeStatus } from '../status.ts'
 import { soonest, timeOf } from '../timings.ts'
 import { wakeUncompared } from '../version/comparison.ts'
 import { type SyncRequest, type VersionStatus, versionStatus } from '../version/work.ts'
@@ -86,7 +78,11 @@ export async function reconcileParent(
   } catch (error) {
     const failure = failureOf(error)
     if (failure === undefined) throw error
-    return reportFailure<ParentStatus>(context, object, failure, () => failedStatus(failure))
+    // Existing Versions stay unchanged.
+    return reportFailure<ParentStatus>(context, object, failure, () => ({
+      fields: { synced: false, syncStatus: failureText(failure) },
+      conditions: failedConditions(failure),
+    }))
   }
 }
 
@@ -140,19 +136,6 @@ async function sync(
   await resetForceSync(context, object, request)
   if (config.type === 'Module' && context.dryRun === undefined) wakeUncompared(context, object)
   if (change.fields.synced === true) context.metrics.ended(object.kind, 'Synced')
-}
-
-/** Existing Versions stay unchanged. */
-function failedStatus(failure: FillError): StatusChange<ParentStatus> {
-  const { reason, message, terminal } = failure
-  return {
-    fields: { synced: false, syncStatus: failureText(failure) },
-    conditions: {
-      ...settled,
-      Ready: conditionFalse(reason, message),
-      [terminal ? 'Stalled' : 'Reconciling']: conditionTrue(reason, message),
-    },
-  }
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   type ConditionChanges,
   conditionFalse,
   conditionTrue,
+  failedConditions,
   type StatusChange,
   settled,
 } from '../status.ts'
@@ -314,15 +315,12 @@ export function failedStatus(
   if (isStored && !terminal && reason !== 'ArchiveMissing') {
     return { fields: {}, conditions: { Reconciling: conditionTrue(reason, message) } }
   }
-  const state = conditionFalse(reason, message)
   const stage = stages[reason] ?? (ofSpec.has(reason) ? undefined : 'Fetched')
   return {
     fields: { synced: false, syncStatus: failureText(failure) },
     conditions: {
-      ...settled,
-      Ready: state,
-      [terminal ? 'Stalled' : 'Reconciling']: conditionTrue(reason, message),
-      ...(stage && { [stage]: state }),
+      ...failedConditions(failure),
+      ...(stage && { [stage]: conditionFalse(reason, message) }),
     },
   }
 }

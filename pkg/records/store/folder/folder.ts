@@ -174,7 +174,7 @@ class FolderState {
     const files = new Files(options, scanner)
     const writes = new Writes(shown, scanner, files)
     this.owners = new Owners({ ...options, shown, scanner, files, writes })
-    this.mending = new Mending(apiGroup, scanner, files, log)
+    this.mending = new Mending({ apiGroup, scanner, files, log })
     this.shown = shown
     this.scanner = scanner
     this.files = files

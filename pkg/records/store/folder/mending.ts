@@ -7,18 +7,19 @@ import type { StoredObject } from '../types.ts'
 import type { Files } from './files.ts'
 import type { Fields, FiledSecret } from './object-rules.ts'
 
+interface MendingOptions {
+  readonly apiGroup: string
+  readonly scanner: Scanner<Fields, FiledSecret>
+  readonly files: Files
+  readonly log: Logger
+}
+
 /** Writes objects that sync created again, if their files are damaged. */
 export class Mending {
-  readonly #apiGroup: string
-  readonly #scanner: Scanner<Fields, FiledSecret>
-  readonly #files: Files
-  readonly #log: Logger
+  readonly #options: MendingOptions
 
-  constructor(apiGroup: string, scanner: Scanner<Fields, FiledSecret>, files: Files, log: Logger) {
-    this.#apiGroup = apiGroup
-    this.#scanner = scanner
-    this.#files = files
-    this.#log = log
+  constructor(options: MendingOptions) {
+    this.#options = options
   }
 
   /** See `mend` of `Objects`. */
@@ -29,28 +30,29 @@ export class Mending {
     const made = { creationTimestamp, finalizers, ownerReferences }
     const own = { name, namespace, labels, annotations, ...made }
     const ref = refOf(object)
-    const state = await this.#scanner.exclusively(async () => {
-      return isMade(object) ? this.#files.damageOf(ref) : undefined
+    const state = await this.#options.scanner.exclusively(async () => {
+      return isMade(object) ? this.#options.files.damageOf(ref) : undefined
     })
     if (state === undefined || !(await isProven())) return false
-    await sleep(this.#files.restsInMs(state))
-    const apiVersion = apiVersionOf(kind, this.#apiGroup)
+    await sleep(this.#options.files.restsInMs(state))
+    const apiVersion = apiVersionOf(kind, this.#options.apiGroup)
     const value = { apiVersion, kind, metadata: own, spec, status }
-    return this.#scanner.exclusively(() => this.#files.mend(ref, value, state))
+    return this.#options.scanner.exclusively(() => this.#options.files.mend(ref, value, state))
   }
 
   /** Writes files again that were damaged while this process ran. Call it only while no scan runs. */
   async mendKnown(memory: ObjectMemory): Promise<void> {
     for (const object of objectKinds.flatMap((kind) => memory.list(kind))) {
       const ref = refOf(object)
-      const value = this.#scanner.definitions.get(idOf(ref))
+      const value = this.#options.scanner.definitions.get(idOf(ref))
       const { artifact } = record(value?.['status'])
       if (!isMade(object) || (object.kind === 'Version' && artifact === undefined)) continue
       try {
-        const state = await this.#files.damageOf(ref)
-        if (value !== undefined && state !== undefined) await this.#files.mend(ref, value, state)
+        const state = await this.#options.files.damageOf(ref)
+        if (value !== undefined && state !== undefined)
+          await this.#options.files.mend(ref, value, state)
       } catch (err) {
-        this.#log.error({ ...ref, err }, 'a damaged file could not be written again')
+        this.#options.log.error({ ...ref, err }, 'a damaged file could not be written again')
       }
     }
   }
