@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { messageOf } from '../../base/errors/errors.ts'
+import { messageOf, printable } from '../../base/errors/errors.ts'
 import { Bounded } from '../../base/memory/memory.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
@@ -10,7 +10,9 @@ import type { ObjectEvent } from './types.ts'
 const quietMs = 600_000
 /** Maximum number of queued events, because an unreachable API server must not fill the memory. */
 const maxWaiting = 1_000
-const maxNote = 1_024
+
+/** Texts of upstreams and people, as long as API servers allow. */
+export const noteOf = (text: string): string => printable(text, 1_024)
 
 /** Decides which events are new. */
 export class RecentEvents {
@@ -98,7 +100,7 @@ export class EventRecorder {
           action: 'Sync',
           type,
           reason,
-          note: note.slice(0, maxNote),
+          note: noteOf(note),
           regarding: { apiVersion, kind, namespace, name, uid, resourceVersion },
         },
         { signal: this.#stop.signal },

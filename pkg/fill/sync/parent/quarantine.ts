@@ -2,7 +2,6 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { type PolicyException, sha256Hex } from '../../../api/v1alpha1/v1alpha1.ts'
-import { printable } from '../../../base/errors/errors.ts'
 import { Turns } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { refOf, type StoredObject } from '../../../records/store/store.ts'
@@ -169,7 +168,7 @@ async function decide(
     return lifted(context, version, why)
   }
   if (denial.message === known?.message) return
-  const note = printable(denial.message, 1024)
+  const { message: note } = denial
   context.objects.event({ object: version, type: 'Warning', reason: 'Quarantined', note })
 }
 
@@ -254,5 +253,5 @@ export function reportException(
   const { address, version, by, reason } = exception
   audit({ object: refOf(object), address, version, by, reason })
   const note = `${item} ${version} comes in despite the policy, by the exception of ${by}: ${reason}`
-  objects.event({ object, type: 'Normal', reason: 'Excepted', note: printable(note, 1024) })
+  objects.event({ object, type: 'Normal', reason: 'Excepted', note })
 }

@@ -6,7 +6,6 @@ import {
   LifecycleRules,
   lifecycleWords,
 } from '../../../api/lifecycle/lifecycle.ts'
-import { printable } from '../../../base/errors/errors.ts'
 import { refOf, type StoredObject, type StoredRef } from '../../../records/store/store.ts'
 import type { Reconciled } from '../../queue/queue.ts'
 import type { Context } from '../context.ts'
@@ -131,7 +130,7 @@ async function sync(
   if (depot && heldBackIn(written).length !== heldBefore) context.wake(refOf(depot), 'poll')
   if (RemovalHeld !== undefined) {
     const { reason, message: note } = RemovalHeld
-    context.objects.event({ object, type: 'Warning', reason, note: note.slice(0, 1024) })
+    context.objects.event({ object, type: 'Warning', reason, note })
   }
   await resetForceSync(context, object, request)
   if (config.type === 'Module' && context.dryRun === undefined) wakeUncompared(context, object)
@@ -161,7 +160,7 @@ async function reportLifecycles(
     const after = written && versionStatus(written).lifecycle
     if (after?.state !== 'Quarantined' || before?.state === 'Quarantined') continue
     const words = lifecycleWords(after)
-    const note = printable(`it is not served any more${words && `: ${words}`}`, 1024)
+    const note = `it is not served any more${words && `: ${words}`}`
     context.objects.event({ object: version, type: 'Warning', reason: 'Quarantined', note })
   }
 }

@@ -7,7 +7,6 @@ import {
   type ParentKind,
   type Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import { isSameMark, type PolicyOwner, type SeenVersion } from '../../policy/policy.ts'
 import type { Context } from '../context.ts'
@@ -192,7 +191,7 @@ export async function writeListing(
     metrics.substituted(object.kind as ParentKind)
     const note = `${address} has other content under ${version} than before: ${offered} instead of ${seen}. It was not stored yet, and its age begins again`
     const reason = 'UpstreamSubstitution'
-    objects.event({ object, type: 'Warning', reason, note: printable(note, 1024) })
+    objects.event({ object, type: 'Warning', reason, note })
   }
   return true
 }

@@ -4,7 +4,6 @@ import type {
   Artifact,
   Version,
 } from '../../../api/v1alpha1/v1alpha1.ts'
-import { printable } from '../../../base/errors/errors.ts'
 import type { StoredObject } from '../../../records/store/store.ts'
 import type { FillError } from '../../sources/sources.ts'
 import type { Context } from '../context.ts'
@@ -341,12 +340,7 @@ export function reportSubstitution(
   metrics.substituted(type)
   const { served, offered, from } = substitution
   const note = `upstream has other bytes under a stored version: ${offered} from ${from} instead of ${served}, which is still served`
-  objects.event({
-    object,
-    type: 'Warning',
-    reason: 'UpstreamSubstitution',
-    note: printable(note, 1024),
-  })
+  objects.event({ object, type: 'Warning', reason: 'UpstreamSubstitution', note })
 }
 
 /** The evidence of a Version with one more part. */

@@ -8,7 +8,7 @@ import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { rejectionLine, Scanner } from '../../folder/folder.ts'
 import { ApiError, type ObjectPatch } from '../../kube/kube.ts'
 import { type ReadmeTexts, readmeObject } from '../../readme/readme.ts'
-import { RecentEvents } from '../events.ts'
+import { noteOf, RecentEvents } from '../events.ts'
 import { record, refOf } from '../memory.ts'
 import type {
   AppliedObject,
@@ -92,7 +92,7 @@ export async function folderObjects(options: FolderObjectsOptions): Promise<Fold
       const { object, type, reason, note } = event
       const { namespace, name } = object.metadata
       log[type === 'Warning' ? 'warn' : 'info'](
-        { kind: object.kind, namespace, name, reason, note },
+        { kind: object.kind, namespace, name, reason, note: noteOf(note) },
         'event',
       )
     },
