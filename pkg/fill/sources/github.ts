@@ -3,9 +3,15 @@ import type { EgressAnswer, EgressRequest } from '../egress/egress.ts'
 import { etagOf, expectStatus, FillError, parseJson } from './errors.ts'
 import type { GithubCredential } from './github-app.ts'
 import { commitOf, type ListingCache, resolveFromList, versionsOf } from './listings.ts'
-import type { GithubPlace } from './places.ts'
 import type { FetchedFile, FetchOptions, ModuleUpstream, UpstreamOptions } from './types.ts'
 import type { UpstreamClient } from './upstream.ts'
+
+export interface GithubPlace {
+  /** Without a slash at the end. */
+  readonly apiUrl: string
+  readonly owner: string
+  readonly repository: string
+}
 
 interface GithubOptions extends GithubPlace {
   readonly upstream: UpstreamClient

@@ -4,7 +4,6 @@
  */
 export { FillError } from './errors.ts'
 export * from './open.ts'
-export { isSegment, modulePlace, providerAddressOf } from './places.ts'
 export type { ServicesOf } from './registry.ts'
 export { archiveHashes, readShasums, verifySignature } from './signatures.ts'
 export type {
