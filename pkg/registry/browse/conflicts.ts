@@ -56,7 +56,6 @@ export const conflicts = endpoint({
     pageSize: 20,
     counts: [{ reason: 'Duplicate', count: 1 }],
   },
-  badRequest: `reason must be one of ${unservedReasons.join(', ')}`,
   answer({ catalog, view, query: { namespace, reason, q, ...asked } }) {
     const text = q?.toLowerCase()
     const all = conflictsOf(catalog, view).filter(

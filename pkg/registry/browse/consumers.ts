@@ -58,9 +58,6 @@ export const consumers = endpoint({
     onLatest: 8,
     troubled: 3,
   } satisfies ConsumerList,
-  badRequest: 'state must be one of behind, deprecated, critical',
-  notFound:
-    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   isForWriters: true,
   waitsFor: 'counts',
   async answer({ catalog, view, path, query: given, consumers: usesOf }) {

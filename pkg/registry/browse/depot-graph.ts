@@ -47,7 +47,6 @@ export const depotGraph = endpoint({
     summary: { totalDepots: 1, totalModules: 1, totalProviders: 0 },
     generatedAt: '2026-01-31T12:00:00.000Z',
   },
-  badRequest: 'namespace must not be empty',
   answer({ catalog: { model }, view, query, firstSeen }) {
     const parts = graphParts(model.depots(view, query.namespace))
     const generatedAt = firstSeen.at(view, query.namespace ?? '', parts)

@@ -32,7 +32,6 @@ export const depots = endpoint({
       },
     ],
   },
-  badRequest: 'namespace must not be empty',
   answer({ catalog: { model }, view, query }) {
     const items: DepotList['items'] = model.depots(view, query.namespace).map((depot) => ({
       namespace: depot.namespace,

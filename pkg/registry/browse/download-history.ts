@@ -53,9 +53,6 @@ export const downloadHistory = endpoint({
     counts: [4, 0, 3],
     versions: [{ version: '2.0.0', total: 3, counts: [0, 0, 3] }],
   },
-  badRequest: 'from must be a time as in RFC 3339, such as 2026-01-31T00:00:00Z',
-  notFound:
-    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   waitsFor: 'counts',
   async answer({ catalog, view, path, query: asked, history, clock }) {
     const { parent, summary } = findResource(catalog, view, path)

@@ -36,9 +36,7 @@ export interface BrowseEndpoint<
   readonly contentType?: string
   /** An answer. */
   readonly example: unknown
-  /** Example of the message if a query is malformed; absent if that is impossible. */
-  readonly badRequest?: string
-  /** Example of the message if something does not exist, or the caller may not see it. */
+  /** Example of the message if something does not exist, or the caller may not see it. Default: that of a resource. */
   readonly notFound?: string
   /** Whether only callers who may write Versions of the resource get an answer. */
   readonly isForWriters?: true

@@ -45,7 +45,6 @@ export const explain = endpoint({
       },
     ],
   },
-  badRequest: 'address must be namespace/name/system of a module, or namespace/type of a provider',
   notFound:
     'nothing that you may see has the address platform/network/aws: check namespace, name and system',
   answer({ catalog, view, query: { address, version } }) {

@@ -28,7 +28,6 @@ export const feed = endpoint({
   response: z.string(),
   contentType,
   example: '<feed xmlns="http://www.w3.org/2005/Atom">...</feed>',
-  badRequest: 'kind must be one of module, provider',
   answer({ catalog, view, query: asked }) {
     const { model } = catalog
     const { namespace, kind, name } = asked

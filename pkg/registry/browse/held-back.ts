@@ -66,7 +66,6 @@ export const heldBack = endpoint({
     unlisted: 0,
     depots: ['platform/public'],
   },
-  badRequest: `why must be one of ${heldWhys.join(', ')}`,
   answer({ catalog, view, query: { why, depot, q, order, ...asked } }) {
     const text = q?.toLowerCase()
     const revision = () => catalog.heldBackRevision

@@ -47,8 +47,6 @@ export const moduleComparison = endpoint({
     readme: 'same',
     dependencies: [],
   } satisfies ModuleComparison,
-  badRequest: 'from must not be empty',
-  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
   waitsFor: 'storage',
   async answer(asked) {
     const { parent, title, version: to, state } = chosenVersion(asked, asked.query.to)

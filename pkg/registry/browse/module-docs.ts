@@ -56,8 +56,6 @@ export const moduleDocs = endpoint({
     submodules: [],
     examples: [],
   } satisfies VersionDocs,
-  badRequest: 'version must not be empty',
-  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
   waitsFor: 'storage',
   async answer(asked) {
     const { parent, summary, version, state } = chosenVersion(asked, asked.query.version)

@@ -61,8 +61,7 @@ export function openApiDocument(): Json {
       ...Object.fromEntries(
         endpoints.map((endpoint) => [prefix + endpoint.route, { get: operation(endpoint) }]),
       ),
-      [`${prefix}/whoami`]: { get: whoAmIOperation() },
-      [`${prefix}/publish-rights`]: { get: publishRightsOperation() },
+      ...Object.fromEntries(callerOperations),
       [`${prefix}${braced(badgePattern)}`]: { get: badgeOperation() },
       ...Object.fromEntries(
         describedRoutes.map((route) => [braced(route.route), { get: protocolOperation(route) }]),
@@ -79,6 +78,8 @@ export function openApiDocument(): Json {
 
 function operation(endpoint: BrowseEndpoint): Json {
   const { operationId, summary, description, path, query, response, contentType = json } = endpoint
+  const { notFound = 'kind' in path.shape ? noResource : undefined } = endpoint
+  const badRequest = refusedParameter({ ...query.shape, ...path.shape })
   return {
     operationId,
     summary,
@@ -96,10 +97,8 @@ function operation(endpoint: BrowseEndpoint): Json {
         },
       },
       304: { description: 'The body has the tag that If-None-Match names.' },
-      ...(endpoint.badRequest && { 400: error('A parameter is malformed.', endpoint.badRequest) }),
-      ...(endpoint.notFound && {
-        404: error('It does not exist, or the caller may not see it.', endpoint.notFound),
-      }),
+      ...(badRequest && { 400: error('A parameter is malformed.', badRequest) }),
+      ...(notFound && { 404: error(meanings[404], notFound) }),
       ...(endpoint.waitsFor === 'storage' && {
         502: error(meanings[502], messages[502]),
         504: error(meanings[504], messages[504]),
@@ -109,49 +108,55 @@ function operation(endpoint: BrowseEndpoint): Json {
   }
 }
 
+const noResource =
+  'module platform/network not found, or you may not see it: check its namespace and name, and your access'
+
+/** The message for the first parameter that may not be empty. */
+function refusedParameter(shape: Readonly<Record<string, z.ZodType>>): string | undefined {
+  for (const [name, type] of Object.entries(shape)) {
+    const { error: problem } = type.safeParse(isRepeatable(type) ? [''] : '')
+    if (problem) return `${name} ${problem.issues[0]?.message}`
+  }
+  return undefined
+}
+
 /* Endpoints about the caller, which pkg/registry/server answers. */
 
-function whoAmIOperation(): Json {
-  const example: WhoAmI = {
-    mode: 'oidc',
-    kind: 'user',
-    subject: 'ann',
-    groups: ['platform'],
-    access: 'what is public, and what the binding allows',
-    binding: { name: 'platform', moduleResources: ['vpc-*'], providerResources: ['*'] },
-  }
-  return {
+const callerEndpoints = {
+  whoami: {
     operationId: 'whoAmI',
     summary: 'How the caller was understood',
     description: 'Who the caller is taken for, and what decides about what it may see.',
-    ...callerAnswer(WhoAmI, example),
-  }
-}
-
-function publishRightsOperation(): Json {
-  const example: PublishRights = {
-    overHttp: true,
-    items: [{ namespace: 'platform', modules: ['vpc-*'], providers: [] }],
-  }
-  return {
+    response: WhoAmI,
+    example: {
+      mode: 'oidc',
+      kind: 'user',
+      subject: 'ann',
+      groups: ['platform'],
+      access: 'what is public, and what the binding allows',
+      binding: { name: 'platform', moduleResources: ['vpc-*'], providerResources: ['*'] },
+    } satisfies WhoAmI,
+  },
+  'publish-rights': {
     operationId: 'listPublishRights',
     summary: 'Where the caller may publish',
     description:
       'Namespaces that the caller may publish to, and the names of Modules and Providers there. For credentials of a cluster, its RBAC rules decide; it is asked about the first 100 namespaces with modules or providers.',
-    ...callerAnswer(PublishRights, example),
-  }
+    response: PublishRights,
+    example: {
+      overHttp: true,
+      items: [{ namespace: 'platform', modules: ['vpc-*'], providers: [] }],
+    } satisfies PublishRights,
+  },
 }
 
-const callerAnswer = (schema: z.ZodType, example: WhoAmI | PublishRights): Json => ({
-  parameters: [],
-  responses: {
-    200: {
-      description: 'The answer.',
-      content: { [json]: { schema: reference(schema), example } },
-    },
-    ...commonErrors,
+const callerOperations = Object.entries(callerEndpoints).map(
+  ([route, { response, example, ...described }]) => {
+    const content = { [json]: { schema: reference(response), example } }
+    const responses = { 200: { description: 'The answer.', content }, ...commonErrors }
+    return [`${prefix}/${route}`, { get: { ...described, parameters: [], responses } }]
   },
-})
+)
 
 /** Writes the parameters of a route pattern in braces. */
 function braced(pattern: string): string {

@@ -29,8 +29,6 @@ export const providerPages = endpoint({
     pages: [{ ...example, description: 'A host in the configuration database.' }],
     leftOut: 0,
   } satisfies ProviderPages,
-  badRequest: 'version must not be empty',
-  notFound: 'version 0.9.1 of provider platform/cmdb has no documentation',
   waitsFor: 'storage',
   async answer(asked) {
     const { version: wanted } = asked.query
@@ -68,8 +66,6 @@ export const providerPage = endpoint({
     version: '0.9.1',
     markdown: '# cmdb_host\n\nA host in the configuration database.\n',
   } satisfies ProviderPageText,
-  badRequest: 'version must not be empty',
-  notFound: 'version 0.9.1 of provider platform/cmdb has no page resources/rack: see its list',
   waitsFor: 'storage',
   async answer(asked) {
     const { path, query, archives } = asked

@@ -58,9 +58,6 @@ export const resource = endpoint({
     filesUrl: 'https://github.com/acme/network/blob/v2.0.0/',
     hasDocs: true,
   },
-  badRequest: 'kind must be one of module, provider',
-  notFound:
-    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   answer({ catalog, view, path, query: asked, readmes }) {
     const entry = findResource(catalog, view, path)
     const { parent, summary } = entry

@@ -98,7 +98,6 @@ export const resources = endpoint({
     page: 1,
     pageSize: 20,
   },
-  badRequest: 'page must be a whole number from 1',
   answer({ catalog, view, search, query: asked }) {
     const { model } = catalog
     const { q: text, match } = asked

@@ -36,8 +36,6 @@ export const scanFindings = endpoint({
     scannedVersions: ['2.0.0', '1.1.0'],
     oldestScan: { scannedAt: '2026-11-26T08:00:00Z', scanner: 'trivy 0.70.0' },
   },
-  badRequest: 'version must not be empty',
-  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
   answer({ catalog, view, path, query: asked }) {
     const { parent, summary } = findResource(catalog, view, path)
     const source = sourceScan(parent, asked.version)

@@ -46,7 +46,6 @@ export const search = endpoint({
     totalCount: 21,
     next: '20',
   },
-  badRequest: 'q must have at most 8 words: search for fewer words',
   answer({ catalog, view, search: index, query: { q, kind, namespace, limit, cursor } }) {
     const filter = { kind: kind && kindOf[kind], namespaces: namespace }
     const { count, slice, isTruncated, matchesOf } = index.find(view, filter, q)

@@ -42,7 +42,6 @@ export const stats = endpoint({
       },
     ],
   },
-  badRequest: 'namespace must not be empty',
   answer({ catalog: { model }, view, query }) {
     const { totals, mostDownloaded } = model.stats(view, query.namespace)
     const record: BrowseStats = {

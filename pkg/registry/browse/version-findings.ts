@@ -61,8 +61,6 @@ export const versionFindings = endpoint({
       },
     ],
   } satisfies VersionFindings,
-  badRequest: 'format must be one of json, sarif, cyclonedx',
-  notFound: 'module platform/network has no version 9.9.9: see its list of versions',
   answer({ catalog, view, path, query: { version: wanted, format } }) {
     const { parent, summary } = findResource(catalog, view, path)
     const version = wanted ? requireVersion(parent, wanted) : summary.latestVersion

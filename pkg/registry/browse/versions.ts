@@ -54,9 +54,6 @@ export const versions = endpoint({
     page: 1,
     pageSize: 20,
   },
-  badRequest: 'page_size must be a whole number from 1',
-  notFound:
-    'module platform/network not found, or you may not see it: check its namespace and name, and your access',
   answer({ catalog, view, path, query: asked }) {
     const { page, pageSize, offset } = pageOf(asked)
     const { parent, summary } = findResource(catalog, view, path)
