@@ -4,11 +4,10 @@ import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import {
   type ControllerCommandOptions,
   type ControllerCommandSecrets,
-  mistakeIn,
   OptionsError,
 } from '../../pkg/base/options/options.ts'
-import { opened, type Runnable, run } from '../../pkg/base/run/run.ts'
-import { type RunningAdmin, serveAdmin } from '../../pkg/base/serving/serving.ts'
+import { httpPart, opened, run } from '../../pkg/base/run/run.ts'
+import { serveAdmin } from '../../pkg/base/serving/serving.ts'
 import {
   createLogger,
   createMetrics,
@@ -17,7 +16,7 @@ import {
 } from '../../pkg/base/telemetry/telemetry.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { Filling } from './filling.ts'
-import { ControllerHttp } from './http.ts'
+import { controllerHttp } from './http.ts'
 import { watchLastBackup } from './last-backup.ts'
 
 /** A shorter key could be guessed from a signed event. */
@@ -48,17 +47,10 @@ export async function controller(
   const onListening = (ports: object) =>
     log.info({ ...ports, identity, version: programVersion }, 'listening')
   const waitingFor = () => filling.waitingFor()
-  const http =
-    listen && new ControllerHttp(options, { listen, log, metrics, waitingFor, onListening })
+  const admin = { adminListen, metrics, waitingFor }
+  const http = listen && controllerHttp({ ...admin, listen, log, onListening })
   const filling = new Filling({ options, key, cluster, identity, http, log, metrics })
-  const admin = http
-    ? http.part
-    : adminPart({
-        adminListen,
-        metrics,
-        waitingFor,
-        onListening: (adminUrl) => onListening({ adminUrl }),
-      })
+  const ports = http?.part ?? httpPart({ adminListen, open: () => serveAdmin(admin), onListening })
   const { client } = cluster
   const looking = opened(
     'last backup',
@@ -67,26 +59,6 @@ export async function controller(
       watchLastBackup({ client, lease: { namespace, name: backupLease }, log, metrics }),
     (stop) => (stop ? stop() : undefined),
   )
-  await run({ groups: [[admin], [filling, looking]], log, graceMs: options.shutdownGracePeriodMs })
+  await run({ groups: [[ports], [filling, looking]], log, graceMs: options.shutdownGracePeriodMs })
   return undefined
-}
-
-/** Health, readiness and metrics. `start` throws OptionsError if the address cannot be used. */
-export function adminPart({
-  onListening,
-  ...admin
-}: Parameters<typeof serveAdmin>[0] & {
-  readonly onListening: (adminUrl: string) => void
-}): Runnable {
-  let running: RunningAdmin | undefined
-  return {
-    name: 'admin',
-    async start() {
-      running = await serveAdmin(admin).catch(mistakeIn('--admin-listen'))
-      onListening(running.adminUrl)
-    },
-    stop() {
-      running?.stop()
-    },
-  }
 }

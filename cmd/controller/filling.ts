@@ -88,7 +88,7 @@ export class Filling implements Runnable {
     }
     await Promise.all([known.ready, annotations?.ready, access?.ready])
     this.#isFilled = true
-    if (http && access) http.begin(this.#routes(known, fetching, access.auth), log)
+    if (http && access) http.begin(this.#routes(known, fetching, access.auth))
     this.#election.start()
     log.info({ versions: known.list('Version').length }, 'ready')
     this.#work.begin(async () => {

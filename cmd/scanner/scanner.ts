@@ -12,10 +12,12 @@ import {
 import {
   endWithin,
   folderProblem,
+  httpPart,
   madeFolderProblem,
   type Runnable,
   run,
 } from '../../pkg/base/run/run.ts'
+import { serveAdmin } from '../../pkg/base/serving/serving.ts'
 import {
   createLogger,
   createMetrics,
@@ -32,7 +34,6 @@ import {
 } from '../../pkg/fill/scan/scan.ts'
 import { loadConnection, openCluster } from '../../pkg/records/kube/kube.ts'
 import { clusterObjects, folderObjects, type Objects } from '../../pkg/records/store/store.ts'
-import { adminPart } from '../controller/controller.ts'
 import { onlyOne } from '../sync/sync.ts'
 
 /** Scans a cluster until it is stopped, or a folder once. @returns 1 if a scan of the folder failed */
@@ -83,7 +84,7 @@ async function scanFolder(options: ScannerCommandOptions & { dir: string }): Pro
  * @throws OptionsError naming everything that prevents the start
  */
 async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
-  const { apiGroup, watchNamespaces: namespaces, kubeconfig } = options
+  const { apiGroup, watchNamespaces: namespaces, kubeconfig, adminListen } = options
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics()
   const connection = loadConnection({ kubeconfig, env: process.env })
@@ -111,11 +112,12 @@ async function scanCluster(options: ScannerCommandOptions): Promise<undefined> {
       await cluster.close()
     },
   }
-  const admin = adminPart({
-    adminListen: options.adminListen,
-    metrics,
-    waitingFor: () => (scans === undefined ? ['resources are being read from the cluster'] : []),
-    onListening: (adminUrl) => log.info({ adminUrl, version: programVersion }, 'listening'),
+  const waitingFor = () =>
+    scans === undefined ? ['resources are being read from the cluster'] : []
+  const admin = httpPart({
+    adminListen,
+    open: () => serveAdmin({ adminListen, metrics, waitingFor }),
+    onListening: (ports) => log.info({ ...ports, version: programVersion }, 'listening'),
   })
   await run({ groups: [[admin], [work]], log, graceMs: options.shutdownGracePeriodMs })
   return undefined

@@ -105,7 +105,7 @@ export async function server(
   const parts: Runnable[][] = [
     [signing, audit, access, downloads],
     [http],
-    [{ name: 'forwarding', start() {}, stop: () => forwarding?.close() }],
+    [{ name: 'forwarding', stop: () => forwarding?.close() }],
     [source, { name: 'auth', start: () => access.part.auth.started.then(() => undefined) }],
     [{ name: 'search', start: () => searchFeed.start(), stop: () => searchFeed.close() }],
   ]

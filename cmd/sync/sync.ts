@@ -165,7 +165,6 @@ const silentLine: StatusLine = {
 async function follow(work: Sync, log: Logger, lost: AbortSignal): Promise<number> {
   const part: Runnable = {
     name: 'sync',
-    start: () => undefined,
     stop: (cutAfterMs) => endWithin(work.stop({ isLost: lost.aborted }), cutAfterMs, log),
   }
   await run({ groups: [[part]], log, graceMs, until: lost })

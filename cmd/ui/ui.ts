@@ -1,6 +1,6 @@
 import { messageOf } from '../../pkg/base/errors/errors.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
-import { httpPart, type Runnable, run } from '../../pkg/base/run/run.ts'
+import { httpPart, run } from '../../pkg/base/run/run.ts'
 import { serve } from '../../pkg/base/serving/serving.ts'
 import {
   createLogger,
@@ -55,11 +55,7 @@ export async function ui(
       log.info({ ...ports, serverUrl: options.serverUrl, version: programVersion }, 'listening')
     },
   })
-  const upstream: Runnable = {
-    name: 'upstream',
-    start: () => undefined,
-    stop: () => explorer.close(),
-  }
+  const upstream = { name: 'upstream', stop: () => explorer.close() }
   await run({ groups: [[upstream], [http]], log, graceMs: options.shutdownGracePeriodMs })
   return undefined
 }

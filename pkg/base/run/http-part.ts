@@ -1,45 +1,39 @@
 import { messageOf } from '../errors/errors.ts'
 import { OptionsError } from '../options/options.ts'
-import type { Runnable } from './runnable.ts'
+import { type Opened, opened } from './opened.ts'
 
-/** An open public port and an open admin port. */
+/** Open ports: the admin port and, unless a process has no clients, a public one. */
 interface OpenPorts {
-  readonly url: string
+  readonly url?: string
   readonly adminUrl: string
-  stop(graceMs: number): Promise<void>
+  readonly stop: (graceMs: number) => void | Promise<void>
 }
 
-interface Port {
-  readonly port: number
-}
+/** The addresses from the options. */
+type Ports = Readonly<{ listen?: { port: number } | undefined; adminListen: { port: number } }>
 
-export interface HttpPartOptions<P extends OpenPorts> {
-  /** The address from the options. */
-  readonly listen: Port
-  readonly adminListen: Port
+interface HttpPartOptions<P extends OpenPorts> extends Ports {
   readonly open: () => Promise<P>
-  /** Called once both ports are open. */
-  readonly onListening: (ports: Pick<P, 'url' | 'adminUrl'>) => void
+  /** Called once the ports are open. */
+  readonly onListening: (ports: Omit<P, 'stop'>) => void
 }
 
 /** A part of a process that opens its ports. If a port cannot be opened, the error names the flag to correct. */
-export function httpPart<P extends OpenPorts>(options: HttpPartOptions<P>): Runnable {
-  let ports: P | undefined
-  return {
-    name: 'http',
-    async start() {
-      ports = await options.open().catch((error: unknown) => {
-        throw new OptionsError([portProblem(options, error)])
-      })
-      options.onListening({ url: ports.url, adminUrl: ports.adminUrl })
-    },
-    async stop(graceMs) {
-      await ports?.stop(graceMs)
-    },
+export function httpPart<P extends OpenPorts>({
+  open,
+  onListening,
+  ...ports
+}: HttpPartOptions<P>): Opened<P> {
+  const start = async () => {
+    const running = await open().catch((error: unknown) => {
+      throw new OptionsError([portProblem(ports, error)])
+    })
+    const { stop: _, ...urls } = running
+    onListening(urls)
+    return running
   }
+  return opened('http', start, (running, graceMs) => running.stop(graceMs))
 }
-
-type Ports = Readonly<Record<'listen' | 'adminListen', Port>>
 
 function portProblem({ listen, adminListen }: Ports, error: unknown): string {
   const { code, port, address } = error as NodeJS.ErrnoException & {
@@ -47,7 +41,7 @@ function portProblem({ listen, adminListen }: Ports, error: unknown): string {
     address?: string
   }
   if (code === undefined || port === undefined) return messageOf(error)
-  const flag = port === adminListen.port && port !== listen.port ? '--admin-listen' : '--listen'
+  const flag = port === adminListen.port && port !== listen?.port ? '--admin-listen' : '--listen'
   const reason =
     code === 'EADDRINUSE'
       ? 'the port is in use; stop what uses it or choose another'

@@ -60,7 +60,7 @@ async function startAll(
     started.unshift(up)
     await Promise.all(
       group.map(async (part) => {
-        await part.start(signal)
+        await part.start?.(signal)
         up.push(part)
       }),
     )

@@ -158,7 +158,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 const tooSlow = () =>
   Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
-export interface RunningAdmin {
+interface RunningAdmin {
   readonly adminUrl: string
   /** Ends at once. */
   stop(): void
