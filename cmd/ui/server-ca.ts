@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { contentsOf, watchContents } from '../../pkg/base/files/files.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
 import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 
-const intervalMs = 2000
-
 /**
- * Gives the certificate authorities of the server. It reads the file again at most every two seconds, because a Secret can
- * be rotated. A Secret without `ca.crt` gives no file: then the authorities of the system are trusted.
+ * Gives the certificate authorities of the server, and follows the file, because a Secret can be rotated. A Secret without `ca.crt` gives no file: then the authorities of the system are trusted.
  *
  * @throws OptionsError if the file cannot be read
  */
 export function watchServerCa(path: string, log: Logger): () => string | undefined {
+  const known = contentsOf([path])
   let found: string | undefined
   try {
     found = authoritiesIn(path)
@@ -25,22 +24,19 @@ export function watchServerCa(path: string, log: Logger): () => string | undefin
       'file of --server-ca-path is missing or empty; system authorities are trusted',
     )
   }
-  let readAt = Date.now()
-  return () => {
-    if (Date.now() - readAt < intervalMs) return found
-    readAt = Date.now()
+  const onChange = () => {
     try {
-      const now = authoritiesIn(path)
-      if (now !== found) log.info({ path }, 'certificate authorities of the server reloaded')
-      found = now
+      found = authoritiesIn(path)
+      log.info({ path }, 'certificate authorities of the server reloaded')
     } catch (error) {
       log.error(
         { err: error, path },
         'certificate authorities not reloaded; the previous ones stay',
       )
     }
-    return found
   }
+  watchContents([path], { known, intervalMs: 1000, onChange })
+  return () => found
 }
 
 /** @throws Error if the file is not readable or not PEM */

@@ -1,11 +1,8 @@
 import { messageOf } from '../errors/errors.ts'
+import { contentsOf, watchContents } from '../files/files.ts'
 import { OptionsError } from '../options/options.ts'
-import { Loop } from '../pacing/pacing.ts'
 import { gauge, type Logger, type Metrics } from '../telemetry/telemetry.ts'
 import { readTextFile } from './text-file.ts'
-
-/** How long a file has to stay as it is before its content counts. */
-const restMs = 1000
 
 interface FollowOptions<T> {
   /** The option that names the file, such as `upstream-policy`. */
@@ -17,7 +14,10 @@ interface FollowOptions<T> {
   readonly parse: (text: string, path: string) => T
   readonly log: Logger
   readonly metrics: Metrics
-  /** How often to look for a change: the kubelet replaces files of ConfigMaps by links, which not every watch sees. */
+  /**
+   * How often to look for a change: the kubelet replaces files of ConfigMaps by links, which not every watch sees. Default:
+   * 2,500.
+   */
   readonly lookMs?: number
   /** Whether to follow changes. */
   readonly follow?: boolean
@@ -30,10 +30,11 @@ interface FollowOptions<T> {
  */
 export async function followFile<T>(options: FollowOptions<T>): Promise<FollowedFile<T>> {
   const { flag, path, parse, follow = true } = options
+  const known = contentsOf([path])
   try {
     const text = await readTextFile(path)
     const file = new TextFile(options, { text, content: parse(text, path) })
-    if (follow) file.follow()
+    if (follow) file.follow(known)
     return file
   } catch (error) {
     throw new OptionsError([`--${flag}: ${messageOf(error)}`])
@@ -50,20 +51,15 @@ export type FollowedFile<T> = Pick<TextFile<T>, 'current' | 'onChange' | 'close'
 /** The content of a file, now and after each change. */
 class TextFile<T> {
   readonly #options: FollowOptions<T>
-  readonly #lookMs: number
   readonly #valid
-  readonly #looking = new Loop(() => this.#look())
   readonly #listeners = new Set<() => void>()
   #state: State<T>
-  /** The text at the last look. */
-  #seen: string
   #problem: string | undefined
+  #watching: ReturnType<typeof watchContents> | undefined
 
   constructor(options: FollowOptions<T>, state: State<T>) {
     this.#options = options
-    this.#lookMs = options.lookMs ?? 5000
     this.#state = state
-    this.#seen = state.text
     const { flag, gauge: name, metrics } = options
     this.#valid = gauge(metrics, {
       name,
@@ -87,28 +83,23 @@ class TextFile<T> {
     return () => this.#listeners.delete(listener)
   }
 
-  follow(): void {
-    this.#looking.schedule(this.#lookMs)
+  /** @param known contents of the file before it was read */
+  follow(known: string): void {
+    const { path, lookMs: intervalMs = 2500 } = this.#options
+    this.#watching = watchContents([path], { known, intervalMs, onChange: () => this.#read() })
   }
 
   /** Follows the file no longer. */
-  close(): Promise<void> {
-    return this.#looking.close()
+  close(): void {
+    this.#watching?.stop()
   }
 
-  async #look(): Promise<number> {
+  async #read(): Promise<void> {
     try {
-      const text = await readTextFile(this.#options.path)
-      // One that is half written may be valid, and say less.
-      if (text !== this.#state.text && text !== this.#seen) {
-        this.#seen = text
-        return Math.min(this.#lookMs, restMs)
-      }
-      this.#take(text)
+      this.#take(await readTextFile(this.#options.path))
     } catch (error) {
       this.#fail(messageOf(error))
     }
-    return this.#lookMs
   }
 
   /** @throws Error with file and line */

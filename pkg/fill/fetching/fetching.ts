@@ -79,7 +79,8 @@ export async function openFetching(fetching: OpenOptions): Promise<Fetching> {
   const egress = await opened(problems, '--egress-allow, --egress-private-cidrs', openEgress)
   const spool = await openedSpool(problems, options)
   const close = async () => {
-    await Promise.all([installation?.close(), egress?.close(), spool?.close()])
+    installation?.close()
+    await Promise.all([egress?.close(), spool?.close()])
   }
   if (problems.length > 0 || egress === undefined || spool === undefined) {
     await close()

@@ -98,7 +98,7 @@ export class PublishIssuers {
 
   async close(): Promise<void> {
     this.#unfollow()
-    await this.#options.file.close()
+    this.#options.file.close()
     await Promise.all([...this.#trusted.values()].map(({ keys }) => keys.close()))
   }
 
