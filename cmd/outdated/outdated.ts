@@ -1,7 +1,7 @@
 import { plainText, problemText, readUses, type Use } from '../../pkg/archives/docs/docs.ts'
-import { messageOf } from '../../pkg/base/errors/errors.ts'
 import {
   closest,
+  mistakeIn,
   OptionsError,
   type OutdatedCommandOptions,
 } from '../../pkg/base/options/options.ts'
@@ -33,9 +33,7 @@ export async function outdated(
       `--ignore: ${unknown} is not a finding: write ${Object.keys(checks).join(', ')}`,
     ])
   }
-  const { uses, problems, isConfiguration } = await readUses(dir).catch((error: unknown) => {
-    throw new OptionsError([`${dir}: ${messageOf(error)}`])
-  })
+  const { uses, problems, isConfiguration } = await readUses(dir).catch(mistakeIn(dir))
   if (!isConfiguration && uses.length === 0) {
     throw new OptionsError([`${dir} has no configuration: name the folder that init runs in`])
   }

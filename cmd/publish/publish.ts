@@ -16,7 +16,11 @@ import {
   RegistryError,
 } from '../../pkg/base/errors/errors.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
-import { OptionsError, type PublishCommandOptions } from '../../pkg/base/options/options.ts'
+import {
+  mistakeIn,
+  OptionsError,
+  type PublishCommandOptions,
+} from '../../pkg/base/options/options.ts'
 import { madeFolderProblem, stopOnSignals } from '../../pkg/base/run/run.ts'
 import { limitsOf } from '../../pkg/fill/fetching/fetching.ts'
 import {
@@ -248,9 +252,7 @@ async function readInputs(options: PublishCommandOptions, operands: readonly str
   }
   const storage =
     isFolder || storageConfig !== undefined
-      ? await storageIn(storageConfig).catch((error: unknown) => {
-          throw new OptionsError([`--storage-config: ${messageOf(error)}`])
-        })
+      ? await storageIn(storageConfig).catch(mistakeIn('--storage-config'))
       : undefined
   return {
     file,

@@ -87,9 +87,7 @@ export interface GivenToken {
 /** The token of `--token-file`. @throws OptionsError if the file cannot be read or is empty */
 export async function tokenInFile(file: string): Promise<GivenToken> {
   const current = async (): Promise<string> => {
-    const text = await readTextFile(file).catch((error: unknown) => {
-      throw new OptionsError([`--token-file: ${messageOf(error)}`])
-    })
+    const text = await readTextFile(file).catch(mistakeIn('--token-file'))
     if (text.trim() !== '') return text.trim()
     throw new OptionsError([`--token-file: ${file} is empty: write the token into it`])
   }
