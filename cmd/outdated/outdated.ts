@@ -5,7 +5,7 @@ import {
   OptionsError,
   type OutdatedCommandOptions,
 } from '../../pkg/base/options/options.ts'
-import { createLimiter } from '../../pkg/base/pacing/pacing.ts'
+import { Slots } from '../../pkg/base/pacing/pacing.ts'
 import { programVersion } from '../../pkg/base/telemetry/telemetry.ts'
 import { openRegistry, tokenInFile } from '../registry/registry.ts'
 import { checks, type Item, type Registered } from './items.ts'
@@ -68,7 +68,7 @@ async function itemsOf(
   const given = options.tokenFile ? await tokenInFile(options.tokenFile) : undefined
   if (hosts.length === 0) return others
   await using registry = await openRegistry(options, hosts, given)
-  const limited = createLimiter({ parallel: atOnce, waiting: Infinity, busy: '' })
+  const slots = new Slots({ max: atOnce, maxWaiting: Infinity })
   const groups = [...Map.groupBy(asked, ({ host, kind }) => `${kind} ${host}`).values()]
   const judged = await Promise.all(
     groups.map(async ([first, ...rest]) => {
@@ -77,7 +77,7 @@ async function itemsOf(
       const { isUnreachable, undecided } = one
       // Waits once for a registry that does not answer.
       if (isUnreachable) return [one, ...rest.map((use) => ({ ...use, findings: [], undecided }))]
-      return [one, ...(await Promise.all(rest.map((use) => limited(() => judge(use, registry)))))]
+      return [one, ...(await Promise.all(rest.map((use) => slots.run(() => judge(use, registry)))))]
     }),
   )
   return [...others, ...judged.flat()].toSorted(byPlace)

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import * as z from 'zod'
 import { isRecord } from '../../api/v1alpha1/v1alpha1.ts'
 import { printable } from '../../base/errors/errors.ts'
-import { createLimiter } from '../../base/pacing/pacing.ts'
+import { Slots } from '../../base/pacing/pacing.ts'
 
 /** The blocks and attributes of a file, in Terraform's JSON syntax. */
 export type ParsedFile = unknown
@@ -43,7 +43,7 @@ const idleMs = 30_000
 
 let worker: Worker | undefined
 let idle: NodeJS.Timeout | undefined
-const oneAtATime = createLimiter({ parallel: 1, waiting: 10_000, busy: 'too many modules wait' })
+const oneAtATime = new Slots({ max: 1, maxWaiting: 10_000, busy: 'too many modules wait' })
 
 /** How often the processor time of the thread is measured. */
 const lookMs = 100
@@ -60,7 +60,7 @@ export const withHclParser = <T>(
   cpuMs: number,
   work: (parse: ParseHcl) => Promise<T>,
 ): Promise<T> =>
-  oneAtATime(async () => {
+  oneAtATime.run(async () => {
     clearTimeout(idle)
     const budget = { leftMs: cpuMs }
     try {

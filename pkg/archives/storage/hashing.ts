@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { notFound, unavailable } from '../../base/errors/errors.ts'
-import {
-  type Clock,
-  createFairLimiter,
-  createLimiter,
-  withDeadline,
-} from '../../base/pacing/pacing.ts'
+import { type Clock, Slots, withDeadline } from '../../base/pacing/pacing.ts'
 import type { ByteRange, ObjectInfo, OpenObject } from './driver.ts'
 import type { VerifiedObjects } from './known-archives.ts'
 import type { Place } from './places.ts'
@@ -39,8 +34,8 @@ interface HashingOptions extends ResumableHashOptions {
 /** Digests of whole objects. An object that was read is remembered as verified. */
 export class Hashing {
   readonly #options: HashingOptions
-  readonly #background = createLimiter({ parallel: 2, waiting: Number.POSITIVE_INFINITY, busy })
-  readonly #requested = createFairLimiter({ parallel: 16, perKey: 4, waitingPerKey: 200, busy })
+  readonly #background = new Slots({ max: 2, maxWaiting: Number.POSITIVE_INFINITY })
+  readonly #requested = new Slots({ max: 16, perKey: 4, isFair: true, maxWaiting: 200, busy })
   readonly #running = new Map<string, SharedReading>()
   readonly #stopped = new LRUCache<string, ResumableHash>({ max: maxStopped })
 
@@ -57,7 +52,7 @@ export class Hashing {
       signal?.throwIfAborted()
       return true
     }
-    const digest = await this.#background(async () => {
+    const digest = await this.#background.run(async () => {
       signal?.throwIfAborted()
       return new ResumableHash(this.#options, place).read(mayGoOn)
     })
@@ -93,7 +88,7 @@ export class Hashing {
     const isWaitedFor = () => shared.waiting > 0
     const shared: SharedReading = {
       waiting: 0,
-      done: this.#requested(owner, () => reading.read(boundsOf(this.#options, isWaitedFor))),
+      done: this.#requested.run(() => reading.read(boundsOf(this.#options, isWaitedFor)), owner),
     }
     this.#running.set(key, shared)
     void shared.done

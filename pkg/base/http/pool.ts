@@ -10,8 +10,8 @@ import { callbackify, isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import type * as undici from 'undici'
 import type { buildConnector, Dispatcher } from 'undici'
+import { Slots } from '../pacing/pacing.ts'
 import type { ProxyRules } from './proxy-rules.ts'
-import { Slots } from './slots.ts'
 
 /** The authorities to trust, and the client certificate to present. */
 export interface Trust

@@ -1,78 +1,120 @@
 import { unavailable } from '../errors/errors.ts'
 
-/** Runs work as soon as a slot is free, first come first served. */
-export type Limiter = <T>(work: () => Promise<T>) => Promise<T>
-
-/**
- * @param options.parallel maximum that runs at once
- * @param options.waiting maximum that waits
- * @param options.busy the message (Unavailable) if no more may wait
- */
-export function createLimiter(options: {
-  readonly parallel: number
-  readonly waiting: number
-  readonly busy: string
-}): Limiter {
-  const { parallel, waiting: waitingPerKey, busy } = options
-  // All work has one key, for which the last slot is not.
-  const run = createFairLimiter({ parallel: parallel + 1, perKey: parallel, waitingPerKey, busy })
-  return (work) => run('', work)
+interface SlotsOptions {
+  /** Maximum number that is taken at once. */
+  readonly max: number
+  /** Maximum of one key. Default: all. */
+  readonly perKey?: number
+  /** Whether one key never blocks another: the last slot is for a key that has none. Default: false. */
+  readonly isFair?: boolean
+  /** Maximum number of waiters of one key. */
+  readonly maxWaiting: number
+  /** Maximum wait, in milliseconds. Default: none. */
+  readonly waitMs?: number
+  /** The message (Unavailable) of a wait that is refused or over. Default: too many requests are waiting. */
+  readonly busy?: string
 }
 
-interface Waiting {
+interface Waiter {
   readonly key: string
   readonly start: () => void
 }
 
 /**
- * Like {@link createLimiter}, but one key never blocks another: the last slot is for a key without running work.
- *
- * @param options.perKey maximum of one key that runs at once
- * @param options.waitingPerKey maximum of one key that waits
- * @param options.busy the message (Unavailable) if no more of its key may wait
+ * Slots for work that runs at the same time, first come first served. Waiting for one does not count against the deadline of
+ * the work.
  */
-export function createFairLimiter(options: {
-  readonly parallel: number
-  readonly perKey: number
-  readonly waitingPerKey: number
-  readonly busy: string
-}): <T>(key: string, work: () => Promise<T>) => Promise<T> {
-  const queue: Waiting[] = []
-  const running = new Map<string, number>()
-  let total = 0
-  const runningOf = (key: string): number => running.get(key) ?? 0
-  const mayStart = (key: string): boolean => {
-    const reserved = runningOf(key) === 0 ? 0 : 1
-    return total < options.parallel - reserved && runningOf(key) < options.perKey
+export class Slots {
+  readonly #options: SlotsOptions
+  readonly #taken = new Map<string, number>()
+  readonly #waiting = new Set<Waiter>()
+  #total = 0
+
+  constructor(options: SlotsOptions) {
+    this.#options = options
   }
 
-  function begin(key: string): void {
-    total += 1
-    running.set(key, runningOf(key) + 1)
-  }
-
-  function end(key: string): void {
-    total -= 1
-    if (runningOf(key) === 1) running.delete(key)
-    else running.set(key, runningOf(key) - 1)
-    const index = queue.findIndex((waiting) => mayStart(waiting.key))
-    const [next] = index === -1 ? [] : queue.splice(index, 1)
-    if (next === undefined) return
-    begin(next.key)
-    next.start()
-  }
-
-  return async (key, work) => {
-    if (mayStart(key)) begin(key)
-    else {
-      const waiting = queue.reduce((count, other) => count + Number(other.key === key), 0)
-      if (waiting >= options.waitingPerKey) throw unavailable(options.busy)
-      await new Promise<void>((start) => queue.push({ key, start }))
+  /**
+   * @returns releases the slot; calling it twice does no harm
+   * @throws RegistryError Unavailable if no slot is free in time; the reason of the signal if that ends the wait
+   */
+  async acquire(signal?: AbortSignal, key = ''): Promise<() => void> {
+    signal?.throwIfAborted()
+    if (this.#isFree(key)) this.#take(key)
+    else await this.#wait(key, signal)
+    let held = true
+    return () => {
+      if (held) this.#release(key)
+      held = false
     }
+  }
+
+  /** Does work in a slot. @throws RegistryError Unavailable as `acquire` */
+  async run<T>(work: () => Promise<T>, key?: string): Promise<T> {
+    const release = await this.acquire(undefined, key)
     try {
       return await work()
     } finally {
-      end(key)
+      release()
+    }
+  }
+
+  /** How many have or want a slot. */
+  get users(): number {
+    return this.#total + this.#waiting.size
+  }
+
+  usersOf(key: string): number {
+    return (this.#taken.get(key) ?? 0) + this.#waitersOf(key)
+  }
+
+  #waitersOf(key: string): number {
+    return this.#waiting.values().reduce((sum, waiter) => sum + Number(waiter.key === key), 0)
+  }
+
+  #isFree(key: string): boolean {
+    const { max, perKey = max, isFair = false } = this.#options
+    const own = this.#taken.get(key) ?? 0
+    return own < perKey && this.#total < (isFair && own > 0 ? max - 1 : max)
+  }
+
+  #take(key: string): void {
+    this.#total += 1
+    this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1)
+  }
+
+  /** Hands the slot to the first waiter who may have it, so that later requests do not overtake. */
+  #release(key: string): void {
+    const left = (this.#taken.get(key) ?? 0) - 1
+    if (left > 0) this.#taken.set(key, left)
+    else this.#taken.delete(key)
+    this.#total -= 1
+    const next = this.#waiting.values().find((waiter) => this.#isFree(waiter.key))
+    if (next === undefined) return
+    this.#waiting.delete(next)
+    this.#take(next.key)
+    next.start()
+  }
+
+  async #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
+    const { maxWaiting, waitMs, busy } = this.#options
+    const refusal = unavailable(busy ?? 'too many requests are waiting')
+    if (this.#waitersOf(key) >= maxWaiting) throw refusal
+    const turn = Promise.withResolvers<void>()
+    const waiter: Waiter = { key, start: turn.resolve }
+    const refuse = (reason: unknown) => {
+      this.#waiting.delete(waiter)
+      turn.reject(reason)
+    }
+    const timer = waitMs && setTimeout(() => refuse(refusal), waitMs)
+    const leave = () => refuse(signal?.reason)
+    signal?.addEventListener('abort', leave, { once: true })
+    this.#waiting.add(waiter)
+    try {
+      await turn.promise
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', leave)
     }
   }
 }

@@ -2,13 +2,12 @@ import { describe, expect, it, vi } from 'vitest'
 import {
   Backoff,
   backoffMs,
-  createFairLimiter,
-  createLimiter,
   eachLimited,
   endsWithin,
   Loop,
   pause,
   SingleFlight,
+  Slots,
   Turns,
   withDeadline,
 } from './pacing.ts'
@@ -168,42 +167,32 @@ describe('work that takes too long', () => {
 
 describe('work with a limit', () => {
   it('waits in line, up to a number of waiters, and starts after a failure too', async () => {
-    const limited = createLimiter({ parallel: 1, waiting: 1, busy: 'too many' })
+    const slots = new Slots({ max: 1, maxWaiting: 1, busy: 'too many' })
     const first = Promise.withResolvers<void>()
-    const failing = limited(() => first.promise)
-    const second = limited(async () => 'second')
-    await expect(limited(async () => 'third')).rejects.toThrow('too many; try again in a moment')
+    const failing = slots.run(() => first.promise)
+    const second = slots.run(async () => 'second')
+    await expect(slots.run(async () => 'third')).rejects.toThrow('too many; try again in a moment')
     first.reject(new Error('no'))
     await expect(failing).rejects.toThrow('no')
     expect(await second).toBe('second')
   })
 
   it('keeps a slot for a second key, however much the first one asks for', async () => {
-    const limited = createFairLimiter({
-      parallel: 2,
-      perKey: 1,
-      waitingPerKey: 1,
-      busy: 'too many',
-    })
+    const slots = new Slots({ max: 2, perKey: 1, isFair: true, maxWaiting: 1, busy: 'too many' })
     const held = Promise.withResolvers<void>()
-    const one = limited('a', () => held.promise)
-    const two = limited('a', async () => undefined)
-    await expect(limited('a', async () => undefined)).rejects.toThrow('too many')
-    expect(await limited('b', async () => 'b')).toBe('b')
+    const one = slots.run(() => held.promise, 'a')
+    const two = slots.run(async () => undefined, 'a')
+    await expect(slots.run(async () => undefined, 'a')).rejects.toThrow('too many')
+    expect(await slots.run(async () => 'b', 'b')).toBe('b')
     held.resolve()
     await Promise.all([one, two])
   })
 
   it('keeps the last slot for a key without running work', async () => {
-    const limited = createFairLimiter({
-      parallel: 4,
-      perKey: 2,
-      waitingPerKey: 9,
-      busy: 'too many',
-    })
+    const slots = new Slots({ max: 4, perKey: 2, isFair: true, maxWaiting: 9 })
     const held = Promise.withResolvers<void>()
-    const slow = ['a', 'a', 'b', 'b'].map((key) => limited(key, () => held.promise))
-    expect(await limited('c', async () => 'c')).toBe('c')
+    const slow = ['a', 'a', 'b', 'b'].map((key) => slots.run(() => held.promise, key))
+    expect(await slots.run(async () => 'c', 'c')).toBe('c')
     held.resolve()
     await Promise.all(slow)
   })

@@ -2,7 +2,7 @@
  * Timing of work: waits after failures, long work in turns, loops, limits, and work that several callers share.
  */
 
-export { createFairLimiter, createLimiter, eachLimited, SingleFlight } from './limiter.ts'
+export { eachLimited, SingleFlight, Slots } from './limiter.ts'
 export * from './waits.ts'
 
 /** The time, in milliseconds since 1970. */

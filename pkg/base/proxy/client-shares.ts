@@ -1,11 +1,11 @@
-import { Slots } from '../http/http.ts'
+import { Slots } from '../pacing/pacing.ts'
 
 export interface SharesOptions {
   /** Exchanges at a time, of all clients. */
   readonly max: number
   /** Exchanges at a time of one client. */
   readonly perClient: number
-  /** Limits of the queue for a place: its length, and how long one waits, in milliseconds. */
+  /** Limits of the queue for a place: its length for each client, and how long one waits, in milliseconds. */
   readonly waiting: { readonly max: number; readonly ms: number }
   /** A client that reads nothing for this many milliseconds loses its place if another one needs it. */
   readonly stalledMs: number
@@ -25,12 +25,6 @@ export interface ClientPlace {
   readonly read: () => void
 }
 
-interface Share {
-  readonly slots: Slots
-  /** Exchanges that run or wait. */
-  users: number
-}
-
 interface Unread {
   readonly client: string
   readonly since: number
@@ -43,39 +37,28 @@ interface Unread {
  */
 export class ClientShares {
   readonly #options: SharesOptions
-  readonly #shares = new Map<string, Share>()
+  readonly #slots: Slots
   /** The longest unread ones come first. */
   readonly #unread = new Map<ClientPlace, Unread>()
-  readonly #all: Share
 
   constructor(options: SharesOptions) {
     this.#options = options
-    this.#all = this.#newShare(options.max)
+    const { max, perClient: perKey, waiting } = options
+    this.#slots = new Slots({ max, perKey, maxWaiting: waiting.max, waitMs: waiting.ms })
   }
 
   /** @throws RegistryError Unavailable if the client has too many exchanges; the reason of the signal if that ends the wait */
   async enter(client: string, signal?: AbortSignal): Promise<ClientPlace> {
     const { max, perClient, stalledMs } = this.#options
-    const own = this.#shareOf(client)
-    own.users += 1
-    this.#all.users += 1
+    const slot = this.#slots.acquire(signal, client)
     const makeWay = () => {
-      if (own.users > perClient) this.#cutStalled(client)
-      else if (this.#all.users > max) this.#cutStalled()
+      if (this.#slots.usersOf(client) > perClient) this.#cutStalled(client)
+      else if (this.#slots.users > max) this.#cutStalled()
     }
     makeWay()
     const again = setInterval(makeWay, stalledMs)
-    const releases: (() => void)[] = []
-    const leave = () => {
-      for (const release of releases.splice(0)) release()
-    }
-    releases.push(() => this.#forget(client, own))
     try {
-      for (const { slots } of [own, this.#all]) releases.push(await slots.acquire(signal))
-      return this.#place(client, leave)
-    } catch (thrown) {
-      leave()
-      throw thrown
+      return this.#place(client, await slot)
     } finally {
       clearInterval(again)
     }
@@ -95,23 +78,6 @@ export class ClientShares {
       read: () => void this.#unread.delete(place),
     }
     return place
-  }
-
-  #shareOf(client: string): Share {
-    const share = this.#shares.get(client) ?? this.#newShare(this.#options.perClient)
-    this.#shares.set(client, share)
-    return share
-  }
-
-  #newShare(max: number): Share {
-    const { waiting } = this.#options
-    return { slots: new Slots({ max, maxWaiting: waiting.max, waitMs: waiting.ms }), users: 0 }
-  }
-
-  #forget(client: string, own: Share): void {
-    this.#all.users -= 1
-    own.users -= 1
-    if (own.users === 0) this.#shares.delete(client)
   }
 
   /** Ends the exchange that has been unread for the longest, if it has been for long enough. @param client default: any */

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { type Context, Hono } from 'hono'
 import { RegistryError } from '../../base/errors/errors.ts'
-import { createLimiter } from '../../base/pacing/pacing.ts'
+import { Slots } from '../../base/pacing/pacing.ts'
 import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
 import { counted, Refused } from './answers.ts'
 import { backRefused, type Publication, planPublication, unreadIn } from './plan.ts'
@@ -12,8 +12,8 @@ import { announcedBody, archiveTypes, receive } from './upload.ts'
 import { UploadSpaces } from './upload-space.ts'
 
 /** Modules that are packed at a time, because each takes memory; the others wait on disk. */
-const parallel = 4
-const waiting = 256
+const max = 4
+const maxWaiting = 256
 const busy = 'too many modules wait to be checked: send the archive again in a moment'
 
 const path = '/depot/publish/v1/modules/:namespace/:name/:system/:version'
@@ -30,7 +30,7 @@ export function moduleRoutes(parts: PublishParts): Hono<ServingEnv> {
 class ModuleEndpoint {
   readonly #parts: PublishParts
   readonly #spaces: UploadSpaces
-  readonly #whenFree = createLimiter({ parallel, waiting, busy })
+  readonly #slots = new Slots({ max, maxWaiting, busy })
 
   constructor(parts: PublishParts) {
     this.#parts = parts
@@ -68,7 +68,7 @@ class ModuleEndpoint {
       clock,
       workDir: dirname(space.path),
       publisher,
-      whenFree: this.#whenFree,
+      slots: this.#slots,
     }
     const allowed = c.req.query('allow-file')?.split(',') ?? []
     const asked = { file: space.path, address, version, template, allowed }

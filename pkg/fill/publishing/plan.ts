@@ -22,7 +22,7 @@ import {
 import type { ArchivePlace, ArchiveStore } from '../../archives/storage/storage.ts'
 import { messageOf } from '../../base/errors/errors.ts'
 import { closest } from '../../base/options/options.ts'
-import type { Clock, createLimiter } from '../../base/pacing/pacing.ts'
+import type { Clock, Slots } from '../../base/pacing/pacing.ts'
 import type { Objects } from '../../records/store/store.ts'
 import { FillError } from '../sources/sources.ts'
 import { docsOf } from './earlier-docs.ts'
@@ -44,8 +44,8 @@ export interface PublishContext {
   readonly workDir: string
   readonly signal: AbortSignal
   readonly clock: Clock
-  /** Begins to pack once there is memory for it. Default: at once. */
-  readonly whenFree?: ReturnType<typeof createLimiter>
+  /** Bounds how many modules are packed at once. Default: no bound. */
+  readonly slots?: Slots
   /** The verified caller, for publications over HTTP. */
   readonly publisher?: PublishedBy
 }
@@ -136,7 +136,7 @@ export async function planPublication<T>(
  * @throws FillError, ArchiveError, or what the work throws
  */
 export async function packModule<T>(
-  context: Pick<PublishContext, 'limits' | 'signal' | 'workDir' | 'whenFree'>,
+  context: Pick<PublishContext, 'limits' | 'signal' | 'workDir' | 'slots'>,
   {
     file,
     format,
@@ -146,7 +146,7 @@ export async function packModule<T>(
   },
   work: (packed: PackedModule) => Promise<T>,
 ): Promise<T> {
-  const { limits, signal, workDir, whenFree = (pack) => pack() } = context
+  const { limits, signal, workDir, slots } = context
   const into = join(workDir, randomUUID())
   const pack = async (): Promise<PackedModule> => {
     const secrets = await secretFilesIn({ file, limits, signal })
@@ -173,7 +173,7 @@ export async function packModule<T>(
     return { archive, files, accepted, docs, interface: await unpackDocs(docs.bytes), refusals }
   }
   try {
-    return await work(await whenFree(pack))
+    return await work(await (slots ? slots.run(pack) : pack()))
   } finally {
     await rm(into, { force: true })
   }

@@ -13,7 +13,7 @@ import { chunksOf } from '../../archives/spool/spool.ts'
 import type { Archive, Archives } from '../../archives/storage/storage.ts'
 import { hasReason, notFound, RegistryError } from '../../base/errors/errors.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
-import { createLimiter } from '../../base/pacing/pacing.ts'
+import { Slots } from '../../base/pacing/pacing.ts'
 import type { Parent } from '../catalog/catalog.ts'
 
 /** The part of the storage that documentation is read from: under the same rules as archives. */
@@ -86,7 +86,7 @@ async function unpacked<T>(
   const docs = parent.rowsOf(version).find((row) => row.docs !== undefined)?.docs
   if (docs === undefined) throw noDocs(parent, version)
   const label = { namespace, kind, name, version }
-  return fewAtOnce(async () => {
+  return fewAtOnce.run(async () => {
     const bytes = await bytesOf({ ...docs, label, isKept: true }, storage)
     return unpack(bytes, docs.sha256).catch((cause: unknown) => {
       throw unusable(docs.location.fileName, 'is not valid', cause)
@@ -108,9 +108,9 @@ function noDocs({ kind, namespace, name }: Parent, version: string): RegistryErr
 const maxPackedBytes = maxDocsBytes + maxPagesBytes
 
 /** Documentation is unpacked in memory, so many callers of a large one must not unpack it at once. */
-const fewAtOnce = createLimiter({
-  parallel: 8,
-  waiting: 1_000,
+const fewAtOnce = new Slots({
+  max: 8,
+  maxWaiting: 1_000,
   busy: 'too many requests wait for documentation',
 })
 
