@@ -39,17 +39,21 @@ export interface AuthRequest {
   readonly facts?: RequestFacts | undefined
 }
 
+/** A caller that is not counted yet. */
+interface Reader {
+  readonly count: () => void
+}
+
+interface Viewer extends Reader {
+  readonly view: CallerView
+}
+
 /** Decisions without a wait and without an error. `Auth` decides the rest, and explains refusals. */
 export interface AccessNow {
   /** As `Auth.mayRead`, without counting the caller. Undefined: ask `Auth.mayRead`. */
-  readerOf(
-    request: AuthRequest,
-    ...resource: ResourceKey
-  ): { readonly count: () => void } | undefined
+  readerOf(request: AuthRequest, ...resource: ResourceKey): Reader | undefined
   /** As `Auth.viewOf`, without counting the caller. Undefined: ask `Auth.viewOf`. */
-  viewOf(
-    request: AuthRequest,
-  ): { readonly view: CallerView; readonly count: () => void } | undefined
+  viewOf(request: AuthRequest): Viewer | undefined
 }
 
 export interface KnownCallersOptions {
@@ -68,6 +72,9 @@ export interface KnownCallersOptions {
   readonly clock: Clock
 }
 
+/** Limit of new tokens that are verified at the same time. */
+const maxVerifying = 1000
+
 /** Limit of all sessions together, some 80,000: a token may carry 48 kB of groups. */
 const maxSessionBytes = 48 * 1024 * 1024
 
@@ -77,6 +84,11 @@ const maxSessionBytes = 48 * 1024 * 1024
  */
 export class KnownCallers implements AccessNow {
   readonly hashOf = createKeyedHash()
+  /** Verifies new tokens, by their hash. */
+  readonly verifying = new SingleFlight<CallerSession>({
+    max: maxVerifying,
+    overload: () => new Refusal('Busy', 'too many new tokens at once: try again in a moment'),
+  })
   readonly #options: KnownCallersOptions
   /** By the hash of the token. */
   readonly #sessions: Bounded<CallerSession>
@@ -88,17 +100,12 @@ export class KnownCallers implements AccessNow {
     this.#sessions = new Bounded({ maxBytes: maxSessionBytes, sizeOf: bytesOf, clock })
   }
 
-  readerOf(
-    request: AuthRequest,
-    ...resource: ResourceKey
-  ): { readonly count: () => void } | undefined {
+  readerOf(request: AuthRequest, ...resource: ResourceKey): Reader | undefined {
     const seen = this.viewOf(request)
     return seen !== undefined && this.shows(seen.view, ...resource) ? seen : undefined
   }
 
-  viewOf(
-    request: AuthRequest,
-  ): { readonly view: CallerView; readonly count: () => void } | undefined {
+  viewOf(request: AuthRequest): Viewer | undefined {
     const session = this.of(request)
     if (session === undefined) return undefined
     const view = this.viewOfSession(session)
@@ -215,10 +222,7 @@ export class ClusterCallers implements Callers, AccessNow {
     return new Refusal('NoCredentials', `credentials are needed: ${howTo[this.#options.mode]}`)
   }
 
-  readerOf(
-    { authorization, facts }: AuthRequest,
-    ...resource: ResourceKey
-  ): { readonly count: () => void } | undefined {
+  readerOf({ authorization, facts }: AuthRequest, ...resource: ResourceKey): Reader | undefined {
     const { cluster, hashOf, metrics } = this.#options
     const token = authorization === undefined ? undefined : presentedIn(authorization)
     if (token === undefined) return undefined
@@ -228,7 +232,7 @@ export class ClusterCallers implements Callers, AccessNow {
     return { count: () => void (metrics.allowed[caller.kind] += 1) }
   }
 
-  viewOf({ facts }: AuthRequest): { readonly view: CallerView; readonly count: () => void } {
+  viewOf({ facts }: AuthRequest): Viewer {
     const { guest, metrics } = this.#options
     noteCaller(facts, guest.caller, 'public')
     return { view: 'public', count: () => void (metrics.allowed.guest += 1) }
@@ -244,17 +248,11 @@ interface IssuerCallersOptions extends TokenRules {
   readonly consumers: ConsumerRules
 }
 
-const maxVerifying = 1000
-
 /** Callers with a token of the OIDC issuer. Each token is verified once and remembered until it expires. */
 export class IssuerCallers implements Callers {
   readonly #options: IssuerCallersOptions
   readonly #issuer: TokenIssuer
   readonly #known: KnownCallers
-  readonly #verifying = new SingleFlight<CallerSession>({
-    max: maxVerifying,
-    overload: () => new Refusal('Busy', 'too many new tokens at once: try again in a moment'),
-  })
 
   constructor(issuer: TokenIssuer, known: KnownCallers, options: IssuerCallersOptions) {
     this.#issuer = issuer
@@ -281,7 +279,7 @@ export class IssuerCallers implements Callers {
     }
     if (claims.iss === issuerUrl) {
       checkSpelling(token)
-      return this.#verifying.run(hash, () => this.#verify(token, hash))
+      return this.#known.verifying.run(hash, () => this.#verify(token, hash))
     }
     if (allowFallback && typeof claims.iss === 'string') {
       return passthroughSession('oidc', { format: 'token', token, hash }, this.#options.identityNow)

@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose'
 import type { ProxyRules } from '../../base/http/http.ts'
-import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import type { FollowedFile } from '../../base/run/run.ts'
 import { gauge, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { KnownCallers } from './callers.ts'
@@ -44,7 +44,6 @@ interface Trusted extends PublishIssuer {
   readonly keys: TokenIssuer
 }
 
-const maxVerifying = 1000
 const again = 'have the job request a new token'
 
 /** Callers with a token of an issuer of CI. Nothing of a token counts before its signature was verified. */
@@ -53,10 +52,6 @@ export class PublishIssuers {
   /** By the URL of the issuer. */
   #trusted = new Map<string, Trusted>()
   readonly #unfollow: () => void
-  readonly #verifying = new SingleFlight<CallerSession>({
-    max: maxVerifying,
-    overload: () => new Refusal('Busy', 'too many new tokens at once: try again in a moment'),
-  })
 
   constructor(options: PublishIssuersOptions) {
     this.#options = options
@@ -82,7 +77,7 @@ export class PublishIssuers {
     if (trusted === undefined) return undefined
     checkToken(token)
     checkSpelling(token)
-    return this.#verifying.run(hash, () => this.#verify(token, hash, trusted))
+    return this.#options.known.verifying.run(hash, () => this.#verify(token, hash, trusted))
   }
 
   /** Whether only tokens of these issuers may have a group. */
