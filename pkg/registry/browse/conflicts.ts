@@ -13,6 +13,7 @@ import {
   nameOfKind,
   noParameters,
   oneOf,
+  optional,
   pageIn,
   paging,
   word,
@@ -21,10 +22,8 @@ import { whyNot } from './resource-record.ts'
 
 const query = z.object({
   namespace: anyNamespace,
-  reason: oneOf(unservedReasons)
-    .optional()
-    .meta({ description: 'Only this reason.', examples: ['Duplicate'] }),
-  q: word.optional().meta({ description: 'Part of a name, in any case.', examples: ['net'] }),
+  reason: optional(oneOf(unservedReasons), 'Duplicate', 'Only this reason.'),
+  q: optional(word, 'net', 'Part of a name, in any case.'),
   ...paging,
 })
 

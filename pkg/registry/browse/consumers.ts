@@ -6,25 +6,19 @@ import { type Catalog, compareText, type Parent, scanCounts } from '../catalog/c
 import type { ConsumerUse } from '../downloads/downloads.ts'
 import { unreadable } from '../protocol/protocol.ts'
 import { endpoint } from './endpoint.ts'
-import { oneOf, pageIn, paging, resourcePath, word } from './parameters.ts'
+import { oneOf, optional, pageIn, paging, resourcePath, word } from './parameters.ts'
 import { findResource } from './resource-record.ts'
 
 const dayMs = 86_400_000
 
 const query = z.object({
-  q: word
-    .optional()
-    .meta({ description: 'Part of a consumer, in any case.', examples: ['payments'] }),
-  version: word
-    .optional()
-    .meta({ description: 'Only users of this version.', examples: ['1.1.0'] }),
-  state: oneOf(['behind', 'deprecated', 'critical'])
-    .optional()
-    .meta({
-      description:
-        'behind: users of a version that is not the newest. deprecated: of one that is deprecated, withdrawn or gone. critical: of one with CRITICAL findings.',
-      examples: ['deprecated'],
-    }),
+  q: optional(word, 'payments', 'Part of a consumer, in any case.'),
+  version: optional(word, '1.1.0', 'Only users of this version.'),
+  state: optional(
+    oneOf(['behind', 'deprecated', 'critical']),
+    'deprecated',
+    'behind: users of a version that is not the newest. deprecated: of one that is deprecated, withdrawn or gone. critical: of one with CRITICAL findings.',
+  ),
   ...paging,
 })
 

@@ -3,13 +3,14 @@ import { DepotList } from '../../api/browse/browse.ts'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
 import type { ShownDepot } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { noParameters, word } from './parameters.ts'
+import { noParameters, optional, word } from './parameters.ts'
 
 export const depotQuery = z.object({
-  namespace: word.optional().meta({
-    description: 'Only Depots of this namespace. The resources that they manage may be in others.',
-    examples: ['platform'],
-  }),
+  namespace: optional(
+    word,
+    'platform',
+    'Only Depots of this namespace. The resources that they manage may be in others.',
+  ),
 })
 
 export const depots = endpoint({

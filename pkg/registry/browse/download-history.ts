@@ -3,7 +3,7 @@ import { DownloadHistory } from '../../api/browse/browse.ts'
 import type { HourlyCount } from '../downloads/downloads.ts'
 import { unreadable } from '../protocol/protocol.ts'
 import { endpoint } from './endpoint.ts'
-import { oneOf, resourcePath } from './parameters.ts'
+import { oneOf, optional, resourcePath } from './parameters.ts'
 import { findResource } from './resource-record.ts'
 
 const hourMs = 3_600_000
@@ -22,13 +22,12 @@ const time = z.iso.datetime({
 })
 
 const query = z.object({
-  from: time.optional().meta({
-    description: 'RFC 3339. Default: 30 days before `to`; history reaches back 90 days.',
-    examples: ['2026-01-01T00:00:00Z'],
-  }),
-  to: time
-    .optional()
-    .meta({ description: 'RFC 3339. Default: now.', examples: ['2026-01-31T00:00:00Z'] }),
+  from: optional(
+    time,
+    '2026-01-01T00:00:00Z',
+    'RFC 3339. Default: 30 days before `to`; history reaches back 90 days.',
+  ),
+  to: optional(time, '2026-01-31T00:00:00Z', 'RFC 3339. Default: now.'),
   step: oneOf(['1h', '6h', '1d', '7d'])
     .default('1d')
     .meta({ description: 'Length of a step; days and weeks are those of UTC.', examples: ['1d'] }),

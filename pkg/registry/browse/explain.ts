@@ -4,7 +4,7 @@ import { normalizeVersion, type ParentKind } from '../../api/v1alpha1/v1alpha1.t
 import { notFound } from '../../base/errors/errors.ts'
 import { type Catalog, compareText, type VersionRow, type View } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { nameOfKind, noParameters, word } from './parameters.ts'
+import { nameOfKind, noParameters, optional, word } from './parameters.ts'
 import { whyNot } from './resource-record.ts'
 
 const query = z.object({
@@ -17,7 +17,7 @@ const query = z.object({
         '`namespace/name/system` of a module or `namespace/type` of a provider, with or without the host in front. Without a system, it also matches modules of that name.',
       examples: ['platform/network/aws'],
     }),
-  version: word.optional().meta({ description: 'A version of it.', examples: ['2.0.0'] }),
+  version: optional(word, '2.0.0', 'A version of it.'),
 })
 
 export const explain = endpoint({

@@ -4,15 +4,21 @@ import { printable } from '../../base/errors/errors.ts'
 import type { Listed } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { latestNews, type News } from './news.ts'
-import { kindOf, nameOfKind, noParameters, onlyKind, onlyNamespace, word } from './parameters.ts'
+import {
+  kindOf,
+  nameOfKind,
+  noParameters,
+  onlyKind,
+  onlyNamespace,
+  optional,
+  word,
+} from './parameters.ts'
 import { escaped } from './xml.ts'
 
 const query = z.object({
   namespace: onlyNamespace,
   kind: onlyKind,
-  name: word
-    .optional()
-    .meta({ description: 'Only resources with this name.', examples: ['network'] }),
+  name: optional(word, 'network', 'Only resources with this name.'),
 })
 
 const contentType = 'application/atom+xml; charset=utf-8'

@@ -4,21 +4,18 @@ import { heldWhys } from '../../api/held/held.ts'
 import { type Catalog, compareText, heldBackText, type View } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { exceptionOf } from './exception.ts'
-import { nameOfKind, noParameters, oneOf, pageIn, paging, word } from './parameters.ts'
+import { nameOfKind, noParameters, oneOf, optional, pageIn, paging, word } from './parameters.ts'
 
 const orders = ['asked', 'free', 'newest'] as const
 
 const query = z.object({
-  why: oneOf(heldWhys)
-    .optional()
-    .meta({ description: 'Only this reason.', examples: ['TooYoung'] }),
-  depot: word.optional().meta({
-    description: 'Only versions that the policy of this Depot holds back, as `namespace/name`.',
-    examples: ['platform/public'],
-  }),
-  q: word
-    .optional()
-    .meta({ description: 'Part of an address or version, in any case.', examples: ['vpc'] }),
+  why: optional(oneOf(heldWhys), 'TooYoung', 'Only this reason.'),
+  depot: optional(
+    word,
+    'platform/public',
+    'Only versions that the policy of this Depot holds back, as `namespace/name`.',
+  ),
+  q: optional(word, 'vpc', 'Part of an address or version, in any case.'),
   order: oneOf(orders)
     .default('asked')
     .meta({

@@ -7,18 +7,16 @@ import type { Parent } from '../catalog/catalog.ts'
 import { docsOfVersion } from '../documentation/documentation.ts'
 import { endpoint } from './endpoint.ts'
 import { chosenVersion } from './module-docs.ts'
-import { resourcePath, word } from './parameters.ts'
+import { optional, resourcePath, word } from './parameters.ts'
 import { requireVersion } from './resource-record.ts'
 
 const query = z.object({
-  from: word.optional().meta({
-    description: 'The earlier version. Default: the previous release with documentation.',
-    examples: ['1.1.0'],
-  }),
-  to: word.optional().meta({
-    description: 'The later version. Default: the latest.',
-    examples: ['2.0.0'],
-  }),
+  from: optional(
+    word,
+    '1.1.0',
+    'The earlier version. Default: the previous release with documentation.',
+  ),
+  to: optional(word, '2.0.0', 'The later version. Default: the latest.'),
 })
 
 export const moduleComparison = endpoint({

@@ -4,7 +4,7 @@ import type { ModuleDocs } from '../../api/docs/docs.ts'
 import { notFound } from '../../base/errors/errors.ts'
 import { docsTextOfVersion } from '../documentation/documentation.ts'
 import { type BrowseAsked, endpoint } from './endpoint.ts'
-import { resourcePath, word } from './parameters.ts'
+import { optional, resourcePath, word } from './parameters.ts'
 import {
   findResource,
   type ResourceAddress,
@@ -13,10 +13,7 @@ import {
 } from './resource-record.ts'
 
 export const docsQuery = z.object({
-  version: word.optional().meta({
-    description: 'The version whose documentation to show. Default: the latest.',
-    examples: ['1.1.0'],
-  }),
+  version: optional(word, '1.1.0', 'The version whose documentation to show. Default: the latest.'),
 })
 
 export const moduleDocs = endpoint({

@@ -28,6 +28,10 @@ const count = z
       .max(largestNumber, `must not be larger than ${largestNumber}`),
   )
 
+/** A parameter that may be left out. */
+export const optional = <T extends z.ZodType>(type: T, example: z.output<T>, meaning: string) =>
+  type.optional().meta({ description: meaning, examples: [example] })
+
 export function oneOf<const T extends readonly [string, ...string[]]>(words: T) {
   return z.enum(words, `must be one of ${words.join(', ')}`)
 }
@@ -62,16 +66,13 @@ export const kindOf = { module: 'Module', provider: 'Provider' } as const
 export const nameOfKind = { Module: 'module', Provider: 'provider' } as const
 
 /** Filters of lists. */
-export const anyNamespace = z
-  .array(word)
-  .optional()
-  .meta({ description: 'Any of these namespaces.', examples: [['platform', 'payments']] })
-export const onlyNamespace = word
-  .optional()
-  .meta({ description: 'Only this namespace. Default: all.', examples: ['platform'] })
-export const onlyKind = kindName
-  .optional()
-  .meta({ description: 'Only this kind.', examples: ['module'] })
+export const anyNamespace = optional(
+  z.array(word),
+  ['platform', 'payments'],
+  'Any of these namespaces.',
+)
+export const onlyNamespace = optional(word, 'platform', 'Only this namespace. Default: all.')
+export const onlyKind = optional(kindName, 'module', 'Only this kind.')
 
 /** Path parameters of endpoints for one module or provider. */
 export const resourcePath = z.object({

@@ -9,7 +9,7 @@ import {
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
 import { filesUrl } from './files-url.ts'
-import { flag, resourcePath, word } from './parameters.ts'
+import { flag, optional, resourcePath, word } from './parameters.ts'
 import {
   exampleResource,
   findResource,
@@ -20,11 +20,11 @@ import {
 } from './resource-record.ts'
 
 const query = z.object({
-  version: word.optional().meta({
-    description:
-      'The version whose findings, downloads and README to show. Default, and for one that does not exist: the latest.',
-    examples: ['1.1.0'],
-  }),
+  version: optional(
+    word,
+    '1.1.0',
+    'The version whose findings, downloads and README to show. Default, and for one that does not exist: the latest.',
+  ),
   findings: flag
     .default(true)
     .meta({ description: 'false: leave out the lists of findings.', examples: [false] }),

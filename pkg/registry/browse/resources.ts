@@ -9,6 +9,7 @@ import {
   noParameters,
   oneOf,
   onlyKind,
+  optional,
   pageOf,
   paging,
   word,
@@ -35,11 +36,11 @@ const sortNames = {
 const query = z.object({
   namespace: anyNamespace,
   kind: onlyKind,
-  q: word.optional().meta({
-    description:
-      'Words, each of them part of the namespace, name or system, in any case; or an address, with or without its host.',
-    examples: ['vpc aws'],
-  }),
+  q: optional(
+    word,
+    'vpc aws',
+    'Words, each of them part of the namespace, name or system, in any case; or an address, with or without its host.',
+  ),
   match: oneOf(['name', 'any'])
     .default('name')
     .meta({
@@ -47,30 +48,24 @@ const query = z.object({
         'What `q` is compared with. `any`: names and documentation, as in `/search`, whose limits apply, but a typing error counts only in a word that nothing has. Items say what matched.',
       examples: ['any'],
     }),
-  synced: flag.optional().meta({ description: 'Whether it is in sync.', examples: [true] }),
-  os: word
-    .optional()
-    .meta({ description: 'Providers for this operating system.', examples: ['linux'] }),
-  arch: word
-    .optional()
-    .meta({ description: 'Providers for this architecture.', examples: ['amd64'] }),
-  severity: oneOf(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'])
-    .optional()
-    .meta({
-      description: 'Whose latest version has a finding of this severity or a worse one.',
-      examples: ['HIGH'],
-    }),
-  public_only: flag.optional().meta({
-    description: 'Only resources with the public label in a namespace with that label.',
-    examples: [true],
-  }),
-  sort_by: oneOf(Object.keys(sortNames) as [keyof typeof sortNames])
-    .optional()
-    .meta({
-      description:
-        'What to sort by; ties by namespace, kind and name. What has nothing to compare comes last. Default: with `q` relevance, which is the name that equals it, begins with it, has a word that does, or contains it, then downloads and name; otherwise name.',
-      examples: ['latestVersion'],
-    }),
+  synced: optional(flag, true, 'Whether it is in sync.'),
+  os: optional(word, 'linux', 'Providers for this operating system.'),
+  arch: optional(word, 'amd64', 'Providers for this architecture.'),
+  severity: optional(
+    oneOf(['CRITICAL', 'HIGH', 'MEDIUM', 'LOW']),
+    'HIGH',
+    'Whose latest version has a finding of this severity or a worse one.',
+  ),
+  public_only: optional(
+    flag,
+    true,
+    'Only resources with the public label in a namespace with that label.',
+  ),
+  sort_by: optional(
+    oneOf(Object.keys(sortNames) as [keyof typeof sortNames]),
+    'latestVersion',
+    'What to sort by; ties by namespace, kind and name. What has nothing to compare comes last. Default: with `q` relevance, which is the name that equals it, begins with it, has a word that does, or contains it, then downloads and name; otherwise name.',
+  ),
   sort_dir: oneOf(['asc', 'desc'])
     .default('asc')
     .meta({ description: 'Smallest or largest first.', examples: ['desc'] }),

@@ -2,24 +2,26 @@ import * as z from 'zod'
 import { ScanFindings } from '../../api/browse/browse.ts'
 import { type Catalog, distinctFindings, type Parent, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { flag, resourcePath, word } from './parameters.ts'
+import { flag, optional, resourcePath, word } from './parameters.ts'
 import { findResource, platformOf, requireVersion, revisionOf } from './resource-record.ts'
 import { exampleFinding, oldestScan } from './version-findings.ts'
 
 const query = z.object({
-  version: word.optional().meta({
-    description: 'The version whose source scan to show. Default: the one that was scanned last.',
-    examples: ['2.0.0'],
-  }),
-  binaryVersion: word.optional().meta({
-    description:
-      'The version whose binary scans to show; providers only. Default: for each platform the highest version that has one.',
-    examples: ['2.0.0'],
-  }),
-  shared: flag.optional().meta({
-    description: 'true: a list that several platforms share is sent once, see sameFindings.',
-    examples: [true],
-  }),
+  version: optional(
+    word,
+    '2.0.0',
+    'The version whose source scan to show. Default: the one that was scanned last.',
+  ),
+  binaryVersion: optional(
+    word,
+    '2.0.0',
+    'The version whose binary scans to show; providers only. Default: for each platform the highest version that has one.',
+  ),
+  shared: optional(
+    flag,
+    true,
+    'true: a list that several platforms share is sent once, see sameFindings.',
+  ),
 })
 
 export const scanFindings = endpoint({

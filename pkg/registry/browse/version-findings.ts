@@ -4,14 +4,11 @@ import { cycloneDxOf, packagesOf, sarifOf } from '../../api/findings/findings.ts
 import { notFound } from '../../base/errors/errors.ts'
 import { type Catalog, compareText, distinctFindings, type VersionRow } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { oneOf, resourcePath, word } from './parameters.ts'
+import { oneOf, optional, resourcePath, word } from './parameters.ts'
 import { findResource, platformOf, requireVersion, revisionOf } from './resource-record.ts'
 
 const query = z.object({
-  version: word.optional().meta({
-    description: 'The version whose findings to show. Default: the latest.',
-    examples: ['2.0.0'],
-  }),
+  version: optional(word, '2.0.0', 'The version whose findings to show. Default: the latest.'),
   format: oneOf(['json', 'sarif', 'cyclonedx'])
     .default('json')
     .meta({

@@ -8,17 +8,14 @@ import {
   type VersionRow,
 } from '../catalog/catalog.ts'
 import { endpoint } from './endpoint.ts'
-import { flag, oneOf, pageOf, paging, resourcePath, word } from './parameters.ts'
+import { flag, oneOf, optional, pageOf, paging, resourcePath, word } from './parameters.ts'
 import { findResource, revisionOf, rfc3339, whyNot } from './resource-record.ts'
 
 const query = z.object({
-  q: word.optional().meta({ description: 'Part of the version, in any case.', examples: ['1.2'] }),
-  synced: flag.optional().meta({
-    description: 'true: archives in sync. false: archives that failed.',
-    examples: [true],
-  }),
-  os: word.optional().meta({ description: 'In any case; providers only.', examples: ['linux'] }),
-  arch: word.optional().meta({ description: 'In any case; providers only.', examples: ['amd64'] }),
+  q: optional(word, '1.2', 'Part of the version, in any case.'),
+  synced: optional(flag, true, 'true: archives in sync. false: archives that failed.'),
+  os: optional(word, 'linux', 'In any case; providers only.'),
+  arch: optional(word, 'amd64', 'In any case; providers only.'),
   by: oneOf(['archive', 'version'])
     .default('archive')
     .meta({
