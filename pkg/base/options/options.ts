@@ -49,14 +49,7 @@ export * from './scanner.ts'
 export * from './server.ts'
 export * from './snapshot.ts'
 export * from './sync.ts'
-export {
-  type Command,
-  type OptionTable,
-  otherVariables,
-  type SecretTable,
-  type Tables,
-  variableOf,
-} from './table.ts'
+export * from './table.ts'
 export { closest } from './unknown-flag.ts'
 export * from './why.ts'
 

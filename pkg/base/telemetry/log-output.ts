@@ -41,7 +41,7 @@ export class LogOutput implements DestinationStream {
     const lost = (lines: Buffer): void => {
       this.#droppedLines += linesIn(lines)
     }
-    this.#outlet = stat.isFIFO() || stat.isSocket() ? new Pipe(fd, lost) : new File(fd, lost)
+    this.#outlet = stat.isFIFO() || stat.isSocket() ? pipe(fd, lost) : file(fd, lost)
   }
 
   write(line: string): void {
@@ -96,45 +96,31 @@ export class LogOutput implements DestinationStream {
 }
 
 /** A pipe or socket, which may be full. */
-class Pipe implements Outlet {
-  readonly #socket: Socket
-  readonly #lost: (lines: Buffer) => void
-
-  constructor(fd: number, lost: (lines: Buffer) => void) {
-    this.#socket = new Socket({ fd, readable: false, writable: true }).unref()
-    this.#socket.on('error', () => {})
-    this.#lost = lost
-  }
-
-  get pending(): number {
-    return this.#socket.writableLength
-  }
-
-  write(lines: Buffer): void {
-    if (this.#socket.writable) this.#socket.write(lines)
-    else this.#lost(lines)
+function pipe(fd: number, lost: (lines: Buffer) => void): Outlet {
+  const socket = new Socket({ fd, readable: false, writable: true }).unref()
+  socket.on('error', () => {})
+  return {
+    get pending() {
+      return socket.writableLength
+    },
+    write(lines) {
+      if (socket.writable) socket.write(lines)
+      else lost(lines)
+    },
   }
 }
 
 /** A file or a device: it has no reader to wait for, but may be full. */
-class File implements Outlet {
-  readonly #fd: number
-  readonly #lost: (lines: Buffer) => void
-  readonly pending = 0
-
-  constructor(fd: number, lost: (lines: Buffer) => void) {
-    this.#fd = fd
-    this.#lost = lost
-  }
-
-  write(lines: Buffer): void {
+const file = (fd: number, lost: (lines: Buffer) => void): Outlet => ({
+  pending: 0,
+  write(lines) {
     try {
-      if (writeSync(this.#fd, lines) < lines.length) this.#lost(lines)
+      if (writeSync(fd, lines) < lines.length) lost(lines)
     } catch {
-      this.#lost(lines)
+      lost(lines)
     }
-  }
-}
+  },
+})
 
 function linesIn(lines: Buffer): number {
   let count = 0

@@ -55,7 +55,7 @@ export class Delivery {
   }
 
   start(): void {
-    this.#options.journals.announceTo(() => this.#announce())
+    this.#options.journals.own.onEvents = () => this.#announce()
     this.#running = this.#run()
   }
 
@@ -215,13 +215,12 @@ export class Journals {
     this.#options = options
   }
 
-  get all(): readonly (Journal | AdoptedJournal)[] {
-    return [...this.#adopted, this.#options.own]
+  get own(): Journal {
+    return this.#options.own
   }
 
-  /** Registers a function that is called whenever this process has new events. */
-  announceTo(onEvents: () => void): void {
-    this.#options.own.announceTo(onEvents)
+  get all(): readonly (Journal | AdoptedJournal)[] {
+    return [...this.#adopted, this.own]
   }
 
   get pending(): number {

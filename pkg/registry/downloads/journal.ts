@@ -39,8 +39,9 @@ interface ActiveSegment {
 export class Journal {
   readonly id: string
   readonly #options: JournalOptions
+  /** Called whenever `next` has events. */
+  onEvents: () => void = () => undefined
   readonly #segments: Segments
-  #onEvents: () => void = () => undefined
   /** Not on disk yet. */
   #memory: JournalRecord[] = []
   #applied = 0
@@ -57,11 +58,6 @@ export class Journal {
     this.#options = options
     this.id = options.id
     this.#segments = new Segments(options.onDropped)
-  }
-
-  /** Registers a function that is called whenever `next` has events. */
-  announceTo(onEvents: () => void): void {
-    this.#onEvents = onEvents
   }
 
   /** The last event that the store has. */
@@ -165,7 +161,7 @@ export class Journal {
       this.#failed = true
       this.#end()
     }
-    this.#onEvents()
+    this.onEvents()
   }
 
   async #begin(): Promise<ActiveSegment> {
@@ -236,10 +232,7 @@ class SegmentWriter {
     if (this.#syncError !== undefined) throw this.#syncError
     const bytes = Buffer.from(text)
     try {
-      for (let done = 0; done < bytes.length; ) {
-        const at = this.#sizeBytes + done
-        done += (await this.#file.write(bytes, done, bytes.length - done, at)).bytesWritten
-      }
+      await this.#file.appendFile(bytes)
     } catch (error) {
       await this.#file.truncate(this.#sizeBytes).catch(() => undefined)
       throw error
