@@ -9,7 +9,7 @@ import { publishRoutes } from '../../pkg/fill/publishing/publishing.ts'
 import { startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
 import type { Cluster } from '../../pkg/records/kube/kube.ts'
 import { LeaseElection } from '../../pkg/records/lease/lease.ts'
-import { clusterObjects, watchStorageAnnotations } from '../../pkg/records/store/store.ts'
+import { clusterObjects, StorageAnnotations } from '../../pkg/records/store/store.ts'
 import { compileBinding } from '../../pkg/registry/access/access.ts'
 import { type Auth, requestOf } from '../../pkg/registry/auth/auth.ts'
 import { openCallers } from '../access/access.ts'
@@ -30,7 +30,6 @@ interface FillingParts {
 }
 
 type Known = ReturnType<typeof clusterObjects>
-type Annotations = ReturnType<typeof watchStorageAnnotations>
 
 /** Reads all records, answers publishers, and syncs while this replica holds the lease. */
 export class Filling implements Runnable {
@@ -78,7 +77,7 @@ export class Filling implements Runnable {
     const isConfined = options.requireStorageGrants || options.storageGrants !== undefined
     const { apiGroup, watchNamespaces: namespaces } = options
     const annotations = isConfined
-      ? watchStorageAnnotations({ cluster, apiGroup, namespaces })
+      ? new StorageAnnotations({ cluster, apiGroup, namespaces })
       : undefined
     const fetching = await this.#fetching(known, annotations)
     this.#close = async () => {
@@ -123,7 +122,7 @@ export class Filling implements Runnable {
     })
   }
 
-  #fetching(known: Known, annotations: Annotations | undefined): Promise<Fetching> {
+  #fetching(known: Known, annotations: StorageAnnotations | undefined): Promise<Fetching> {
     const { options, cluster, log, metrics } = this.#parts
     return openFetching({
       options,
@@ -164,7 +163,11 @@ export class Filling implements Runnable {
     return [publishing, hooks]
   }
 
-  #sync(known: Known, fetching: Fetching, annotations: Annotations | undefined): Promise<Running> {
+  #sync(
+    known: Known,
+    fetching: Fetching,
+    annotations: StorageAnnotations | undefined,
+  ): Promise<Running> {
     const { options, log, metrics } = this.#parts
     const { concurrency, verifyIntervalMs, rehashIntervalMs, removalGraceMs } = options
     return startSync({

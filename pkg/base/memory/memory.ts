@@ -1,6 +1,7 @@
 /** Bounded maps, results that callers share, and copies of texts and bytes that keep nothing else in memory. */
 
 import { LRUCache } from 'lru-cache'
+import { untilAborted } from '../pacing/pacing.ts'
 
 interface BoundedOptions<V> {
   /** 1 or more. Default: no limit, if there is one of bytes. */
@@ -134,19 +135,6 @@ export class SharedResults<V> {
   /** Whether a result is known or being made. */
   has(key: string): boolean {
     return this.#made.get(key) !== undefined
-  }
-}
-
-async function untilAborted<V>(result: Promise<V>, signal: AbortSignal | undefined): Promise<V> {
-  if (signal === undefined) return result
-  signal.throwIfAborted()
-  const aborted = Promise.withResolvers<never>()
-  const abort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([result, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -66,6 +66,20 @@ export async function pause(
   forget?.()
 }
 
+/** Waits for work that cannot be cancelled until a signal aborts. @throws the reason of the signal */
+export async function untilAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (signal === undefined) return work
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
 /**
  * Waits a limited time for work that cannot be cancelled, such as a read from a dead network file system.
  *

@@ -8,7 +8,7 @@ import {
   readBounded,
   retryAfterMs,
 } from '../../base/http/http.ts'
-import type { Clock } from '../../base/pacing/pacing.ts'
+import { type Clock, untilAborted } from '../../base/pacing/pacing.ts'
 import type { Connection, Credentials } from './connection.ts'
 import { Outcome, outcomeOfStatus, outcomeOfThrown } from './outcome.ts'
 import type { Timings } from './timings.ts'
@@ -141,7 +141,7 @@ export class Transport {
     write,
     mayBegin,
   }: Omit<Exchange, 'deadlineMs'>): Promise<Answer> {
-    const credentials = await orAborted(this.#connection.credentials(), signal)
+    const credentials = await untilAborted(this.#connection.credentials(), signal)
     this.#identity = identityOf(credentials)
     const { server, tls: trust, proxyUrl, headers } = credentials
     const { origin, pathname } = new URL(server)
@@ -178,17 +178,6 @@ function bodyOnce(body: string, mayBegin: () => boolean): Readable {
 async function readStatus(body: Answer['body']): Promise<unknown> {
   const text = String(await readBounded(body, maxStatusBytes))
   return jsonOf(text) ?? { message: text.slice(0, 200) }
-}
-
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = () => aborted.reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }
 
 /** Identity of a caller as far as its credentials tell, for log lines. */

@@ -51,9 +51,9 @@ interface EventRecorderOptions {
 export class EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #recent: RecentEvents
-  readonly #waiting: ObjectEvent[] = []
   readonly #stop = new AbortController()
-  #writing: Promise<void> | undefined
+  #waiting = 0
+  #writing = Promise.resolve()
 
   constructor(options: EventRecorderOptions) {
     this.#options = options
@@ -62,9 +62,9 @@ export class EventRecorder {
 
   record(event: ObjectEvent): void {
     if (this.#stop.signal.aborted || !this.#recent.isNews(event)) return
-    if (this.#waiting.length >= maxWaiting) return
-    this.#waiting.push(event)
-    this.#writing ??= this.#writeAll()
+    if (this.#waiting >= maxWaiting) return
+    this.#waiting += 1
+    this.#writing = this.#writing.then(() => this.#write(event))
   }
 
   /** Drops unwritten events after a moment. */
@@ -75,15 +75,9 @@ export class EventRecorder {
     this.#stop.abort()
   }
 
-  async #writeAll(): Promise<void> {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      if (this.#stop.signal.aborted) break
-      await this.#write(next)
-    }
-    this.#writing = undefined
-  }
-
   async #write({ object, type, reason, note }: ObjectEvent): Promise<void> {
+    this.#waiting -= 1
+    if (this.#stop.signal.aborted) return
     const { client, apiVersion, instance, log, clock } = this.#options
     const { kind, metadata } = object
     const { namespace, name, uid, resourceVersion } = metadata

@@ -48,7 +48,8 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function texts(value: unknown): Readonly<Record<string, string>> {
+/** The fields of an object that are texts. */
+export function texts(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(record(value)).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',

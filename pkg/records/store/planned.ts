@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { apiVersionOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { createLogger } from '../../base/telemetry/telemetry.ts'
 import { ApiError } from '../kube/kube.ts'
-import { applied, patched, requireValid, uidOf } from './folder/object-rules.ts'
+import { applied, identified, patched, requireValid } from './folder/object-rules.ts'
 import { ObjectMemory, objectKinds } from './memory.ts'
 import type { AppliedObject, Objects, StoredObject, StoredRef } from './types.ts'
 
@@ -89,7 +89,10 @@ class PlannedState {
   apply(object: AppliedObject): StoredObject {
     const { apiGroup, clock } = this.#options
     const before = this.get({ kind: object.kind, ...object.metadata })
-    const after = before === undefined ? created(object, clock()) : changed(before, object)
+    const after =
+      before === undefined
+        ? created(object, new Date(clock()).toISOString())
+        : whole(before, applied({ ...before }, object))
     const value = { apiVersion: apiVersionOf(object.kind, apiGroup), ...after }
     requireValid({ kind: object.kind, ...object.metadata }, value, { withRules: true })
     return this.keep(before, after)
@@ -133,26 +136,9 @@ class PlannedState {
   }
 }
 
-function created({ kind, metadata, spec }: AppliedObject, nowMs: number): StoredObject {
-  return {
-    kind,
-    metadata: {
-      labels: {},
-      annotations: {},
-      ownerReferences: [],
-      ...metadata,
-      uid: uidOf({ kind, ...metadata }),
-      resourceVersion: '',
-      generation: 0,
-      creationTimestamp: new Date(nowMs).toISOString(),
-      finalizers: [],
-    },
-    spec: JSON.parse(JSON.stringify(spec)) as unknown,
-  }
-}
-
-function changed(before: StoredObject, object: AppliedObject): StoredObject {
-  return whole(before, applied({ ...before }, object))
+function created({ kind, metadata, spec }: AppliedObject, creationTimestamp: string): StoredObject {
+  const value = { metadata: { ...metadata, creationTimestamp }, spec }
+  return identified(kind, JSON.parse(JSON.stringify(value)), '')
 }
 
 /** Fields that a change of one object leaves in their form. */

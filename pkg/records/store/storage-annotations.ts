@@ -7,13 +7,8 @@ interface WatchOptions {
   readonly namespaces?: readonly string[] | undefined
 }
 
-type StorageAnnotations = Pick<WatchedAnnotations, keyof WatchedAnnotations>
-
-export const watchStorageAnnotations = (options: WatchOptions): StorageAnnotations =>
-  new WatchedAnnotations(options)
-
 /** Storage locations in the annotations of Namespaces. */
-class WatchedAnnotations {
+export class StorageAnnotations {
   /** Resolves once every Namespace was read; never, while that is forbidden. */
   readonly ready: Promise<void>
   /** Name of the annotation. */

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { formatPath, isRecord, mistakesIn, parseResource } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Keeper } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation, type ObjectPatch } from '../../kube/kube.ts'
-import { record, wholeObject } from '../memory.ts'
+import { record, texts, wholeObject } from '../memory.ts'
 import type { AppliedObject, ObjectKind, StoredObject, StoredRef } from '../types.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -29,15 +29,12 @@ function secretIn(value: unknown): FiledSecret | undefined {
   }
   const { name, namespace = 'default' } = record(value['metadata'])
   if (typeof name !== 'string' || typeof namespace !== 'string') return undefined
-  const texts = (field: string) =>
-    Object.entries(record(value[field])).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
+  const valuesOf = (field: string, encoding: BufferEncoding) =>
+    Object.entries(texts(value[field])).map(
+      ([key, it]) => [key, Buffer.from(it, encoding)] as const,
     )
-  const values = {
-    ...Object.fromEntries(texts('data').map(([key, it]) => [key, Buffer.from(it, 'base64')])),
-    ...Object.fromEntries(texts('stringData').map(([key, it]) => [key, Buffer.from(it)])),
-  }
-  return { namespace, name, values }
+  const values = [...valuesOf('data', 'base64'), ...valuesOf('stringData', 'utf8')]
+  return { namespace, name, values: Object.fromEntries(values) }
 }
 
 /**
