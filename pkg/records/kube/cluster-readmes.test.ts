@@ -16,18 +16,12 @@ const configMap = (namespace: string, name: string, bytes: number, resourceVersi
 
 function storeOf(maxBytes: number) {
   const missing: string[] = []
-  let droppedCount = 0
   const store = new ClusterReadmes('depot.internal', maxBytes)
-  store.connect({
-    onMissing: (id) => missing.push(id),
-    onDropped: () => {
-      droppedCount += 1
-    },
-  })
+  store.fillBy((id) => missing.push(id))
   return {
     store,
     missing,
-    dropped: () => droppedCount,
+    dropped: () => store.dropped,
     put: (namespace: string, name: string, bytes: number): void => {
       store.want(namespace, name)
       store.upsert(configMap(namespace, name, bytes))

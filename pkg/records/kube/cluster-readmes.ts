@@ -16,14 +16,6 @@ interface Wanted {
   readonly isDropped?: boolean
 }
 
-/** Gets called with what is missing. */
-interface ReadmeSource {
-  /** @param id of a wanted ConfigMap that the watch does not have, or no longer has */
-  readonly onMissing: (id: string) => void
-  /** Called with each README that is dropped to save memory. */
-  readonly onDropped: () => void
-}
-
 const defaultMaxBytes = 64 * 1024 * 1024
 
 /**
@@ -37,8 +29,9 @@ export class ClusterReadmes extends ListedStore implements Readmes {
   readonly #wanted = new Map<string, Wanted>()
   /** Bytes of texts, by namespace. */
   readonly #bytes = new Map<string, number>()
-  #source: ReadmeSource | undefined
+  #onMissing: ((id: string) => void) | undefined
   #revision = 0
+  #dropped = 0
 
   /** @param maxBytes limit of compressed READMEs */
   constructor(apiGroup: string, maxBytes = defaultMaxBytes) {
@@ -56,6 +49,11 @@ export class ClusterReadmes extends ListedStore implements Readmes {
     return this.#revision
   }
 
+  /** Number of READMEs that were dropped to save memory. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
   /** READMEs that no watch delivers, so that they have to be read again from time to time. */
   get unwatched(): string[] {
     return [...this.#wanted].flatMap(([id, { watched, isDropped }]) =>
@@ -63,10 +61,10 @@ export class ClusterReadmes extends ListedStore implements Readmes {
     )
   }
 
-  /** Asks a source for what is missing, now and later. */
-  connect(source: ReadmeSource): void {
-    this.#source = source
-    for (const id of this.unwatched) source.onMissing(id)
+  /** Calls back with each wanted ConfigMap that the watch does not have, or no longer has, now and later. */
+  fillBy(onMissing: (id: string) => void): void {
+    this.#onMissing = onMissing
+    for (const id of this.unwatched) onMissing(id)
   }
 
   readonly note: Readmes['note'] = (namespace, now, before) => {
@@ -81,7 +79,7 @@ export class ClusterReadmes extends ListedStore implements Readmes {
     if (wanted !== undefined) wanted.count += 1
     else {
       this.#wanted.set(id, { count: 1 })
-      this.#source?.onMissing(id)
+      this.#onMissing?.(id)
     }
   }
 
@@ -98,7 +96,7 @@ export class ClusterReadmes extends ListedStore implements Readmes {
     const id = idOf({ metadata: { namespace, name } })
     const wanted = this.#wanted.get(id)
     if (wanted === undefined) return undefined
-    if (wanted.isDropped === true) this.#source?.onMissing(id)
+    if (wanted.isDropped === true) this.#onMissing?.(id)
     this.#set(id, { ...wanted, isDropped: false })
     return wanted.readme && readmeText(wanted.readme, key, version)
   }
@@ -152,7 +150,7 @@ export class ClusterReadmes extends ListedStore implements Readmes {
     const wanted = this.#wanted.get(id)
     if (wanted === undefined) return
     this.#change(id, wanted, {})
-    this.#source?.onMissing(id)
+    this.#onMissing?.(id)
   }
 
   #change(id: string, { count }: Wanted, found: Omit<Wanted, 'count'>): void {
@@ -177,7 +175,7 @@ export class ClusterReadmes extends ListedStore implements Readmes {
         namespaceOf(id) === largest && bytesOf(wanted) > 0
       const [id, { count }] = this.#wanted.entries().find(isOldest) ?? ['', { count: 0 }]
       this.#set(id, { count, isDropped: true })
-      this.#source?.onDropped()
+      this.#dropped += 1
     }
   }
 }

@@ -18,6 +18,8 @@ interface ReadmeWatchOptions extends Omit<ReflectorOptions, 'target' | 'store'> 
   readonly signal: AbortSignal
 }
 
+type Failure = Readonly<Record<'configMap' | 'reason' | 'error', string>>
+
 /**
  * Watches the ConfigMaps with the README label, and requests by name those that are wanted and lack it. It starts with the
  * first one that is wanted.
@@ -39,13 +41,13 @@ export function watchReadmes(options: ReadmeWatchOptions): () => Promise<unknown
       for (const id of readmes.unwatched) missing.add(id)
       refreshAtMs = performance.now() + readmeRefreshMs
     }
-    const failures: Outcome[] = []
+    const failures: Failure[] = []
     await eachLimited(missing, parallelRequests, async (id) => {
       if (failures.length === 0) failures.push(...(await request(options, missing, id)))
     })
     const [failure] = failures
     if (failure !== undefined && !signal.aborted) {
-      log.warn({ reason: failure.reason, error: failure.message }, 'readme could not be read')
+      log.warn(failure, 'readme could not be read')
       return backoff.nextMs()
     }
     backoff.reset()
@@ -53,14 +55,12 @@ export function watchReadmes(options: ReadmeWatchOptions): () => Promise<unknown
   })
   // Missing ConfigMaps are unknown before the first list of the watch is complete.
   void reflector.synced.then(() => loop.schedule(0))
-  readmes.connect({
-    onDropped: measure(options),
-    onMissing: (id) => {
-      missing.add(id)
-      watching ??= reflector.run(signal)
-      if (reflector.isSynced) loop.schedule(0)
-    },
+  readmes.fillBy((id) => {
+    missing.add(id)
+    watching ??= reflector.run(signal)
+    if (reflector.isSynced) loop.schedule(0)
   })
+  measure(options)
   return () => Promise.all([watching, loop.close()])
 }
 
@@ -69,7 +69,7 @@ async function request(
   options: ReadmeWatchOptions,
   missing: Set<string>,
   id: string,
-): Promise<Outcome[]> {
+): Promise<Failure[]> {
   const { readmes, apiGroup } = options
   missing.delete(id)
   if (readmes.isWatched(id)) return []
@@ -87,23 +87,25 @@ async function request(
   })
   if (listed instanceof Outcome) {
     missing.add(id)
-    return [listed]
+    return [{ configMap: id, reason: listed.reason, error: listed.message }]
   }
   // Otherwise, it was deleted while it was read, so the answer is outdated.
   if (!missing.has(id)) readmes.fetched(id, found)
   return []
 }
 
-/** @returns a function that counts a dropped README */
-function measure({ readmes, metrics }: ReadmeWatchOptions): () => void {
-  const dropped = counter(metrics, {
+function measure({ readmes, metrics }: ReadmeWatchOptions): void {
+  counter(metrics, {
     name: 'readmes_dropped_total',
     help: 'READMEs that were dropped to save memory; they are fetched again when they are read.',
+    collect: (it) => {
+      it.reset()
+      it.inc(readmes.dropped)
+    },
   })
   gauge(metrics, {
     name: 'readmes_bytes',
     help: 'Compressed READMEs in memory.',
     collect: (it) => it.set(readmes.bytes),
   })
-  return () => dropped.inc()
 }
