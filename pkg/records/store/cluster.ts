@@ -8,7 +8,7 @@ import { ApiError, type Cluster, type KubeClient, type ObjectPatch } from '../ku
 import { isReadmeOf, type ReadmeTexts, readmeObject, readmeRefOf } from '../readme/readme.ts'
 import { AppliedFields, ClusterStore, isApplied } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
-import { ObjectMemory, objectKinds, record, texts } from './memory.ts'
+import { ObjectMemory, objectKinds, record, textsIn } from './memory.ts'
 import { readmeTaken } from './readme.ts'
 import type {
   AppliedObject,
@@ -218,7 +218,7 @@ async function writeReadme(
 /** Values of a Secret, which a cluster encodes as base64. */
 const secretValues = (data: unknown): Readonly<Record<string, Buffer>> =>
   Object.fromEntries(
-    Object.entries(texts(data)).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
+    Object.entries(textsIn(data)).map(([key, value]) => [key, Buffer.from(value, 'base64')]),
   )
 
 /** etcd stores about a megabyte for an object, so notes are spread over this many. */

@@ -26,8 +26,8 @@ export function wholeObject(kind: ObjectKind, raw: unknown): StoredObject {
       generation: typeof given['generation'] === 'number' ? given['generation'] : 0,
       creationTimestamp: text(given['creationTimestamp']),
       ...(typeof deletionTimestamp === 'string' && { deletionTimestamp }),
-      labels: texts(given['labels']),
-      annotations: texts(given['annotations']),
+      labels: textsIn(given['labels']),
+      annotations: textsIn(given['annotations']),
       finalizers: items(given['finalizers']).filter((it) => typeof it === 'string'),
       ownerReferences: items(given['ownerReferences']).flatMap(ownerOf),
     },
@@ -48,8 +48,8 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The fields of an object that are texts. */
-export function texts(value: unknown): Readonly<Record<string, string>> {
+/** The fields of an object that are textsIn. */
+export function textsIn(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(record(value)).filter(
       (entry): entry is [string, string] => typeof entry[1] === 'string',

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { formatPath, isRecord, mistakesIn, parseResource } from '../../../api/v1alpha1/v1alpha1.ts'
 import type { Keeper } from '../../folder/folder.ts'
 import { ApiError, type JsonPatchOperation, type ObjectPatch } from '../../kube/kube.ts'
-import { record, texts, wholeObject } from '../memory.ts'
+import { record, textsIn, wholeObject } from '../memory.ts'
 import type { AppliedObject, ObjectKind, StoredObject, StoredRef } from '../types.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -30,7 +30,7 @@ function secretIn(value: unknown): FiledSecret | undefined {
   const { name, namespace = 'default' } = record(value['metadata'])
   if (typeof name !== 'string' || typeof namespace !== 'string') return undefined
   const valuesOf = (field: string, encoding: BufferEncoding) =>
-    Object.entries(texts(value[field])).map(
+    Object.entries(textsIn(value[field])).map(
       ([key, it]) => [key, Buffer.from(it, encoding)] as const,
     )
   const values = [...valuesOf('data', 'base64'), ...valuesOf('stringData', 'utf8')]
