@@ -71,3 +71,16 @@ it('refuses a wait that is too long, aborted or one too many, and passes its slo
   await last
   expect([held, slots.users]).toEqual([['a', 'last'], 1])
 })
+
+it('refuses more keys than may wait, but not a second waiter of one', async () => {
+  const slots = new Slots({ max: 1, perKey: 1, maxWaiting: 2, maxWaitingKeys: 1 })
+  const { held, ask, release } = asker(slots)
+  await ask('a')
+  const waiting = [ask('b'), ask('b')]
+  await expect(ask('c')).rejects.toThrow('too many requests are waiting')
+  release('a')
+  await waiting[0]
+  release('b')
+  await waiting[1]
+  expect([held, slots.users, slots.usersOf('b')]).toEqual([['a', 'b', 'b'], 1, 1])
+})

@@ -9,6 +9,8 @@ interface SlotsOptions {
   readonly isFair?: boolean
   /** Maximum number of waiters of one key. */
   readonly maxWaiting: number
+  /** Maximum number of keys that wait. Default: none. */
+  readonly maxWaitingKeys?: number
   /** Maximum wait, in milliseconds. Default: none. */
   readonly waitMs?: number
   /** The message (Unavailable) of a wait that is refused or over. Default: too many requests are waiting. */
@@ -20,14 +22,28 @@ interface Waiter {
   readonly start: () => void
 }
 
+/** Numbers by key, none of which is 0. */
+class Counts extends Map<string, number> {
+  of(key: string): number {
+    return this.get(key) ?? 0
+  }
+
+  add(key: string, change: 1 | -1): void {
+    const count = this.of(key) + change
+    if (count === 0) this.delete(key)
+    else this.set(key, count)
+  }
+}
+
 /**
  * Slots for work that runs at the same time, first come first served. Waiting for one does not count against the deadline of
  * the work.
  */
 export class Slots {
   readonly #options: SlotsOptions
-  readonly #taken = new Map<string, number>()
+  readonly #taken = new Counts()
   readonly #waiting = new Set<Waiter>()
+  readonly #waiters = new Counts()
   #total = 0
 
   constructor(options: SlotsOptions) {
@@ -65,51 +81,51 @@ export class Slots {
   }
 
   usersOf(key: string): number {
-    return (this.#taken.get(key) ?? 0) + this.#waitersOf(key)
-  }
-
-  #waitersOf(key: string): number {
-    return this.#waiting.values().reduce((sum, waiter) => sum + Number(waiter.key === key), 0)
+    return this.#taken.of(key) + this.#waiters.of(key)
   }
 
   #isFree(key: string): boolean {
     const { max, perKey = max, isFair = false } = this.#options
-    const own = this.#taken.get(key) ?? 0
+    const own = this.#taken.of(key)
     return own < perKey && this.#total < (isFair && own > 0 ? max - 1 : max)
   }
 
   #take(key: string): void {
     this.#total += 1
-    this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1)
+    this.#taken.add(key, 1)
   }
 
   /** Hands the slot to the first waiter who may have it, so that later requests do not overtake. */
   #release(key: string): void {
-    const left = (this.#taken.get(key) ?? 0) - 1
-    if (left > 0) this.#taken.set(key, left)
-    else this.#taken.delete(key)
+    this.#taken.add(key, -1)
     this.#total -= 1
     const next = this.#waiting.values().find((waiter) => this.#isFree(waiter.key))
     if (next === undefined) return
-    this.#waiting.delete(next)
+    this.#leave(next)
     this.#take(next.key)
     next.start()
   }
 
+  #leave(waiter: Waiter): void {
+    if (this.#waiting.delete(waiter)) this.#waiters.add(waiter.key, -1)
+  }
+
   async #wait(key: string, signal: AbortSignal | undefined): Promise<void> {
-    const { maxWaiting, waitMs, busy } = this.#options
+    const { maxWaiting, maxWaitingKeys = Infinity, waitMs, busy } = this.#options
     const refusal = unavailable(busy ?? 'too many requests are waiting')
-    if (this.#waitersOf(key) >= maxWaiting) throw refusal
+    const own = this.#waiters.of(key)
+    if (own >= maxWaiting || (own === 0 && this.#waiters.size >= maxWaitingKeys)) throw refusal
     const turn = Promise.withResolvers<void>()
     const waiter: Waiter = { key, start: turn.resolve }
     const refuse = (reason: unknown) => {
-      this.#waiting.delete(waiter)
+      this.#leave(waiter)
       turn.reject(reason)
     }
     const timer = waitMs && setTimeout(() => refuse(refusal), waitMs)
     const leave = () => refuse(signal?.reason)
     signal?.addEventListener('abort', leave, { once: true })
     this.#waiting.add(waiter)
+    this.#waiters.add(key, 1)
     try {
       await turn.promise
     } finally {

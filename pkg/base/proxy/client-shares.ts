@@ -5,7 +5,7 @@ export interface SharesOptions {
   readonly max: number
   /** Exchanges at a time of one client. */
   readonly perClient: number
-  /** Limits of the queue for a place: its length for each client, and how long one waits, in milliseconds. */
+  /** Limits of the queue for a place: how many requests of a client wait, how many clients, and how long, in milliseconds. */
   readonly waiting: { readonly max: number; readonly ms: number }
   /** A client that reads nothing for this many milliseconds loses its place if another one needs it. */
   readonly stalledMs: number
@@ -44,7 +44,8 @@ export class ClientShares {
   constructor(options: SharesOptions) {
     this.#options = options
     const { max, perClient: perKey, waiting } = options
-    this.#slots = new Slots({ max, perKey, maxWaiting: waiting.max, waitMs: waiting.ms })
+    const [maxWaiting, waitMs] = [waiting.max, waiting.ms]
+    this.#slots = new Slots({ max, perKey, maxWaiting, maxWaitingKeys: maxWaiting, waitMs })
   }
 
   /** @throws RegistryError Unavailable if the client has too many exchanges; the reason of the signal if that ends the wait */
