@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import type { ParentKind, PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import type { CallerReason } from '../../base/errors/errors.ts'
 import { Bounded, CappedMap } from '../../base/memory/memory.ts'
-import { type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
+import type { Clock } from '../../base/pacing/pacing.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import { counter, type Metrics, type RequestFacts } from '../../base/telemetry/telemetry.ts'
 import { type AccessDecision, allows } from '../access/access.ts'
@@ -72,9 +72,6 @@ export interface KnownCallersOptions {
   readonly clock: Clock
 }
 
-/** Limit of new tokens that are verified at the same time. */
-const maxVerifying = 1000
-
 /** Limit of all sessions together, some 80,000: a token may carry 48 kB of groups. */
 const maxSessionBytes = 48 * 1024 * 1024
 
@@ -84,11 +81,6 @@ const maxSessionBytes = 48 * 1024 * 1024
  */
 export class KnownCallers implements AccessNow {
   readonly hashOf = createKeyedHash()
-  /** Verifies new tokens, by their hash. */
-  readonly verifying = new SingleFlight<CallerSession>({
-    max: maxVerifying,
-    overload: () => new Refusal('Busy', 'too many new tokens at once: try again in a moment'),
-  })
   readonly #options: KnownCallersOptions
   /** By the hash of the token. */
   readonly #sessions: Bounded<CallerSession>
@@ -279,7 +271,7 @@ export class IssuerCallers implements Callers {
     }
     if (claims.iss === issuerUrl) {
       checkSpelling(token)
-      return this.#known.verifying.run(hash, () => this.#verify(token, hash))
+      return this.#issuer.verifying.run(hash, () => this.#verify(token, hash))
     }
     if (allowFallback && typeof claims.iss === 'string') {
       return passthroughSession('oidc', { format: 'token', token, hash }, this.#options.identityNow)

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, type LocalJWKSet } from 'jose'
 import { hasReason, messageOf } from '../../base/errors/errors.ts'
 import { createPool, type Pool, type ProxyRules, readBounded } from '../../base/http/http.ts'
-import { backoffMs, type Clock } from '../../base/pacing/pacing.ts'
+import { backoffMs, type Clock, SingleFlight } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import {
   type KeySet,
@@ -9,6 +9,8 @@ import {
   parseKeySet,
   parseMetadata,
 } from './provider-metadata.ts'
+import { Refusal } from './refusal.ts'
+import type { CallerSession } from './session.ts'
 
 export interface TokenIssuerOptions {
   readonly issuerUrl: string
@@ -45,6 +47,8 @@ const defaultTimings: IssuerTimings = {
 }
 
 const maxDocumentBytes = 1024 * 1024
+/** Limit of new tokens that are verified at the same time. */
+const maxVerifying = 1000
 const longestFirstAttemptMs = 5_000
 
 /** Result of fetching the keys again: there are new ones, they are unchanged, or fetching was impossible. */
@@ -52,6 +56,11 @@ export type Look = 'changed' | 'unchanged' | 'impossible'
 
 /** The metadata and keys of the OIDC provider. They are kept while it is unreachable. */
 export class TokenIssuer {
+  /** Verifies new tokens, by their hash. Tokens of an issuer that does not answer hold up those of no other one. */
+  readonly verifying = new SingleFlight<CallerSession>({
+    max: maxVerifying,
+    overload: () => new Refusal('Busy', 'too many new tokens at once: try again in a moment'),
+  })
   readonly #options: TokenIssuerOptions
   readonly #timings: IssuerTimings
   readonly #pool: Pool

@@ -390,6 +390,19 @@ it('takes the claims of GitHub from no other issuer, even a trusted one with the
   )
 })
 
+it('lets a person in while too many tokens of another issuer are verified', async () => {
+  const auth = await ready(open('true'))
+  const [head, , signature] = (await gitlab.sign()).split('.')
+  const forged = Array.from({ length: 1001 }, (_, index) => {
+    const claims = JSON.stringify({ iss: gitlab.url, sub: String(index) })
+    return [head, Buffer.from(claims).toString('base64url'), signature].join('.')
+  })
+  const authorization = `Bearer ${await people.sign()}`
+  const asked = forged.map((token) => ask(auth, token))
+  expect(await auth.whoAmI({ authorization })).toMatchObject({ groups: ['platform'] })
+  expect((await Promise.all(asked)).at(-1)).toEqual(refusal('Unavailable', /too many new tokens/))
+})
+
 it('gives people no group of a publish issuer, or of a program', async () => {
   const auth = await ready(open('true'))
   const groups = [

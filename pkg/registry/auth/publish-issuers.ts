@@ -77,7 +77,7 @@ export class PublishIssuers {
     if (trusted === undefined) return undefined
     checkToken(token)
     checkSpelling(token)
-    return this.#options.known.verifying.run(hash, () => this.#verify(token, hash, trusted))
+    return trusted.keys.verifying.run(hash, () => this.#verify(token, hash, trusted))
   }
 
   /** Whether only tokens of these issuers may have a group. */
