@@ -48,7 +48,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The fields of an object that are textsIn. */
+/** The fields of an object that are texts. */
 export function textsIn(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(record(value)).filter(
