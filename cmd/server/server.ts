@@ -1,7 +1,6 @@
 import { loadSigner } from '../../pkg/archives/signing/signing.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
 import { messageOf } from '../../pkg/base/errors/errors.ts'
-import { limitHeap } from '../../pkg/base/fast/fast.ts'
 import { proxyRules } from '../../pkg/base/http/http.ts'
 import {
   authModeOf,
@@ -57,7 +56,6 @@ export async function server(
   _: readonly string[],
   secrets: RunOptions['secrets'],
 ): Promise<undefined> {
-  limitHeap()
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics()
   const proxies = proxyRules(process.env)

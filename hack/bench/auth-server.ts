@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { parseResource } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { createArchives } from '../../pkg/archives/storage/storage.ts'
-import { giveMemoryBack, limitHeap } from '../../pkg/base/fast/fast.ts'
+import { giveMemoryBack } from '../../pkg/base/fast/fast.ts'
 import { createLogger, createMetrics } from '../../pkg/base/telemetry/telemetry.ts'
 import { GroupBindings } from '../../pkg/registry/access/access.ts'
 import { Auth } from '../../pkg/registry/auth/auth.ts'
@@ -16,7 +16,6 @@ const { values } = parseArgs({
   options: { issuer: { type: 'string' }, bindings: { type: 'string' } },
 })
 
-limitHeap()
 const log = createLogger('info')
 const metrics = createMetrics({ version: 'bench' })
 const catalog = new Catalog()

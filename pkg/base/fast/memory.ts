@@ -31,27 +31,26 @@ export function collector(): NodeJS.GCFunction {
   return runInNewContext('gc') as NodeJS.GCFunction
 }
 
-/** Growth of the heap between two full collections, in percent. V8's default is several times higher. */
-const growthPercent = { whileLoading: 25, loaded: 10 } as const
-
-const setGrowth = (percent: number): void => setFlagsFromString(`--heap-growing-percent=${percent}`)
-
 /**
- * Collects all garbage, compacts the heap, returns free memory to the system, and bounds the heap more tightly. It blocks the
+ * Bounds the heap tightly, collects all garbage, compacts the heap, and returns free memory to the system. It blocks the
  * process for a second per GB of heap, so call it when the catalog is filled, before requests are answered.
  */
 export function giveMemoryBack(): void {
   if (isPlain()) return
+  // The collection decides how far the heap may grow until the next one.
+  limitHeap(10)
   collector()({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-  setGrowth(growthPercent.loaded)
 }
 
 /**
- * Bounds the heap of a server whose memory is its catalog. V8 allocates objects in the old generation if earlier objects of
- * the same code lived long. Garbage of requests then stays until a full collection. Call this before anything else.
+ * Bounds the heap of a process whose memory is its records. V8 allocates objects in the old generation if earlier objects of
+ * the same code lived long. Garbage of requests then stays until a full collection. A load costs more under these bounds, so
+ * a server sets them when its catalog is filled.
+ *
+ * @param growthPercent growth between two full collections; V8's default is several times higher
  */
-export function limitHeap(): void {
+export function limitHeap(growthPercent = 25): void {
   if (isPlain()) return
   setFlagsFromString('--no-allocation-site-pretenuring')
-  setGrowth(growthPercent.whileLoading)
+  setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
 }
