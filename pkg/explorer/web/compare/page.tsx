@@ -13,7 +13,6 @@ import { Hidden, Icon } from '../parts/icon.tsx'
 import { Note, Void } from '../parts/message.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
-import { Lines } from '../parts/skeleton.tsx'
 import { numberWords } from '../resource/version-pick.tsx'
 import { useTitle } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
@@ -64,7 +63,7 @@ export function ComparePage({ address, range }: Props) {
           <Picks address={address} detail={query.data} pair={pair} compared={comparison.data} />
         )}
       </div>
-      <Region query={query} what={address.name} skeleton={<Lines count={8} />}>
+      <Region query={query} what={address.name} skeleton={8}>
         {(detail) =>
           pair === undefined ? (
             <TooFew address={address} detail={detail} />
@@ -173,7 +172,7 @@ function Comparison({ address, pair: { from, to, unknown }, query }: ComparisonP
     return <Warning>Both versions are {to}, so nothing changed. Choose another one.</Warning>
   if (query.error?.status === 404) return <Warning>{sentence(query.error.message)}</Warning>
   return (
-    <Region query={query} what="The comparison" skeleton={<Lines count={8} />}>
+    <Region query={query} what="The comparison" skeleton={8}>
       {(data) => <Compared address={address} data={data} />}
     </Region>
   )

@@ -10,7 +10,6 @@ import { reasons, reasonWords } from '../parts/reasons.ts'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Count, Section } from '../parts/section.tsx'
-import { Lines } from '../parts/skeleton.tsx'
 import { Cell, RowHead, Table } from '../parts/table.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import { navigate, type UrlChange } from '../url/navigate.ts'
@@ -44,12 +43,7 @@ export function ConflictsPage({ search }: { readonly search: URLSearchParams }) 
         served, so nothing changes for those who use it.
       </p>
       <Filters values={values} change={change} />
-      <Region
-        query={query}
-        what="The conflicts"
-        skeleton={<Lines count={8} />}
-        resetHref={conflictsHref()}
-      >
+      <Region query={query} what="The conflicts" skeleton={8} resetHref={conflictsHref()}>
         {(data) => <Groups data={data} values={values} change={change} />}
       </Region>
     </>

@@ -27,26 +27,6 @@ export const NodeLink = ({ to, chosen, hrefOf, class: name, children }: LinkProp
   </a>
 )
 
-interface PartProps {
-  readonly id: string
-  readonly words: string
-  readonly count: number
-  readonly about?: string
-  readonly children: preact.ComponentChildren
-}
-
-/** A list of depots with a heading. */
-export const ListPart = ({ id, words, count, about, children }: PartProps) => (
-  <section aria-labelledby={id}>
-    <header class="list-head">
-      <h2 id={id}>{words}</h2>
-      <span class="quiet num">{number(count)}</span>
-      {about !== undefined && <span class="quiet">{about}</span>}
-    </header>
-    {children}
-  </section>
-)
-
 interface StateLook {
   readonly icon: string
   readonly tone: string

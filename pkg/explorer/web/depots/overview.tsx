@@ -1,12 +1,12 @@
 import { number } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Marked } from '../parts/marked.tsx'
+import { Section } from '../parts/section.tsx'
 import type { DepotsValues } from '../url/pages.ts'
 import { type DepotNode, type FleetHit, type FleetNode, nameOf, worstFirst } from './fleet.ts'
 import {
   type Choosing,
   causeOf,
-  ListPart,
   NodeLink,
   NodeName,
   stateLooks,
@@ -66,7 +66,7 @@ export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props)
   return (
     <>
       {needy.length > 0 && (
-        <ListPart id="needs" words="Needs a look" count={needy.length}>
+        <Section look="part" id="needs" words="Needs a look" total={needy.length}>
           <ul class="depot-rows">
             {shown.map((depot) => (
               <li key={depot.id}>
@@ -86,7 +86,7 @@ export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props)
               Show all {number(needy.length)}
             </a>
           )}
-        </ListPart>
+        </Section>
       )}
       {!isAboutTrouble && <ByNamespace depots={depots} chosen={chosen} hrefOf={hrefOf} />}
     </>
@@ -94,10 +94,11 @@ export function Overview({ depots, chosen, health, hrefOf, troubleHref }: Props)
 }
 
 const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen' | 'hrefOf'>) => (
-  <ListPart
+  <Section
+    look="part"
     id="all"
     words="All depots"
-    count={depots.length}
+    total={depots.length}
     about="Number of modules and providers each"
   >
     {[...Map.groupBy(depots, ({ namespace }) => namespace)].map(([namespace, own]) => (
@@ -118,7 +119,7 @@ const ByNamespace = ({ depots, chosen, hrefOf }: Pick<Props, 'depots' | 'chosen'
         </ul>
       </section>
     ))}
-  </ListPart>
+  </Section>
 )
 
 interface HitsProps extends Choosing {
@@ -135,7 +136,7 @@ export function Hits({ depots, hits, typed, chosen, hrefOf, clearHref }: HitsPro
   const byDepot = Map.groupBy(hits, ({ depot }) => depot)
   const without = depots.length - byDepot.size
   return (
-    <ListPart id="found" words="Depots with hits" count={byDepot.size}>
+    <Section look="part" id="found" words="Depots with hits" total={byDepot.size}>
       {hits.length === 0 ? (
         <p class="void">Nothing matches these filters.</p>
       ) : (
@@ -160,7 +161,7 @@ export function Hits({ depots, hits, typed, chosen, hrefOf, clearHref }: HitsPro
           <a href={clearHref}>Clear</a>
         </p>
       )}
-    </ListPart>
+    </Section>
   )
 }
 

@@ -8,7 +8,6 @@ import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Count } from '../parts/section.tsx'
-import { Lines } from '../parts/skeleton.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import { navigate, type UrlChange } from '../url/navigate.ts'
 import { type DepotsValues, depotsHref, depotsParams, graphUrl } from '../url/pages.ts'
@@ -50,12 +49,7 @@ export function DepotsPage({ search }: { readonly search: URLSearchParams }) {
         <RefreshButton query={query} />
       </search>
       <div class="gap" />
-      <Region
-        query={query}
-        what="The depots"
-        skeleton={<Lines count={6} />}
-        resetHref={depotsHref()}
-      >
+      <Region query={query} what="The depots" skeleton={6} resetHref={depotsHref()}>
         {() =>
           fleet && (
             <Content

@@ -9,7 +9,6 @@ import { nameOptions, Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
 import { SearchField } from '../parts/search-field.tsx'
 import { Count } from '../parts/section.tsx'
-import { Lines } from '../parts/skeleton.tsx'
 import { Cell, NumberCell, RowHead, Table } from '../parts/table.tsx'
 import { TimeAgo } from '../parts/time-ago.tsx'
 import { PageHead } from '../shell/page-head.tsx'
@@ -39,12 +38,7 @@ export function HeldBackPage({ search }: { readonly search: URLSearchParams }) {
       </p>
       <Filters depots={query.data?.depots ?? []} values={values} change={change} />
       <div class="gap" />
-      <Region
-        query={query}
-        what="The held versions"
-        skeleton={<Lines count={8} />}
-        resetHref={heldBackHref()}
-      >
+      <Region query={query} what="The held versions" skeleton={8} resetHref={heldBackHref()}>
         {(data) => <Rows data={data} values={values} change={change} />}
       </Region>
     </>

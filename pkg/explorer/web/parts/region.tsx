@@ -3,12 +3,14 @@ import type { Query } from '../api/use-query.ts'
 import { goToLogin } from '../shell/session.ts'
 import { ErrorBoundary } from './error-boundary.tsx'
 import { ErrorCard, StaleBanner } from './error-card.tsx'
+import { Lines } from './skeleton.tsx'
 
 interface Props<T> {
   readonly query: Query<T>
   /** Name of the content, such as `The findings`. */
   readonly what: string
-  readonly skeleton: preact.ComponentChildren
+  /** Shown while nothing is known: an element, or a number of lines of text. */
+  readonly skeleton: preact.JSX.Element | number
   readonly children: (data: T) => preact.ComponentChildren
   /** URL without filters, offered if the server refuses a parameter. */
   readonly resetHref?: string
@@ -26,7 +28,7 @@ export function Region<T>({ query, what, skeleton, children, resetHref }: Props<
     if (error === undefined)
       return (
         <div class="late" aria-busy="true">
-          {skeleton}
+          {typeof skeleton === 'number' ? <Lines count={skeleton} /> : skeleton}
         </div>
       )
     return <ErrorCard error={error} what={what} refetch={refetch} resetHref={resetHref} />

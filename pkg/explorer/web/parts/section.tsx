@@ -18,12 +18,13 @@ interface Props {
   readonly about?: preact.ComponentChildren
   /** Buttons and links at the end of the line. */
   readonly end?: preact.ComponentChildren
+  readonly look?: 'sec' | 'part'
   readonly children: preact.ComponentChildren
 }
 
 /** A part of a page with a heading. */
-export const Section = ({ id, words, count, total, about, end, children }: Props) => (
-  <section class="sec" aria-labelledby={id}>
+export const Section = ({ id, words, count, total, about, end, look = 'sec', children }: Props) => (
+  <section class={look} aria-labelledby={id}>
     <header>
       <h2 id={id}>{words}</h2>
       {count !== undefined && <Count>{count !== null && number(count)}</Count>}

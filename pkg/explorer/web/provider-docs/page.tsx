@@ -11,7 +11,6 @@ import { sentence } from '../parts/format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Note } from '../parts/message.tsx'
 import { Region } from '../parts/region.tsx'
-import { Lines } from '../parts/skeleton.tsx'
 import { Toc } from '../resource/aside.tsx'
 import { ProviderTabs } from '../resource/provider-tabs.tsx'
 import { drawMarkdown } from '../resource/readme/drawing.tsx'
@@ -78,7 +77,7 @@ export function ProviderDocsPage({ address, search, place }: Props) {
       {pages.error?.status === 404 ? (
         <NoPages message={pages.error.message} upstream={query.data?.upstreamDocsUrl} />
       ) : (
-        <Region query={pages} what="The documentation" skeleton={<Lines count={14} />}>
+        <Region query={pages} what="The documentation" skeleton={14}>
           {(list) => <Documentation {...shown} list={list} latest={query.data?.latestVersion} />}
         </Region>
       )}
@@ -164,7 +163,7 @@ function Text(props: TextProps) {
   // The list may be that of the previous version until the other arrives.
   const query = useQuery<ProviderPageText>(pagesUrl(address, list.version, page))
   return (
-    <Region query={query} what={page.title} skeleton={<Lines count={14} />}>
+    <Region query={query} what={page.title} skeleton={14}>
       {({ markdown }) => <Drawn {...props} markdown={markdown} />}
     </Region>
   )

@@ -5,7 +5,6 @@ import { useQuery } from '../api/use-query.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Pick } from '../parts/pick.tsx'
 import { Region } from '../parts/region.tsx'
-import { Lines } from '../parts/skeleton.tsx'
 import { PageHead } from '../shell/page-head.tsx'
 import { navigate } from '../url/navigate.ts'
 import { type PublishValues, publishHref, publishParams, publishRightsUrl } from '../url/pages.ts'
@@ -22,7 +21,7 @@ export function PublishPage({ search }: { readonly search: URLSearchParams }) {
     <>
       <PageHead title="Publish" />
       <div class="lone wide">
-        <Region query={query} what="Where you may publish" skeleton={<Lines count={12} />}>
+        <Region query={query} what="Where you may publish" skeleton={12}>
           {(rights) =>
             rights.items.length === 0 ? (
               <Nowhere />

@@ -5,7 +5,6 @@ import { ErrorCard } from '../../parts/error-card.tsx'
 import { number, sentence } from '../../parts/format.ts'
 import { Note } from '../../parts/message.tsx'
 import { Region } from '../../parts/region.tsx'
-import { Lines } from '../../parts/skeleton.tsx'
 import {
   type DocsTab,
   factTabs,
@@ -86,7 +85,7 @@ export function DocsTabs(props: Props) {
         (query.error?.status === 404 ? (
           <Missing query={query} />
         ) : (
-          <Region query={query} what="The documentation" skeleton={<Lines count={8} />}>
+          <Region query={query} what="The documentation" skeleton={8}>
             {(data) => <View {...props} docs={data} />}
           </Region>
         ))}

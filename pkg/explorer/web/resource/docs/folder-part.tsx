@@ -2,7 +2,6 @@ import type { VersionDocs } from '../../api/records.ts'
 import type { Query } from '../../api/use-query.ts'
 import { Void } from '../../parts/message.tsx'
 import { Region } from '../../parts/region.tsx'
-import { Lines } from '../../parts/skeleton.tsx'
 import { type Folder, resourceHref } from '../../url/pages.ts'
 import { Contents } from '../aside.tsx'
 import { Readme, type ReadmeHeading } from '../readme/readme.tsx'
@@ -27,7 +26,7 @@ export function FolderPart(props: Props) {
   const { folder, query, detail } = props
   if (!detail.hasDocs) return <Missing {...props} />
   return (
-    <Region query={query} what="The documentation" skeleton={<Lines count={12} />}>
+    <Region query={query} what="The documentation" skeleton={12}>
       {(data) => {
         const docs = docsOfFolder(data, folder)
         return docs === undefined ? <Missing {...props} /> : <Content {...props} docs={docs} />

@@ -9,7 +9,6 @@ import { useQuery } from '../../api/use-query.ts'
 import { number, plural } from '../../parts/format.ts'
 import { Region } from '../../parts/region.tsx'
 import { Section } from '../../parts/section.tsx'
-import { Lines } from '../../parts/skeleton.tsx'
 import { ThinBar } from '../../parts/thin-bar.tsx'
 import { type PageAddress, resourceHref, resourceUrl } from '../../url/pages.ts'
 import { downloadsByVersion } from './by-version.ts'
@@ -33,7 +32,7 @@ export function DownloadsSection({ address, detail }: Props) {
       about={`${plural(detail.totalDownloads, 'download')} in all`}
     >
       <History address={address} />
-      <Region query={query} what="The downloads" skeleton={<Lines count={5} />}>
+      <Region query={query} what="The downloads" skeleton={5}>
         {(data) => <Chart rows={data.items} address={address} total={data.totalCount} />}
       </Region>
     </Section>

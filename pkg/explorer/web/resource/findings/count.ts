@@ -1,11 +1,6 @@
+import { rankOf } from '../../../../api/findings/findings.ts'
 import type { Finding, ResourceDetail, SeverityCounts } from '../../api/records.ts'
 import { ranks } from '../../parts/severity-counts.tsx'
-import { severities } from '../../url/pages.ts'
-
-const rankOf = (severity: string): number => {
-  const rank = severities.findIndex((it) => it === severity.toUpperCase())
-  return rank < 0 ? severities.length : rank
-}
 
 export function countsOf(findings: readonly Finding[]): SeverityCounts {
   const counts = { critical: 0, high: 0, medium: 0, low: 0, unknown: 0 }
@@ -26,7 +21,7 @@ export interface FindingFilter {
 
 /** Worst first, then in the order of the scanner. */
 export function filterFindings(findings: readonly Finding[], filter: FindingFilter): Finding[] {
-  const worst = filter.severity === '' ? severities.length : rankOf(filter.severity)
+  const worst = rankOf(filter.severity)
   const text = filter.text.toLowerCase()
   return findings
     .filter(({ severity }) => rankOf(severity) <= worst)

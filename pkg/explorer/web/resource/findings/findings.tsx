@@ -9,7 +9,6 @@ import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Section } from '../../parts/section.tsx'
 import { severityOptions } from '../../parts/severity-counts.tsx'
-import { Lines } from '../../parts/skeleton.tsx'
 import { TimeAgo } from '../../parts/time-ago.tsx'
 import { findingsUrl, type ResourceValues, resourceHref } from '../../url/pages.ts'
 import type { SectionProps } from '../section.ts'
@@ -47,12 +46,7 @@ export function FindingsSection(props: SectionProps) {
   )
   return (
     <Section id="findings" words="Findings" total={countOf(detail)} end={end}>
-      <Region
-        query={query}
-        what="The findings"
-        skeleton={<Lines count={6} />}
-        resetHref={resourceHref(address)}
-      >
+      <Region query={query} what="The findings" skeleton={6} resetHref={resourceHref(address)}>
         {(data) => <Scans {...props} data={data} />}
       </Region>
     </Section>

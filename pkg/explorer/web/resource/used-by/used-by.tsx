@@ -13,7 +13,6 @@ import { Region } from '../../parts/region.tsx'
 import { SearchField } from '../../parts/search-field.tsx'
 import { Section } from '../../parts/section.tsx'
 import { SeverityCounts } from '../../parts/severity-counts.tsx'
-import { Lines } from '../../parts/skeleton.tsx'
 import { Cell, RowHead, Table } from '../../parts/table.tsx'
 import { consumersUrl, resourceHref } from '../../url/pages.ts'
 import type { ResourceChange, SectionProps } from '../section.ts'
@@ -33,7 +32,7 @@ export function UsedBy(props: SectionProps) {
       <Region
         query={query}
         what="The list of consumers"
-        skeleton={<Lines count={8} />}
+        skeleton={8}
         resetHref={resourceHref(address, { tab: 'used-by' })}
       >
         {(data) => (data.consumers === 0 ? <Nobody /> : <Consumers {...props} data={data} />)}
