@@ -28,6 +28,7 @@ const answering = [
 const makers: Readonly<Record<string, { at: number; reason?: string; suffix?: string }>> = {
   RegistryError: { at: 1 },
   Refusal: { at: 1 },
+  badRequest: { at: 0, reason: 'BadRequest' },
   notFound: { at: 0, reason: 'NotFound' },
   unavailable: { at: 0, reason: 'Unavailable', suffix: '; try again in a moment' },
 }

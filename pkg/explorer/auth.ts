@@ -1,7 +1,7 @@
 import { type Handler, Hono } from 'hono'
 import { buildEndSessionUrl } from 'openid-client'
 import { isRecord } from '../api/v1alpha1/v1alpha1.ts'
-import { attempt, jsonOf, RegistryError } from '../base/errors/errors.ts'
+import { attempt, badRequest, jsonOf, RegistryError } from '../base/errors/errors.ts'
 import type { Clock } from '../base/pacing/pacing.ts'
 import { requestText } from '../base/serving/serving.ts'
 import type { Boot } from './boot.ts'
@@ -192,7 +192,7 @@ async function devTokenOf(c: ExplorerContext): Promise<string> {
   const token = isRecord(body) && body['token']
   const text = typeof token === 'string' ? token.trim().replace(/^Bearer +/i, '') : ''
   if (!tokenPattern.test(text)) {
-    throw new RegistryError('BadRequest', 'send {"token": "…"} as JSON, with a bearer token in it')
+    throw badRequest('send {"token": "…"} as JSON, with a bearer token in it')
   }
   return text
 }

@@ -85,6 +85,10 @@ export function hasMoreValues(json: Buffer, max: number): boolean {
   return count > max
 }
 
+export function badRequest(message: string, cause?: unknown): RegistryError {
+  return new RegistryError('BadRequest', message, { cause })
+}
+
 export function notFound(message: string, cause?: unknown): RegistryError {
   return new RegistryError('NotFound', message, { cause })
 }

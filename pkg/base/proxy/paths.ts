@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors/errors.ts'
+import { badRequest } from '../errors/errors.ts'
 
 /** Maximum number of decodings of a path: no server decodes more than twice. */
 const maxDecodings = 4
@@ -23,20 +23,17 @@ export function checkPath(path: string): void {
     if (decoded === text) return
     text = decoded
   }
-  throw new RegistryError('BadRequest', 'the path is encoded too many times: encode it once')
+  throw badRequest('the path is encoded too many times: encode it once')
 }
 
 function checkReading(text: string): void {
   if (/\p{Cc}/u.test(text.replace(/[\x80-\x9f]/g, ''))) {
-    throw new RegistryError('BadRequest', 'the path has a control character: leave it out')
+    throw badRequest('the path has a control character: leave it out')
   }
   for (const segment of text.split(/[/\\]/)) {
     const [name = ''] = segment.split(';')
     if (/^\s*\.{1,2}\s*$/.test(name)) {
-      throw new RegistryError(
-        'BadRequest',
-        'the path has a segment of dots: write the path that is meant',
-      )
+      throw badRequest('the path has a segment of dots: write the path that is meant')
     }
   }
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '../errors/errors.ts'
+import { badRequest, RegistryError } from '../errors/errors.ts'
 
 /**
  * The text of a request's body. The connection stays open, so that the client gets an answer.
@@ -23,7 +23,7 @@ export async function requestText(
     }
   } catch (cause) {
     if (cause instanceof RegistryError) throw cause
-    throw new RegistryError('BadRequest', 'the body ended early: send the request again', { cause })
+    throw badRequest('the body ended early: send the request again', cause)
   }
   return Buffer.concat(chunks).toString()
 }

@@ -90,6 +90,9 @@ const isOfOperator = (error: unknown): error is ReasonError =>
 const isExplained = (error: unknown): error is ReasonError =>
   isOfRefusal(error) || isOfOperator(error)
 
+export const answer = (status: number, body: object): Response =>
+  Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })
+
 /** All problems, in the format of every error of the registry. */
 function refusal(errors: readonly ReasonError[]): Response {
   const [first] = errors

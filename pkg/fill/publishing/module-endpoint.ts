@@ -1,9 +1,9 @@
 import { dirname } from 'node:path'
 import { type Context, Hono } from 'hono'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { badRequest } from '../../base/errors/errors.ts'
 import { Slots } from '../../base/pacing/pacing.ts'
 import { awaitUpload, note, type ServingEnv } from '../../base/serving/serving.ts'
-import { counted, Refused } from './answers.ts'
+import { answer, counted, Refused } from './answers.ts'
 import { backRefused, type Publication, planPublication, unreadIn } from './plan.ts'
 import { publish } from './publish.ts'
 import { type PublishParts, requireRight } from './publish-parts.ts'
@@ -42,10 +42,7 @@ class ModuleEndpoint {
     note(c, { route: path, namespace, kind: 'Module', name, version })
     const address = parseModuleAddress(`${namespace}/${name}/${system}`)
     if (address === undefined) {
-      throw new RegistryError(
-        'BadRequest',
-        'the path has no address of a module: write NAMESPACE/NAME/SYSTEM/VERSION',
-      )
+      throw badRequest('the path has no address of a module: write NAMESPACE/NAME/SYSTEM/VERSION')
     }
     const { objects, archives, clock, limits, metrics, mibMs, template } = this.#parts
     const publisher = await requireRight(this.#parts, c, address)
@@ -115,8 +112,5 @@ function answerOf(outcome: 'published' | 'exists', publication: Publication): Re
     isBroken,
     ...(incomplete.length > 0 && { incomplete }),
   }
-  return Response.json(body, {
-    status: outcome === 'published' ? 201 : 200,
-    headers: { 'Cache-Control': 'no-store' },
-  })
+  return answer(outcome === 'published' ? 201 : 200, body)
 }

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import type { PublishedBy } from '../../api/v1alpha1/v1alpha1.ts'
 import { providerFileName } from '../../archives/archive/archive.ts'
-import { hasReason, jsonOf, RegistryError } from '../../base/errors/errors.ts'
+import { badRequest, hasReason, jsonOf } from '../../base/errors/errors.ts'
 import {
   awaitUpload,
   awaitWork,
@@ -11,7 +11,7 @@ import {
   type ServingEnv,
 } from '../../base/serving/serving.ts'
 import { FillError, type Platform } from '../sources/sources.ts'
-import { counted, Refused } from './answers.ts'
+import { answer, counted, Refused } from './answers.ts'
 import { backRefused } from './plan.ts'
 import { planProvider, publishProvider, refusalsOf } from './provider.ts'
 import { type PublishParts, requireRight } from './publish-parts.ts'
@@ -122,10 +122,7 @@ class ProviderEndpoint {
     note(c, { route, namespace, kind: 'Provider', name: type, version })
     const address = parseProviderAddress(`${namespace}/${type}`)
     if (address === undefined) {
-      throw new RegistryError(
-        'BadRequest',
-        'the path has no address of a provider: write NAMESPACE/TYPE/VERSION',
-      )
+      throw badRequest('the path has no address of a provider: write NAMESPACE/TYPE/VERSION')
     }
     const publisher = await requireRight(this.#parts, c, address)
     const target = targetOf(this.#parts.objects, address, version, {})
@@ -207,9 +204,6 @@ function isFinal(error: unknown): boolean {
   return errors.some((one) => hasReason(one, 'VersionExists') || hasReason(one, 'OlderVersion'))
 }
 
-const answer = (status: number, body: object): Response =>
-  Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })
-
 /** Reads the name of a file of the release: that of GoReleaser, or its end. @throws FillError */
 function fileOf(name: string, type: string, version: string) {
   const sidecar = sidecarNames(type, version).find(
@@ -231,8 +225,7 @@ function listIn(text: string): AskedFiles | undefined {
   if (text === '') return undefined
   const list = Listed.safeParse(jsonOf(text)).data
   if (list !== undefined) return list.files
-  throw new RegistryError(
-    'BadRequest',
+  throw badRequest(
     'the body must be empty, or {"files": {"NAME": "SHA-256 in hexadecimal"}} of every file of the release',
   )
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import type { Context } from 'hono'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { badRequest, RegistryError } from '../../base/errors/errors.ts'
 import type { ServingEnv } from '../../base/serving/serving.ts'
 import { FillError } from '../sources/sources.ts'
 import type { UploadSpace } from './upload-space.ts'
@@ -35,8 +35,7 @@ export function announcedBody(
   }
   const sha256 = c.req.header('x-depot-sha256')?.toLowerCase() ?? ''
   if (!/^[0-9a-f]{64}$/.test(sha256)) {
-    throw new RegistryError(
-      'BadRequest',
+    throw badRequest(
       'X-Depot-Sha256 must be the SHA-256 of the body in hexadecimal: send sha256sum of the file',
     )
   }
@@ -49,8 +48,7 @@ const tooLarge = (maxBytes: number) =>
   new RegistryError('TooLarge', `the body is larger than ${maxBytes} bytes: leave files out`)
 
 const tooSlow = (mibMs: number) =>
-  new RegistryError(
-    'BadRequest',
+  badRequest(
     `a MiB of the body took longer than ${mibMs / 1000} s: send it over a faster connection`,
   )
 
@@ -83,7 +81,7 @@ export async function receive(
     try {
       return await Promise.race([reader?.read() ?? { done: true as const }, late.promise])
     } catch (cause) {
-      throw new RegistryError('BadRequest', 'the body ended early: send it again', { cause })
+      throw badRequest('the body ended early: send it again', cause)
     }
   }
   try {

@@ -1,7 +1,7 @@
 /** Logins under the registry's own host name: passes `/broker/*` on to the identity broker. */
 
 import { Hono } from 'hono'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { badRequest, RegistryError } from '../../base/errors/errors.ts'
 import type { ProxyRules } from '../../base/http/http.ts'
 import { ReverseProxy } from '../../base/proxy/proxy.ts'
 import {
@@ -69,10 +69,7 @@ export function createBroker(options: BrokerOptions): Broker {
     try {
       // The path that is sent on, which the router may have read differently.
       if (!/^\/broker(?:\/|$)/.test(new URL(c.req.url).pathname)) {
-        throw new RegistryError(
-          'BadRequest',
-          'the path leads out of /broker: remove its dot segments',
-        )
+        throw badRequest('the path leads out of /broker: remove its dot segments')
       }
       const answer = await proxy.forward(c)
       requests.inc({ code: answer.status })

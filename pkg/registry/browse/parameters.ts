@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { badRequest, type RegistryError } from '../../base/errors/errors.ts'
 
 /** Names in a cluster are not longer. */
 const maxLength = 253
@@ -139,5 +139,5 @@ export function isRepeatable(parameter: z.ZodType): boolean {
 }
 
 function badParameter(name: string, problem: string): RegistryError {
-  return new RegistryError('BadRequest', `${name} ${problem}`)
+  return badRequest(`${name} ${problem}`)
 }

@@ -6,7 +6,7 @@
  */
 
 import { type Context, Hono } from 'hono'
-import { jsonOf, RegistryError } from '../../base/errors/errors.ts'
+import { badRequest, jsonOf, RegistryError } from '../../base/errors/errors.ts'
 import { get, note, requestText, type ServingEnv } from '../../base/serving/serving.ts'
 import { counter, type Logger, type Metrics } from '../../base/telemetry/telemetry.ts'
 import type { OidcAuthOptions } from '../auth/auth.ts'
@@ -120,8 +120,7 @@ async function messageIn(request: Request): Promise<unknown> {
   const message = jsonOf(await requestText(request, maxBytes, 'message'))
   // Many calls in one request would evade its limits. The protocol has dropped batches, too.
   if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message
-  throw new RegistryError(
-    'BadRequest',
+  throw badRequest(
     'the body must be one JSON-RPC message: send each message in a request of its own',
   )
 }

@@ -1,4 +1,4 @@
-import { RegistryError } from '../../base/errors/errors.ts'
+import { badRequest } from '../../base/errors/errors.ts'
 import { visible, visibleValue } from './plain.ts'
 
 /** An item of a list, or a piece of a long untrusted text. */
@@ -48,10 +48,7 @@ export function textOf(name: string, text: string | undefined): Part[] {
 export function pageOf(answer: ToolAnswer, start: number): object {
   const { head, parts, offset = 0, total = offset + parts.length } = answer
   if (start > 0 && start >= total) {
-    throw new RegistryError(
-      'BadRequest',
-      `cursor ${start} is after the end: leave it out to begin again`,
-    )
+    throw badRequest(`cursor ${start} is after the end: leave it out to begin again`)
   }
   const page = { notice, ...fitting(head) }
   const lists: Record<string, object[]> = {}

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { pageCategories } from '../../api/docs/docs.ts'
 import { usageBlock } from '../../api/usage/usage.ts'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { badRequest } from '../../base/errors/errors.ts'
 import { itemsOf, textOf } from './page.ts'
 import { factsOf, subjectOf, tool, usageOf, version, word } from './tool.ts'
 
@@ -77,8 +77,7 @@ function placeOf(page: string): { readonly category: string; readonly slug: stri
   const [category = '', slug, ...rest] = page.split('/')
   const isKnown = pageCategories.some((one) => one === category)
   if (isKnown && slug !== undefined && rest.length === 0) return { category, slug }
-  throw new RegistryError(
-    'BadRequest',
+  throw badRequest(
     `page must be a category and a name, such as resources/host: get_provider_docs without page lists them. Categories are ${pageCategories.join(', ')}`,
   )
 }

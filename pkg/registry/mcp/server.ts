@@ -5,7 +5,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { printable, RegistryError } from '../../base/errors/errors.ts'
+import { badRequest, printable, RegistryError } from '../../base/errors/errors.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
 import { getModule } from './module-tools.ts'
 import { notice, pageOf } from './page.ts'
@@ -111,18 +111,14 @@ function argumentsOf(tool: McpTool, given: unknown): Parameters<McpTool['answer'
   const { issues } = parsed.error
   const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')
   if (unknown !== undefined) {
-    throw new RegistryError(
-      'BadRequest',
+    throw badRequest(
       `${tool.name} has no argument ${printable(unknown.keys.join(', '))}: it has ${Object.keys(schema.shape).join(', ')}`,
     )
   }
   const [issue] = issues
   const argument = String(issue?.path[0] ?? 'arguments')
   const isMissing = issue?.code === 'invalid_type' && !(argument in Object(given ?? {}))
-  throw new RegistryError(
-    'BadRequest',
-    `${tool.name}: ${argument} ${isMissing ? 'must be given' : issue?.message}`,
-  )
+  throw badRequest(`${tool.name}: ${argument} ${isMissing ? 'must be given' : issue?.message}`)
 }
 
 /** Reason and message of an error, for the agent. */

@@ -8,7 +8,13 @@ import {
   sha256Hex,
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Archive } from '../../archives/storage/storage.ts'
-import { hasReason, messageOf, notFound, RegistryError } from '../../base/errors/errors.ts'
+import {
+  badRequest,
+  hasReason,
+  messageOf,
+  notFound,
+  RegistryError,
+} from '../../base/errors/errors.ts'
 import { SendableBody } from '../../base/fast/fast.ts'
 import { CappedMap } from '../../base/memory/memory.ts'
 import {
@@ -282,8 +288,5 @@ function choosePlatform(rows: readonly VersionRow[], query: URLSearchParams): Ve
     (row) => (os === undefined || row.os === os) && (arch === undefined || row.arch === arch),
   )
   if (matching.length === 1 && matching[0] !== undefined) return matching[0]
-  throw new RegistryError(
-    'BadRequest',
-    `add ?os= and &arch= to choose a platform; there are ${platformNames(rows)}`,
-  )
+  throw badRequest(`add ?os= and &arch= to choose a platform; there are ${platformNames(rows)}`)
 }

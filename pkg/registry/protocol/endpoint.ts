@@ -6,7 +6,7 @@ import {
 } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Signer } from '../../archives/signing/signing.ts'
 import type { Archive, Archives } from '../../archives/storage/storage.ts'
-import { attempt, notFound, RegistryError, statusOf } from '../../base/errors/errors.ts'
+import { attempt, badRequest, notFound, RegistryError, statusOf } from '../../base/errors/errors.ts'
 import {
   after,
   get,
@@ -270,8 +270,4 @@ export function baseUrlOf(
   return `${protocol.toLowerCase()}://${host}`
 }
 
-const badHost = () =>
-  new RegistryError(
-    'BadRequest',
-    'the Host or X-Forwarded header of the request is not a host name',
-  )
+const badHost = () => badRequest('the Host or X-Forwarded header of the request is not a host name')

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import type { ListedModule, ModuleList, ProviderList } from '../../api/registry/registry.ts'
 import type { ParentKind } from '../../api/v1alpha1/v1alpha1.ts'
-import { notFound, RegistryError } from '../../base/errors/errors.ts'
+import { badRequest, notFound } from '../../base/errors/errors.ts'
 import { after, get, note, type ServingEnv } from '../../base/serving/serving.ts'
 import { type CallerView, requestOf } from '../auth/auth.ts'
 import type { Listed, View } from '../catalog/catalog.ts'
@@ -64,7 +64,7 @@ export function listEndpoints(options: RegistryOptions): Hono<ServingEnv> {
       after(viewOf(c), (view) => {
         const url = new URL(c.req.url)
         const q = url.searchParams.get('q') ?? ''
-        if (q === '') throw new RegistryError('BadRequest', 'q must be given: the words to find')
+        if (q === '') throw badRequest('q must be given: the words to find')
         const namespace = url.searchParams.get('namespace')
         const filter = { kind: 'Module', ...(namespace && { namespaces: [namespace] }) } as const
         const modules = search.find(view, filter, q).slice(0, Infinity).filter(hasVersion)
@@ -182,8 +182,5 @@ function numberIn(
   const { minimum, maximum } = listNumbers[name]
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (number >= minimum && number <= maximum) return number
-  throw new RegistryError(
-    'BadRequest',
-    `${name} must be a whole number from ${minimum} to ${maximum}`,
-  )
+  throw badRequest(`${name} must be a whole number from ${minimum} to ${maximum}`)
 }

@@ -1,6 +1,6 @@
 import { searchFields } from '../../api/browse/browse.ts'
 import type { ModuleDocs } from '../../api/docs/docs.ts'
-import { RegistryError } from '../../base/errors/errors.ts'
+import { badRequest } from '../../base/errors/errors.ts'
 import {
   type Bits,
   type Catalog,
@@ -307,7 +307,7 @@ function queryWords(text: string): string[] {
 }
 
 const tooLong = (limit: string) =>
-  new RegistryError('BadRequest', `q must have at most ${limit}: search for fewer words`)
+  badRequest(`q must have at most ${limit}: search for fewer words`)
 
 /** The documentation of the latest version of a module. */
 function wantedOf(entry: Listed): Wanted | undefined {
