@@ -58,7 +58,5 @@ export function storedPart(version: Version, { target }: ScanPart): StoredPart |
  *
  * @returns undefined if the Version does not say
  */
-export function digestOf(version: Version): string | undefined {
-  const checksum = checksumOf(version)
-  return checksum === undefined ? undefined : sha256Hex(checksum)
-}
+export const digestOf = (version: Version): string | undefined =>
+  sha256Hex(checksumOf(version) ?? '')
