@@ -81,7 +81,7 @@ it('applies a change without a restart, and keeps the last valid policy if the f
 it('ignores a file that is half written', async () => {
   const whole = 'minimumAge: 7d\ndeny:\n- address: git.test/vpc\n  reason: stolen\n'
   const { path, open } = await opened(whole)
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const file = await open()
   onTestFinished(() => file.close())
