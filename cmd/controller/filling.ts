@@ -6,7 +6,7 @@ import { startEvents } from '../../pkg/fill/events/events.ts'
 import { type Fetching, openFetching } from '../../pkg/fill/fetching/fetching.ts'
 import { hookRoutes } from '../../pkg/fill/hooks/hooks.ts'
 import { publishRoutes } from '../../pkg/fill/publishing/publishing.ts'
-import { startSync, watchBindings } from '../../pkg/fill/sync/sync.ts'
+import { startBindings, startSync } from '../../pkg/fill/sync/sync.ts'
 import type { Cluster } from '../../pkg/records/kube/kube.ts'
 import { LeaseElection } from '../../pkg/records/lease/lease.ts'
 import { clusterObjects, StorageAnnotations } from '../../pkg/records/store/store.ts'
@@ -64,16 +64,8 @@ export class Filling implements Runnable {
     const known = this.#records()
     const proxies = proxyRules(process.env)
     const access = http && (await openCallers({ options, proxies, log, metrics }, cluster))
-    const client = this.#election.guard(cluster.client)
-    const bindings = watchBindings({
-      compile: compileBinding,
-      cluster,
-      client,
-      namespace: options.namespace,
-      clock: cluster.serverClock,
-      log,
-      metrics,
-    })
+    const { namespace } = options
+    const bindings = this.#records({ kinds: ['GroupBinding'], namespaces: [namespace] })
     const isConfined = options.requireStorageGrants || options.storageGrants !== undefined
     const { apiGroup, watchNamespaces: namespaces } = options
     const annotations = isConfined
@@ -82,7 +74,7 @@ export class Filling implements Runnable {
     const fetching = await this.#fetching(known, annotations)
     this.#close = async () => {
       await access?.auth.close()
-      await known.close()
+      await Promise.all([known.close(), bindings.close()])
       await fetching[Symbol.asyncDispose]()
     }
     await Promise.all([known.ready, annotations?.ready, access?.ready])
@@ -91,7 +83,7 @@ export class Filling implements Runnable {
     this.#election.start()
     log.info({ versions: known.list('Version').length }, 'ready')
     this.#work.begin(async () => {
-      const running = [await this.#sync(known, fetching, annotations), bindings.start()]
+      const running = [await this.#sync(known, fetching, annotations), this.#bindings(bindings)]
       running.push(...(await this.#events(known, fetching)))
       return { stop: async () => void (await Promise.all(running.map((one) => one.stop()))) }
     })
@@ -105,7 +97,8 @@ export class Filling implements Runnable {
     await cluster.close()
   }
 
-  #records(): Known {
+  /** @param only default: everything that is synced */
+  #records(only: Pick<Parameters<typeof clusterObjects>[0], 'kinds' | 'namespaces'> = {}): Known {
     const { options, cluster, identity, log } = this.#parts
     const { apiGroup, namespace, leaseName, watchNamespaces: namespaces } = options
     return clusterObjects({
@@ -115,11 +108,19 @@ export class Filling implements Runnable {
       creator: cluster.client,
       apiGroup,
       namespaces,
+      ...only,
       notes: { namespace, name: `${leaseName}-removals` },
       publications: { namespace, name: `${leaseName}-publications` },
       instance: identity,
       log,
     })
+  }
+
+  #bindings(objects: Known): Running {
+    const { options, cluster, log, metrics } = this.#parts
+    const { namespace } = options
+    const clock = cluster.serverClock
+    return startBindings({ compile: compileBinding, objects, namespace, clock, log, metrics })
   }
 
   #fetching(known: Known, annotations: StorageAnnotations | undefined): Promise<Fetching> {

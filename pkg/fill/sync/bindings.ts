@@ -1,30 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type Condition,
-  formatPath,
-  type GroupBinding,
-  parseResource,
-} from '../../api/v1alpha1/v1alpha1.ts'
+import { formatPath, type GroupBinding, parseResource } from '../../api/v1alpha1/v1alpha1.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger, Metrics } from '../../base/telemetry/telemetry.ts'
-import {
-  ApiError,
-  type Cluster,
-  type KubeClient,
-  type ObservedObject,
-  ObservedObjects,
-} from '../../records/kube/kube.ts'
+import { ApiError, type Objects, type StoredObject } from '../../records/store/store.ts'
 import { Queue } from '../queue/queue.ts'
-import { type ConditionState, conditionFalse, conditionTrue, withConditions } from './status.ts'
+import {
+  type AnyStatus,
+  type ConditionState,
+  conditionFalse,
+  conditionTrue,
+  withConditions,
+} from './status.ts'
 import { timeOf } from './timings.ts'
 
 interface BindingsOptions {
   /** Compiles a binding as the server does. */
   readonly compile: (binding: GroupBinding) => CompiledRule
-  readonly cluster: Pick<Cluster, 'observe'>
-  /** Writes statuses; it may refuse to write while this replica is not the leader. */
-  readonly client: KubeClient
-  /** The only namespace whose GroupBindings are evaluated. */
+  /** The GroupBindings of the only namespace where they are evaluated. */
+  readonly objects: Pick<Objects, 'get' | 'list' | 'onChange' | 'writeStatus'>
   readonly namespace: string
   readonly clock: Clock
   readonly log: Logger
@@ -38,62 +31,38 @@ interface CompiledRule {
   readonly rule: object
 }
 
-/** The conditions of GroupBindings. */
-interface Bindings {
-  /** Begins to write: first for every existing binding, then after each change, one at a time. */
-  start(): { stop(): Promise<void> }
-}
-
-/** Reports in the condition `Ready` of each GroupBinding whether servers can evaluate it. Watches at once, writes once started. */
-export function watchBindings(options: BindingsOptions): Bindings {
-  const { cluster, namespace, log, metrics } = options
-  const known = new Map<string, ObservedBinding>()
-  let onChange: ((name: string) => void) | undefined
-  const store = new ObservedObjects<ObservedBinding>((name, binding) => {
-    if (binding === undefined) known.delete(name)
-    else known.set(name, binding)
-    onChange?.(name)
+/**
+ * Reports in the condition `Ready` of each GroupBinding whether servers can evaluate it: first of every existing one, then after
+ * each change, one at a time.
+ */
+export function startBindings(options: BindingsOptions): { stop(): Promise<void> } {
+  const { objects, namespace, log, metrics } = options
+  const queue = new Queue({
+    kind: 'GroupBinding',
+    workers: 1,
+    reconcile: (name) => writeCondition(options, objects.get('GroupBinding', namespace, name)),
+    log,
+    metrics,
   })
-  cluster.observe({
-    kinds: ['GroupBinding'],
-    scope: { watchNamespace: namespace, bindingsNamespace: namespace },
-    storeOf: () => store,
-  })
+  const forget = objects.onChange(({ name }) => queue.add(name, 'user'))
+  for (const { metadata } of objects.list('GroupBinding')) queue.add(metadata.name, 'listing')
+  queue.start()
   return {
-    start() {
-      const queue = new Queue({
-        kind: 'GroupBinding',
-        workers: 1,
-        reconcile: (name) => writeCondition(options, known.get(name)),
-        log,
-        metrics,
-      })
-      onChange = (name) => queue.add(name, 'user')
-      for (const name of known.keys()) queue.add(name, 'listing')
-      queue.start()
-      return {
-        async stop() {
-          onChange = undefined
-          await queue.stop()
-        },
-      }
+    async stop() {
+      forget()
+      await queue.stop()
     },
   }
 }
 
-/** A GroupBinding as the cluster has it, with the status that others wrote. */
-interface ObservedBinding extends ObservedObject {
-  readonly metadata: ObservedObject['metadata'] & { readonly generation: number }
-  readonly status?: { readonly conditions?: readonly Condition[] }
-}
-
 async function writeCondition(
-  { client, namespace, clock, compile }: BindingsOptions,
-  binding: ObservedBinding | undefined,
+  { objects, clock, compile }: BindingsOptions,
+  binding: StoredObject | undefined,
 ): Promise<void> {
   if (binding === undefined) return
-  const { name, resourceVersion, generation } = binding.metadata
-  const before = binding.status?.conditions
+  const { generation } = binding.metadata
+  const status = (binding.status ?? {}) as AnyStatus
+  const before = status.conditions
   const conditions = withConditions(
     Array.isArray(before) ? before : undefined,
     { Ready: stateOf(binding, compile) },
@@ -101,10 +70,7 @@ async function writeCondition(
   )
   if (isDeepStrictEqual(conditions, before)) return
   try {
-    await client.writeStatus(
-      { kind: 'GroupBinding', namespace, name, resourceVersion },
-      { ...binding.status, conditions },
-    )
+    await objects.writeStatus(binding, { ...status, conditions })
   } catch (error) {
     // The watch brings the new state, or the deletion.
     const isOutdated = error instanceof ApiError && ['Conflict', 'NotFound'].includes(error.reason)
@@ -112,7 +78,7 @@ async function writeCondition(
   }
 }
 
-function stateOf(binding: ObservedBinding, compile: BindingsOptions['compile']): ConditionState {
+function stateOf(binding: StoredObject, compile: BindingsOptions['compile']): ConditionState {
   const parsed = parseResource('GroupBinding', { ...binding, status: undefined })
   if (!parsed.ok) {
     const [{ path, message } = { path: [], message: 'cannot be read' }] = parsed.issues

@@ -47,7 +47,7 @@ import { sweepPublications } from './version/upload.ts'
 import { reconcileVersion } from './version/version.ts'
 import { versionStatus } from './version/work.ts'
 
-export { watchBindings } from './bindings.ts'
+export { startBindings } from './bindings.ts'
 export type { PolicyDecision, SyncOptions, VersionOutlook } from './context.ts'
 export { itemProblem, itemsOf, policiesOf, policyOf } from './depot/configs.ts'
 export { addressOf } from './depot/known.ts'
@@ -92,7 +92,8 @@ export interface Sync {
 }
 
 const kinds = ['Depot', 'Module', 'Provider', 'Version'] as const satisfies readonly ObjectKind[]
-const defaultWorkers: Readonly<Record<ObjectKind, number>> = {
+type SyncedKind = (typeof kinds)[number]
+const defaultWorkers: Readonly<Record<SyncedKind, number>> = {
   Depot: 2,
   Module: 4,
   Provider: 4,
@@ -155,7 +156,7 @@ async function writePolls({ objects, polled, log }: Context): Promise<void> {
   }
 }
 
-const workersOf = ({ workers }: SyncOptions, kind: ObjectKind): number =>
+const workersOf = ({ workers }: SyncOptions, kind: SyncedKind): number =>
   workers?.[kind] ?? defaultWorkers[kind]
 
 async function contextOf(
@@ -211,7 +212,7 @@ function pollSinceMs({ dryRun, pollAtStart }: SyncOptions, clock: Clock): number
 
 const reconcilers: Readonly<
   Record<
-    ObjectKind,
+    SyncedKind,
     (context: Context, ref: StoredRef, signal: AbortSignal) => Promise<Reconciled | undefined>
   >
 > = {
@@ -226,7 +227,7 @@ const reconcilers: Readonly<
 
 /** @param tally counts what was worked on */
 function queueOf(
-  kind: ObjectKind,
+  kind: SyncedKind,
   context: Context,
   options: SyncOptions,
   tally: { worked: number },

@@ -26,7 +26,7 @@ interface ClusterObjectsOptions {
   /** Client for `create`. Default: `client`. */
   readonly creator?: KubeClient
   readonly apiGroup: string
-  /** Default: all kinds. */
+  /** Default: all kinds but GroupBindings. */
   readonly kinds?: readonly ObjectKind[]
   /** Namespaces whose objects are stored. Default: all. */
   readonly namespaces?: readonly string[] | undefined
@@ -47,6 +47,8 @@ const fieldManagers: Readonly<Record<ObjectKind, string>> = {
   Module: 'depot-controller-depot',
   Provider: 'depot-controller-depot',
   Version: 'depot-controller-parent',
+  // Its spec is never applied.
+  GroupBinding: 'depot-controller',
 }
 
 /** The objects of a cluster. Closing them does not close the cluster. */

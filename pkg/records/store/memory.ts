@@ -74,9 +74,7 @@ export const objectKinds: readonly ObjectKind[] = ['Depot', 'Module', 'Provider'
 /** Objects by kind, namespace and name, and by owner. */
 export class ObjectMemory {
   readonly #log: Logger
-  readonly #kinds = new Map<ObjectKind, Map<string, StoredObject>>(
-    objectKinds.map((kind) => [kind, new Map()]),
-  )
+  readonly #kinds = new Map<ObjectKind, Map<string, StoredObject>>()
   /** Ids of the objects of a kind by the uid of their owner; an empty uid for objects without an owner. */
   readonly #owned = new Map<string, Set<string>>()
   readonly #listeners = new Set<ChangeListener>()
@@ -127,7 +125,9 @@ export class ObjectMemory {
   }
 
   #of(kind: ObjectKind): Map<string, StoredObject> {
-    return this.#kinds.get(kind) ?? new Map<string, StoredObject>()
+    const known = this.#kinds.get(kind) ?? new Map<string, StoredObject>()
+    this.#kinds.set(kind, known)
+    return known
   }
 
   *#candidates(kind: ObjectKind, ownerUid: string | undefined): Generator<StoredObject> {

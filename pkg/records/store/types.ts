@@ -3,7 +3,7 @@ import type { ObjectPatch } from '../kube/kube.ts'
 import type { ReadmeTexts } from '../readme/readme.ts'
 
 /** The kinds that reconcilers handle. */
-export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version'
+export type ObjectKind = 'Depot' | 'Module' | 'Provider' | 'Version' | 'GroupBinding'
 
 export interface OwnerReference {
   readonly apiVersion: string
