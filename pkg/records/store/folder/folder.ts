@@ -6,8 +6,8 @@ import { codeOf } from '../../../base/errors/errors.ts'
 import type { Clock } from '../../../base/pacing/pacing.ts'
 import type { Logger } from '../../../base/telemetry/telemetry.ts'
 import { rejectionLine, Scanner } from '../../folder/folder.ts'
-import { ApiError, type ObjectPatch } from '../../kube/kube.ts'
-import { type ReadmeTexts, readmeObject } from '../../readme/readme.ts'
+import { ApiError } from '../../kube/kube.ts'
+import { readmeObject } from '../../readme/readme.ts'
 import { noteOf, RecentEvents } from '../events.ts'
 import { record, refOf } from '../memory.ts'
 import type {
@@ -57,49 +57,9 @@ const defaultRestMs = 10_000
  * @throws the error of the file system if the folder cannot be read
  */
 export async function folderObjects(options: FolderObjectsOptions): Promise<FolderObjects> {
-  const { apiGroup, clock = Date.now, restMs = defaultRestMs } = options
-  const log = options.log.child({ component: 'objects' })
-  const state = new FolderState({ dir: resolve(options.dir), apiGroup, restMs, log, clock })
-  const events = new RecentEvents(clock)
-  const { rejections } = state.scanner
-  await state.load()
-  const close = options.watch ? state.scanner.follow() : async () => undefined
-
-  return {
-    namespaces: undefined,
-    isFolder: true,
-    unreadable: () => rejections.unreadable(),
-    mistakes: () => Array.from(rejections.all(), rejectionLine),
-    orphans: () => (rejections.unreadable() === undefined ? state.owners.orphans() : []),
-    settled: () => state.owners.settled(),
-    waitsForFinalizers: (object) => state.files.isOwn(refOf(object)),
-    get: (kind, namespace, name) => state.shown.memory.get(kind, namespace, name),
-    list: (kind, filter) => state.shown.memory.list(kind, filter),
-    onChange: (listener) => state.shown.memory.onChange(listener),
-    ready: Promise.resolve(),
-    fresh: (kind, namespace, name) => state.fresh({ kind, namespace, name }),
-    apply: (object) => state.apply(object),
-    create: (object) => state.create(object),
-    patch: (ref, patch, given) => state.patch(ref, patch, given?.resourceVersion),
-    writeStatus: (object, status, given) =>
-      state.writeStatus(object, status, given?.isProgress === true),
-    delete: (ref, given) => state.delete(ref, given),
-    mend: (object, isProven) => state.mending.mend(object, isProven),
-    writeReadme: (version, texts) => state.writeReadme(version, texts),
-    hasReadme: (version, keys) => state.files.hasReadme(refOf(version), keys),
-    event(event) {
-      if (!events.isNews(event)) return
-      const { object, type, reason, note } = event
-      const { namespace, name } = object.metadata
-      log[type === 'Warning' ? 'warn' : 'info'](
-        { kind: object.kind, namespace, name, reason, note: noteOf(note) },
-        'event',
-      )
-    },
-    secret: async (namespace, name) => state.secret(namespace, name),
-    notes: folderNotes(resolve(options.dir)),
-    close,
-  }
+  const objects = new ObjectsOfFolder(options)
+  await objects.load(options.watch)
+  return objects
 }
 
 /** Notes in files of a hidden folder, which is not read as manifests. */
@@ -136,26 +96,29 @@ function noneIfMissing(error: unknown): string[] {
   throw error
 }
 
-type StateOptions = Required<Omit<FolderObjectsOptions, 'watch'>>
-
-type DeleteOptions = NonNullable<Parameters<Objects['delete']>[1]>
-
 /** Reads and changes the objects of a folder, one change after the other, by the rules of an API server. */
-class FolderState {
-  readonly scanner: Scanner<Fields, FiledSecret>
-  readonly files: Files
-  readonly owners: Owners
-  readonly mending: Mending
-  readonly shown: ShownObjects
+class ObjectsOfFolder implements FolderObjects {
+  readonly namespaces = undefined
+  readonly isFolder = true
+  readonly ready = Promise.resolve()
+  readonly notes: Notes
+  readonly #scanner: Scanner<Fields, FiledSecret>
+  readonly #files: Files
+  readonly #owners: Owners
+  readonly #mending: Mending
+  readonly #shown: ShownObjects
   readonly #writes: Writes
   readonly #apiGroup: string
   readonly #clock: Clock
+  readonly #log: Logger
+  readonly #events: RecentEvents
+  #stop: () => Promise<void> = async () => undefined
 
-  constructor(options: StateOptions) {
-    const { dir, apiGroup, log, restMs, clock } = options
-    this.#apiGroup = apiGroup
-    this.#clock = clock
-    const shown = new ShownObjects(log, () => this.owners.takeBack())
+  constructor(options: FolderObjectsOptions) {
+    const { apiGroup, clock = Date.now, restMs = defaultRestMs } = options
+    const dir = resolve(options.dir)
+    const log = options.log.child({ component: 'objects' })
+    const shown = new ShownObjects(log, () => this.#owners.takeBack())
     const scanner: Scanner<Fields, FiledSecret> = new Scanner({
       dir,
       apiGroup,
@@ -166,44 +129,72 @@ class FolderState {
       take: async (changes) => writes.take(changes),
       onScanned: async () => {
         const isAtRest = scanner.restsInMs === 0
-        if (isAtRest && scanner.rejections.count > 0) await this.mending.mendKnown(shown.memory)
-        await this.owners.collect()
+        if (isAtRest && scanner.rejections.count > 0) await this.#mending.mendKnown(shown.memory)
+        await this.#owners.collect()
       },
       log,
     })
-    const files = new Files(options, scanner)
+    const files = new Files({ dir, apiGroup, restMs, log }, scanner)
     const writes = new Writes(shown, scanner, files)
-    this.owners = new Owners({ ...options, shown, scanner, files, writes })
-    this.mending = new Mending({ apiGroup, scanner, files, log })
-    this.shown = shown
-    this.scanner = scanner
-    this.files = files
+    this.notes = folderNotes(dir)
+    this.#owners = new Owners({ shown, scanner, files, writes, restMs, log, clock })
+    this.#mending = new Mending({ apiGroup, scanner, files, log })
+    this.#shown = shown
+    this.#scanner = scanner
+    this.#files = files
     this.#writes = writes
+    this.#apiGroup = apiGroup
+    this.#clock = clock
+    this.#log = log
+    this.#events = new RecentEvents(clock)
   }
 
   /** @throws the error of the file system if the folder cannot be read */
-  async load(): Promise<void> {
-    this.#writes.take(await this.scanner.load())
+  async load(watch: boolean): Promise<void> {
+    this.#writes.take(await this.#scanner.load())
+    if (watch) this.#stop = this.#scanner.follow()
   }
 
-  secret(namespace: string, name: string): Readonly<Record<string, Buffer>> | undefined {
-    for (const secret of this.scanner.extras()) {
+  readonly close = () => this.#stop()
+  readonly unreadable = () => this.#scanner.rejections.unreadable()
+  readonly mistakes = () => Array.from(this.#scanner.rejections.all(), rejectionLine)
+  readonly orphans = () => (this.unreadable() === undefined ? this.#owners.orphans() : [])
+  readonly settled = () => this.#owners.settled()
+  readonly waitsForFinalizers = (object: StoredObject) => this.#files.isOwn(refOf(object))
+  readonly get: Objects['get'] = (...key) => this.#shown.memory.get(...key)
+  readonly list: Objects['list'] = (...wanted) => this.#shown.memory.list(...wanted)
+  readonly onChange: Objects['onChange'] = (listener) => this.#shown.memory.onChange(listener)
+  readonly mend: NonNullable<Objects['mend']> = (...damaged) => this.#mending.mend(...damaged)
+  readonly hasReadme: Objects['hasReadme'] = (version, keys) =>
+    this.#files.hasReadme(refOf(version), keys)
+
+  readonly event: Objects['event'] = (event) => {
+    if (!this.#events.isNews(event)) return
+    const { object, type, reason, note } = event
+    const { namespace, name } = object.metadata
+    const fields = { kind: object.kind, namespace, name, reason, note: noteOf(note) }
+    this.#log[type === 'Warning' ? 'warn' : 'info'](fields, 'event')
+  }
+
+  readonly secret: Objects['secret'] = async (namespace, name) => {
+    for (const secret of this.#scanner.extras()) {
       if (secret.namespace === namespace && secret.name === name) return secret.values
     }
     return undefined
   }
 
-  fresh(ref: StoredRef): Promise<StoredObject | undefined> {
-    return this.scanner.exclusively(async () => {
+  readonly fresh: Objects['fresh'] = (kind, namespace, name) => {
+    const ref = { kind, namespace, name }
+    return this.#scanner.exclusively(async () => {
       await this.#current(ref)
-      return this.shown.get(ref)
+      return this.#shown.get(ref)
     })
   }
 
-  apply(object: AppliedObject): Promise<StoredObject> {
+  readonly apply: Objects['apply'] = (object) => {
     const { kind } = object
     const ref = refOf(object)
-    return this.scanner.exclusively(async () => {
+    return this.#scanner.exclusively(async () => {
       const before = await this.#current(ref)
       if (before !== undefined) {
         const after = applied(before, object)
@@ -211,16 +202,16 @@ class FolderState {
         return this.#writes.change(ref, before, after, 'later')
       }
       // Its file may return.
-      if (this.shown.get(ref) !== undefined) throw changed(`${kind} ${ref.namespace}/${ref.name}`)
+      if (this.#shown.get(ref) !== undefined) throw changed(`${kind} ${ref.namespace}/${ref.name}`)
       return this.#writes.change(ref, undefined, this.#newValue(object), 'later')
     })
   }
 
-  create(object: AppliedObject): Promise<StoredObject> {
+  readonly create: Objects['create'] = (object) => {
     const { kind, metadata } = object
     const ref = refOf(object)
-    return this.scanner.exclusively(async () => {
-      if ((await this.#current(ref)) === undefined && this.shown.get(ref) === undefined) {
+    return this.#scanner.exclusively(async () => {
+      if ((await this.#current(ref)) === undefined && this.#shown.get(ref) === undefined) {
         return this.#writes.change(ref, undefined, this.#newValue(object), 'now')
       }
       const message = `${kind} ${metadata.namespace}/${metadata.name} exists in the folder`
@@ -242,13 +233,9 @@ class FolderState {
     return value
   }
 
-  patch(
-    ref: StoredRef,
-    patch: ObjectPatch,
-    resourceVersion: string | undefined,
-  ): Promise<StoredObject> {
-    return this.scanner.exclusively(async () => {
-      const before = await this.#existing(ref, resourceVersion)
+  readonly patch: Objects['patch'] = (ref, patch, given) =>
+    this.#scanner.exclusively(async () => {
+      const before = await this.#existing(ref, given?.resourceVersion)
       const after = patched(before, patch)
       requireValid(ref, after, { withRules: false })
       const { deletionTimestamp, finalizers } = record(after['metadata'])
@@ -256,46 +243,44 @@ class FolderState {
       if (deletionTimestamp === undefined || !isFree) {
         return this.#writes.change(ref, before, after, this.#writes.isFiled(ref) ? 'now' : 'later')
       }
-      const last = this.shown.identified(ref, after)
+      const last = this.#shown.identified(ref, after)
       await this.#writes.remove(ref)
       return last
     })
-  }
 
-  writeStatus(object: StoredObject, status: unknown, isProgress: boolean): Promise<StoredObject> {
+  readonly writeStatus: Objects['writeStatus'] = (object, status, given) => {
     const ref = refOf(object)
-    return this.scanner.exclusively(async () => {
+    return this.#scanner.exclusively(async () => {
       const before = await this.#existing(ref, object.metadata.resourceVersion)
       const after = { ...before, status: JSON.parse(JSON.stringify(status)) as unknown }
       requireValid(ref, after, { withRules: false })
-      return this.#writes.change(ref, before, after, isProgress ? 'later' : 'now')
+      return this.#writes.change(ref, before, after, given?.isProgress === true ? 'later' : 'now')
     })
   }
 
-  writeReadme(version: StoredObject, texts: ReadmeTexts | undefined): Promise<void> {
+  readonly writeReadme: Objects['writeReadme'] = (version, texts) => {
     const readme = texts && readmeObject(version.metadata, texts, this.#apiGroup)
-    return this.scanner.exclusively(() => this.#writes.changeReadme(refOf(version), readme))
+    return this.#scanner.exclusively(() => this.#writes.changeReadme(refOf(version), readme))
   }
 
-  delete(ref: StoredRef, { uid, whileOwnerAbsent }: DeleteOptions = {}): Promise<void> {
-    return this.scanner.exclusively(async () => {
-      if (whileOwnerAbsent === true) await this.scanner.settle()
+  readonly delete: Objects['delete'] = (ref, { uid, whileOwnerAbsent } = {}) =>
+    this.#scanner.exclusively(async () => {
+      if (whileOwnerAbsent === true) await this.#scanner.settle()
       const before = await this.#current(ref)
-      if (whileOwnerAbsent === true && !this.shown.isOwnerless(ref)) return
-      const held = this.shown.get(ref)
+      if (whileOwnerAbsent === true && !this.#shown.isOwnerless(ref)) return
+      const held = this.#shown.get(ref)
       if (before === undefined || held === undefined) return
       if (uid !== undefined && held.metadata.uid !== uid) return
       await this.#delete(ref, before, held)
     })
-  }
 
   async #delete(ref: StoredRef, before: Fields, held: StoredObject): Promise<void> {
     const { finalizers, uid, deletionTimestamp, ownerAbsent } = held.metadata
     if (finalizers.length === 0) {
       await this.#writes.remove(ref)
-      for (const child of this.owners.ownedBy(uid)) {
+      for (const child of this.#owners.ownedBy(uid)) {
         const childRef = refOf(child)
-        const value = this.shown.valueOf(childRef)
+        const value = this.#shown.valueOf(childRef)
         if (value !== undefined) await this.#delete(childRef, value, child)
       }
     } else if (deletionTimestamp === undefined || ownerAbsent === true) {
@@ -307,11 +292,11 @@ class FolderState {
 
   /** Returns the current object, after reading its file again if it changed. */
   async #current(ref: StoredRef): Promise<Fields | undefined> {
-    const { definitions } = this.scanner
+    const { definitions } = this.#scanner
     const files = [definitions.fileOf(ref), definitions.statusFileOf(ref)]
     for (const file of files) {
-      if (file === undefined || (await this.scanner.isCurrent(file))) continue
-      await this.scanner.settle()
+      if (file === undefined || (await this.#scanner.isCurrent(file))) continue
+      await this.#scanner.settle()
       break
     }
     return this.#writes.valueOf(ref)
@@ -321,7 +306,7 @@ class FolderState {
   async #existing(ref: StoredRef, resourceVersion: string | undefined): Promise<Fields> {
     const found = await this.#current(ref)
     const { kind, namespace, name } = ref
-    const held = this.shown.get(ref)?.metadata.resourceVersion
+    const held = this.#shown.get(ref)?.metadata.resourceVersion
     if (found === undefined) {
       // Another program may be writing the file.
       if (held !== undefined) throw changed(`${kind} ${namespace}/${name}`)
