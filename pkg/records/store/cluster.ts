@@ -4,20 +4,13 @@ import { apiVersionOf } from '../../api/v1alpha1/v1alpha1.ts'
 import { hasReason, ifFound } from '../../base/errors/errors.ts'
 import type { Clock } from '../../base/pacing/pacing.ts'
 import type { Logger } from '../../base/telemetry/telemetry.ts'
-import { ApiError, type Cluster, type KubeClient, type ObjectPatch } from '../kube/kube.ts'
+import { ApiError, type Cluster, type KubeClient } from '../kube/kube.ts'
 import { isReadmeOf, type ReadmeTexts, readmeObject, readmeRefOf } from '../readme/readme.ts'
 import { AppliedFields, ClusterStore, isApplied } from './cluster-store.ts'
 import { EventRecorder } from './events.ts'
 import { ObjectMemory, objectKinds, record, textsIn } from './memory.ts'
 import { readmeTaken } from './readme.ts'
-import type {
-  AppliedObject,
-  ObjectKind,
-  Objects,
-  SharedNotes,
-  StoredObject,
-  StoredRef,
-} from './types.ts'
+import type { Notes, ObjectKind, Objects, SharedNotes, StoredObject, StoredRef } from './types.ts'
 
 interface ClusterObjectsOptions {
   readonly cluster: Pick<Cluster, 'observe'>
@@ -52,61 +45,41 @@ const fieldManagers: Readonly<Record<ObjectKind, string>> = {
 }
 
 /** The objects of a cluster. Closing them does not close the cluster. */
-export function clusterObjects(options: ClusterObjectsOptions): Objects {
-  const { client, creator = client, apiGroup, namespaces, instance, clock = Date.now } = options
-  const log = options.log.child({ component: 'objects' })
-  const memory = new ObjectMemory(log)
-  const state = new ClusterState(options, memory)
-  const apiVersion = apiVersionOf('Version', apiGroup)
-  const events = new EventRecorder({ client, apiVersion, instance, log, clock })
-  return {
-    namespaces,
-    isFolder: false,
-    unreadable: () => undefined,
-    waitsForFinalizers: () => true,
-    ready: state.ready,
-    get: (kind, namespace, name) => memory.get(kind, namespace, name),
-    list: (kind, filter) => memory.list(kind, filter),
-    onChange: (listener) => memory.onChange(listener),
-    fresh: (kind, namespace, name) => state.fresh({ kind, namespace, name }),
-    apply: (object) => state.apply(object),
-    create: (object) => state.create(object),
-    patch: (ref, patch, given) => state.patch(ref, patch, given),
-    writeStatus: (object, status) => state.writeStatus(object, status),
-    delete: (ref, given) => state.delete(ref, given),
-    writeReadme: (version, texts) => writeReadme(client, apiGroup, version, texts),
-    async hasReadme({ metadata }, keys) {
-      const data = record(record(await ifFound(client.get(readmeRef(metadata))))['data'])
-      return keys.every((key) => key in data)
-    },
-    event: (event) => events.record(event),
-    async secret(namespace, name) {
-      const found = await ifFound(client.get({ kind: 'Secret', namespace, name }))
-      return found && secretValues(record(found)['data'])
-    },
-    notes: clusterNotes(client, options.notes),
-    ...(options.publications && { publications: clusterNotes(creator, options.publications) }),
-    close: () => events.close(),
-  }
-}
+export const clusterObjects = (options: ClusterObjectsOptions): Objects =>
+  new ObjectsOfCluster(options)
 
 /** Watches the objects, and writes them. The answer to each write is in memory at once. */
-class ClusterState {
-  /** Resolves once everything is in memory. */
+class ObjectsOfCluster implements Objects {
+  readonly isFolder = false
+  readonly namespaces: readonly string[] | undefined
   readonly ready: Promise<void>
+  readonly notes: Notes
+  readonly publications?: SharedNotes
   readonly #memory: ObjectMemory
   readonly #client: KubeClient
   readonly #creator: KubeClient
-  readonly #namespaces: readonly string[] | undefined
+  readonly #apiGroup: string
+  readonly #events: EventRecorder
   readonly #stores = new Map<string, ClusterStore>()
 
-  constructor(options: ClusterObjectsOptions, memory: ObjectMemory) {
-    const { cluster, client, creator = client, kinds = objectKinds, namespaces } = options
-    this.#memory = memory
+  constructor(options: ClusterObjectsOptions) {
+    const { client, creator = client, apiGroup, namespaces, instance, clock = Date.now } = options
+    const log = options.log.child({ component: 'objects' })
+    const apiVersion = apiVersionOf('Version', apiGroup)
+    this.namespaces = namespaces
+    this.notes = clusterNotes(client, options.notes)
+    if (options.publications) this.publications = clusterNotes(creator, options.publications)
+    this.#memory = new ObjectMemory(log)
     this.#client = client
     this.#creator = creator
-    this.#namespaces = namespaces
+    this.#apiGroup = apiGroup
+    this.#events = new EventRecorder({ client, apiVersion, instance, log, clock })
+    this.ready = this.#watch(options)
+  }
+
+  async #watch({ cluster, kinds = objectKinds, namespaces }: ClusterObjectsOptions) {
     const appliedFields = new AppliedFields()
+    const memory = this.#memory
     const watches = (namespaces ?? [undefined]).map((namespace) =>
       cluster.observe({
         kinds,
@@ -119,16 +92,37 @@ class ClusterState {
         },
       }),
     )
-    this.ready = Promise.all(watches.map(({ ready }) => ready)).then(() => undefined)
+    await Promise.all(watches.map(({ ready }) => ready))
   }
 
-  async fresh(ref: StoredRef): Promise<StoredObject | undefined> {
+  readonly close = () => this.#events.close()
+  readonly unreadable = () => undefined
+  readonly waitsForFinalizers = () => true
+  readonly get: Objects['get'] = (...key) => this.#memory.get(...key)
+  readonly list: Objects['list'] = (...wanted) => this.#memory.list(...wanted)
+  readonly onChange: Objects['onChange'] = (listener) => this.#memory.onChange(listener)
+  readonly event: Objects['event'] = (event) => this.#events.record(event)
+  readonly writeReadme: Objects['writeReadme'] = (version, texts) =>
+    writeReadme(this.#client, this.#apiGroup, version, texts)
+
+  readonly hasReadme: Objects['hasReadme'] = async ({ metadata }, keys) => {
+    const data = record(record(await ifFound(this.#client.get(readmeRef(metadata))))['data'])
+    return keys.every((key) => key in data)
+  }
+
+  readonly secret: Objects['secret'] = async (namespace, name) => {
+    const found = await ifFound(this.#client.get({ kind: 'Secret', namespace, name }))
+    return found && secretValues(record(found)['data'])
+  }
+
+  readonly fresh: Objects['fresh'] = async (kind, namespace, name) => {
+    const ref = { kind, namespace, name }
     const store = this.#storeOf(ref)
     const answer = await ifFound(this.#client.get(ref))
     return answer && store.learn(answer)
   }
 
-  async apply({ kind, metadata, spec }: AppliedObject): Promise<StoredObject> {
+  readonly apply: Objects['apply'] = async ({ kind, metadata, spec }) => {
     const store = this.#storeOf({ kind, ...metadata })
     const held = this.#memory.get(kind, metadata.namespace, metadata.name)
     const applied = store.appliedTo(metadata)
@@ -137,21 +131,17 @@ class ClusterState {
     return store.learn(await this.#client.apply(wanted, fieldManagers[kind]))
   }
 
-  async create({ kind, metadata, spec }: AppliedObject): Promise<StoredObject> {
+  readonly create: Objects['create'] = async ({ kind, metadata, spec }) => {
     const store = this.#storeOf({ kind, ...metadata })
     return store.learn(await this.#creator.create({ kind, metadata: { ...metadata }, spec }))
   }
 
-  async patch(
-    ref: StoredRef,
-    patch: ObjectPatch,
-    given?: { readonly resourceVersion?: string },
-  ): Promise<StoredObject> {
+  readonly patch: Objects['patch'] = async (ref, patch, given) => {
     const store = this.#storeOf(ref)
     return store.learn(await this.#client.patch(ref, patch, given))
   }
 
-  async writeStatus(object: StoredObject, status: unknown): Promise<StoredObject> {
+  readonly writeStatus: Objects['writeStatus'] = async (object, status) => {
     const { kind, metadata } = object
     const { namespace, name, resourceVersion } = metadata
     const ref = { kind, namespace, name, resourceVersion }
@@ -161,7 +151,7 @@ class ClusterState {
     return store.learn(await this.#client.writeStatus(ref, wanted))
   }
 
-  async delete(ref: StoredRef, given: Parameters<Objects['delete']>[1]): Promise<void> {
+  readonly delete: Objects['delete'] = async (ref, given) => {
     const store = this.#storeOf(ref)
     const by = given?.byAnyReplica === true ? this.#creator : this.#client
     const answer = await by.delete(ref, given)
@@ -170,7 +160,7 @@ class ClusterState {
 
   /** @throws ApiError Forbidden outside of the watched namespaces */
   #storeOf({ kind, namespace }: Omit<StoredRef, 'name'>): ClusterStore {
-    const watched = this.#namespaces === undefined ? undefined : namespace
+    const watched = this.namespaces === undefined ? undefined : namespace
     const store = this.#stores.get(storeKey(kind, watched))
     if (store !== undefined) return store
     throw new ApiError(
