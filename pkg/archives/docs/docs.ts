@@ -5,7 +5,7 @@
  */
 export { parseCliConfig } from './cli-config.ts'
 export { docsMarkdown, docsProblems, injectDocs, plainText, problemText } from './markdown.ts'
-export * from './packed-docs.ts'
 export { maxPagesBytes, PageCollector, unpackPage, unpackPages } from './pages-file.ts'
+export * from './read-docs.ts'
 export { openModuleDocs } from './read-docs.ts'
 export { readUses, type Use } from './uses.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { compareModules } from '../compare/compare.ts'
-import { packedDocs, unpackDocs } from './packed-docs.ts'
+import { packedDocs, unpackDocs } from './read-docs.ts'
 
 /** The stored documentation of files that are given by path and text. */
 async function storedDocs(files: Readonly<Record<string, string>>) {

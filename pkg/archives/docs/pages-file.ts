@@ -4,7 +4,7 @@ import * as zlib from 'node:zlib'
 import { parse } from 'yaml'
 import { type PageCategory, type ProviderPage, StoredPages } from '../../api/docs/docs.ts'
 import { printable } from '../../base/errors/errors.ts'
-import type { PackedDocs } from './packed-docs.ts'
+import type { PackedDocs } from './read-docs.ts'
 
 const gzip = promisify(zlib.gzip)
 const gunzip = promisify(zlib.gunzip)
