@@ -7,7 +7,7 @@ const most: Readonly<Record<Walk, number>> = {
   'new token': 30,
   archive: 45,
   'added module': 25,
-  'new tag': 101,
+  'new tag': 99,
 }
 
 /** The Version with its README, its Module, and the list of stored archives. */
