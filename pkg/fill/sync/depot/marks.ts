@@ -23,7 +23,7 @@ import {
 import type { Context } from '../context.ts'
 import { keyOf } from '../objects.ts'
 import { seenIn } from '../parent/seen.ts'
-import { ownedBy } from '../parent/versions.ts'
+import { ownedBy, versionOfStored } from '../parent/versions.ts'
 import { readyIn } from '../status.ts'
 import { msOf, within } from '../timings.ts'
 import { type OtherContent, versionStatus } from '../version/work.ts'
@@ -214,11 +214,10 @@ export function wakeMoved(
     readonly isHeld: (one: ListedVersion) => boolean
   },
 ): void {
-  const bare = (version: string) => version.replace(/^v/i, '')
-  const listed = new Map(versions.map((one) => [bare(one.version), one]))
+  const listed = new Map(versions.map((one) => [normalizeVersion(one.version), one]))
   for (const child of ownedBy(context, module)) {
     const seen = seenRevision(child)
-    const one = listed.get(bare((child.spec as { version: string }).version))
+    const one = listed.get(versionOfStored(child))
     if (seen === undefined || one?.commit === undefined || seen.endsWith(`:${one.commit}`)) continue
     wakeOutdated(context, child, isHeld(one) ? { isHeld: true } : {})
   }
