@@ -27,7 +27,7 @@ export { isOlder, type ObservedObject } from './list-watch.ts'
 export { ListedStore, ObservedObjects } from './listed-store.ts'
 export { ApiError } from './outcome.ts'
 export { pathOf } from './paths.ts'
-export type { KindReplacement, Store } from './store.ts'
+export type { KindReplacement } from './store.ts'
 
 export interface ClusterOptions {
   readonly connection: Connection
