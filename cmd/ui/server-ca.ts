@@ -6,7 +6,8 @@ import { OptionsError } from '../../pkg/base/options/options.ts'
 import type { Logger } from '../../pkg/base/telemetry/telemetry.ts'
 
 /**
- * Gives the certificate authorities of the server, and follows the file, because a Secret can be rotated. A Secret without `ca.crt` gives no file: then the authorities of the system are trusted.
+ * Gives the certificate authorities of the server, and follows the file, because a Secret can be rotated. A Secret without
+ * `ca.crt` gives no file: then the authorities of the system are trusted.
  *
  * @throws OptionsError if the file cannot be read
  */

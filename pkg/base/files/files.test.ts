@@ -42,6 +42,19 @@ it('sees a change that came between the first reading and the first look', async
   watching.stop()
 })
 
+it('repeats a change that could not be taken', async () => {
+  const path = join(folder, 'failing')
+  writeFileSync(path, 'one')
+  const known = contentsOf([path])
+  writeFileSync(path, 'two')
+  const onChange = vi.fn<() => boolean>().mockReturnValueOnce(false).mockReturnValueOnce(false)
+  const watching = watchContents([path], { known, intervalMs, onChange })
+  await vi.waitFor(() => expect(onChange).toHaveBeenCalledTimes(3), { interval: intervalMs })
+  await new Promise((done) => setTimeout(done, 5 * intervalMs))
+  expect(onChange).toHaveBeenCalledTimes(3)
+  watching.stop()
+})
+
 it('reads two files once both have changed', async () => {
   const paths = ['cert', 'key'].map((name) => join(folder, name))
   const write = (text: string) => {

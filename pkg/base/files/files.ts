@@ -23,14 +23,14 @@ function digestOf(path: string): string {
  * Looks at files again and again. Several files change one after the other, so a change counts once two looks found the same.
  *
  * @param options.known their contents, taken before they were read for the first time
- * @param options.onChange ends before the next look
+ * @param options.onChange ends before the next look; returns false to be called again although nothing has changed
  */
 export function watchContents(
   paths: readonly string[],
   options: {
     readonly known: string
     readonly intervalMs: number
-    readonly onChange: () => void | Promise<void>
+    readonly onChange: () => unknown
   },
 ): { stop(): void } {
   let [known, last] = [options.known, options.known]
@@ -40,8 +40,7 @@ export function watchContents(
     const isAtRest = latest === last
     last = latest
     if (!isAtRest || latest === known) return
-    known = latest
-    await options.onChange()
+    if ((await options.onChange()) !== false) known = latest
   }
   const timer = setInterval(() => {
     if (looking) return

@@ -94,11 +94,14 @@ class TextFile<T> {
     this.#watching?.stop()
   }
 
-  async #read(): Promise<void> {
+  /** @returns whether it could be read: a disk may fail once */
+  async #read(): Promise<boolean> {
     try {
       this.#take(await readTextFile(this.#options.path))
+      return true
     } catch (error) {
       this.#fail(messageOf(error))
+      return false
     }
   }
 
