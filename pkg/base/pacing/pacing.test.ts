@@ -9,6 +9,7 @@ import {
   SingleFlight,
   Slots,
   Turns,
+  untilAborted,
   withDeadline,
 } from './pacing.ts'
 
@@ -163,6 +164,18 @@ describe('work that takes too long', () => {
     expect(await endsWithin(Promise.resolve(), 60_000)).toBe(true)
     await expect(endsWithin(work.promise, 60_000)).rejects.toThrow('too late')
   })
+})
+
+it('hands back the reason of an aborted signal, and the later error of the work to nobody', async () => {
+  const unhandled = vi.fn<() => void>()
+  process.on('unhandledRejection', unhandled)
+  const work = Promise.withResolvers<never>()
+  const waiting = untilAborted(work.promise, AbortSignal.abort(new Error('gone')))
+  await expect(waiting).rejects.toThrow('gone')
+  work.reject(new Error('late'))
+  await new Promise((done) => setTimeout(done, 5))
+  expect(unhandled).not.toHaveBeenCalled()
+  process.off('unhandledRejection', unhandled)
 })
 
 describe('work with a limit', () => {

@@ -69,12 +69,13 @@ export async function pause(
 /** Waits for work that cannot be cancelled until a signal aborts. @throws the reason of the signal */
 export async function untilAborted<T>(work: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return work
-  signal.throwIfAborted()
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
   try {
-    return await Promise.race([work, aborted.promise])
+    // The race also handles the error of work that fails later.
+    return await Promise.race([aborted.promise, work])
   } finally {
     signal.removeEventListener('abort', abort)
   }
