@@ -111,13 +111,13 @@ function operation(endpoint: BrowseEndpoint): Json {
 const noResource =
   'module platform/network not found, or you may not see it: check its namespace and name, and your access'
 
-/** The message for the first parameter that may not be empty. */
+/** The message for an empty parameter, if possible one that says which values it takes. */
 function refusedParameter(shape: Readonly<Record<string, z.ZodType>>): string | undefined {
-  for (const [name, type] of Object.entries(shape)) {
+  const messages = Object.entries(shape).flatMap(([name, type]) => {
     const { error: problem } = type.safeParse(isRepeatable(type) ? [''] : '')
-    if (problem) return `${name} ${problem.issues[0]?.message}`
-  }
-  return undefined
+    return problem ? [`${name} ${problem.issues[0]?.message}`] : []
+  })
+  return messages.find((message) => !message.endsWith(' must not be empty')) ?? messages[0]
 }
 
 /* Endpoints about the caller, which pkg/registry/server answers. */
