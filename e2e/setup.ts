@@ -1,5 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { bundleProgram } from '../hack/image/bundle.ts'
@@ -37,24 +49,44 @@ export default async function setup({ provide }: TestProject): Promise<void> {
   // Built for the nodes of hack/kind. A test of the chart also runs it.
   findForTests('envoy', () => toolPath('envoy'))
   provide('stamp', findForTests('the provider of hack/tools/stamp', stampBinaries))
-  const programs = join(repository, '.depot/program')
-  await buildPrograms(programs, { stepwise: join(repository, 'e2e/sync/stepwise.fixture.ts') })
+  const programs = await buildPrograms({
+    stepwise: join(repository, 'e2e/sync/stepwise.fixture.ts'),
+  })
   provide('program', join(programs, 'depot.mjs'))
   process.env[builtProgram] ??= join(programs, 'depot.mjs')
   provide('stepwise', join(programs, 'stepwise.mjs'))
 }
 
-/** Builds the program of the image and the programs of tests, and replaces those of an earlier run. */
-async function buildPrograms(
-  folder: string,
-  others: Readonly<Record<string, string>>,
-): Promise<void> {
-  const { outputs } = await bundleProgram(folder, others)
-  const built = new Set(Object.keys(outputs).map((file) => join(repository, file)))
-  const chunks = join(folder, 'chunks')
-  for (const chunk of readdirSync(chunks).map((name) => join(chunks, name))) {
-    if (!built.has(chunk)) rmSync(chunk)
+const dayMs = 86_400_000
+
+/**
+ * Builds the program of the image and the programs of tests. Their folder is named by what they are, because another suite of
+ * this checkout may run those of other sources; nobody changes it once it has its name.
+ */
+async function buildPrograms(others: Readonly<Record<string, string>>): Promise<string> {
+  const all = join(repository, '.depot/programs')
+  mkdirSync(all, { recursive: true })
+  const building = mkdtempSync(join(all, 'building-'))
+  await bundleProgram(building, others)
+  const digest = createHash('sha256')
+  for (const file of globSync('{.,chunks}/*.mjs', { cwd: building }).toSorted()) {
+    digest.update(`${file}\0`).update(readFileSync(join(building, file)))
   }
+  const folder = join(all, digest.digest('hex').slice(0, 16))
+  try {
+    renameSync(building, folder)
+  } catch (error) {
+    // They are there already.
+    if (!existsSync(folder)) throw error
+    rmSync(building, { recursive: true })
+  }
+  const now = Date.now()
+  utimesSync(folder, now / 1000, now / 1000)
+  for (const old of readdirSync(all).map((name) => join(all, name))) {
+    const { mtimeMs = now } = statSync(old, { throwIfNoEntry: false }) ?? {}
+    if (now - mtimeMs > dayMs) rmSync(old, { recursive: true, force: true })
+  }
+  return folder
 }
 
 /** The files of hack/tools/stamp, by platform. */
