@@ -240,15 +240,16 @@ function clusterNotes(
   }
   return {
     async all() {
-      const notes = new Map<string, string>()
-      for (let part = 0; part < maps; part += 1) {
-        const ref = { kind: 'ConfigMap', namespace, name: nameOf(part) } as const
-        const found = await ifFound(client.get(ref))
-        for (const [key, text] of Object.entries(record(record(found)['data']))) {
-          notes.set(key, String(text))
-        }
-      }
-      return notes
+      // All at once: a process that becomes leader waits for them.
+      const read = Array.from({ length: maps }, (_, part) =>
+        ifFound(client.get({ kind: 'ConfigMap', namespace, name: nameOf(part) })),
+      )
+      const found = await Promise.all(read)
+      return new Map(
+        found
+          .flatMap((map) => Object.entries(record(record(map)['data'])))
+          .map(([key, text]) => [key, String(text)]),
+      )
     },
     async get(key) {
       const text = record(record(await ifFound(client.get(mapOf(key))))['data'])[key]
