@@ -27,9 +27,9 @@ LABEL org.opencontainers.image.title="Depot" \
       org.opencontainers.image.licenses="Apache-2.0"
 # One layer, however the image is built.
 COPY --from=build /image /
-ENV NODE_ENV=production MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072 NODE_OPTIONS=--max-semi-space-size=4
+ENV NODE_ENV=production MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072
 USER 65532:65532
 WORKDIR /
 EXPOSE 8080 9090
-ENTRYPOINT ["/nodejs/bin/node", "/app/depot.mjs"]
+ENTRYPOINT ["/nodejs/bin/node", "--min-semi-space-size=4", "--max-semi-space-size=16", "/app/depot.mjs"]
 CMD ["server"]

@@ -58,7 +58,7 @@ const { archives, manifests, signingKey, cliConfig, statsPath, linesToType } =
 const server = spawn(
   process.execPath,
   [
-    nodeOptions,
+    ...nodeOptions,
     join(repository, 'cmd/depot/main.ts'),
     'server',
     '--anonymous-auth',

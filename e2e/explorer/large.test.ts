@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { startExplorer } from '../../hack/testbed/explorer/explorer.ts'
 import type { Sample, SampleDepot } from '../../hack/testbed/explorer/manifests.ts'
-import { allocatorEnvironment, nodeOptions } from '../../pkg/base/fast/fast.ts'
+import { allocatorEnvironment } from '../../pkg/base/fast/fast.ts'
 import { chromiumPath, settled, watch } from './browser.fixture.ts'
 import { type Showcase, startShowcase } from './showcase-explorer.fixture.ts'
 
@@ -272,7 +272,6 @@ describe.skipIf(chromiumPath === undefined)('budgets', () => {
       environment: {
         NODE_ENV: 'production',
         NODE_DISABLE_COMPILE_CACHE: '1',
-        NODE_OPTIONS: nodeOptions,
         ...allocatorEnvironment,
       },
     })

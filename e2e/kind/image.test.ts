@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { nodeOptions } from '../../pkg/base/fast/fast.ts'
 import { kind, must } from './cluster.fixture.ts'
 
 /* The contents of the image that the other tests run. */
@@ -28,7 +29,7 @@ it('names the user, the source and the licence of the image', async () => {
   const { config } = await configOf(kind.image.archive)
   expect(config).toMatchObject({
     User: '65532:65532',
-    Entrypoint: ['/nodejs/bin/node', '/app/depot.mjs'],
+    Entrypoint: ['/nodejs/bin/node', ...nodeOptions, '/app/depot.mjs'],
     Cmd: ['server'],
     Labels: {
       'org.opencontainers.image.licenses': 'Apache-2.0',

@@ -8,7 +8,7 @@ import { atMost, goalTable } from './goals.ts'
 
 /*
  * The consumers of 10,000 modules with 1,000 consumers each, over 90 days, in SQLite. By default a tenth of the modules is
- * filled, and the size is multiplied: the file grows with the pairs alone. Run it with --max-semi-space-size=4, as servers do.
+ * filled, and the size is multiplied: the file grows with the pairs alone. Run it with --max-semi-space-size=4: servers keep that size.
  */
 
 const { values } = parseArgs({ options: { modules: { type: 'string', default: '1000' } } })

@@ -31,7 +31,7 @@ const forked = (file: string, args: readonly string[] = [], isDepot = false): Ch
   // Their logs go nowhere: what counts is what it costs to write them.
   fork(resolve(import.meta.dirname, file), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    ...(isDepot && { execArgv: [nodeOptions], env: depotEnvironment() }),
+    ...(isDepot && { execArgv: [...nodeOptions], env: depotEnvironment() }),
   })
 
 /** Environment with which the image starts Node. */
@@ -195,7 +195,7 @@ async function startServer(
   const [port, adminPort] = await Promise.all([freePort(), freePort()])
   const server = [
     process.execPath,
-    nodeOptions,
+    ...nodeOptions,
     await bundled('depot'),
     'server',
     '--anonymous-auth',

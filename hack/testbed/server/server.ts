@@ -74,7 +74,7 @@ export async function launchProgram(
   flags: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): Promise<Server & { readonly failed: Promise<never> }> {
-  const child = spawn(process.execPath, [nodeOptions, ...program, ...flags], {
+  const child = spawn(process.execPath, [...nodeOptions, ...program, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...allocatorEnvironment, ...environment },
   })

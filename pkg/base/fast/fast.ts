@@ -3,7 +3,13 @@
  * docs/performance.md has a row for each.
  */
 
-export { allocatorEnvironment, giveMemoryBack, limitHeap, nodeOptions } from './memory.ts'
+export {
+  allocatorEnvironment,
+  giveMemoryBack,
+  growYoungGeneration,
+  limitHeap,
+  nodeOptions,
+} from './memory.ts'
 export { isPlain } from './plain.ts'
 export { SendableBody, sendRaw } from './raw-answer.ts'
 export { settleShapes } from './shapes.ts'

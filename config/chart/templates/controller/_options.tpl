@@ -70,7 +70,7 @@
 {{- with include "depot.heapMiB" (dict "root" . "component" "controller") }}
 - name: NODE_OPTIONS
   from: controller.resources.limits.memory
-  value: --max-old-space-size={{ . }} --max-semi-space-size=4 --diagnostic-dir=/var/lib/depot/spool
+  value: --max-old-space-size={{ . }} --diagnostic-dir=/var/lib/depot/spool
 {{- end }}
 {{- end }}
 

@@ -54,7 +54,7 @@
 {{- with include "depot.heapMiB" (dict "root" . "component" "server") }}
 - name: NODE_OPTIONS
   from: server.resources.limits.memory
-  value: --max-old-space-size={{ . }} --max-semi-space-size=4 --diagnostic-dir=/var/lib/depot
+  value: --max-old-space-size={{ . }} --diagnostic-dir=/var/lib/depot
 {{- end }}
 {{- if $v.server.gpg.secretName }}
 - name: DEPOT_GPG_PASSPHRASE

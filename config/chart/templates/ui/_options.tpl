@@ -28,7 +28,7 @@
 {{- with include "depot.heapMiB" (dict "root" . "component" "ui") }}
 - name: NODE_OPTIONS
   from: ui.resources.limits.memory
-  value: --max-old-space-size={{ . }} --max-semi-space-size=4 --diagnostic-dir=/tmp
+  value: --max-old-space-size={{ . }} --diagnostic-dir=/tmp
 {{- end }}
 {{- with $v.ui.baseUrl }}
 - name: NEXT_PUBLIC_BASE_URL
