@@ -1,10 +1,8 @@
 #!/usr/bin/env node
 import packageJson from '../../package.json' with { type: 'json' }
-import { growYoungGeneration } from '../../pkg/base/fast/fast.ts'
 import { closest } from '../../pkg/base/options/options.ts'
 import { commands, headings } from './depot.ts'
 
-growYoungGeneration(false)
 const [first = 'help', ...others] = process.argv.slice(2)
 const helpWords = ['help', '--help', '-h']
 const versionWords = ['version', '--version', '-v']

@@ -1,6 +1,6 @@
 import { type ComparableSink, kindNames } from '../../pkg/api/v1alpha1/v1alpha1.ts'
 import { type Archives, archiveProbe } from '../../pkg/archives/storage/storage.ts'
-import { giveMemoryBack, growYoungGeneration } from '../../pkg/base/fast/fast.ts'
+import { giveMemoryBack } from '../../pkg/base/fast/fast.ts'
 import type { ServerCommandOptions } from '../../pkg/base/options/options.ts'
 import type { Runnable } from '../../pkg/base/run/run.ts'
 import type { Logger, Metrics } from '../../pkg/base/telemetry/telemetry.ts'
@@ -47,7 +47,6 @@ export function sourcePart(all: SourceOptions): SourcePart {
     readmes: dir === undefined ? inCluster : inFolder,
     waitingFor: () => (isLoaded ? [] : [`resources are being read from ${from}`]),
     async start() {
-      growYoungGeneration(true)
       source = dir === undefined ? fromCluster(all, inCluster) : fromFolder(all, dir, inFolder)
       await source.loaded
       // Lists are built in the background. The first reader must find them complete.

@@ -1,4 +1,5 @@
 import { messageOf } from '../../pkg/base/errors/errors.ts'
+import { keepYoungGeneration } from '../../pkg/base/fast/fast.ts'
 import { OptionsError } from '../../pkg/base/options/options.ts'
 import { httpPart, run } from '../../pkg/base/run/run.ts'
 import { serve } from '../../pkg/base/serving/serving.ts'
@@ -22,6 +23,7 @@ export async function ui(
   _: readonly string[],
   secrets: Given['secrets'],
 ): Promise<undefined> {
+  keepYoungGeneration()
   const log = createLogger(options.logLevel, logOutput(options.logFormat))
   const metrics = createMetrics()
   const settings = settingsOf({ options, secrets })

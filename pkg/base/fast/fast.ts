@@ -6,7 +6,7 @@
 export {
   allocatorEnvironment,
   giveMemoryBack,
-  growYoungGeneration,
+  keepYoungGeneration,
   limitHeap,
   nodeOptions,
 } from './memory.ts'

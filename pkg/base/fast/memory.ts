@@ -11,10 +11,10 @@ import { isPlain } from './plain.ts'
  */
 export const nodeOptions = ['--min-semi-space-size=4', '--max-semi-space-size=16'] as const
 
-/** Says whether the young generation may grow. It is small again after a collection of {@link giveMemoryBack}. */
-export function growYoungGeneration(mayGrow: boolean): void {
+/** Lets the young generation grow no further. One that has grown is small again after a collection of {@link giveMemoryBack}. */
+export function keepYoungGeneration(): void {
   if (isPlain()) return
-  setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`)
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 /**
@@ -46,7 +46,6 @@ export function giveMemoryBack(): void {
   if (isPlain()) return
   // The collection decides how far the heap may grow until the next one.
   limitHeap(10)
-  growYoungGeneration(false)
   collector()({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
@@ -59,6 +58,7 @@ export function giveMemoryBack(): void {
  */
 export function limitHeap(growthPercent = 25): void {
   if (isPlain()) return
+  keepYoungGeneration()
   setFlagsFromString('--no-allocation-site-pretenuring')
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
 }
