@@ -217,7 +217,7 @@ class GithubRepository {
       ...options,
       maxBytes,
     })
-    // Of a folder, GitHub sends a list of its files.
+    // For a folder, GitHub sends a list of its files.
     const isFolder = answer.header('content-type')?.startsWith('application/json') === true
     if (answer.status === 200 && isFolder) return undefined
     if (answer.status !== 404) return expectStatus(answer, 200).body

@@ -72,7 +72,7 @@ export async function situationOf(
   const from = storedPlaceOf(context, version)
   const isElsewhere = from.placeId !== plan.placeId
   const isOfSource = artifact?.sourceKey === plan.keyIn(from)
-  // What upstream no longer has is kept, even from a source that the module had before.
+  // A version that upstream has removed is kept, even one of a source that the module had before.
   const isSame = isOfSource || upstream === 'Gone'
   const isStored = artifact?.fileName !== undefined
   const stored: StoredState = isStored

@@ -241,7 +241,7 @@ async function keep(
   { stored: { seen }, isOfSource }: Pick<Situation, 'stored' | 'isOfSource'>,
 ): Promise<void> {
   await writeStatus<VersionStatus>(context, object, (status): StatusChange<VersionStatus> => {
-    // What another source gave keeps its address, so that a policy that denies that source still holds.
+    // An archive of another source keeps that address, so that a policy that denies the source still holds.
     const { fields, conditions } = keptStatus(status, isOfSource ? { source: plan } : {})
     // Older releases did not write the place.
     const artifact = fields.artifact && { ...placeFields(plan), ...fields.artifact, ...seen }
