@@ -50,7 +50,9 @@ describe.runIf(GnuPG.wanted)('an upstream in trouble', () => {
     served.upstreams.github.faults.on(/vpc\/tags/, 'error')
     await served.run({ tries: 3 })
     expect(served.scene.failing()).toEqual(['Depot team/main'])
-    expect(served.upstreams.github.asked.filter((url) => url.includes('vpc/tags'))).toHaveLength(3)
+    // The run waits for three attempts, and more may become due while it still works on other objects.
+    const attempts = served.upstreams.github.asked.filter((url) => url.includes('vpc/tags'))
+    expect(attempts.length).toBeGreaterThanOrEqual(3)
   })
 
   it('under a small rate limit, every repository that was listed is served, and a token is suggested', async () => {

@@ -185,7 +185,7 @@ describe('a watch that breaks', () => {
     const beat = setInterval(() => fake.api.bookmark(paths.modules), 50)
     await vi.waitFor(async () => {
       const deadline = { kind: 'Module', reason: 'Timeout' }
-      expect(await fake.metric('watch_restarts_total', deadline)).toBe(1)
+      expect(await fake.metric('watch_restarts_total', deadline)).toBeGreaterThan(0)
     })
     clearInterval(beat)
   })
