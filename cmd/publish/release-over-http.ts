@@ -37,7 +37,7 @@ export async function publishReleaseOverHttp(
   const shown = { target: { address, version }, archives, signer: undefined, refusals: [] }
   const { namespace, name } = address
   const used = { registryHost: host, namespace, kind: 'provider', name }
-  return finish(options, {
+  return await finish(options, {
     shown: providerText(shown),
     json: (outcome) => providerJson(shown, outcome, host),
     refusals: [],

@@ -71,7 +71,7 @@ async function interrupted(args: readonly string[], seconds: number): Promise<st
     return (await running).stdout
   } catch (error) {
     if ((error as { signal?: unknown }).signal !== 'SIGINT') throw error
-    return interrupted(args, seconds * 1.5)
+    return await interrupted(args, seconds * 1.5)
   } finally {
     clearTimeout(timer)
   }
