@@ -24,6 +24,7 @@ it('the young generation grows during a load only', () => {
     }
     if (process.argv[1] === 'keep') keepYoungGeneration()
     const loading = load()
+    kept.length = 0
     giveMemoryBack()
     console.log(JSON.stringify({ loading, after: load() }))`
   const sizesIn = (...args: readonly string[]) => {
@@ -34,7 +35,7 @@ it('the young generation grows during a load only', () => {
   expect(sizesIn('keep').loading).toBe(8)
   const { loading, after } = sizesIn()
   expect(loading).toBe(32)
-  // It shrinks to twice what is alive in it.
+  // It shrinks to twice what is alive in it, so the program drops the records first: how many are young is a matter of timing.
   expect(after).toBeLessThan(16)
 })
 
