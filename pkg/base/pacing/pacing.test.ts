@@ -57,6 +57,15 @@ describe('a pause', () => {
     })
     expect(forgotten).toBe(1)
   })
+
+  it('ends at once, without a warning, when its time has passed already', async () => {
+    const warnings: Error[] = []
+    const keep = (warning: Error): number => warnings.push(warning)
+    process.on('warning', keep)
+    await pause(-100.2, new AbortController().signal)
+    process.off('warning', keep)
+    expect(warnings).toEqual([])
+  })
 })
 
 it('turns let others run', async () => {

@@ -61,7 +61,7 @@ export async function pause(
   const forget = onWaiting?.(wake)
   signal.addEventListener('abort', wake, { once: true })
   if (signal.aborted) wake()
-  await sleep(delayMs, undefined, { signal: awake.signal }).catch(() => undefined)
+  await sleep(Math.max(0, delayMs), undefined, { signal: awake.signal }).catch(() => undefined)
   signal.removeEventListener('abort', wake)
   forget?.()
 }
